@@ -1,0 +1,42 @@
+# make run and make test are all a newcomer needs; both set up .venv by themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help run test check lint types bench conformance clean
+
+help: ## say what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(STAMP) ## play a chart in the terminal
+	@$(BIN)/python -m antiphon
+
+test: $(STAMP) ## run the tests
+	@$(BIN)/python -m pytest
+
+check: $(STAMP) lint types test ## lint, type-check and test
+
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	@$(BIN)/mypy
+
+bench: $(STAMP) ## measure speed and growth beside the peers (needs Node for XState)
+	@$(BIN)/python bench/engine.py
+	@$(BIN)/python bench/growth.py
+
+conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
+	@$(BIN)/python conformance/run.py
+
+clean: ## remove what was installed and built
+	rm -rf $(VENV) .bench .conformance
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Antiphon needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@

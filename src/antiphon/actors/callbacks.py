@@ -1,0 +1,94 @@
+"""Actors that are plain functions: callbacks that listen and speak, and reducers."""
+
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input, restored
+from antiphon.chart.functions import shape
+
+STOP = "xstate.stop"
+
+
+class _CallbackLogic:
+    """Calls a function when the actor starts, and what it returned when the actor stops."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._call = called_with_input(function)
+
+    def begin(self, actor: Any) -> LogicSnapshot:
+        """The first snapshot."""
+        return LogicSnapshot(input=actor.input)
+
+    def restore(self, actor: Any, persisted: Any) -> LogicSnapshot:
+        """The snapshot that was persisted; the function will be called again."""
+        return restored(persisted)
+
+    def start(self, actor: Any) -> None:
+        """Call the function."""
+        actor.private["dispose"] = None
+        actor.private["dispose"] = self._call(actor.get_snapshot().input, LogicScope(actor))
+
+    def receive(self, actor: Any, event: Any) -> LogicSnapshot:
+        """Pass an event on, or clean up."""
+        snapshot: LogicSnapshot = actor.get_snapshot()
+        held = actor.private
+        if event["type"] != STOP:
+            for listener in list(held.get("receivers", ())):
+                listener(event)
+            return snapshot
+        dispose = held.get("dispose")
+        held.clear()
+        if callable(dispose):
+            dispose()
+        return LogicSnapshot("stopped", input=snapshot.input)
+
+    def persist(self, actor: Any, timers: bool) -> dict[str, Any]:
+        """The actor's state as JSON-ready values."""
+        saved: dict[str, Any] = actor.get_snapshot().to_json()
+        return saved
+
+
+class _ReducerLogic:
+    """Folds events into a state."""
+
+    __slots__ = ("_initial", "_reduce")
+
+    def __init__(self, reducer: Callable[..., Any], initial: Any) -> None:
+        wants_scope = shape(reducer).scoped
+        self._reduce = reducer if wants_scope else (lambda state, event, scope: reducer(state, event))
+        self._initial = called_with_input(initial) if callable(initial) else (lambda value, scope: initial)
+
+    def begin(self, actor: Any) -> LogicSnapshot:
+        """The first snapshot."""
+        return LogicSnapshot(context=self._initial(actor.input, LogicScope(actor)))
+
+    def restore(self, actor: Any, persisted: Any) -> LogicSnapshot:
+        """The snapshot that was persisted."""
+        return restored(persisted)
+
+    def start(self, actor: Any) -> None:
+        """Nothing: a reducer only reacts."""
+
+    def receive(self, actor: Any, event: Any) -> LogicSnapshot:
+        """The snapshot after an event."""
+        snapshot: LogicSnapshot = actor.get_snapshot()
+        state = self._reduce(snapshot.context, event, scope=LogicScope(actor))
+        return LogicSnapshot(snapshot.status, context=state)
+
+    def persist(self, actor: Any, timers: bool) -> dict[str, Any]:
+        """The actor's state as JSON-ready values."""
+        saved: dict[str, Any] = actor.get_snapshot().to_json()
+        return saved
+
+
+def from_callback(function: Callable[..., Any]) -> _CallbackLogic:
+    """Actor logic from a function of `input` and `scope`, which sends with `scope.send_back` and listens with
+    `scope.receive`; what it returns is called when the actor stops."""
+    return _CallbackLogic(function)
+
+
+def from_transition(reducer: Callable[..., Any], initial: Any) -> _ReducerLogic:
+    """Actor logic from a reducer `(state, event) -> state`; `initial` is a state, or a function of the input."""
+    return _ReducerLogic(reducer, initial)

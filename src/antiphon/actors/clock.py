@@ -1,0 +1,106 @@
+"""Clocks: the only place where time enters."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, Protocol
+
+from antiphon.actors.errors import NoEventLoop
+
+
+class Clock(Protocol):
+    """What actors need of time."""
+
+    def now(self) -> float:
+        """Milliseconds since some fixed moment."""
+        ...
+
+    def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> Any:
+        """Call back after a delay; gives a handle."""
+        ...
+
+    def clear_timeout(self, handle: Any) -> None:
+        """Forget a call that was asked for."""
+        ...
+
+
+class RealClock:
+    """Wall time, and timers on the running asyncio event loop."""
+
+    __slots__ = ()
+
+    def now(self) -> float:
+        """Milliseconds since the epoch."""
+        return time.time() * 1000
+
+    def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> asyncio.TimerHandle:
+        """Call back on the event loop after a delay."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            raise NoEventLoop(
+                "a delay needs a running asyncio event loop; start the actor inside one, or give create_actor a clock"
+            ) from None
+        return loop.call_later(delay_ms / 1000, callback)
+
+    def clear_timeout(self, handle: asyncio.TimerHandle) -> None:
+        """Forget a call that was asked for."""
+        handle.cancel()
+
+
+class SimulatedClock:
+    """Time that moves only when told to; what becomes due happens in order of its due time."""
+
+    __slots__ = ("_cleared", "_ids", "_now", "_running", "_timers")
+
+    def __init__(self, now: float = 0) -> None:
+        self._now = now
+        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._cleared: set[int] = set()
+        self._ids = count()
+        self._running = False
+
+    def now(self) -> float:
+        """The time that was set last."""
+        return self._now
+
+    def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> int:
+        """Call back once the clock has moved far enough."""
+        handle = next(self._ids)
+        heappush(self._timers, (self._now + delay_ms, handle, callback))
+        return handle
+
+    def clear_timeout(self, handle: int) -> None:
+        """Forget a call that was asked for."""
+        self._cleared.add(handle)
+
+    def increment(self, ms: float) -> None:
+        """Move forward; callbacks see the time moved to, not their own due time."""
+        self._now += ms
+        self._run()
+
+    def set(self, now: float) -> None:
+        """Move forward to a time."""
+        if now < self._now:
+            raise ValueError("Unable to travel back in time")
+        self._now = now
+        self._run()
+
+    def _run(self) -> None:
+        if self._running:
+            return
+        self._running = True
+        try:
+            while self._timers and self._timers[0][0] <= self._now:
+                _, handle, callback = heappop(self._timers)
+                if handle in self._cleared:
+                    self._cleared.discard(handle)
+                else:
+                    callback()
+        finally:
+            self._running = False
+
+
+REAL_CLOCK = RealClock()

@@ -1,0 +1,114 @@
+"""Actor logic: what kinds of actors there are, and what they have in common."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from antiphon.chart.functions import shape
+from antiphon.chart.persist import to_json_error
+
+
+class Logic(Protocol):
+    """The behaviour of an actor. All state is in the actor, so logic can be shared."""
+
+    def begin(self, actor: Any) -> Any:
+        """The first snapshot."""
+        ...
+
+    def restore(self, actor: Any, persisted: Any) -> Any:
+        """The snapshot that was persisted."""
+        ...
+
+    def start(self, actor: Any) -> None:
+        """What happens when the actor starts."""
+        ...
+
+    def receive(self, actor: Any, event: Any) -> Any:
+        """The snapshot after an event."""
+        ...
+
+    def persist(self, actor: Any, timers: bool) -> dict[str, Any]:
+        """The actor's state as JSON-ready values."""
+        ...
+
+
+class LogicSnapshot:
+    """Where an actor stands that is not a machine."""
+
+    __slots__ = ("context", "error", "input", "output", "status")
+
+    def __init__(
+        self, status: str = "active", *, context: Any = None, input: Any = None, output: Any = None, error: Any = None
+    ) -> None:
+        self.status, self.context, self.input, self.output, self.error = status, context, input, output, error
+
+    def ended(self, status: str, *, output: Any = None, error: Any = None) -> "LogicSnapshot":
+        """This snapshot at its end; the input is no longer needed."""
+        return LogicSnapshot(status, context=self.context, output=output, error=error)
+
+    def to_json(self) -> dict[str, Any]:
+        """The snapshot as plain values, without what is absent."""
+        named = {"context": self.context, "input": self.input, "output": self.output}
+        found = {key: value for key, value in named.items() if value is not None}
+        if self.error is not None:
+            found["error"] = to_json_error(self.error)
+        return {"status": self.status, **found}
+
+    def __repr__(self) -> str:
+        return f"LogicSnapshot({self.to_json()!r})"
+
+
+def restored(persisted: Any) -> LogicSnapshot:
+    """A snapshot from its JSON form."""
+    return LogicSnapshot(
+        persisted["status"],
+        context=persisted.get("context"),
+        input=persisted.get("input"),
+        output=persisted.get("output"),
+        error=persisted.get("error"),
+    )
+
+
+class LogicScope:
+    """What the function of an actor may ask for: itself, its system, and ways to speak and to listen."""
+
+    __slots__ = ("_actor",)
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+
+    @property
+    def self(self) -> Any:
+        """The actor that runs this function."""
+        return self._actor
+
+    @property
+    def system(self) -> Any:
+        """The system the actor belongs to."""
+        return self._actor.system
+
+    def emit(self, event: Any) -> None:
+        """Tell whoever listens to this actor."""
+        self._actor.tell_listeners(event)
+
+    def send_back(self, event: Any) -> None:
+        """Send an event to the parent."""
+        actor = self._actor
+        if actor.parent is not None and actor.get_snapshot().status != "stopped":
+            actor.system.relay(actor, actor.parent, event)
+
+    def receive(self, listener: Callable[[Any], Any]) -> None:
+        """Have a function called with every event this actor gets."""
+        self._actor.private.setdefault("receivers", []).append(listener)
+
+    def on_cancel(self, callback: Callable[[], Any]) -> None:
+        """Have a function called at once when this actor is stopped before it is done."""
+        self._actor.private.setdefault("cancels", []).append(callback)
+
+
+def called_with_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope], Any]:
+    """A user's function as `(input, scope)`; it may take neither, either or both."""
+    takes = shape(function)
+    count = min(takes.positional, 1)
+    if takes.scoped:
+        return lambda value, scope: function(*(value,)[:count], scope=scope)
+    return lambda value, scope: function(*(value,)[:count])

@@ -1,0 +1,196 @@
+"""Machines as actors: computing steps, and performing what they ask for.
+
+Effects are performed in two passes, as in XState. While the step is made, users' actions run, children
+are created and stopped ones give up their names. Once its snapshot is published, the rest follows:
+events are delivered, timers set, children started and stopped, so that whoever hears of the step
+sees the actor where the step led.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from antiphon.actors.errors import ActorError
+from antiphon.chart import effects
+from antiphon.chart.machine import Machine
+from antiphon.chart.persist import from_json, migrated, to_json
+from antiphon.chart.refs import ActorRef
+from antiphon.chart.scope import Scope, Surroundings
+from antiphon.chart.steps import Step, Trace, failed
+
+MakeActor = Callable[..., Any]
+
+
+class MachineLogic:
+    """The logic of actors that run a machine."""
+
+    __slots__ = ("machine", "make_actor")
+
+    def __init__(self, machine: Machine[Any, Any], make_actor: MakeActor) -> None:
+        self.machine, self.make_actor = machine, make_actor
+
+    def begin(self, actor: Any) -> Any:
+        """Enter the machine; its effects wait until the actor starts, only its children exist already."""
+        trace: Trace | None = [] if actor.system.is_inspected else None
+        step = Step(self.machine, surroundings(actor), trace)
+        try:
+            try:
+                snapshot = step.begin(actor.input)
+            finally:
+                self._go_over(actor, step, self._create_child)
+        except Exception as error:
+            if step.before is None:
+                raise
+            return failed(step.before, error)
+        actor.pending = step.effects
+        return snapshot
+
+    def restore(self, actor: Any, persisted: Any) -> Any:
+        """The snapshot that was persisted, with its children."""
+
+        def make_child(id: str, data: Mapping[str, Any], logic: Any) -> ActorRef:
+            ref = ActorRef(
+                id,
+                data.get("src"),
+                logic,
+                system_id=data.get("systemId"),
+                sync_snapshot=bool(data.get("syncSnapshot")),
+            )
+            self._create(actor, ref, data["snapshot"])
+            return ref
+
+        return from_json(self.machine, migrated(self.machine, persisted), make_child)
+
+    def start(self, actor: Any) -> None:
+        """Start the children that are there from the beginning."""
+        for ref in list(actor.get_snapshot().children.values()):
+            if ref is None:
+                raise ActorError("Cannot read properties of undefined (reading 'getSnapshot')")
+            if ref.get_snapshot().status == "active":
+                ref.actor.start()
+
+    def receive(self, actor: Any, event: Any) -> Any:
+        """Take a step; what it asks for is half done when this returns, and the rest is pending."""
+        trace: Trace | None = [] if actor.system.is_inspected else None
+        step = Step(self.machine, surroundings(actor), trace)
+        try:
+            snapshot = step.advance(actor.get_snapshot(), event)
+        except Exception:
+            # What came before the error has happened, as if it had been performed on the way.
+            self._go_over(actor, step, self.prepare)
+            raise
+        self._go_over(actor, step, self.prepare)
+        actor.pending = step.effects
+        return snapshot
+
+    def persist(self, actor: Any, timers: bool) -> dict[str, Any]:
+        """The machine's snapshot and its children's, as JSON-ready values."""
+        return to_json(actor.get_snapshot(), lambda ref: ref.actor.get_persisted_snapshot(timers=timers))
+
+    def _go_over(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
+        """Prepare the effects of a step in order, telling inspectors of each microstep in its place."""
+        start = 0
+        for microstep, end in zip(step.trace or (), step.marks, strict=True):
+            for effect in step.effects[start:end]:
+                prepare(actor, effect)
+            # Entering the initial state is part of creating the actor and no microstep of its own.
+            if microstep is not step.entering:
+                actor.system.tell(
+                    "@xstate.microstep",
+                    actor,
+                    event=microstep.event,
+                    snapshot=microstep.snapshot,
+                    transitions=microstep.transitions,
+                )
+            start = end
+        for effect in step.effects[start:] if start else step.effects:
+            prepare(actor, effect)
+
+    def _create_child(self, actor: Any, effect: effects.Effect) -> None:
+        if isinstance(effect, effects.SpawnChild):
+            self._create(actor, effect.ref)
+
+    def prepare(self, actor: Any, effect: effects.Effect, starting: bool = False) -> None:
+        """The first pass over an effect."""
+        match effect:
+            case effects.Call():
+                self._announce(actor, effect)
+                if effect.function is not None:
+                    effect.function(effect.context, effect.event, effect.given, Scope(actor, actor.system))
+            case effects.SpawnChild():
+                if not starting:
+                    self._create(actor, effect.ref)
+                if not effect.assigned:
+                    self._announce(actor, effect)
+            case effects.StopChild():
+                self._announce(actor, effect)
+                child = effect.ref.actor
+                _release_all(actor.system, child)
+                if not child.is_running:
+                    child.end()
+            case effects.Log():
+                self._announce(actor, effect)
+                actor.system.logger(*(part for part in (effect.label,) if part), effect.value)
+            case effects.Finish():
+                pass
+            case _:
+                self._announce(actor, effect)
+
+    def deliver(self, actor: Any, effect: effects.Effect) -> None:
+        """The second pass over an effect."""
+        match effect:
+            case effects.SendTo():
+                target = _addressee(actor, effect.target)
+                if effect.delay is None:
+                    actor.system.relay(actor, target, effect.event)
+                else:
+                    actor.schedule(target, effect.event, effect.delay, effect.id)
+            case effects.Raise() if effect.delay is not None:
+                actor.schedule(actor, effect.event, effect.delay, effect.id)
+            case effects.Cancel():
+                actor.cancel_timer(effect.send_id)
+            case effects.Emit():
+                actor.tell_listeners(effect.event)
+            case effects.SpawnChild():
+                if not effect.ref.actor.is_stopped:
+                    effect.ref.actor.start()
+            case effects.StopChild():
+                effect.ref.actor.end()
+
+    def _announce(self, actor: Any, effect: effects.Effect) -> None:
+        if actor.system.is_inspected:
+            actor.system.tell("@xstate.action", actor, action=effect)
+
+    def _create(self, actor: Any, ref: ActorRef, snapshot: Any = None) -> None:
+        self.make_actor(
+            ref.logic,
+            id=ref.id,
+            parent=actor,
+            src=ref.src,
+            input=ref.input,
+            system_id=ref.system_id,
+            sync_snapshot=ref.sync_snapshot,
+            snapshot=snapshot,
+            ref=ref,
+        )
+
+
+def surroundings(actor: Any) -> Surroundings:
+    """Where the steps of an actor are computed."""
+    return Surroundings(actor, actor.system, actor.parent is not None)
+
+
+def _release_all(system: Any, actor: Any) -> None:
+    """Free the names of an actor and its descendants at once, so that a successor may take them."""
+    children = getattr(actor.get_snapshot(), "children", None) or {}
+    for ref in children.values():
+        if ref is not None:
+            _release_all(system, ref.actor)
+    system.release(actor)
+
+
+def _addressee(actor: Any, target: Any) -> Any:
+    if target == "#_parent":
+        return actor.parent
+    if target == "#_internal":
+        return actor
+    return target.actor if isinstance(target, ActorRef) else target

@@ -1,0 +1,76 @@
+"""An actor system: a root actor with its descendants, who share a clock, a logger and names."""
+
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.actors.clock import Clock
+from antiphon.actors.errors import SystemIdTaken
+from antiphon.actors.inspection import Inspection
+from antiphon.actors.observers import Subscription
+
+Inspector = Callable[[Inspection], Any]
+
+
+class System:
+    """What the actors of one tree have in common."""
+
+    __slots__ = ("_inspectors", "_keyed", "clock", "logger", "root", "unhandled")
+
+    def __init__(
+        self, root: Any, clock: Clock, logger: Callable[..., Any], unhandled: Callable[[Any, Any], Any] | None
+    ) -> None:
+        self.root, self.clock, self.logger, self.unhandled = root, clock, logger, unhandled
+        # Most systems have neither, and there may be very many of them.
+        self._inspectors: dict[Inspector, None] | None = None
+        self._keyed: dict[str, Any] | None = None
+
+    def get(self, system_id: str) -> Any:
+        """The actor with this system id, if there is one."""
+        return None if self._keyed is None else self._keyed.get(system_id)
+
+    def get_all(self) -> dict[str, Any]:
+        """All actors that have a system id."""
+        return dict(self._keyed or {})
+
+    def inspect(self, inspector: Inspector) -> Subscription:
+        """Be told everything that happens in this system."""
+        if self._inspectors is None:
+            self._inspectors = {}
+        self._inspectors[inspector] = None
+        return Subscription(lambda: self._leave(inspector))
+
+    @property
+    def is_inspected(self) -> bool:
+        """Whether anyone wants to be told."""
+        return self._inspectors is not None
+
+    def tell(self, type: str, actor: Any, **details: Any) -> None:
+        """Tell the inspectors."""
+        if self._inspectors is not None:
+            happened = Inspection(type, actor, self.root.session_id, **details)
+            for inspector in list(self._inspectors):
+                inspector(happened)
+
+    def relay(self, source: Any, target: Any, event: Any) -> None:
+        """Deliver an event from one actor to another."""
+        if self._inspectors is not None:
+            self.tell("@xstate.event", target, source=source, event=event)
+        target.receive(event)
+
+    def claim(self, system_id: str, actor: Any) -> None:
+        """Register an actor under a system id."""
+        if self._keyed is None:
+            self._keyed = {}
+        if self._keyed.setdefault(system_id, actor) is not actor:
+            raise SystemIdTaken(f"Actor with system ID '{system_id}' already exists.")
+
+    def release(self, actor: Any) -> None:
+        """Free the system id an actor has."""
+        if actor.system_id is not None and self.get(actor.system_id) is actor and self._keyed is not None:
+            del self._keyed[actor.system_id]
+
+    def _leave(self, inspector: Inspector) -> None:
+        if self._inspectors is not None:
+            self._inspectors.pop(inspector, None)
+            if not self._inspectors:
+                self._inspectors = None

@@ -1,0 +1,118 @@
+"""Actors that are asynchronous functions: tasks give one result, streams give many values."""
+
+import asyncio
+from collections.abc import AsyncIterable, Awaitable, Callable
+from typing import Any
+
+from antiphon.actors.errors import NoEventLoop
+from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input, restored
+
+RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject", "xstate.stream.next", "xstate.stop"
+
+
+class _AsyncLogic:
+    """Runs a coroutine while the actor is active and cancels it when the actor is stopped."""
+
+    __slots__ = ("_call", "_run")
+
+    def __init__(self, function: Callable[..., Any], run: Callable[[Any, Any], Awaitable[None]]) -> None:
+        self._call, self._run = called_with_input(function), run
+
+    def begin(self, actor: Any) -> LogicSnapshot:
+        """The first snapshot."""
+        return LogicSnapshot(input=actor.input)
+
+    def restore(self, actor: Any, persisted: Any) -> LogicSnapshot:
+        """The snapshot that was persisted; what was running will run again from its start."""
+        return restored(persisted)
+
+    def start(self, actor: Any) -> None:
+        """Call the function and follow what it gives."""
+        snapshot = actor.get_snapshot()
+        if snapshot.status != "active":
+            return
+        work = self._call(snapshot.input, LogicScope(actor))
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            _discard(work)
+            raise NoEventLoop(f"actor {actor.id!r} is asynchronous: start it inside a running event loop") from None
+        actor.private["task"] = loop.create_task(_as_coroutine(self._run(actor, work)))
+
+    def receive(self, actor: Any, event: Any) -> LogicSnapshot:
+        """The snapshot after an event."""
+        snapshot: LogicSnapshot = actor.get_snapshot()
+        if snapshot.status != "active":
+            return snapshot
+        match event["type"]:
+            case "xstate.stream.next":
+                return LogicSnapshot(context=event["data"], input=snapshot.input)
+            case "xstate.promise.resolve":
+                return snapshot.ended("done", output=event.get("data"))
+            case "xstate.promise.reject":
+                return snapshot.ended("error", error=event["data"])
+            case "xstate.stop":
+                _cancel(actor)
+                return snapshot.ended("stopped")
+        return snapshot
+
+    def persist(self, actor: Any, timers: bool) -> dict[str, Any]:
+        """The actor's state as JSON-ready values."""
+        saved: dict[str, Any] = actor.get_snapshot().to_json()
+        return saved
+
+
+def from_task(function: Callable[..., Any]) -> _AsyncLogic:
+    """Actor logic from an async function of `input` (and `scope`, if it asks); its result is the output."""
+    return _AsyncLogic(function, _run_task)
+
+
+def from_stream(function: Callable[..., Any]) -> _AsyncLogic:
+    """Actor logic from an async iterator of `input`; each value becomes the snapshot's context."""
+    return _AsyncLogic(function, _run_stream)
+
+
+async def _run_task(actor: Any, work: Any) -> None:
+    try:
+        result = await work if isinstance(work, Awaitable) else work
+    except Exception as error:
+        _settle(actor, REJECT, error)
+    else:
+        _settle(actor, RESOLVE, result)
+
+
+async def _run_stream(actor: Any, work: AsyncIterable[Any]) -> None:
+    try:
+        async for value in work:
+            if actor.get_snapshot().status != "active":
+                return
+            actor.system.relay(actor, actor, {"type": NEXT, "data": value})
+    except Exception as error:
+        _settle(actor, REJECT, error)
+    else:
+        _settle(actor, RESOLVE, None)
+
+
+def _settle(actor: Any, type: str, data: Any) -> None:
+    if actor.get_snapshot().status == "active":
+        actor.private.clear()
+        actor.system.relay(actor, actor, {"type": type, "data": data})
+
+
+def _cancel(actor: Any) -> None:
+    held = actor.private
+    for callback in held.get("cancels", ()):
+        callback()
+    task = held.get("task")
+    held.clear()
+    if task is not None:
+        task.cancel()
+
+
+def _discard(work: Any) -> None:
+    if asyncio.iscoroutine(work):
+        work.close()
+
+
+async def _as_coroutine(work: Awaitable[None]) -> None:
+    await work

@@ -1,0 +1,227 @@
+"""Built-in actions: what charts can do besides calling functions.
+
+Each constructor gives a declaration; `bind` turns it, with the names of a machine, into an operation
+that a step runs. Declarations are plain values and can be shared between machines.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from antiphon.chart import ops
+from antiphon.chart.functions import full, plain
+
+PARENT, SELF = "#_parent", "#_internal"
+
+
+class Names(Protocol):
+    """The names that actions of a machine refer to."""
+
+    @property
+    def delays(self) -> Mapping[str, Any]:
+        """Named delays."""
+        ...
+
+    def operation(self, spec: Any) -> ops.Operation:
+        """The operation behind an action as a chart writes it."""
+        ...
+
+    def guard(self, spec: Any) -> Any:
+        """The guard behind a name, a function or a combination."""
+        ...
+
+    def logic(self, src: Any) -> Any:
+        """The actor logic behind a name."""
+        ...
+
+
+class Action:
+    """A built-in action, not yet bound to a machine."""
+
+    __slots__ = ("_bind", "type")
+
+    def __init__(self, type: str, bind: Callable[[Names, Any], ops.Operation]) -> None:
+        self.type, self._bind = type, bind
+
+    def bind(self, names: Names, params: Any = None) -> ops.Operation:
+        """The operation this action is in a machine that has these names."""
+        return self._bind(names, params)
+
+    def __repr__(self) -> str:
+        return f"Action({self.type!r})"
+
+
+def assign(assignment: Any) -> Action:
+    """Merge values into the context: a mapping of values or functions, or a function that gives a mapping."""
+    if isinstance(assignment, Mapping):
+        return Action("xstate.assign", lambda names, params: _assign_keys(dict(assignment), params))
+    return Action("xstate.assign", lambda names, params: _assign_all(assignment, params))
+
+
+def raise_(event: Any, *, delay: Any = None, id: str | None = None) -> Action:
+    """Send the machine an event that it takes within this step, or by the clock if there is a delay."""
+    return Action(
+        "xstate.raise",
+        lambda names, params: ops.Raise(as_value(event, params), id, _delay(delay, names, params)),
+    )
+
+
+def send_to(target: Any, event: Any, *, delay: Any = None, id: str | None = None) -> Action:
+    """Send an event to an actor: a child's id, a reference, or a function that gives either."""
+    return Action(
+        "xstate.sendTo",
+        lambda names, params: ops.Send(
+            as_value(target, params), as_value(event, params), id, _delay(delay, names, params)
+        ),
+    )
+
+
+def send_parent(event: Any, *, delay: Any = None, id: str | None = None) -> Action:
+    """Send an event to the parent of this actor."""
+    return send_to(PARENT, event, delay=delay, id=id)
+
+
+def forward_to(target: Any, *, delay: Any = None, id: str | None = None) -> Action:
+    """Send the current event on to another actor."""
+    return send_to(target, lambda context, event: event, delay=delay, id=id)
+
+
+def emit(event: Any) -> Action:
+    """Tell whoever listens to this actor with `actor.on`."""
+    return Action("xstate.emit", lambda names, params: ops.Emit(as_value(event, params)))
+
+
+def log(value: Any = None, label: str | None = None) -> Action:
+    """Write a value, or what a function gives, to the actor's logger."""
+    written = value if value is not None else (lambda context, event: {"context": context, "event": event})
+    return Action("xstate.log", lambda names, params: ops.Log(as_value(written, params), label))
+
+
+def cancel(send_id: Any) -> Action:
+    """Forget a delayed event by the id it was sent with."""
+    return Action("xstate.cancel", lambda names, params: ops.Cancel(as_value(send_id, params)))
+
+
+def spawn_child(
+    src: Any, *, id: Any = None, input: Any = None, system_id: str | None = None, sync_snapshot: bool = False
+) -> Action:
+    """Start a child actor that lives until it ends, is stopped, or its parent ends."""
+    return Action(
+        "xstate.spawnChild",
+        lambda names, params: ops.Spawn(
+            src, names.logic(src), as_value(id, params), as_value(input, params), system_id, sync_snapshot
+        ),
+    )
+
+
+def stop_child(child: Any) -> Action:
+    """Stop a child: its id, its reference, or a function that gives either."""
+    return Action("xstate.stopChild", lambda names, params: ops.Stop(as_value(child, params)))
+
+
+def enqueue_actions(collect: Callable[..., None]) -> Action:
+    """Choose actions at run time: `collect(context, event, enqueue)` calls `enqueue(action)` as often as it likes.
+
+    `enqueue.assign`, `enqueue.raise_`, `enqueue.send_to` and so on are short for enqueueing that action;
+    `enqueue.check(guard)` tests a guard against the context before all of this, `enqueue.params` has the params.
+    """
+    return Action("xstate.enqueueActions", lambda names, params: ops.Enqueue(full(collect), given(params), names))
+
+
+class Enqueue:
+    """Collects the actions that `enqueue_actions` chooses."""
+
+    __slots__ = ("_check", "_chosen", "params")
+
+    def __init__(self, chosen: list[Any], check: Callable[[Any], bool], params: Any) -> None:
+        self._chosen, self._check, self.params = chosen, check, params
+
+    def __call__(self, action: Any) -> None:
+        """Choose an action: a name, `{"type", "params"}`, a function, or a built-in one."""
+        self._chosen.append(action)
+
+    def check(self, guard: Any) -> bool:
+        """Whether a guard holds now."""
+        return self._check(guard)
+
+    def assign(self, assignment: Any) -> None:
+        """Choose `assign`."""
+        self(assign(assignment))
+
+    def raise_(self, event: Any, *, delay: Any = None, id: str | None = None) -> None:
+        """Choose `raise_`."""
+        self(raise_(event, delay=delay, id=id))
+
+    def send_to(self, target: Any, event: Any, *, delay: Any = None, id: str | None = None) -> None:
+        """Choose `send_to`."""
+        self(send_to(target, event, delay=delay, id=id))
+
+    def send_parent(self, event: Any, *, delay: Any = None, id: str | None = None) -> None:
+        """Choose `send_parent`."""
+        self(send_parent(event, delay=delay, id=id))
+
+    def emit(self, event: Any) -> None:
+        """Choose `emit`."""
+        self(emit(event))
+
+    def cancel(self, send_id: Any) -> None:
+        """Choose `cancel`."""
+        self(cancel(send_id))
+
+    def spawn_child(self, src: Any, **options: Any) -> None:
+        """Choose `spawn_child`."""
+        self(spawn_child(src, **options))
+
+    def stop_child(self, child: Any) -> None:
+        """Choose `stop_child`."""
+        self(stop_child(child))
+
+
+def as_value(spec: Any, params: Any = None) -> ops.Value:
+    """A value that may be a function of context and event."""
+    if not callable(spec):
+        return ops.constant(spec)
+    simple = plain(spec)
+    if simple is not None:
+        return lambda work: simple(work.context, work.event)
+    everything, params_of = full(spec), given(params)
+    return lambda work: everything(work.context, work.event, params_of(work), work.scope())
+
+
+def given(params: Any) -> ops.Value:
+    """The params a chart gives at the place of use: a value, or a function of context and event."""
+    return as_value(params) if callable(params) else ops.constant(params)
+
+
+def _delay(spec: Any, names: Names, params: Any) -> ops.Value:
+    # An unknown name means no delay at all, as in XState; building a strict machine refuses it.
+    known = names.delays.get(spec) if isinstance(spec, str) else spec
+    return as_value(known, params)
+
+
+def _assign_keys(assignment: dict[str, Any], params: Any) -> ops.Operation:
+    functions = {key: value for key, value in assignment.items() if callable(value)}
+    simple = {key: plain(value) for key, value in functions.items()}
+    if all(function is not None for function in simple.values()):
+        return ops.Assign(_merge_plain(assignment, simple))
+    values = {key: as_value(value, params) for key, value in assignment.items()}
+    return ops.ScopedAssign(lambda work: {key: value(work) for key, value in values.items()})
+
+
+def _merge_plain(assignment: dict[str, Any], functions: dict[str, Any]) -> Callable[[Any, Any], dict[str, Any]]:
+    if len(assignment) == 1 == len(functions):
+        [(key, function)] = functions.items()
+        return lambda context, event: {**context, key: function(context, event)}
+    constants = {key: value for key, value in assignment.items() if key not in functions}
+    pairs = tuple(functions.items())
+    if not pairs:
+        return lambda context, event: {**context, **constants}
+    # Every function sees the context as it was before this action.
+    return lambda context, event: {**context, **constants, **{key: fn(context, event) for key, fn in pairs}}
+
+
+def _assign_all(assignment: Callable[..., Any], params: Any) -> ops.Operation:
+    simple = plain(assignment)
+    if simple is not None:
+        return ops.Assign(lambda context, event: {**context, **(simple(context, event) or {})})
+    update = as_value(assignment, params)
+    return ops.ScopedAssign(lambda work: update(work) or {})

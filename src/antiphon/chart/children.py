@@ -1,0 +1,89 @@
+"""An immutable map of children in which adding the ten-thousandth costs what the first did.
+
+Only the newest version holds a table. Every older one holds the single change that leads back from
+the version after it, so an update is O(1) and shares everything. Reading an old version walks those
+changes once and turns it into the one that holds the table (Baker's rerooting).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Children(Mapping[str, T], Generic[T]):
+    """Children by id, in the order in which they came."""
+
+    __slots__ = ("_change", "_later", "_next", "_table")
+
+    def __init__(self) -> None:
+        self._table: dict[str, tuple[int, T]] | None = {}
+        self._next = 0
+        self._later: Children[T] | None = None
+        self._change: tuple[str, tuple[int, T] | None] | None = None
+
+    def adding(self, key: str, child: T) -> "Children[T]":
+        """This map with one more child, or another one under the same id."""
+        present = self._own().get(key)
+        place = self._next if present is None else present[0]
+        return self._derive(key, (place, child))
+
+    def removing(self, key: str) -> "Children[T]":
+        """This map without that child."""
+        return self._derive(key, None) if key in self._own() else self
+
+    def __getitem__(self, key: str) -> T:
+        return self._own()[key][1]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._own()
+
+    def __len__(self) -> int:
+        return len(self._own())
+
+    def __iter__(self) -> Iterator[str]:
+        places = self._own()
+        return iter(sorted(places, key=lambda key: places[key][0]))
+
+    def __repr__(self) -> str:
+        return f"Children({dict(self)!r})"
+
+    def _derive(self, key: str, entry: tuple[int, T] | None) -> "Children[T]":
+        table = self._own()
+        newer: Children[T] = Children.__new__(Children)
+        newer._table, newer._later, newer._change = table, None, None
+        newer._next = self._next + 1
+        self._yield_table(newer, key, table.get(key))
+        _put(table, key, entry)
+        return newer
+
+    def _own(self) -> dict[str, tuple[int, T]]:
+        if self._table is None:
+            self._reroot()
+        assert self._table is not None
+        return self._table
+
+    def _reroot(self) -> None:
+        chain: list[Children[T]] = []
+        version = self
+        while version._table is None:
+            chain.append(version)
+            assert version._later is not None
+            version = version._later
+        for older in reversed(chain):
+            newer, change = older._later, older._change
+            assert newer is not None and newer._table is not None and change is not None
+            table, (key, entry) = newer._table, change
+            newer._yield_table(older, key, table.get(key))
+            older._table, older._later, older._change = table, None, None
+            _put(table, key, entry)
+
+    def _yield_table(self, heir: "Children[T]", key: str, entry: tuple[int, T] | None) -> None:
+        self._table, self._later, self._change = None, heir, (key, entry)
+
+
+def _put(table: dict[str, tuple[int, T]], key: str, entry: tuple[int, T] | None) -> None:
+    if entry is None:
+        table.pop(key, None)
+    else:
+        table[key] = entry

@@ -1,0 +1,137 @@
+"""Configurations: which states are active, interned so that what follows from them is computed once."""
+
+from typing import Any
+
+from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, in_script_order
+from antiphon.chart.values import matches_state
+
+StateValue = Any  # a state's key, or a dict of keys to state values
+
+
+class Configuration:
+    """The active states, in the order in which they became active (XState's eventless order)."""
+
+    __slots__ = ("_tags", "_value", "decisions", "eventless", "has_always", "machine", "members", "nodes", "quick")
+
+    def __init__(self, machine: Any, nodes: tuple[Node, ...]) -> None:
+        self.machine, self.nodes = machine, nodes
+        self.members = frozenset(nodes)
+        self.has_always = any(node.always for node in nodes)
+        # What to do about an event: by type, a tree of guards with plans at its leaves.
+        self.decisions: dict[str, Any] = {}
+        self.eventless: Any = None
+        # The decisions that need no guard, no queue and no eventless step: one look-up, then functions.
+        self.quick: dict[str, Any] = {}
+        self._value: StateValue = None
+        self._tags: tuple[str, ...] | None = None
+
+    @property
+    def value(self) -> StateValue:
+        """The state value: a fresh copy, since it is the caller's to keep."""
+        return _copied(self.shared_value)
+
+    @property
+    def shared_value(self) -> StateValue:
+        """The state value, not to be changed."""
+        if self._value is None:
+            self._value = state_value(self.machine.root, complete(self.nodes))
+        return self._value
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of all active states."""
+        if self._tags is None:
+            self._tags = tuple(dict.fromkeys(tag for node in self.nodes for tag in node.tags))
+        return self._tags
+
+    @property
+    def atoms(self) -> list[Node]:
+        """The active states that have none inside."""
+        return [node for node in self.nodes if node.is_atomic]
+
+    def includes(self, value: Any) -> bool:
+        """Whether a state, by `#id` or by value, is active."""
+        if isinstance(value, str) and value.startswith("#"):
+            return self.machine.get_state_node_by_id(value) in self.members
+        return matches_state(value, self.shared_value)
+
+    def __repr__(self) -> str:
+        return f"Configuration({self.shared_value!r})"
+
+
+def state_value(root: Node, nodes: list[Node]) -> StateValue:
+    """The value of a full set of active nodes."""
+    inner: dict[Node, list[Node]] = {}
+    for node in nodes:
+        if node.parent is not None:
+            inner.setdefault(node.parent, []).append(node)
+    return _value_of(root, inner)
+
+
+def _value_of(node: Node, inner: dict[Node, list[Node]]) -> StateValue:
+    active = inner.get(node)
+    if not active:
+        return {}
+    if node.type == COMPOUND and active[0].is_atomic:
+        return active[0].key
+    return dict(in_script_order({child.key: _value_of(child, inner) for child in active}))
+
+
+def _copied(value: StateValue) -> StateValue:
+    if isinstance(value, dict):
+        return {key: _copied(inner) for key, inner in value.items()}
+    return value
+
+
+def nodes_of_value(root: Node, node: Node, value: StateValue) -> list[Node]:
+    """The nodes that a value names, breadth first; raises KeyError with a message for an unknown one."""
+    if isinstance(value, str):
+        if value not in node.states:
+            raise KeyError(f"State '{value}' does not exist on '{node.id}'")
+        return [node, node.states[value]]
+    if not isinstance(value, dict):
+        raise KeyError(f"State value {value!r} of '{node.id}' is neither a string nor an object")
+    children = []
+    for key, _ in in_script_order(value):
+        if key not in node.states:
+            raise KeyError(f"Child state '{key}' does not exist on '{node.id}'")
+        children.append(node.states[key])
+    found = [root, node, *children]
+    for child in children:
+        found.extend(nodes_of_value(root, child, value[child.key]))
+    return found
+
+
+def complete(nodes: tuple[Node, ...] | list[Node]) -> list[Node]:
+    """The nodes with the initial descendants and the ancestors they imply."""
+    found = dict.fromkeys(nodes)
+    filled = {node.parent for node in found if node.parent is not None}
+    growing = list(found)
+    for node in growing:  # grows while it is walked, like the set it stands for
+        if node.type == COMPOUND and node not in filled:
+            _add(initial_nodes(node), found, growing)
+        elif node.type == PARALLEL:
+            for child in node.children:
+                if child not in found:
+                    _add(initial_nodes(child), found, growing)
+    for node in growing:
+        _add(list(node.ancestors()), found, growing)
+    return growing
+
+
+def _add(nodes: list[Node], found: dict[Node, None], growing: list[Node]) -> None:
+    for node in nodes:
+        if node not in found:
+            found[node] = None
+            growing.append(node)
+
+
+def initial_nodes(node: Node) -> list[Node]:
+    """A node and what is active in it by default."""
+    found = [node]
+    if node.type == COMPOUND:
+        found.extend(initial_nodes(node.first()))
+    elif node.type == PARALLEL:
+        for child in node.children:
+            found.extend(initial_nodes(child))
+    return found

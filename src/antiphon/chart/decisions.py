@@ -1,0 +1,182 @@
+"""Which transitions an event enables: decided once per configuration, then looked up.
+
+Selection depends on the configuration, the event's type and the outcomes of the guards on the way.
+So it is a tree: at each branch one guard is tested, at each leaf the selected transitions are known.
+Trees grow along the outcomes that really occur.
+
+Rules, as in XState: (1) the deepest active state with an enabled transition wins; (2) of a node's
+candidates the first whose guard holds is taken, exact descriptors before wildcards, longer wildcards
+before shorter; (3) every region of a parallel state may react, and only if none does, the state itself.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from antiphon.chart.configuration import Configuration
+from antiphon.chart.errors import GuardError
+from antiphon.chart.guards import guard_name
+from antiphon.chart.nodes import Node, Transition
+from antiphon.chart.plans import Plan, plan_for
+from antiphon.chart.values import matches_descriptor
+
+Outcomes = tuple[bool, ...]
+
+
+class Branch:
+    """A guard to test, and what follows if it holds or does not."""
+
+    __slots__ = ("no", "outcomes", "test", "transition", "yes")
+
+    def __init__(self, test: Any, transition: Transition, outcomes: Outcomes) -> None:
+        self.test, self.transition, self.outcomes = test, transition, outcomes
+        self.yes: Branch | Leaf | None = None
+        self.no: Branch | Leaf | None = None
+
+
+class Leaf:
+    """The transitions that are selected, and the plan of carrying them out."""
+
+    __slots__ = ("configuration", "plan", "selected", "test", "variants")
+
+    def __init__(self, configuration: Configuration, selected: tuple[Transition, ...]) -> None:
+        self.test = None
+        self.configuration, self.selected = configuration, selected
+        self.plan: Plan | None = None
+        self.variants: dict[Any, Plan] = {}
+
+    def plan_with(self, history: dict[str, tuple[Node, ...]]) -> Plan:
+        """The plan, which depends on what history nodes recall only where a target is one."""
+        if self.plan is not None:
+            return self.plan
+        machine = self.configuration.machine
+        recalled = tuple(history.get(node.id) for node in machine.history_nodes)
+        known = self.variants.get(recalled)
+        if known is not None:
+            return known
+        plan = plan_for(self.configuration, self.selected, history)
+        if not plan.recalls:
+            self.plan = plan
+        elif machine.tables.admit(self.configuration):
+            self.variants[recalled] = plan
+        return plan
+
+
+class _Untested(Exception):
+    """Selection came to a guard whose outcome is not known yet."""
+
+    def __init__(self, test: Any, transition: Transition) -> None:
+        self.test, self.transition = test, transition
+
+
+def decide(configuration: Configuration, event_type: str, context: Any, event: Any) -> Leaf:
+    """The leaf for an event of this type."""
+    decision = configuration.decisions.get(event_type)
+    if decision is None:
+        decision = _grow(configuration, event_type, ())
+        if configuration.machine.tables.admit(configuration):
+            configuration.decisions[event_type] = decision
+            _note_quick(configuration, event_type, decision)
+    while decision.test is not None:
+        try:
+            passed = decision.test(context, event)
+        except Exception as error:
+            raise _guard_error(decision.transition, event_type, error) from error
+        decision = (decision.yes if passed else decision.no) or _expand(configuration, decision, event_type, passed)
+    return decision
+
+
+def decide_eventless(configuration: Configuration, context: Any, event: Any) -> Leaf:
+    """The leaf for the eventless transitions."""
+    decision = configuration.eventless
+    if decision is None:
+        decision = _grow(configuration, None, ())
+        if configuration.machine.tables.admit(configuration):
+            configuration.eventless = decision
+    while decision.test is not None:
+        passed = decision.test(context, event)
+        decision = (decision.yes if passed else decision.no) or _expand(configuration, decision, None, passed)
+    return decision
+
+
+def _expand(configuration: Configuration, branch: Branch, event_type: str | None, passed: Any) -> Branch | Leaf:
+    grown = _grow(configuration, event_type, (*branch.outcomes, bool(passed)))
+    if configuration.machine.tables.admit(configuration):
+        if passed:
+            branch.yes = grown
+        else:
+            branch.no = grown
+    return grown
+
+
+def _note_quick(configuration: Configuration, event_type: str, decision: Branch | Leaf) -> None:
+    if isinstance(decision, Leaf):
+        plan = decision.plan_with({})
+        if plan.is_quick and decision.plan is plan:
+            configuration.quick[event_type] = plan
+
+
+def _grow(configuration: Configuration, event_type: str | None, outcomes: Outcomes) -> Branch | Leaf:
+    known = iter(outcomes)
+    try:
+        if event_type is None:
+            selected = _select_eventless(configuration, known)
+        else:
+            selected = _select(configuration.machine.root, configuration.shared_value, event_type, configuration, known)
+    except _Untested as stop:
+        return Branch(stop.test, stop.transition, outcomes)
+    return Leaf(configuration, tuple(selected))
+
+
+def _select(
+    node: Node, value: Any, event_type: str, configuration: Configuration, known: Iterator[bool]
+) -> list[Transition]:
+    inner = {value: {}} if isinstance(value, str) else value
+    selected: list[Transition] = []
+    for key, below in inner.items():
+        selected.extend(_select(node.states[key], below, event_type, configuration, known))
+    return selected or _first_enabled(candidates(node, event_type), configuration, known)
+
+
+def _select_eventless(configuration: Configuration, known: Iterator[bool]) -> list[Transition]:
+    selected: dict[Transition, None] = {}
+    for atom in configuration.atoms:
+        for node in (atom, *atom.ancestors()):
+            found = _first_enabled(node.always, configuration, known)
+            if found:
+                selected[found[0]] = None
+                break
+    return list(selected)
+
+
+def _first_enabled(
+    transitions: tuple[Transition, ...], configuration: Configuration, known: Iterator[bool]
+) -> list[Transition]:
+    for transition in transitions:
+        test = True if transition.guard is None else transition.guard(configuration)
+        if not isinstance(test, bool):
+            outcome = next(known, None)
+            if outcome is None:
+                raise _Untested(test, transition)
+            test = outcome
+        if test:
+            return [transition]
+    return []
+
+
+def candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
+    """A node's transitions for an event type, best match first."""
+    wild = [key for key in node.on if key != event_type and matches_descriptor(event_type, key)]
+    wild.sort(key=len, reverse=True)
+    found = list(node.on.get(event_type, ()))
+    for key in wild:
+        found.extend(node.on[key])
+    return tuple(found)
+
+
+def _guard_error(transition: Transition, event_type: str, error: Exception) -> GuardError:
+    name = guard_name(transition.config.get("guard"))
+    named = f"'{name}' " if name else ""
+    return GuardError(
+        f"Unable to evaluate guard {named}in transition for event '{event_type}' "
+        f"in state node '{transition.source.id}':\n{error}"
+    )

@@ -1,0 +1,132 @@
+"""What a step asks the world to do, in order. The engine makes effects; an actor system performs them.
+
+`type` and `params` have the names and shapes XState gives its executable actions.
+"""
+
+from typing import Any
+
+
+class Effect:
+    """Base of all effects."""
+
+    __slots__ = ()
+    type: str = ""
+
+    @property
+    def params(self) -> Any:
+        """What the effect carries, as JSON-ready as its values are."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
+
+    def __repr__(self) -> str:
+        return f"{self.__class__.__name__}({self.params!r})"
+
+
+class Call(Effect):
+    """Call a user's action with the context and event of its place in the step."""
+
+    __slots__ = ("context", "event", "function", "given", "type")
+
+    def __init__(self, type: str, function: Any, given: Any, context: Any, event: Any) -> None:
+        self.type, self.function, self.given = type, function, given
+        self.context, self.event = context, event
+
+    @property
+    def params(self) -> Any:
+        """The params the chart gave this action, or nothing."""
+        return self.given
+
+    def __repr__(self) -> str:
+        return f"Call({self.type!r}, {self.given!r})"
+
+
+class Raise(Effect):
+    """An event for the machine itself: taken within this step, or after `delay` milliseconds."""
+
+    __slots__ = ("delay", "event", "id")
+    type = "xstate.raise"
+
+    def __init__(self, event: Any, id: str | None, delay: float | None) -> None:
+        self.event, self.id, self.delay = event, id, delay
+
+
+class SendTo(Effect):
+    """Deliver an event to another actor, now or after `delay` milliseconds."""
+
+    __slots__ = ("delay", "event", "id", "target")
+    type = "xstate.sendTo"
+
+    def __init__(self, target: Any, event: Any, id: str | None, delay: float | None) -> None:
+        self.target, self.event, self.id, self.delay = target, event, id, delay
+
+
+class Emit(Effect):
+    """Tell whoever listens to this actor."""
+
+    __slots__ = ("event",)
+    type = "xstate.emit"
+
+    def __init__(self, event: Any) -> None:
+        self.event = event
+
+
+class Log(Effect):
+    """Write a value to the actor's logger."""
+
+    __slots__ = ("label", "value")
+    type = "xstate.log"
+
+    def __init__(self, value: Any, label: str | None) -> None:
+        self.value, self.label = value, label
+
+
+class Cancel(Effect):
+    """Forget a delayed event that was not delivered yet."""
+
+    __slots__ = ("send_id",)
+    type = "xstate.cancel"
+
+    def __init__(self, send_id: str) -> None:
+        self.send_id = send_id
+
+
+class SpawnChild(Effect):
+    """Create the child behind `ref` now and start it once the step is published."""
+
+    __slots__ = ("assigned", "ref")
+    type = "xstate.spawnChild"
+
+    def __init__(self, ref: Any, assigned: bool = False) -> None:
+        # `assigned`: made by `spawn` inside an assign, which XState leaves out of its lists.
+        self.ref, self.assigned = ref, assigned
+
+    @property
+    def params(self) -> Any:
+        """Who is spawned, from what, with which input."""
+        ref = self.ref
+        named = {"id": ref.id, "src": ref.src, "systemId": ref.system_id, "input": ref.input}
+        return {key: value for key, value in named.items() if value is not None}
+
+
+class StopChild(Effect):
+    """Stop the child behind `ref`; whatever it still says is ignored."""
+
+    __slots__ = ("ref",)
+    type = "xstate.stopChild"
+
+    def __init__(self, ref: Any) -> None:
+        self.ref = ref
+
+    @property
+    def params(self) -> Any:
+        """Who is stopped."""
+        return {"id": getattr(self.ref, "id", None)}
+
+
+class Finish(Effect):
+    """Tell the parent that this actor has reached its end; XState leaves it out of its lists."""
+
+    __slots__ = ("error", "output", "status")
+    type = "xstate.done"
+
+    def __init__(self, status: str, output: Any, error: Any) -> None:
+        self.status, self.output, self.error = status, output, error

@@ -1,0 +1,37 @@
+"""Errors of the engine: what was wrong, where, and what would have been right."""
+
+from collections.abc import Iterable
+
+
+class EngineError(Exception):
+    """Base of every error the engine raises."""
+
+
+class ChartError(EngineError):
+    """A chart, or the functions bound to it, is not well formed."""
+
+    def __init__(self, chart_id: str, path: str, problem: str, known: Iterable[str] = ()) -> None:
+        names = sorted(known)
+        hint = f"; known: {', '.join(names)}" if names else ""
+        super().__init__(f"{chart_id}: {path or '(root)'}: {problem}{hint}")
+        self.chart_id, self.path, self.problem, self.known = chart_id, path, problem, tuple(names)
+
+
+class EventError(EngineError):
+    """What was sent is not an event: a mapping with a string under `type`."""
+
+
+class SnapshotError(EngineError):
+    """A persisted snapshot does not fit the machine that should be restored from it."""
+
+
+class GuardError(EngineError):
+    """A guard raised, or has no implementation."""
+
+
+class LoopError(EngineError):
+    """A step never came to rest."""
+
+
+class UnknownActor(EngineError):
+    """An event was addressed to an actor that does not exist."""

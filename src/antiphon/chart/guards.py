@@ -1,0 +1,155 @@
+"""Conditions on transitions, and how they are combined.
+
+A guard is bound twice: its names when the machine is built, its configuration when a decision is made.
+`state_in` depends on the configuration alone, so it costs nothing per event.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from antiphon.chart.errors import GuardError
+from antiphon.chart.functions import full, plain
+
+Test = Callable[[Any, Any], Any]
+
+
+class Where(Protocol):
+    """What `state_in` asks: whether a state is active."""
+
+    def includes(self, value: Any) -> bool:
+        """Whether a state, by `#id` or by value, is active."""
+        ...
+
+
+# A guard whose names are bound: for a configuration it is known, or a test of context and event.
+Bound = Callable[[Where], bool | Test]
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of the guards hold."""
+
+    guards: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Any of the guards holds."""
+
+    guards: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The guard does not hold."""
+
+    guard: Any
+
+
+@dataclass(frozen=True, slots=True)
+class StateIn:
+    """A state, by `#id` or by value, is active."""
+
+    value: Any
+
+
+def and_(guards: Sequence[Any]) -> And:
+    """A guard that holds when all of `guards` do."""
+    return And(tuple(guards))
+
+
+def or_(guards: Sequence[Any]) -> Or:
+    """A guard that holds when any of `guards` does."""
+    return Or(tuple(guards))
+
+
+def not_(guard: Any) -> Not:
+    """A guard that holds when `guard` does not."""
+    return Not(guard)
+
+
+def state_in(value: Any) -> StateIn:
+    """A guard that holds while a state is active; `value` is an `#id` or a state value."""
+    return StateIn(value)
+
+
+def guard_name(spec: Any) -> str | None:
+    """The name a guard is referred to by, if it has one."""
+    if isinstance(spec, str):
+        return spec
+    return spec.get("type") if isinstance(spec, Mapping) else None
+
+
+def bind_guard(spec: Any, guards: Mapping[str, Any], params: Any = None) -> Bound:
+    """Resolve the names in a guard; an unknown one fails when it is tested, as in XState."""
+    match spec:
+        case And(inner):
+            return _all([bind_guard(guard, guards) for guard in inner])
+        case Or(inner):
+            return _any([bind_guard(guard, guards) for guard in inner])
+        case Not(guard):
+            return _negation(bind_guard(guard, guards))
+        case StateIn(value):
+            return lambda where: where.includes(value)
+    name = guard_name(spec)
+    if name is None:
+        test = _test(spec, params)
+        return lambda where: test
+    if name not in guards:
+        missing = _missing(name)
+        return lambda where: missing
+    given = spec.get("params") if isinstance(spec, Mapping) else None
+    return bind_guard(guards[name], guards, given)
+
+
+def _test(function: Callable[..., Any], params: Any) -> Test:
+    simple = plain(function)
+    if simple is not None:
+        return simple
+    everything = full(function)
+    if callable(params):
+        compute = full(params)
+        return lambda context, event: everything(context, event, compute(context, event, None, None), None)
+    return lambda context, event: everything(context, event, params, None)
+
+
+def _missing(name: str) -> Test:
+    def fail(context: Any, event: Any) -> bool:
+        raise GuardError(f"Guard '{name}' is not implemented.'.")
+
+    return fail
+
+
+def _negation(inner: Bound) -> Bound:
+    def bind(where: Where) -> bool | Test:
+        known = inner(where)
+        if isinstance(known, bool):
+            return not known
+        return lambda context, event: not known(context, event)
+
+    return bind
+
+
+def _all(parts: list[Bound]) -> Bound:
+    def bind(where: Where) -> bool | Test:
+        tests = [part(where) for part in parts]
+        if all(isinstance(test, bool) for test in tests):
+            return all(tests)
+        return lambda context, event: all(_holds(test, context, event) for test in tests)
+
+    return bind
+
+
+def _any(parts: list[Bound]) -> Bound:
+    def bind(where: Where) -> bool | Test:
+        tests = [part(where) for part in parts]
+        if all(isinstance(test, bool) for test in tests):
+            return any(tests)
+        return lambda context, event: any(_holds(test, context, event) for test in tests)
+
+    return bind
+
+
+def _holds(test: bool | Test, context: Any, event: Any) -> Any:
+    return test if isinstance(test, bool) else test(context, event)

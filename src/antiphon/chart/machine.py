@@ -1,0 +1,132 @@
+"""A machine: a chart with functions bound to its names."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+from antiphon.chart.build import Builder, Unresolved, find_by_id
+from antiphon.chart.configuration import complete, nodes_of_value
+from antiphon.chart.errors import ChartError, EngineError
+from antiphon.chart.names import Implementations
+from antiphon.chart.nodes import Node
+from antiphon.chart.plans import Plan, initial_plan, is_done
+from antiphon.chart.snapshot import Frame, Snapshot
+from antiphon.chart.tables import LIMIT, Tables
+from antiphon.chart.work import NO_CHILDREN
+
+C = TypeVar("C")
+E = TypeVar("E")
+
+# XState's default is no bound at all. A step of more rounds than this is a mistake in the chart.
+MAX_ITERATIONS = 10_000
+
+Migrate = Callable[[dict[str, Any], Any], dict[str, Any]]
+
+
+class Machine(Generic[C, E]):
+    """A chart, its functions, and what was learned about it while it ran."""
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        implementations: Implementations,
+        *,
+        strict: bool = True,
+        migrate: Migrate | None = None,
+        memory: int = LIMIT,
+    ) -> None:
+        self.config, self.implementations = config, implementations
+        self.strict, self.migrate = strict, migrate
+        builder = Builder(config, implementations, strict)
+        self.id = builder.id
+        self.root = builder.build()
+        self.nodes = builder.by_id
+        self.version: Any = config.get("version")
+        self.max_iterations = _max_iterations(self.id, config)
+        self.history_nodes = tuple(node for node in self.nodes.values() if node.is_history)
+        self.tables = Tables(self, memory)
+        self._initial: Plan | None = None
+
+    @property
+    def states(self) -> Mapping[str, Node]:
+        """The top-level states by key."""
+        return self.root.states
+
+    @property
+    def events(self) -> list[str]:
+        """The event types some transition reacts to."""
+        found = dict.fromkeys(
+            descriptor
+            for node in self.root.walk()
+            for descriptor, transitions in node.on.items()
+            if not all(transition.is_forbidden and not transition.reenter for transition in transitions)
+        )
+        return list(found)
+
+    def provide(
+        self,
+        *,
+        actions: Mapping[str, Any] | None = None,
+        guards: Mapping[str, Any] | None = None,
+        actors: Mapping[str, Any] | None = None,
+        delays: Mapping[str, Any] | None = None,
+    ) -> "Machine[C, E]":
+        """The same chart with some functions bound anew; this machine stays as it is."""
+        merged = self.implementations.merged(Implementations(actions, guards, actors, delays))
+        return Machine(self.config, merged, strict=self.strict, migrate=self.migrate, memory=self.tables.limit)
+
+    def logic(self, src: Any) -> Any:
+        """The actor logic behind a name."""
+        return self.implementations.logic(src)
+
+    def initial_plan(self) -> Plan:
+        """The plan of entering the machine."""
+        if self._initial is None:
+            self._initial = initial_plan(self.tables.intern((self.root,)))
+        return self._initial
+
+    def get_state_node_by_id(self, id: str) -> Node:
+        """The node behind `#id`, `id` or `#id.child`."""
+        try:
+            return find_by_id(self.nodes, self.id, id)
+        except Unresolved as error:
+            raise EngineError(str(error)) from None
+
+    def resolve_state(
+        self, value: Any, *, context: Any = None, status: str = "active", output: Any = None, error: Any = None
+    ) -> "Snapshot[C]":
+        """A snapshot at a state value, whose missing parts are filled in with initial states."""
+        nodes = self.nodes_at(value)
+        ended = is_done(self.root, frozenset(nodes))
+        frame = Frame("done" if ended else status, output, error, NO_CHILDREN, {})
+        return Snapshot(self.tables.intern(nodes), {} if context is None else context, frame)
+
+    def nodes_at(self, value: Any) -> tuple[Node, ...]:
+        """The nodes that are active at a state value."""
+        try:
+            return tuple(complete(list(dict.fromkeys(nodes_of_value(self.root, self.root, value)))))
+        except KeyError as error:
+            raise EngineError(error.args[0]) from None
+
+    def __repr__(self) -> str:
+        return f"Machine({self.id!r})"
+
+
+def _max_iterations(id: str, config: Mapping[str, Any]) -> int:
+    given = (config.get("options") or {}).get("maxIterations", MAX_ITERATIONS)
+    if isinstance(given, bool) or not isinstance(given, int | float) or given < 1:
+        raise ChartError(id, "options.maxIterations", f"expected a positive number, not {given!r}")
+    return int(given)
+
+
+def create_machine(
+    config: Mapping[str, Any],
+    *,
+    actions: Mapping[str, Any] | None = None,
+    guards: Mapping[str, Any] | None = None,
+    actors: Mapping[str, Any] | None = None,
+    delays: Mapping[str, Any] | None = None,
+    strict: bool = True,
+    migrate: Migrate | None = None,
+) -> Machine[Any, Any]:
+    """Bind functions to the names in a chart. `strict=False` leaves unknown names to fail as XState does."""
+    return Machine(config, Implementations(actions, guards, actors, delays), strict=strict, migrate=migrate)

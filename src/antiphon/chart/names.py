@@ -1,0 +1,114 @@
+"""The functions bound to a chart's names, and how the chart's references to them are resolved."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from antiphon.chart import ops
+from antiphon.chart.actions import Action, Enqueue, given
+from antiphon.chart.functions import full, plain
+from antiphon.chart.guards import And, Bound, Not, Or, StateIn, bind_guard, guard_name
+from antiphon.chart.work import Work
+
+Problem = Callable[[str, str, Mapping[str, Any]], None]  # (path, problem, known names)
+INVOKE_PREFIX = "xstate.invoke."
+
+
+class Implementations:
+    """Actions, guards, actors and delays by name."""
+
+    __slots__ = ("_operations", "actions", "actors", "delays", "guards", "inline_actors")
+
+    def __init__(
+        self,
+        actions: Mapping[str, Any] | None = None,
+        guards: Mapping[str, Any] | None = None,
+        actors: Mapping[str, Any] | None = None,
+        delays: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.actions, self.guards = dict(actions or {}), dict(guards or {})
+        self.actors, self.delays = dict(actors or {}), dict(delays or {})
+        # Logic written right into an `invoke`; it gets a name there, so that it can be persisted.
+        self.inline_actors: dict[str, Any] = {}
+        self._operations: dict[str, ops.Operation] = {}
+
+    def merged(self, other: "Implementations") -> "Implementations":
+        """These, with those of `other` in front."""
+        return Implementations(
+            {**self.actions, **other.actions},
+            {**self.guards, **other.guards},
+            {**self.actors, **other.actors},
+            {**self.delays, **other.delays},
+        )
+
+    def operation(self, spec: Any) -> ops.Operation:
+        """The operation behind an action as a chart writes it."""
+        if isinstance(spec, str):
+            found = self._operations.get(spec)
+            if found is None:
+                found = self._operations[spec] = self._named(spec, None)
+            return found
+        if isinstance(spec, Mapping):
+            return self._named(spec["type"], spec.get("params"))
+        if isinstance(spec, Action):
+            return spec.bind(self)
+        return _call(getattr(spec, "__name__", "(anonymous)"), spec, None)
+
+    def guard(self, spec: Any) -> Bound:
+        """The guard behind a name, a function or a combination."""
+        return bind_guard(spec, self.guards)
+
+    def logic(self, src: Any) -> Any:
+        """The actor logic behind a name; logic itself is its own."""
+        if not isinstance(src, str):
+            return src
+        found = self.inline_actors.get(src)
+        return found if found is not None else self.actors.get(src)
+
+    def enqueuer(self, chosen: list[Any], work: Work, params: Any) -> Enqueue:
+        """What a function given to `enqueue_actions` calls."""
+
+        def check(spec: Any) -> bool:
+            test = self.guard(spec)(work.configuration)
+            return test if isinstance(test, bool) else bool(test(work.context, work.event))
+
+        return Enqueue(chosen, check, params)
+
+    def _named(self, name: str, params: Any) -> ops.Operation:
+        found = self.actions.get(name)
+        if isinstance(found, Action):
+            return found.bind(self, params)
+        return _call(name, found, params)
+
+
+def _call(name: str, function: Any, params: Any) -> ops.Operation:
+    values = None if params is None else given(params)
+    if function is None:  # only in relaxed machines: an action nobody implemented does nothing
+        return ops.Call(name, None, None, values)
+    return ops.Call(name, full(function), plain(function), values)
+
+
+def check_action(spec: Any, names: Implementations, path: str, problem: Problem) -> None:
+    """Report an action that is not one, or that refers to a name nobody implemented."""
+    name = spec.get("type") if isinstance(spec, Mapping) else spec
+    if isinstance(name, str):
+        if name not in names.actions:
+            problem(path, f"no action named {name!r}", names.actions)
+    elif isinstance(spec, Mapping) or not (callable(spec) or isinstance(spec, Action)):
+        problem(path, f"an action is a name, {{'type': name}}, a function or a built-in action, not {spec!r}", {})
+
+
+def check_guard(spec: Any, names: Implementations, path: str, problem: Problem) -> None:
+    """Report a guard that is not one, or that refers to a name nobody implemented."""
+    match spec:
+        case And(inner) | Or(inner):
+            for guard in inner:
+                check_guard(guard, names, path, problem)
+        case Not(guard):
+            check_guard(guard, names, path, problem)
+        case StateIn():
+            pass
+        case _ if isinstance(guard_name(spec), str):
+            if guard_name(spec) not in names.guards:
+                problem(path, f"no guard named {guard_name(spec)!r}", names.guards)
+        case _ if not callable(spec):
+            problem(path, f"a guard is a name, {{'type': name}}, a function or a combination, not {spec!r}", {})

@@ -1,0 +1,165 @@
+"""The static parts of a machine: state nodes and the transitions between them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from antiphon.chart.errors import EngineError
+
+ATOMIC, COMPOUND, PARALLEL, FINAL, HISTORY = "atomic", "compound", "parallel", "final", "history"
+KINDS = (ATOMIC, COMPOUND, PARALLEL, FINAL, HISTORY)
+
+
+class Transition:
+    """One arrow of a chart: from a node, on an event, to targets."""
+
+    __slots__ = ("config", "event_type", "guard", "local", "ops", "reenter", "source", "targets")
+
+    def __init__(self, source: "Node", event_type: str, config: Mapping[str, Any], local: bool = False) -> None:
+        self.source, self.event_type, self.config, self.local = source, event_type, config, local
+        self.targets: tuple[Node, ...] | None = None
+        self.guard: Any = None
+        self.ops: tuple[Any, ...] = ()
+        self.reenter = bool(config.get("reenter", False))
+
+    @property
+    def is_forbidden(self) -> bool:
+        """Whether this transition only stops its event from bubbling."""
+        return self.targets is None and not self.ops
+
+    @property
+    def meta(self) -> Any:
+        """What the chart's author noted on this transition for programs."""
+        return self.config.get("meta")
+
+    @property
+    def description(self) -> str | None:
+        """What the chart's author noted on this transition for people."""
+        return self.config.get("description")
+
+    def __repr__(self) -> str:
+        targets = ", ".join(node.id for node in self.targets or ())
+        return f"Transition({self.source.id} --{self.event_type or 'always'}--> {targets or '(none)'})"
+
+
+class Invoke:
+    """An actor that lives as long as its state is active."""
+
+    __slots__ = ("config", "id", "input", "src", "sync_snapshot", "system_id")
+
+    def __init__(self, id: str, src: str, config: Mapping[str, Any]) -> None:
+        self.id, self.src, self.config = id, src, config
+        self.input = config.get("input")
+        self.system_id: str | None = config.get("systemId")
+        self.sync_snapshot = bool(config.get("onSnapshot") is not None)
+
+
+class Node:
+    """A state of the chart, in its place in the tree."""
+
+    __slots__ = (
+        "always", "children", "config", "entry", "exit", "history", "history_default", "id", "initial",
+        "initial_ops", "invokes", "key", "meta", "on", "order", "output", "parent", "path", "spawns", "states",
+        "stops", "tags", "type",
+    )  # fmt: skip
+
+    def __init__(self, key: str, id: str, parent: "Node | None", order: int, config: Mapping[str, Any]) -> None:
+        self.key, self.id, self.parent, self.order, self.config = key, id, parent, order, config
+        self.path: tuple[str, ...] = () if parent is None else (*parent.path, key)
+        self.type: str = ATOMIC
+        self.states: dict[str, Node] = {}
+        self.children: tuple[Node, ...] = ()  # without history nodes
+        self.history: str | None = None
+        self.history_default: tuple[Node, ...] = ()
+        self.initial: Node | None = None
+        self.initial_ops: tuple[Any, ...] = ()
+        self.entry: tuple[Any, ...] = ()
+        self.exit: tuple[Any, ...] = ()
+        self.on: dict[str, tuple[Transition, ...]] = {}
+        self.always: tuple[Transition, ...] = ()
+        self.invokes: tuple[Invoke, ...] = ()
+        self.spawns: tuple[Any, ...] = ()
+        self.stops: tuple[Any, ...] = ()
+        self.tags: tuple[str, ...] = ()
+        self.meta: Any = config.get("meta")
+        self.output: Any = None
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether no state is inside this one."""
+        return self.type in (ATOMIC, FINAL)
+
+    @property
+    def is_history(self) -> bool:
+        """Whether this is a pseudo-state that recalls what was active before."""
+        return self.type == HISTORY
+
+    @property
+    def description(self) -> str | None:
+        """What the chart's author noted on this state for people."""
+        return self.config.get("description")
+
+    def first(self) -> "Node":
+        """The child that is active by default."""
+        if self.initial is None:
+            raise EngineError(f'Initial state node "{initial_key(self)}" not found on parent state node #{self.id}')
+        return self.initial
+
+    def ancestors(self, below: "Node | None" = None) -> Iterator["Node"]:
+        """The proper ancestors, nearest first, up to but without `below`."""
+        node = None if self is below else self.parent
+        while node is not None and node is not below:
+            yield node
+            node = node.parent
+
+    def is_inside(self, ancestor: "Node | None") -> bool:
+        """Whether this is a proper descendant; everything, the root too, is inside nothing."""
+        if ancestor is None:
+            return True
+        node = self.parent
+        while node is not None:
+            if node is ancestor:
+                return True
+            node = node.parent
+        return False
+
+    def walk(self) -> Iterator["Node"]:
+        """This node and all below it, in document order."""
+        yield self
+        for child in self.states.values():
+            yield from child.walk()
+
+    def __repr__(self) -> str:
+        return f"Node({self.id!r})"
+
+
+def initial_key(node: Node) -> Any:
+    """What the chart names as initial state."""
+    initial = node.config.get("initial")
+    return initial.get("target") if isinstance(initial, Mapping) else initial
+
+
+def document_order(node: Node) -> int:
+    """The sort key that lists parents before children and first before later siblings."""
+    return node.order
+
+
+def in_script_order(mapping: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+    """The items as JavaScript would list them: whole numbers ascending first, then as written.
+
+    Charts are shared with XState, whose document order is the order of object keys.
+    """
+    items = [(_text(key), value) for key, value in mapping.items()]
+    if not any(_is_index(key) for key, _ in items):
+        return items
+    numbers = sorted((item for item in items if _is_index(item[0])), key=lambda item: int(item[0]))
+    return numbers + [item for item in items if not _is_index(item[0])]
+
+
+def _text(key: Any) -> str:
+    if isinstance(key, float) and key.is_integer():
+        return str(int(key))
+    return str(key)
+
+
+def _is_index(key: str) -> bool:
+    return key.isdecimal() and key.isascii() and (key == "0" or key[0] != "0") and int(key) < 4294967295

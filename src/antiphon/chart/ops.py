@@ -1,0 +1,294 @@
+"""Operations: bound actions, as a step runs them. Each changes the working copy or asks for an effect."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from antiphon.chart import effects
+from antiphon.chart.errors import EventError, UnknownActor
+from antiphon.chart.functions import Full, Plain
+from antiphon.chart.nodes import Node
+from antiphon.chart.refs import ActorRef
+from antiphon.chart.work import Work
+
+Value = Callable[[Work], Any]
+
+
+class Operation(Protocol):
+    """Something a step does in its place."""
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        ...
+
+
+def constant(value: Any) -> Value:
+    """A value that does not depend on the step."""
+    return lambda work: value
+
+
+class Assign:
+    """Replace the context by what a function of context and event gives."""
+
+    __slots__ = ("merge",)
+
+    def __init__(self, merge: Plain) -> None:
+        self.merge = merge
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        work.context = self.merge(work.context, work.event)
+        work.changed = True
+
+
+class ScopedAssign:
+    """Merge into the context what a function that needs params or scope gives."""
+
+    __slots__ = ("update",)
+
+    def __init__(self, update: Value) -> None:
+        self.update = update
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        work.context = {**work.context, **self.update(work)}
+        work.changed = True
+
+
+class Call:
+    """Ask for a call of a user's action."""
+
+    __slots__ = ("function", "params", "plain", "type")
+
+    def __init__(self, type: str, function: Full | None, plain: Plain | None, params: Value | None) -> None:
+        self.type, self.function, self.plain, self.params = type, function, plain, params
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        given = None if self.params is None else self.params(work)
+        work.effects.append(effects.Call(self.type, self.function, given, work.context, work.event))
+
+
+class Raise:
+    """Queue an event for this step, or ask the clock for it."""
+
+    __slots__ = ("delay", "event", "id")
+
+    def __init__(self, event: Value, id: str | None, delay: Value) -> None:
+        self.event, self.id, self.delay = event, id, delay
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        event, delay = checked(self.event(work)), self.delay(work)
+        if delay is None:
+            work.queue.append(event)
+        work.effects.append(effects.Raise(event, self.id, delay))
+
+
+class Send:
+    """Ask for an event to be delivered to another actor."""
+
+    __slots__ = ("delay", "event", "id", "target")
+
+    def __init__(self, target: Value, event: Value, id: str | None, delay: Value) -> None:
+        self.target, self.event, self.id, self.delay = target, event, id, delay
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        event, delay = checked(self.event(work)), self.delay(work)
+        target = address(work, self.target(work))
+        effect = effects.SendTo(target, event, self.id, delay)
+        work.effects.append(effect)
+        if isinstance(target, str) and not target.startswith("#_"):
+            work.unsettled.append(effect)
+
+
+def address(work: Work, target: Any) -> Any:
+    """The actor a target means: a reference, or a marker for parent, self, or a child about to come."""
+    if target is None:
+        return "#_internal"
+    if not isinstance(target, str):
+        return target
+    if target == "#_internal" or (target == "#_parent" and work.surroundings.has_parent):
+        return target
+    if target in work.late:
+        return target
+    ref = work.children.get(target[2:] if target.startswith("#_") else target)
+    if ref is None:
+        raise UnknownActor(f"Unable to send event to actor '{target}' from machine '{work.machine.id}'.")
+    return ref
+
+
+class Emit:
+    """Ask for an event to be told to listeners."""
+
+    __slots__ = ("event",)
+
+    def __init__(self, event: Value) -> None:
+        self.event = event
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        work.effects.append(effects.Emit(checked(self.event(work))))
+
+
+class Log:
+    """Ask for a value to be logged."""
+
+    __slots__ = ("label", "value")
+
+    def __init__(self, value: Value, label: str | None) -> None:
+        self.value, self.label = value, label
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        work.effects.append(effects.Log(self.value(work), self.label))
+
+
+class Cancel:
+    """Ask for a delayed event to be forgotten."""
+
+    __slots__ = ("send_id",)
+
+    def __init__(self, send_id: Value) -> None:
+        self.send_id = send_id
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        work.effects.append(effects.Cancel(self.send_id(work)))
+
+
+class Spawn:
+    """Take in a child and ask for it to be started."""
+
+    __slots__ = ("id", "input", "logic", "src", "sync_snapshot", "system_id")
+
+    def __init__(
+        self, src: Any, logic: Any, id: Value, input: Value, system_id: str | None, sync_snapshot: bool
+    ) -> None:
+        self.src, self.logic, self.id, self.input = src, logic, id, input
+        self.system_id, self.sync_snapshot = system_id, sync_snapshot
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        id = self.id(work) or work.free_id()
+        if self.logic is None:  # only in relaxed machines: XState keeps an empty place for it
+            work.children = work.children.adding(id, None)
+            work.changed = True
+            return
+        ref = ActorRef(
+            id,
+            self.src,
+            self.logic,
+            input=self.input(work),
+            system_id=self.system_id,
+            sync_snapshot=self.sync_snapshot,
+        )
+        work.adopt(ref)
+
+
+class Stop:
+    """Let a child go and ask for it to be stopped."""
+
+    __slots__ = ("child",)
+
+    def __init__(self, child: Value) -> None:
+        self.child = child
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        child = self.child(work)
+        ref = work.children.get(child) if isinstance(child, str) else child
+        work.changed = True
+        if ref is not None:
+            work.children = work.children.removing(ref.id)
+            work.effects.append(effects.StopChild(ref))
+
+
+class Enqueue:
+    """Run the actions that a function chooses."""
+
+    __slots__ = ("collect", "names", "params")
+
+    def __init__(self, collect: Full, params: Value, names: Any) -> None:
+        self.collect, self.params, self.names = collect, params, names
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        chosen: list[Any] = []
+        queue = self.names.enqueuer(chosen, work, self.params(work))
+        self.collect(work.context, work.event, queue, work.scope())
+        for spec in chosen:
+            self.names.operation(spec).run(work)
+
+
+class Expect:
+    """Let the entry actions that follow address children invoked right after them."""
+
+    __slots__ = ("ids",)
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self.ids = tuple(ids)
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        work.late, work.unsettled = self.ids, []
+
+
+class Settle:
+    """Give the sends that waited for an invoked child its reference."""
+
+    __slots__ = ()
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        for effect in work.unsettled:
+            effect.target = work.children.get(effect.target)
+        work.late, work.unsettled = (), []
+
+
+class StateDone:
+    """Queue the event that says that a state has reached its end."""
+
+    __slots__ = ("output", "type")
+
+    def __init__(self, node: Node, output: Value | None) -> None:
+        self.type, self.output = f"xstate.done.state.{node.id}", output
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        work.queue.append(done_event(self.type, self.output, work))
+
+
+class MachineDone:
+    """End the machine, with the output its root computes."""
+
+    __slots__ = ("final_output", "root_output", "type")
+
+    def __init__(self, last: Node, final_output: Value | None, root_output: Value | None) -> None:
+        self.type, self.final_output, self.root_output = f"xstate.done.state.{last.id}", final_output, root_output
+
+    def run(self, work: Work) -> None:
+        """Do it."""
+        work.status, work.changed = "done", True
+        if self.root_output is None:
+            return
+        # The root's output sees the done event of what completed it, not the event that led there.
+        cause = work.event
+        work.event = done_event(self.type, self.final_output, work)
+        work.output = self.root_output(work)
+        work.event = cause
+
+
+def done_event(type: str, output: Value | None, work: Work) -> dict[str, Any]:
+    """A done event; it has no `output` key when there is none."""
+    return {"type": type} if output is None else {"type": type, "output": output(work)}
+
+
+def checked(event: Any) -> Any:
+    """The event, if it is one."""
+    try:
+        if isinstance(event["type"], str):
+            return event
+    except (TypeError, KeyError, IndexError):
+        pass
+    raise EventError(f'an event is a mapping with a string under "type", not {event!r}')

@@ -1,0 +1,182 @@
+"""Snapshots as JSON and back, in XState's shape.
+
+Going out, references become `{"xstate$$type": 1, "id"}`, texts become strings, and what JSON cannot
+hold is refused with its place. Coming back, everything is checked before anything is made.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from antiphon.chart.build import Unresolved, find_by_id
+from antiphon.chart.children import Children
+from antiphon.chart.errors import EngineError, SnapshotError
+from antiphon.chart.machine import Machine
+from antiphon.chart.nodes import Node
+from antiphon.chart.refs import ActorRef, is_reference, to_reference
+from antiphon.chart.snapshot import Frame, Snapshot
+from antiphon.chart.text import Text
+
+STATUSES = ("active", "done", "error", "stopped")
+PersistChild = Callable[[ActorRef], Mapping[str, Any]]
+
+
+def to_json(snapshot: Snapshot[Any], persist_child: PersistChild) -> dict[str, Any]:
+    """A snapshot as JSON-ready values; children are persisted by who runs them."""
+    found: dict[str, Any] = {
+        "status": snapshot.status,
+        "value": snapshot.value,
+        "historyValue": {id: [{"id": node.id} for node in nodes] for id, nodes in snapshot.history.items()},
+        "context": to_json_value(snapshot.context, "context"),
+        "children": {id: _child(ref, persist_child) for id, ref in snapshot.children.items() if ref is not None},
+    }
+    if snapshot.output is not None:
+        found["output"] = to_json_value(snapshot.output, "output")
+    if snapshot.error is not None:
+        found["error"] = to_json_error(snapshot.error)
+    return found
+
+
+def _child(ref: ActorRef, persist_child: PersistChild) -> dict[str, Any]:
+    if not isinstance(ref.src, str):
+        raise SnapshotError(
+            f"An inline child actor cannot be persisted: give the logic of {ref.id!r} a name under actors."
+        )
+    named = {"snapshot": persist_child(ref), "src": ref.src, "systemId": ref.system_id}
+    return {**{key: value for key, value in named.items() if value is not None}, "syncSnapshot": ref.sync_snapshot}
+
+
+def to_json_value(value: Any, path: str) -> Any:
+    """A value with references and texts replaced; the very same object where there is nothing to replace."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Text):
+        return str(value)
+    if isinstance(value, Mapping):
+        return _same_or(value, {_key(key, path): to_json_value(inner, f"{path}.{key}") for key, inner in value.items()})
+    if isinstance(value, list | tuple):
+        return _same_or(value, [to_json_value(inner, f"{path}[{i}]") for i, inner in enumerate(value)])
+    if hasattr(value, "get_snapshot") and hasattr(value, "send"):
+        return to_reference(value.id)
+    if isinstance(value, BaseException):
+        return to_json_error(value)
+    raise SnapshotError(f"{path}: a {type(value).__name__} cannot be persisted as JSON")
+
+
+def _key(key: Any, path: str) -> str:
+    if not isinstance(key, str):
+        raise SnapshotError(f"{path}: the key {key!r} is not a string, so it cannot be persisted as JSON")
+    return key
+
+
+def _same_or(value: Any, converted: Any) -> Any:
+    if isinstance(converted, dict):
+        unchanged = isinstance(value, dict) and all(value[key] is inner for key, inner in converted.items())
+    else:
+        unchanged = isinstance(value, list) and all(a is b for a, b in zip(value, converted, strict=True))
+    return value if unchanged else converted
+
+
+def to_json_error(error: Any) -> Any:
+    """An error as JSON-ready values."""
+    if isinstance(error, BaseException):
+        return {"name": type(error).__name__, "message": str(error)}
+    return to_json_value(error, "error")
+
+
+def migrated(machine: Machine[Any, Any], persisted: Any) -> Mapping[str, Any]:
+    """What was persisted, moved to the machine's version if it was stamped with another one."""
+    if not isinstance(persisted, Mapping):
+        raise SnapshotError(f"{machine.id}: a persisted snapshot is a mapping, not {type(persisted).__name__}")
+    if "version" not in persisted or persisted["version"] == machine.version:
+        return persisted
+    version = persisted["version"]
+    if machine.migrate is None:
+        raise SnapshotError(
+            f"{machine.id}: the snapshot has version {version!r}, the machine {machine.version!r}, "
+            "and the machine has no migrate function"
+        )
+    moved = machine.migrate(dict(persisted), version)
+    if not isinstance(moved, Mapping):
+        raise SnapshotError(f"{machine.id}: migrate gave {moved!r} instead of a snapshot")
+    return moved
+
+
+def from_json(
+    machine: Machine[Any, Any],
+    persisted: Mapping[str, Any],
+    make_child: Callable[[str, Mapping[str, Any], Any], ActorRef],
+) -> Snapshot[Any]:
+    """A snapshot from its JSON form; children are made by who will run them, after all else is known to be good."""
+    status = persisted.get("status")
+    if status not in STATUSES:
+        raise SnapshotError(f"{machine.id}: status {status!r} is none of {', '.join(STATUSES)}")
+    nodes = _nodes(machine, persisted.get("value"))
+    history = _history(machine, persisted.get("historyValue"))
+    context = _mapping(machine, persisted, "context")
+    described = _children(machine, _mapping(machine, persisted, "children"))
+    children: Children[ActorRef | None] = Children()
+    for id, (data, logic) in described.items():
+        children = children.adding(id, make_child(id, data, logic))
+    frame = Frame(status, persisted.get("output"), persisted.get("error"), children, history)
+    return Snapshot(machine.tables.intern(nodes), _revived(context, children), frame)
+
+
+def _mapping(machine: Machine[Any, Any], persisted: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = persisted.get(key)
+    if not isinstance(found, Mapping):
+        raise SnapshotError(f"{machine.id}: {key} should be an object, not {found!r}")
+    return found
+
+
+def _nodes(machine: Machine[Any, Any], value: Any) -> tuple[Node, ...]:
+    try:
+        return machine.nodes_at(value)
+    except EngineError as error:
+        raise SnapshotError(str(error)) from None
+
+
+def _history(machine: Machine[Any, Any], persisted: Any) -> dict[str, tuple[Node, ...]]:
+    if persisted is None:
+        return {}
+    if not isinstance(persisted, Mapping):
+        raise SnapshotError(f"{machine.id}: historyValue should be an object, not {persisted!r}")
+    found: dict[str, tuple[Node, ...]] = {}
+    for id, items in persisted.items():
+        if not isinstance(items, list | tuple):
+            raise SnapshotError(f"{machine.id}: historyValue.{id} should be a list, not {items!r}")
+        nodes = tuple(_recalled(machine, id, item) for item in items)
+        if nodes:
+            found[id] = nodes
+    return found
+
+
+def _recalled(machine: Machine[Any, Any], id: str, item: Any) -> Node:
+    wanted = item.get("id") if isinstance(item, Mapping) else item
+    try:
+        return find_by_id(machine.nodes, machine.id, wanted)
+    except (Unresolved, TypeError, AttributeError):
+        raise SnapshotError(f"{machine.id}: historyValue.{id} names {wanted!r}, which is no state") from None
+
+
+def _children(machine: Machine[Any, Any], persisted: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], Any]]:
+    found = {}
+    for id, data in persisted.items():
+        if not isinstance(data, Mapping) or not isinstance(data.get("snapshot"), Mapping):
+            raise SnapshotError(f"{machine.id}: children.{id} has no snapshot")
+        logic = machine.logic(data.get("src"))
+        if logic is not None:
+            found[id] = (data, logic)
+        elif machine.strict:
+            raise SnapshotError(f"{machine.id}: children.{id} runs {data.get('src')!r}, which is no known actor")
+    return found
+
+
+def _revived(value: Any, children: Mapping[str, Any]) -> Any:
+    """A value with references made live; the very same object where there are none."""
+    if is_reference(value):
+        return children.get(value["id"])
+    if isinstance(value, Mapping):
+        return _same_or(value, {key: _revived(inner, children) for key, inner in value.items()})
+    if isinstance(value, list):
+        return _same_or(value, [_revived(inner, children) for inner in value])
+    return value

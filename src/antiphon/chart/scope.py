@@ -1,0 +1,34 @@
+"""What a user's function may ask for beyond context and event."""
+
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.chart.errors import EngineError
+
+
+class Scope:
+    """The actor a function runs in, its system, and `spawn` where spawning is allowed."""
+
+    __slots__ = ("_spawn", "self", "system")
+
+    def __init__(self, self_: Any = None, system: Any = None, spawn: Callable[..., Any] | None = None) -> None:
+        self.self, self.system, self._spawn = self_, system, spawn
+
+    def spawn(self, src: Any, **options: Any) -> Any:
+        """Spawn a child and get its reference; options are `id`, `input`, `system_id`, `sync_snapshot`."""
+        if self._spawn is None:
+            raise EngineError("spawn is only available while context is computed; elsewhere use spawn_child")
+        return self._spawn(src, **options)
+
+
+class Surroundings:
+    """Where a step is computed: nowhere in particular, or inside an actor."""
+
+    __slots__ = ("has_parent", "self", "system")
+
+    def __init__(self, self_: Any = None, system: Any = None, has_parent: bool = True) -> None:
+        self.self, self.system, self.has_parent = self_, system, has_parent
+
+
+# A step computed without an actor may address a parent: whoever performs its effects knows better.
+NOWHERE = Surroundings()

@@ -1,0 +1,118 @@
+"""Snapshots: where an actor stands, as an immutable value."""
+
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+from antiphon.chart.children import Children
+from antiphon.chart.configuration import Configuration, StateValue
+from antiphon.chart.decisions import decide
+from antiphon.chart.nodes import Node
+from antiphon.chart.ops import checked
+from antiphon.chart.refs import ActorRef
+from antiphon.chart.values import matches_state
+
+C = TypeVar("C")
+
+
+class Frame:
+    """The parts of a snapshot that seldom change, shared by the snapshots between two changes."""
+
+    __slots__ = ("children", "error", "history", "output", "status")
+
+    def __init__(
+        self,
+        status: str,
+        output: Any,
+        error: Any,
+        children: Children[ActorRef | None],
+        history: dict[str, tuple[Node, ...]],
+    ) -> None:
+        self.status, self.output, self.error = status, output, error
+        self.children, self.history = children, history
+
+
+class Snapshot(Generic[C]):
+    """A machine's state value, context, status and children at one moment."""
+
+    __slots__ = ("configuration", "context", "frame")
+
+    def __init__(self, configuration: Configuration, context: C, frame: Frame) -> None:
+        self.configuration, self.context, self.frame = configuration, context, frame
+
+    @property
+    def value(self) -> StateValue:
+        """The active states: a key, or a dict of keys to values."""
+        return self.configuration.value
+
+    @property
+    def status(self) -> str:
+        """`active`, `done`, `error` or `stopped`."""
+        return self.frame.status
+
+    @property
+    def output(self) -> Any:
+        """What the machine gave when it was done."""
+        return self.frame.output
+
+    @property
+    def error(self) -> Any:
+        """What ended the machine with an error."""
+        return self.frame.error
+
+    @property
+    def children(self) -> Mapping[str, ActorRef | None]:
+        """The children by id."""
+        return self.frame.children
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags of all active states."""
+        return frozenset(self.configuration.tags)
+
+    @property
+    def history(self) -> Mapping[str, tuple[Node, ...]]:
+        """What history nodes recall, by their ids."""
+        return self.frame.history
+
+    @property
+    def machine(self) -> Any:
+        """The machine this is a snapshot of."""
+        return self.configuration.machine
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The active state nodes, in the order in which they became active."""
+        return self.configuration.nodes
+
+    def matches(self, value: Any) -> bool:
+        """Whether the state value agrees with a partial one."""
+        return matches_state(value, self.configuration.shared_value)
+
+    def has_tag(self, tag: str) -> bool:
+        """Whether an active state has this tag."""
+        return tag in self.configuration.tags
+
+    def can(self, event: Any) -> bool:
+        """Whether sending this event would take a transition that does something."""
+        leaf = decide(self.configuration, checked(event)["type"], self.context, event)
+        return any(not transition.is_forbidden for transition in leaf.selected)
+
+    def get_meta(self) -> dict[str, Any]:
+        """What the active states carry as `meta`, by their ids."""
+        return {node.id: node.meta for node in self.configuration.nodes if node.meta is not None}
+
+    def to_json(self) -> dict[str, Any]:
+        """The snapshot as plain values, for looking at; `get_persisted_snapshot` is for storing."""
+        from_frame = {"output": self.output, "error": self.error}
+        return {
+            "status": self.status,
+            "context": self.context,
+            "value": self.value,
+            "children": dict(self.children),
+            "historyValue": {id: [node.id for node in nodes] for id, nodes in self.history.items()},
+            "tags": list(self.configuration.tags),
+            **{key: value for key, value in from_frame.items() if value is not None},
+        }
+
+    def __repr__(self) -> str:
+        return f"Snapshot({self.configuration.shared_value!r}, {self.context!r}, {self.status!r})"

@@ -1,0 +1,192 @@
+"""Steps: from a snapshot and an event to the next snapshot and the effects it causes.
+
+A macrostep takes an event to rest: one microstep for the event, then eventless transitions and queued
+events until nothing is left. An eventless round that changes nothing is not repeated, so a transition
+that only calls an action runs once; one that assigns must have a guard that ends it.
+"""
+
+from typing import Any, NamedTuple
+
+from antiphon.chart.decisions import decide, decide_eventless
+from antiphon.chart.effects import Effect, Finish, StopChild
+from antiphon.chart.errors import LoopError
+from antiphon.chart.functions import from_input
+from antiphon.chart.nodes import Transition
+from antiphon.chart.plans import Plan
+from antiphon.chart.scope import NOWHERE, Surroundings
+from antiphon.chart.snapshot import Frame, Snapshot
+from antiphon.chart.work import Work
+
+INIT, STOP, ACTOR_ERROR = "xstate.init", "xstate.stop", "xstate.error.actor"
+
+
+class Microstep(NamedTuple):
+    """One round of a step: the event it reacts to, what was selected, where it led, what it asks for."""
+
+    event: Any
+    transitions: tuple[Transition, ...]
+    snapshot: Snapshot[Any]
+    effects: tuple[Effect, ...]
+
+
+Trace = list[Microstep]
+
+
+class Step:
+    """The computation of one macrostep; after an error it still knows the effects so far."""
+
+    __slots__ = ("_dirty", "before", "entering", "marks", "trace", "work")
+
+    def __init__(self, machine: Any, surroundings: Surroundings = NOWHERE, trace: Trace | None = None) -> None:
+        self.work, self.trace = Work(machine, surroundings), trace
+        self.before: Snapshot[Any] | None = None
+        self._dirty = False
+        # How many effects there were after each microstep of the trace.
+        self.marks: list[int] = []
+        self.entering: Microstep | None = None
+
+    @property
+    def effects(self) -> list[Effect]:
+        """The effects so far, in order."""
+        return self.work.effects
+
+    def begin(self, input: Any) -> Snapshot[Any]:
+        """Enter the machine."""
+        work, machine = self.work, self.work.machine
+        work.event = {"type": INIT} if input is None else {"type": INIT, "input": input}
+        work.configuration, work.context = machine.tables.intern((machine.root,)), {}
+        self.before = self._publish()
+        work.context = self._first_context(input)
+        self.before = self._publish()
+        self._take(machine.initial_plan(), ())
+        self.entering = self.trace[0] if self.trace else None
+        self._settle()
+        return self._publish()
+
+    def advance(self, snapshot: Snapshot[Any], event: Any) -> Snapshot[Any]:
+        """Take one event to rest."""
+        self._load(snapshot)
+        work, type = self.work, event["type"]
+        work.event = event
+        if type == STOP:
+            self._stop_children(forget=True)
+            return self._end("stopped", None)
+        if type != INIT:
+            leaf = decide(work.configuration, type, work.context, event)
+            if not leaf.selected and type.startswith(ACTOR_ERROR):
+                self._stop_children(forget=True)
+                return self._end("error", event.get("error"))
+            self._take(leaf.plan_with(work.history), leaf.selected)
+        self._settle()
+        return self._publish()
+
+    def _first_context(self, input: Any) -> Any:
+        context = self.work.machine.config.get("context")
+        if callable(context):
+            return from_input(context)(input, self.work.scope())
+        return context if context is not None else {}
+
+    def _load(self, snapshot: Snapshot[Any]) -> None:
+        work, frame = self.work, snapshot.frame
+        self.before = snapshot
+        work.configuration, work.context = snapshot.configuration, snapshot.context
+        work.status, work.output, work.error = frame.status, frame.output, frame.error
+        work.children, work.history = frame.children, frame.history
+
+    def _publish(self) -> Snapshot[Any]:
+        """The working copy as a snapshot; the one before, if nothing changed."""
+        work, before = self.work, self.before
+        if before is None:
+            return Snapshot(work.configuration, work.context, self._frame())
+        if not self._dirty and work.context is before.context:
+            return before
+        frame = before.frame
+        kept = (
+            frame.status == work.status
+            and frame.children is work.children
+            and frame.history is work.history
+            and frame.output is work.output
+            and frame.error is work.error
+        )
+        return Snapshot(work.configuration, work.context, frame if kept else self._frame())
+
+    def _frame(self) -> Frame:
+        work = self.work
+        return Frame(work.status, work.output, work.error, work.children, work.history)
+
+    def _take(self, plan: Plan, selected: tuple[Transition, ...]) -> None:
+        """Run a plan."""
+        work = self.work
+        work.changed, start = False, len(work.effects)
+        for operation in plan.ops:
+            operation.run(work)
+        if plan.changes:
+            work.configuration, work.changed = plan.target, True
+            if plan.records:
+                work.history = {**work.history, **plan.records}
+        self._dirty = self._dirty or work.changed
+        if self.trace is not None:
+            self._note(Microstep(work.event, selected, self._publish(), tuple(work.effects[start:])))
+
+    def _settle(self) -> None:
+        """Take eventless transitions and queued events until nothing is left."""
+        work, eventless, rounds = self.work, True, 0
+        limit = work.machine.max_iterations
+        while work.status == "active":
+            rounds += 1
+            if rounds > limit:
+                raise LoopError(_endless(limit))
+            leaf = None
+            if eventless and work.configuration.has_always:
+                leaf = decide_eventless(work.configuration, work.context, work.event)
+            if leaf is not None and leaf.selected:
+                plan = leaf.plan_with(work.history)
+                self._take(plan, plan.transitions)
+                eventless = work.changed
+            elif work.queue:
+                work.event = work.queue.popleft()
+                leaf = decide(work.configuration, work.event["type"], work.context, work.event)
+                self._take(leaf.plan_with(work.history), leaf.selected)
+                eventless = True
+            else:
+                return
+        self._stop_children(forget=False)
+        work.effects.append(Finish(work.status, work.output, work.error))
+
+    def _stop_children(self, forget: bool) -> None:
+        work = self.work
+        for ref in list(work.children.values()):
+            if ref is not None:
+                work.effects.append(StopChild(ref))
+                if forget:
+                    work.children = work.children.removing(ref.id)
+
+    def _end(self, status: str, error: Any) -> Snapshot[Any]:
+        work = self.work
+        work.status, work.error, self._dirty = status, error, True
+        work.effects.append(Finish(status, None, error))
+        snapshot = self._publish()
+        if self.trace is not None:
+            self._note(Microstep(work.event, (), snapshot, ()))
+        return snapshot
+
+    def _note(self, microstep: Microstep) -> None:
+        if self.trace is not None:
+            self.trace.append(microstep)
+            self.marks.append(len(self.work.effects))
+
+
+def failed(snapshot: Snapshot[Any], error: BaseException) -> Snapshot[Any]:
+    """The snapshot with which an actor ends when a step raises: where it stood, and why."""
+    frame = snapshot.frame
+    return Snapshot(
+        snapshot.configuration, snapshot.context, Frame("error", frame.output, error, frame.children, frame.history)
+    )
+
+
+def _endless(limit: int) -> str:
+    return (
+        f"Infinite loop detected: the machine has processed more than {limit} microsteps without reaching a stable "
+        "state. This usually happens when there's a cycle of transitions (e.g., eventless transitions or raised "
+        "events causing state A -> B -> C -> A)."
+    )

@@ -1,0 +1,51 @@
+"""The memory of a machine: interned configurations and what was decided in them, bounded.
+
+A hostile chart or a stream of ever new event types must not eat the memory. When `limit` decisions are
+remembered, all are forgotten and learned again as needed, like the state cache of a lazy automaton.
+"""
+
+from typing import Any
+
+from antiphon.chart.configuration import Configuration
+from antiphon.chart.nodes import Node
+
+LIMIT = 4096
+
+
+class Tables:
+    """Configurations by their nodes, and a count of the decisions they hold."""
+
+    __slots__ = ("_configurations", "_holders", "count", "limit", "machine")
+
+    def __init__(self, machine: Any, limit: int = LIMIT) -> None:
+        self.machine, self.limit, self.count = machine, limit, 0
+        self._configurations: dict[tuple[Node, ...], Configuration] = {}
+        self._holders: dict[Configuration, None] = {}
+
+    def intern(self, nodes: tuple[Node, ...]) -> Configuration:
+        """The one configuration of these nodes."""
+        found = self._configurations.get(nodes)
+        if found is None:
+            found = Configuration(self.machine, nodes)
+            if len(self._configurations) < self.limit:
+                self._configurations[nodes] = found
+        return found
+
+    def admit(self, configuration: Configuration) -> bool:
+        """Whether one more decision may be remembered; makes room if need be."""
+        if self.limit == 0:
+            return False
+        if self.count >= self.limit:
+            self._forget()
+        self.count += 1
+        self._holders[configuration] = None
+        return True
+
+    def _forget(self) -> None:
+        for configuration in self._holders:
+            configuration.decisions.clear()
+            configuration.quick.clear()
+            configuration.eventless = None
+        self._holders.clear()
+        self._configurations.clear()
+        self.count = 0

@@ -1,0 +1,94 @@
+"""Text that grows by small chunks in constant time, though every version of it is immutable.
+
+A `Text` is a view of the first `length` characters of a shared, append-only buffer. The newest view
+appends in place; an older one, when added to, copies what it sees and goes its own way. So a reply
+streamed in a million chunks costs one pass, and keeping every snapshot of it costs no copies.
+"""
+
+from typing import Any
+
+# Chunks are joined into blocks of this many, so that a long text of tiny chunks does not pay
+# Python's 49 bytes per string object for each of them.
+BLOCK = 256
+
+
+class _Buffer:
+    """Blocks of joined text, then the chunks that wait to be joined."""
+
+    __slots__ = ("blocks", "chunks", "length")
+
+    def __init__(self, text: str) -> None:
+        self.blocks: list[str] = [text] if text else []
+        self.chunks: list[str] = []
+        self.length = len(text)
+
+    def append(self, chunk: str) -> None:
+        self.chunks.append(chunk)
+        self.length += len(chunk)
+        if len(self.chunks) == BLOCK:
+            self._fold()
+
+    def join(self) -> str:
+        self._fold()
+        if len(self.blocks) != 1:
+            self.blocks = ["".join(self.blocks)]
+        return self.blocks[0]
+
+    def _fold(self) -> None:
+        if self.chunks:
+            self.blocks.append("".join(self.chunks))
+            self.chunks.clear()
+
+
+class Text:
+    """An immutable string whose `+` is O(1) amortised; `str(text)` joins it."""
+
+    __slots__ = ("_buffer", "_length")
+
+    def __new__(cls, text: "str | Text" = "") -> "Text":
+        return text if isinstance(text, Text) else _view(_Buffer(text), len(text))
+
+    def __add__(self, chunk: "str | Text") -> "Text":
+        added = str(chunk) if isinstance(chunk, Text) else chunk
+        if not isinstance(added, str):
+            return NotImplemented
+        buffer = self._buffer
+        if buffer.length != self._length:
+            buffer = _Buffer(str(self))
+        buffer.append(added)
+        return _view(buffer, buffer.length)
+
+    def __radd__(self, before: str) -> "Text":
+        return Text(before) + str(self) if isinstance(before, str) else NotImplemented
+
+    def __str__(self) -> str:
+        joined = self._buffer.join()
+        return joined if len(joined) == self._length else joined[: self._length]
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, index: int | slice) -> str:
+        return str(self)[index]
+
+    def __contains__(self, part: str) -> bool:
+        return part in str(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str | Text) and len(self) == len(other) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __repr__(self) -> str:
+        return f"Text({str(self)!r})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Text":
+        return self
+
+
+def _view(buffer: _Buffer, length: int) -> Text:
+    text = object.__new__(Text)
+    text._buffer = buffer
+    text._length = length
+    return text

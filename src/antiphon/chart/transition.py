@@ -1,0 +1,87 @@
+"""The engine as pure functions."""
+
+from typing import Any
+
+from antiphon.chart.effects import Call, Effect, Finish, SpawnChild
+from antiphon.chart.machine import Machine
+from antiphon.chart.nodes import Transition
+from antiphon.chart.ops import checked
+from antiphon.chart.snapshot import Snapshot
+from antiphon.chart.steps import Microstep, Step, Trace
+
+NO_EFFECTS: tuple[Effect, ...] = ()
+Outcome = tuple[Snapshot[Any], tuple[Effect, ...]]
+
+
+def initial_transition(machine: Machine[Any, Any], input: Any = None, *, complete: bool = False) -> Outcome:
+    """The snapshot a machine starts with, and the effects of entering it."""
+    step = Step(machine)
+    snapshot = step.begin(input)
+    return snapshot, _listed(step.effects, complete)
+
+
+def transition(machine: Machine[Any, Any], snapshot: Snapshot[Any], event: Any, *, complete: bool = False) -> Outcome:
+    """The snapshot after an event, and the effects it causes. Nothing is performed.
+
+    The list of effects is XState's; `complete=True` adds what XState hides: children spawned inside an
+    assign, and that the machine has ended.
+    """
+    configuration, context = snapshot.configuration, snapshot.context
+    try:
+        plan = configuration.quick.get(event["type"])
+    except (TypeError, KeyError):
+        checked(event)
+        raise
+    if plan is None or snapshot.frame.status != "active":
+        return _slow(machine, snapshot, checked(event), complete)
+    for merge in plan.assigns:
+        context = merge(context, event)
+    effects = NO_EFFECTS
+    if plan.calls:
+        effects = tuple([Call(op.type, op.function, None, context, event) for op in plan.call_ops])
+    return (Snapshot(plan.target, context, snapshot.frame) if plan.changes else snapshot), effects
+
+
+def _slow(machine: Machine[Any, Any], snapshot: Snapshot[Any], event: Any, complete: bool) -> Outcome:
+    step = Step(machine)
+    after = step.advance(snapshot, event)
+    return after, _listed(step.effects, complete)
+
+
+def _listed(effects: list[Effect], complete: bool) -> tuple[Effect, ...]:
+    if complete:
+        return tuple(effects)
+    hidden = (Finish,)
+    return tuple(
+        effect
+        for effect in effects
+        if not isinstance(effect, hidden) and not (isinstance(effect, SpawnChild) and effect.assigned)
+    )
+
+
+def get_microsteps(machine: Machine[Any, Any], snapshot: Snapshot[Any], event: Any) -> list[Microstep]:
+    """The rounds of a step, one by one; an event nobody handles is one round that does nothing."""
+    trace: Trace = []
+    Step(machine, trace=trace).advance(snapshot, checked(event))
+    return trace
+
+
+def get_initial_microsteps(machine: Machine[Any, Any], input: Any = None) -> list[Microstep]:
+    """The rounds of entering a machine."""
+    trace: Trace = []
+    Step(machine, trace=trace).begin(input)
+    return trace
+
+
+def get_next_transitions(snapshot: Snapshot[Any]) -> list[Transition]:
+    """All transitions that could be taken, guards aside: from the deepest states outwards."""
+    found: list[Transition] = []
+    seen = set()
+    for atom in snapshot.configuration.atoms:
+        for node in (atom, *atom.ancestors()):
+            if node not in seen:
+                seen.add(node)
+                for transitions in node.on.values():
+                    found.extend(transitions)
+                found.extend(node.always)
+    return found

@@ -1,0 +1,75 @@
+"""The working copy of a snapshot while a step is computed."""
+
+from collections import deque
+from typing import Any
+
+from antiphon.chart.children import Children
+from antiphon.chart.effects import Effect, SendTo, SpawnChild
+from antiphon.chart.errors import UnknownActor
+from antiphon.chart.nodes import Node
+from antiphon.chart.refs import ActorRef
+from antiphon.chart.scope import Scope, Surroundings
+
+
+class Work:
+    """What the operations of a step read and change. Nothing outside the step sees it."""
+
+    __slots__ = (
+        "changed", "children", "configuration", "context", "effects", "error", "event", "history", "late", "machine",
+        "output", "queue", "status", "surroundings", "unsettled",
+    )  # fmt: skip
+
+    def __init__(self, machine: Any, surroundings: Surroundings) -> None:
+        self.machine, self.surroundings = machine, surroundings
+        self.configuration: Any = None
+        self.context: Any = None
+        self.children: Children[ActorRef | None] = NO_CHILDREN
+        self.history: dict[str, tuple[Node, ...]] = {}
+        self.status, self.output, self.error = "active", None, None
+        self.event: Any = None
+        self.effects: list[Effect] = []
+        self.queue: deque[Any] = deque()
+        self.changed = False
+        # A node's entry actions may address children that the same node is about to invoke.
+        self.late: tuple[str, ...] = ()
+        self.unsettled: list[SendTo] = []
+
+    def scope(self) -> Scope:
+        """What the current function may ask for."""
+        around = self.surroundings
+        return Scope(around.self, around.system, self.spawn)
+
+    def spawn(
+        self,
+        src: Any,
+        *,
+        id: str | None = None,
+        input: Any = None,
+        system_id: str | None = None,
+        sync_snapshot: bool = False,
+    ) -> ActorRef:
+        """Make a child from inside an assign."""
+        logic = self.machine.logic(src)
+        if logic is None:
+            raise UnknownActor(f"Actor logic '{src}' not implemented in machine '{self.machine.id}'")
+        if callable(input):
+            input = input(self.context, self.event)
+        ref = ActorRef(id or self.free_id(), src, logic, input=input, system_id=system_id, sync_snapshot=sync_snapshot)
+        self.adopt(ref, assigned=True)
+        return ref
+
+    def adopt(self, ref: ActorRef, assigned: bool = False) -> None:
+        """Take a new child in and ask for it to be started."""
+        self.children = self.children.adding(ref.id, ref)
+        self.effects.append(SpawnChild(ref, assigned))
+        self.changed = True
+
+    def free_id(self) -> str:
+        """An id no child has; the same for the same snapshot, so that replays agree."""
+        number = len(self.children)
+        while f"x:{number}" in self.children:
+            number += 1
+        return f"x:{number}"
+
+
+NO_CHILDREN: Children[ActorRef | None] = Children()
