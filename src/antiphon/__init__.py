@@ -4,6 +4,7 @@ from antiphon.actors.actor import Actor, create_actor
 from antiphon.actors.callbacks import from_callback, from_transition
 from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.tasks import from_stream, from_task
+from antiphon.actors.waiting import to_awaitable, wait_for
 from antiphon.chart.actions import (
     assign,
     cancel,

@@ -1,0 +1,1 @@
+"""Many actors in one process: what runs machines, tasks, streams, callbacks and reducers."""

@@ -10,16 +10,20 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, Generic, TypeVar
 
+from antiphon.actors.audience import Audience, as_exception
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.errors import NotRoot
 from antiphon.actors.logic import LogicSnapshot
 from antiphon.actors.machines import MachineLogic
-from antiphon.actors.observers import Observer, Subscription, guarded, report_unhandled, to_observer
+from antiphon.actors.observers import Subscription, guarded, report_unhandled, to_observer
+from antiphon.actors.selection import Selection, same
 from antiphon.actors.system import Inspector, System
-from antiphon.actors.timers import Timer, persisted_timers, restore_timers
+from antiphon.actors.timers import Resume, Timers, restore_timers
+from antiphon.chart.decisions import Leaf, decide, is_reserved
 from antiphon.chart.errors import SnapshotError
 from antiphon.chart.machine import Machine
 from antiphon.chart.ops import checked
+from antiphon.chart.plans import Plan
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.steps import failed
@@ -36,29 +40,9 @@ class Actor(Generic[S, E]):
     """A running machine, task, stream, callback or reducer."""
 
     __slots__ = (
-        "__weakref__",
-        "_busy",
-        "_id",
-        "_listeners",
-        "_mailbox",
-        "_number",
-        "_observers",
-        "_open",
-        "_private",
-        "_quick",
-        "_snapshot",
-        "_state",
-        "_timers",
-        "_waiting_timers",
-        "input",
-        "logic",
-        "parent",
-        "pending",
-        "ref",
-        "src",
-        "sync_snapshot",
-        "system",
-        "system_id",
+        "__weakref__", "_audience", "_busy", "_id", "_mailbox", "_number", "_open", "_private", "_quick", "_resume",
+        "_snapshot", "_state", "_timers", "input", "logic", "parent", "pending", "ref", "src", "sync_snapshot",
+        "system", "system_id",
     )  # fmt: skip
 
     def __init__(
@@ -88,10 +72,9 @@ class Actor(Generic[S, E]):
             ref.actor = self
         self._state, self._busy, self._open, self._quick = NOT_STARTED, False, False, False
         self._mailbox: deque[Any] | None = None
-        self._observers: dict[Observer, None] | None = None
-        self._listeners: dict[str, dict[object, Callable[[Any], Any]]] | None = None
-        self._timers: dict[str, Timer] | None = None
-        self._waiting_timers: Any = None
+        self._audience: Audience | None = None
+        self._timers: Timers | None = None
+        self._resume: Resume | None = None
         self._private: dict[str, Any] | None = None
         self.pending: Any = ()
         self.system: System = (
@@ -112,7 +95,7 @@ class Actor(Generic[S, E]):
                 return self.logic.begin(self)
             if isinstance(persisted, Snapshot | LogicSnapshot):
                 return persisted
-            self._waiting_timers = restore_timers(persisted, timers, self.system.clock)
+            self._resume = restore_timers(persisted, timers, self.system.clock)
             return self.logic.restore(self, persisted)
         except SnapshotError as error:
             if not isinstance(self.logic, MachineLogic) or self.logic.machine.strict:
@@ -162,7 +145,7 @@ class Actor(Generic[S, E]):
         """
         saved: dict[str, Any] = self.logic.persist(self, timers)
         if timers and self._timers:
-            saved["timers"] = persisted_timers(self, self._timers, self.system.clock)
+            saved["timers"] = self._timers.to_json()
         if stamp and isinstance(self.logic, MachineLogic):
             saved.update(machine=self.logic.machine.id, version=self.logic.machine.version)
         return saved
@@ -178,26 +161,25 @@ class Actor(Generic[S, E]):
         """Be called with every snapshot, with the error that ends the actor, and at its end."""
         added = to_observer(observer, error, complete)
         if self._state != STOPPED:
-            if self._observers is None:
-                self._observers = {}
-            self._observers[added] = None
-        elif self._snapshot.status == "done" and added.complete is not None:
+            return self.audience.add(added)
+        if self._snapshot.status == "done" and added.complete is not None:
             guarded(added.complete)
         elif self._snapshot.status == "error":
-            guarded(added.error or report_unhandled, self._snapshot.error)
-        return Subscription(lambda: self._observers and self._observers.pop(added, None))
+            guarded(added.error or report_unhandled, as_exception(self._snapshot.error))
+        return Subscription(lambda: None)
 
     def on(self, type: str, listener: Callable[[Any], Any]) -> Subscription:
         """Be called with the events this actor emits: those of a type, or all for `*`."""
-        if self._listeners is None:
-            self._listeners = {}
-        listeners, token = self._listeners.setdefault(type, {}), object()
-        listeners[token] = listener
-        return Subscription(lambda: listeners.pop(token, None))
+        return self.audience.listen(type, listener)
 
-    def select(
-        self, selector: Callable[[S], Any], equal: Callable[[Any, Any], bool] = lambda a, b: a is b or a == b
-    ) -> "Selection":
+    @property
+    def audience(self) -> Audience:
+        """Who watches this actor."""
+        if self._audience is None:
+            self._audience = Audience()
+        return self._audience
+
+    def select(self, selector: Callable[[S], Any], equal: Callable[[Any, Any], bool] = same) -> Selection:
         """A part of the snapshots, observed only when it changes."""
         return Selection(self, selector, equal)
 
@@ -236,38 +218,54 @@ class Actor(Generic[S, E]):
 
     def send(self, event: E) -> None:
         """Send an event; it is taken now, or when the actor is done with what it is at."""
-        if self._quick and self.system._inspectors is None:
+        if self._quick and self.system.inspectors is None:
             # The common case: a running, idle machine and an event whose plan is just functions to call.
-            snapshot = self._snapshot
             try:
-                plan = snapshot.configuration.quick.get(event["type"])  # type: ignore[index]
+                plan = self._snapshot.configuration.quick.get(event["type"])  # type: ignore[index]
             except (TypeError, KeyError):
-                plan = None
-            if plan is not None:
-                self._take_quickly(snapshot, plan, event)
-                return
-        self.system.relay(None, self, checked(event))
+                checked(event)
+                raise
+            if plan is not None or (plan := self._decide(event)) is not None:
+                self._run(plan, event)
+        else:
+            self.system.relay(None, self, checked(event))
 
-    def _take_quickly(self, snapshot: Any, plan: Any, event: Any) -> None:
-        self._quick = False
-        self._busy = True
+    def _decide(self, event: Any) -> Plan | None:
+        """Test the guards an event is behind: the plan if it is a quick one, else the event is taken here."""
+        snapshot, event_type = self._snapshot, event["type"]
+        if type(event_type) is not str:
+            checked(event)
+        self._quick, self._busy = False, True
         try:
-            context = snapshot.context
+            leaf = decide(snapshot.configuration, event_type, snapshot.context, event)
+        except Exception as error:
+            self._fail(error)
+            return None
+        finally:
+            self._busy = False
+        plan = leaf.plan
+        if plan is not None and plan.is_quick and not is_reserved(event_type):
+            return plan
+        self._accept(event, leaf)
+        return None
+
+    def _run(self, plan: Plan, event: Any) -> None:
+        """Take a quick plan: assign, call, publish."""
+        self._quick, self._busy = False, True
+        snapshot = self._snapshot
+        context = snapshot.context
+        try:
             for merge in plan.assigns:
                 context = merge(context, event)
             for call in plan.calls:
                 call(context, event)
+            if plan.changes:
+                self._snapshot = snapshot = Snapshot(plan.target, context, snapshot.frame)
+            if self._audience is not None:
+                self._audience.next(snapshot)
         except Exception as error:
-            self._busy = False
             self._fail(error)
-            return
         finally:
-            self._busy = False
-        if plan.changes:
-            self._snapshot = snapshot = Snapshot(plan.target, context, snapshot.frame)
-        if self._observers:
-            self._busy = True
-            self._notify(snapshot)
             self._busy = False
         if self._mailbox:
             self._drain()
@@ -301,10 +299,13 @@ class Actor(Generic[S, E]):
                 self._mailbox = deque()
             self._mailbox.append(event)
             return
-        self._quick = False
-        self._busy = True
+        self._accept(event, None)
+
+    def _accept(self, event: Any, decided: Leaf | None) -> None:
+        """Take an event, then what waits."""
+        self._quick, self._busy = False, True
         try:
-            self._process(event)
+            self._process(event, decided)
         finally:
             self._busy = False
         self._drain()
@@ -314,7 +315,7 @@ class Actor(Generic[S, E]):
         while self._mailbox and not self._busy and self._open:
             self._busy = True
             try:
-                self._process(self._mailbox.popleft())
+                self._process(self._mailbox.popleft(), None)
             finally:
                 self._busy = False
         self._set_quick()
@@ -329,11 +330,11 @@ class Actor(Generic[S, E]):
             and self.system.unhandled is None
         )
 
-    def _process(self, event: Any) -> None:
+    def _process(self, event: Any, decided: Leaf | None) -> None:
         if self.system.unhandled is not None:
             self._watch_unhandled(event)
         try:
-            snapshot = self.logic.receive(self, event)
+            snapshot = self.logic.receive(self, event) if decided is None else self.logic.take(self, event, decided)
         except Exception as error:
             self._fail(error)
             return
@@ -365,9 +366,9 @@ class Actor(Generic[S, E]):
             self.logic.deliver(self, effect)
         match snapshot.status:
             case "active":
-                self._notify(snapshot)
+                self._show(snapshot)
             case "done":
-                self._notify(snapshot)
+                self._show(snapshot)
                 self._close()
                 self._complete()
                 if self.parent is not None:
@@ -378,23 +379,19 @@ class Actor(Generic[S, E]):
         if self.system.is_inspected:
             self.system.tell("@xstate.snapshot", self, event=event, snapshot=snapshot)
 
-    def _notify(self, snapshot: Any) -> None:
-        if self._observers:
-            for observer in list(self._observers):
-                if observer.next is not None:
-                    guarded(observer.next, snapshot)
+    def _show(self, snapshot: Any) -> None:
+        if self._audience is not None:
+            self._audience.next(snapshot)
 
     def _tell_parent(self, snapshot: Any) -> None:
         if snapshot.status == "active" and self.parent is not None:
             event = {"type": f"xstate.snapshot.{self.id}", "snapshot": snapshot}
             self.system.relay(self, self.parent, event)
 
-    def tell_listeners(self, event: Any) -> None:
-        """Give an emitted event to who listens: to its type first, then to everything."""
-        if self._listeners is not None:
-            for type in (event["type"], "*"):
-                for listener in list(self._listeners.get(type, {}).values()):
-                    guarded(listener, event)
+    def emit(self, event: Any) -> None:
+        """Give an event to who listens to this actor."""
+        if self._audience is not None:
+            self._audience.emit(event)
 
     # -- ending --------------------------------------------------------------------------------------------------
 
@@ -404,98 +401,45 @@ class Actor(Generic[S, E]):
 
     def _end_in_error(self, error: Any) -> None:
         self._close()
-        self._report(error)
+        if self._audience is not None:
+            self._audience.fail(error, self.parent is None)
+        elif self.parent is None:
+            report_unhandled(as_exception(error))
         if self.parent is not None:
             event = {"type": f"xstate.error.actor.{self.id}", "error": error, "actorId": self.id}
             self.system.relay(self, self.parent, event)
-
-    def _report(self, error: Any) -> None:
-        observers = list(self._observers or ())
-        self._observers, self._listeners = None, None
-        if not observers:
-            if self.parent is None:
-                report_unhandled(_as_exception(error))
-            return
-        for observer in observers:
-            if observer.error is not None:
-                guarded(observer.error, error)
-        if any(observer.error is None for observer in observers):
-            report_unhandled(_as_exception(error))
 
     def _close(self) -> None:
         """Take no more events and give up timers and names."""
         if self._state != RUNNING:
             return
-        for timer in (self._timers or {}).values():
-            self.system.clock.clear_timeout(timer.handle)
-        self._timers = None
+        if self._timers is not None:
+            self._timers.cancel_all()
         if self._mailbox:
             self._mailbox.clear()
         self._state, self._open, self._quick = STOPPED, False, False
         self.system.release(self)
 
     def _complete(self) -> None:
-        for observer in list(self._observers or ()):
-            if observer.complete is not None:
-                guarded(observer.complete)
-        self._observers, self._listeners = None, None
+        if self._audience is not None:
+            self._audience.complete()
 
     # -- timers --------------------------------------------------------------------------------------------------
 
-    def schedule(self, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
-        """Have an event delivered after a delay."""
-        name = id if id is not None else f"timer:{next(_sessions)}"
-        clock = self.system.clock
-
-        def fire() -> None:
-            if self._timers is not None:
-                self._timers.pop(name, None)
-            self.system.relay(self, target, event)
-
+    @property
+    def timers(self) -> Timers:
+        """The actor's pending timers."""
         if self._timers is None:
-            self._timers = {}
-        # Under an id that is taken, both timers run and the id means the later one, as in XState.
-        self._timers[name] = Timer(clock.set_timeout(fire, delay_ms), target, event, delay_ms, clock.now() + delay_ms)
-
-    def cancel_timer(self, id: str) -> None:
-        """Forget a delayed event."""
-        timer = (self._timers or {}).pop(id, None)
-        if timer is not None:
-            self.system.clock.clear_timeout(timer.handle)
+            self._timers = Timers(self)
+        return self._timers
 
     def _resume_timers(self) -> None:
-        waiting, self._waiting_timers = self._waiting_timers, None
-        for target, event, delay_ms, id in waiting(self) if waiting is not None else ():
-            self.schedule(target, event, delay_ms, id)
+        resume, self._resume = self._resume, None
+        for target, event, delay_ms, id in resume(self) if resume is not None else ():
+            self.timers.set(target, event, delay_ms, id)
 
     def __repr__(self) -> str:
         return f"Actor({self.id!r}, {self._snapshot!r})"
-
-
-class Selection:
-    """A part of an actor's snapshots."""
-
-    __slots__ = ("_actor", "_equal", "_selector")
-
-    def __init__(self, actor: Actor[Any, Any], selector: Callable[[Any], Any], equal: Callable[[Any, Any], bool]):
-        self._actor, self._selector, self._equal = actor, selector, equal
-
-    def get(self) -> Any:
-        """The part as it is now."""
-        return self._selector(self._actor.get_snapshot())
-
-    def subscribe(self, observer: Any) -> Subscription:
-        """Be called when the part changes."""
-        told, last = to_observer(observer), [self.get()]
-
-        def compare(snapshot: Any) -> None:
-            current = self._selector(snapshot)
-            if not self._equal(last[0], current):
-                last[0] = current
-                if told.next is not None:
-                    told.next(current)
-
-        return self._actor.subscribe(compare)
 
 
 def create_actor(logic: Any, **options: Any) -> Actor[Any, Any]:
@@ -507,7 +451,3 @@ def _failed(snapshot: Any, error: Exception) -> Any:
     if isinstance(snapshot, Snapshot):
         return failed(snapshot, error)
     return LogicSnapshot("error", context=snapshot.context, input=snapshot.input, output=snapshot.output, error=error)
-
-
-def _as_exception(error: Any) -> BaseException:
-    return error if isinstance(error, BaseException) else RuntimeError(error)

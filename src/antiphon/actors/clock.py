@@ -1,6 +1,5 @@
 """Clocks: the only place where time enters."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -8,6 +7,7 @@ from itertools import count
 from typing import Any, Protocol
 
 from antiphon.actors.errors import NoEventLoop
+from antiphon.actors.loop import running_loop
 
 
 class Clock(Protocol):
@@ -35,17 +35,16 @@ class RealClock:
         """Milliseconds since the epoch."""
         return time.time() * 1000
 
-    def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> asyncio.TimerHandle:
+    def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> Any:
         """Call back on the event loop after a delay."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
+        loop = running_loop()
+        if loop is None:
             raise NoEventLoop(
                 "a delay needs a running asyncio event loop; start the actor inside one, or give create_actor a clock"
-            ) from None
+            )
         return loop.call_later(delay_ms / 1000, callback)
 
-    def clear_timeout(self, handle: asyncio.TimerHandle) -> None:
+    def clear_timeout(self, handle: Any) -> None:
         """Forget a call that was asked for."""
         handle.cancel()
 

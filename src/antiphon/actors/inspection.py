@@ -1,7 +1,6 @@
 """Inspection: everything that happens in an actor system, as events for tools."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from antiphon.chart.nodes import Transition
 
@@ -14,8 +13,7 @@ ACTOR, EVENT, SNAPSHOT, MICROSTEP, ACTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
+class Inspection(NamedTuple):
     """One thing that happened: an actor came to be, got an event, took a microstep, acted, or settled."""
 
     type: str

@@ -88,7 +88,7 @@ class LogicScope:
 
     def emit(self, event: Any) -> None:
         """Tell whoever listens to this actor."""
-        self._actor.tell_listeners(event)
+        self._actor.emit(event)
 
     def send_back(self, event: Any) -> None:
         """Send an event to the parent."""

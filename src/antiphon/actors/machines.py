@@ -11,6 +11,7 @@ from typing import Any
 
 from antiphon.actors.errors import ActorError
 from antiphon.chart import effects
+from antiphon.chart.decisions import Leaf
 from antiphon.chart.machine import Machine
 from antiphon.chart.persist import from_json, migrated, to_json
 from antiphon.chart.refs import ActorRef
@@ -70,10 +71,14 @@ class MachineLogic:
 
     def receive(self, actor: Any, event: Any) -> Any:
         """Take a step; what it asks for is half done when this returns, and the rest is pending."""
+        return self.take(actor, event, None)
+
+    def take(self, actor: Any, event: Any, decided: Leaf | None) -> Any:
+        """Take a step whose transitions may have been selected already."""
         trace: Trace | None = [] if actor.system.is_inspected else None
         step = Step(self.machine, surroundings(actor), trace)
         try:
-            snapshot = step.advance(actor.get_snapshot(), event)
+            snapshot = step.advance(actor.get_snapshot(), event, decided)
         except Exception:
             # What came before the error has happened, as if it had been performed on the way.
             self._go_over(actor, step, self.prepare)
@@ -143,13 +148,13 @@ class MachineLogic:
                 if effect.delay is None:
                     actor.system.relay(actor, target, effect.event)
                 else:
-                    actor.schedule(target, effect.event, effect.delay, effect.id)
+                    actor.timers.set(target, effect.event, effect.delay, effect.id)
             case effects.Raise() if effect.delay is not None:
-                actor.schedule(actor, effect.event, effect.delay, effect.id)
+                actor.timers.set(actor, effect.event, effect.delay, effect.id)
             case effects.Cancel():
-                actor.cancel_timer(effect.send_id)
+                actor.timers.cancel(effect.send_id)
             case effects.Emit():
-                actor.tell_listeners(effect.event)
+                actor.emit(effect.event)
             case effects.SpawnChild():
                 if not effect.ref.actor.is_stopped:
                     effect.ref.actor.start()

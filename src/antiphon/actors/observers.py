@@ -1,9 +1,10 @@
 """Who watches an actor, and where their errors go."""
 
-import asyncio
 import sys
 from collections.abc import Callable
 from typing import Any
+
+from antiphon.actors.loop import running_loop
 
 
 class Observer:
@@ -47,9 +48,8 @@ def report_unhandled(error: BaseException) -> None:
 
     On an event loop it goes to the loop's exception handler, elsewhere to `sys.excepthook`.
     """
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
+    loop = running_loop()
+    if loop is None:
         sys.excepthook(type(error), error, error.__traceback__)
     else:
         loop.call_exception_handler({"message": "unhandled error in an actor", "exception": error})

@@ -14,14 +14,14 @@ Inspector = Callable[[Inspection], Any]
 class System:
     """What the actors of one tree have in common."""
 
-    __slots__ = ("_inspectors", "_keyed", "clock", "logger", "root", "unhandled")
+    __slots__ = ("_keyed", "clock", "inspectors", "logger", "root", "unhandled")
 
     def __init__(
         self, root: Any, clock: Clock, logger: Callable[..., Any], unhandled: Callable[[Any, Any], Any] | None
     ) -> None:
         self.root, self.clock, self.logger, self.unhandled = root, clock, logger, unhandled
         # Most systems have neither, and there may be very many of them.
-        self._inspectors: dict[Inspector, None] | None = None
+        self.inspectors: dict[Inspector, None] | None = None
         self._keyed: dict[str, Any] | None = None
 
     def get(self, system_id: str) -> Any:
@@ -34,26 +34,26 @@ class System:
 
     def inspect(self, inspector: Inspector) -> Subscription:
         """Be told everything that happens in this system."""
-        if self._inspectors is None:
-            self._inspectors = {}
-        self._inspectors[inspector] = None
+        if self.inspectors is None:
+            self.inspectors = {}
+        self.inspectors[inspector] = None
         return Subscription(lambda: self._leave(inspector))
 
     @property
     def is_inspected(self) -> bool:
         """Whether anyone wants to be told."""
-        return self._inspectors is not None
+        return self.inspectors is not None
 
     def tell(self, type: str, actor: Any, **details: Any) -> None:
         """Tell the inspectors."""
-        if self._inspectors is not None:
+        if self.inspectors is not None:
             happened = Inspection(type, actor, self.root.session_id, **details)
-            for inspector in list(self._inspectors):
+            for inspector in list(self.inspectors):
                 inspector(happened)
 
     def relay(self, source: Any, target: Any, event: Any) -> None:
         """Deliver an event from one actor to another."""
-        if self._inspectors is not None:
+        if self.inspectors is not None:
             self.tell("@xstate.event", target, source=source, event=event)
         target.receive(event)
 
@@ -70,7 +70,7 @@ class System:
             del self._keyed[actor.system_id]
 
     def _leave(self, inspector: Inspector) -> None:
-        if self._inspectors is not None:
-            self._inspectors.pop(inspector, None)
-            if not self._inspectors:
-                self._inspectors = None
+        if self.inspectors is not None:
+            self.inspectors.pop(inspector, None)
+            if not self.inspectors:
+                self.inspectors = None

@@ -1,11 +1,12 @@
 """Actors that are asynchronous functions: tasks give one result, streams give many values."""
 
-import asyncio
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine
+from types import CoroutineType
 from typing import Any
 
 from antiphon.actors.errors import NoEventLoop
 from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input, restored
+from antiphon.actors.loop import running_loop
 
 RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject", "xstate.stream.next", "xstate.stop"
 
@@ -15,7 +16,7 @@ class _AsyncLogic:
 
     __slots__ = ("_call", "_run")
 
-    def __init__(self, function: Callable[..., Any], run: Callable[[Any, Any], Awaitable[None]]) -> None:
+    def __init__(self, function: Callable[..., Any], run: Callable[[Any, Any], Coroutine[Any, Any, None]]) -> None:
         self._call, self._run = called_with_input(function), run
 
     def begin(self, actor: Any) -> LogicSnapshot:
@@ -32,12 +33,12 @@ class _AsyncLogic:
         if snapshot.status != "active":
             return
         work = self._call(snapshot.input, LogicScope(actor))
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            _discard(work)
-            raise NoEventLoop(f"actor {actor.id!r} is asynchronous: start it inside a running event loop") from None
-        actor.private["task"] = loop.create_task(_as_coroutine(self._run(actor, work)))
+        loop = running_loop()
+        if loop is None:
+            if isinstance(work, CoroutineType):
+                work.close()
+            raise NoEventLoop(f"actor {actor.id!r} is asynchronous: start it inside a running event loop")
+        actor.private["task"] = loop.create_task(self._run(actor, work))
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """The snapshot after an event."""
@@ -107,12 +108,3 @@ def _cancel(actor: Any) -> None:
     held.clear()
     if task is not None:
         task.cancel()
-
-
-def _discard(work: Any) -> None:
-    if asyncio.iscoroutine(work):
-        work.close()
-
-
-async def _as_coroutine(work: Awaitable[None]) -> None:
-    await work

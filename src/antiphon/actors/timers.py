@@ -1,8 +1,8 @@
 """Pending timers, and how they survive a restart."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 from antiphon.actors.clock import Clock
 from antiphon.chart.errors import SnapshotError
@@ -11,8 +11,7 @@ from antiphon.chart.errors import SnapshotError
 POLICIES = ("absolute", "remaining", "restart")
 
 
-@dataclass(frozen=True, slots=True)
-class Timer:
+class Timer(NamedTuple):
     """An event on its way through time."""
 
     handle: Any
@@ -22,20 +21,56 @@ class Timer:
     due: float
 
 
-def persisted_timers(actor: Any, timers: Mapping[str, Timer], clock: Clock) -> list[dict[str, Any]]:
-    """Pending timers as JSON-ready values."""
-    now = clock.now()
-    return [
-        {
-            "id": id,
-            "target": _target_name(actor, timer.target),
-            "event": timer.event,
-            "delay": timer.delay_ms,
-            "due": timer.due,
-            "remaining": max(0, timer.due - now),
-        }
-        for id, timer in timers.items()
-    ]
+_numbers = count()
+
+
+class Timers:
+    """The pending timers of one actor, by id."""
+
+    __slots__ = ("_actor", "_table")
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+        self._table: dict[str, Timer] = {}
+
+    def set(self, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
+        """Have an event delivered after a delay."""
+        actor, name = self._actor, id if id is not None else f"timer:{next(_numbers)}"
+        clock: Clock = actor.system.clock
+
+        def fire() -> None:
+            self._table.pop(name, None)
+            actor.system.relay(actor, target, event)
+
+        # Under an id that is taken, both timers run and the id means the later one, as in XState.
+        handle = clock.set_timeout(fire, delay_ms)
+        self._table[name] = Timer(handle, target, event, delay_ms, clock.now() + delay_ms)
+
+    def cancel(self, id: str) -> None:
+        """Forget a delayed event."""
+        timer = self._table.pop(id, None)
+        if timer is not None:
+            self._actor.system.clock.clear_timeout(timer.handle)
+
+    def cancel_all(self) -> None:
+        """Forget all delayed events."""
+        for id in tuple(self._table):
+            self.cancel(id)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The pending timers as JSON-ready values."""
+        now = self._actor.system.clock.now()
+        return [
+            {
+                "id": id,
+                "target": _target_name(self._actor, timer.target),
+                "event": timer.event,
+                "delay": timer.delay_ms,
+                "due": timer.due,
+                "remaining": max(0, timer.due - now),
+            }
+            for id, timer in self._table.items()
+        ]
 
 
 def _target_name(actor: Any, target: Any) -> str:

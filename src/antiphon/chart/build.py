@@ -24,11 +24,33 @@ from antiphon.chart.nodes import (
 from antiphon.chart.values import to_path
 
 NODE_KEYS = frozenset(
-    ["id", "type", "initial", "states", "entry", "exit", "on", "always", "after", "invoke", "onDone", "tags", "meta", "description", "output", "history", "target", "route", "order"]
+    [
+        "id",
+        "type",
+        "initial",
+        "states",
+        "entry",
+        "exit",
+        "on",
+        "always",
+        "after",
+        "invoke",
+        "onDone",
+        "tags",
+        "meta",
+        "description",
+        "output",
+        "history",
+        "target",
+        "route",
+        "order",
+    ]
 )
 ROOT_KEYS = NODE_KEYS | frozenset(["context", "version", "types", "schemas", "options", "$schema"])
 TRANSITION_KEYS = frozenset(["target", "guard", "actions", "reenter", "meta", "description"])
-INVOKE_KEYS = frozenset(["src", "id", "systemId", "input", "onDone", "onError", "onSnapshot", "timeout", "onTimeout", "meta", "description"])
+INVOKE_KEYS = frozenset(
+    ["src", "id", "systemId", "input", "onDone", "onError", "onSnapshot", "timeout", "onTimeout", "meta", "description"]
+)
 OPTION_KEYS = frozenset(["maxIterations", "regionLocal"])
 
 

@@ -72,7 +72,9 @@ class Children(Mapping[str, T], Generic[T]):
             version = version._later
         for older in reversed(chain):
             newer, change = older._later, older._change
-            assert newer is not None and newer._table is not None and change is not None
+            assert newer is not None
+            assert newer._table is not None
+            assert change is not None
             table, (key, entry) = newer._table, change
             newer._yield_table(older, key, table.get(key))
             older._table, older._later, older._change = table, None, None

@@ -10,7 +10,7 @@ before shorter; (3) every region of a parallel state may react, and only if none
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, final
 
 from antiphon.chart.configuration import Configuration
 from antiphon.chart.errors import GuardError
@@ -22,6 +22,7 @@ from antiphon.chart.values import matches_descriptor
 Outcomes = tuple[bool, ...]
 
 
+@final
 class Branch:
     """A guard to test, and what follows if it holds or does not."""
 
@@ -33,13 +34,13 @@ class Branch:
         self.no: Branch | Leaf | None = None
 
 
+@final
 class Leaf:
     """The transitions that are selected, and the plan of carrying them out."""
 
-    __slots__ = ("configuration", "plan", "selected", "test", "variants")
+    __slots__ = ("configuration", "plan", "selected", "variants")
 
     def __init__(self, configuration: Configuration, selected: tuple[Transition, ...]) -> None:
-        self.test = None
         self.configuration, self.selected = configuration, selected
         self.plan: Plan | None = None
         self.variants: dict[Any, Plan] = {}
@@ -70,13 +71,8 @@ class _Untested(Exception):
 
 def decide(configuration: Configuration, event_type: str, context: Any, event: Any) -> Leaf:
     """The leaf for an event of this type."""
-    decision = configuration.decisions.get(event_type)
-    if decision is None:
-        decision = _grow(configuration, event_type, ())
-        if configuration.machine.tables.admit(configuration):
-            configuration.decisions[event_type] = decision
-            _note_quick(configuration, event_type, decision)
-    while decision.test is not None:
+    decision: Branch | Leaf = configuration.decisions.get(event_type) or _first(configuration, event_type)
+    while type(decision) is Branch:
         try:
             passed = decision.test(context, event)
         except Exception as error:
@@ -87,15 +83,31 @@ def decide(configuration: Configuration, event_type: str, context: Any, event: A
 
 def decide_eventless(configuration: Configuration, context: Any, event: Any) -> Leaf:
     """The leaf for the eventless transitions."""
-    decision = configuration.eventless
-    if decision is None:
-        decision = _grow(configuration, None, ())
-        if configuration.machine.tables.admit(configuration):
-            configuration.eventless = decision
-    while decision.test is not None:
+    decision: Branch | Leaf = configuration.eventless or _first(configuration, None)
+    while type(decision) is Branch:
         passed = decision.test(context, event)
         decision = (decision.yes if passed else decision.no) or _expand(configuration, decision, None, passed)
     return decision
+
+
+def _first(configuration: Configuration, event_type: str | None) -> "Branch | Leaf":
+    decision = _grow(configuration, event_type, ())
+    if not configuration.machine.tables.admit(configuration):
+        return decision
+    if event_type is None:
+        configuration.eventless = decision
+        return decision
+    configuration.decisions[event_type] = decision
+    if isinstance(decision, Leaf) and not is_reserved(event_type):
+        plan = decision.plan_with({})
+        if plan.is_quick:
+            configuration.quick[event_type] = plan
+    return decision
+
+
+def is_reserved(event_type: str) -> bool:
+    """Whether an event is the engine's own: some end the machine when nothing handles them."""
+    return event_type[:7] == "xstate."
 
 
 def _expand(configuration: Configuration, branch: Branch, event_type: str | None, passed: Any) -> Branch | Leaf:
@@ -106,13 +118,6 @@ def _expand(configuration: Configuration, branch: Branch, event_type: str | None
         else:
             branch.no = grown
     return grown
-
-
-def _note_quick(configuration: Configuration, event_type: str, decision: Branch | Leaf) -> None:
-    if isinstance(decision, Leaf):
-        plan = decision.plan_with({})
-        if plan.is_quick and decision.plan is plan:
-            configuration.quick[event_type] = plan
 
 
 def _grow(configuration: Configuration, event_type: str | None, outcomes: Outcomes) -> Branch | Leaf:

@@ -5,8 +5,7 @@ A guard is bound twice: its names when the machine is built, its configuration w
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from antiphon.chart.errors import GuardError
 from antiphon.chart.functions import full, plain
@@ -26,29 +25,25 @@ class Where(Protocol):
 Bound = Callable[[Where], bool | Test]
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(NamedTuple):
     """All of the guards hold."""
 
     guards: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(NamedTuple):
     """Any of the guards holds."""
 
     guards: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(NamedTuple):
     """The guard does not hold."""
 
     guard: Any
 
 
-@dataclass(frozen=True, slots=True)
-class StateIn:
+class StateIn(NamedTuple):
     """A state, by `#id` or by value, is active."""
 
     value: Any

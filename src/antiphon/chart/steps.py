@@ -7,7 +7,7 @@ that only calls an action runs once; one that assigns must have a guard that end
 
 from typing import Any, NamedTuple
 
-from antiphon.chart.decisions import decide, decide_eventless
+from antiphon.chart.decisions import Leaf, decide, decide_eventless
 from antiphon.chart.effects import Effect, Finish, StopChild
 from antiphon.chart.errors import LoopError
 from antiphon.chart.functions import from_input
@@ -63,8 +63,8 @@ class Step:
         self._settle()
         return self._publish()
 
-    def advance(self, snapshot: Snapshot[Any], event: Any) -> Snapshot[Any]:
-        """Take one event to rest."""
+    def advance(self, snapshot: Snapshot[Any], event: Any, decided: Leaf | None = None) -> Snapshot[Any]:
+        """Take one event to rest; `decided` is what it leads to, where that is known already."""
         self._load(snapshot)
         work, type = self.work, event["type"]
         work.event = event
@@ -72,7 +72,7 @@ class Step:
             self._stop_children(forget=True)
             return self._end("stopped", None)
         if type != INIT:
-            leaf = decide(work.configuration, type, work.context, event)
+            leaf = decided or decide(work.configuration, type, work.context, event)
             if not leaf.selected and type.startswith(ACTOR_ERROR):
                 self._stop_children(forget=True)
                 return self._end("error", event.get("error"))

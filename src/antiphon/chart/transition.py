@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from antiphon.chart.decisions import decide, is_reserved
 from antiphon.chart.effects import Call, Effect, Finish, SpawnChild
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
@@ -28,24 +29,24 @@ def transition(machine: Machine[Any, Any], snapshot: Snapshot[Any], event: Any, 
     """
     configuration, context = snapshot.configuration, snapshot.context
     try:
-        plan = configuration.quick.get(event["type"])
+        event_type = event["type"]
+        plan = configuration.quick.get(event_type)
     except (TypeError, KeyError):
         checked(event)
         raise
     if plan is None or snapshot.frame.status != "active":
-        return _slow(machine, snapshot, checked(event), complete)
+        leaf = decide(configuration, checked(event)["type"], context, event)
+        plan = leaf.plan
+        if plan is None or not plan.is_quick or is_reserved(event_type) or snapshot.frame.status != "active":
+            step = Step(machine)
+            after = step.advance(snapshot, event, leaf)
+            return after, _listed(step.effects, complete)
     for merge in plan.assigns:
         context = merge(context, event)
     effects = NO_EFFECTS
     if plan.calls:
         effects = tuple([Call(op.type, op.function, None, context, event) for op in plan.call_ops])
     return (Snapshot(plan.target, context, snapshot.frame) if plan.changes else snapshot), effects
-
-
-def _slow(machine: Machine[Any, Any], snapshot: Snapshot[Any], event: Any, complete: bool) -> Outcome:
-    step = Step(machine)
-    after = step.advance(snapshot, event)
-    return after, _listed(step.effects, complete)
 
 
 def _listed(effects: list[Effect], complete: bool) -> tuple[Effect, ...]:

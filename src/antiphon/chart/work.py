@@ -6,6 +6,7 @@ from typing import Any
 from antiphon.chart.children import Children
 from antiphon.chart.effects import Effect, SendTo, SpawnChild
 from antiphon.chart.errors import UnknownActor
+from antiphon.chart.functions import full
 from antiphon.chart.nodes import Node
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.scope import Scope, Surroundings
@@ -52,9 +53,8 @@ class Work:
         logic = self.machine.logic(src)
         if logic is None:
             raise UnknownActor(f"Actor logic '{src}' not implemented in machine '{self.machine.id}'")
-        if callable(input):
-            input = input(self.context, self.event)
-        ref = ActorRef(id or self.free_id(), src, logic, input=input, system_id=system_id, sync_snapshot=sync_snapshot)
+        given = full(input)(self.context, self.event, None, None) if callable(input) else input
+        ref = ActorRef(id or self.free_id(), src, logic, input=given, system_id=system_id, sync_snapshot=sync_snapshot)
         self.adopt(ref, assigned=True)
         return ref
 

@@ -41,7 +41,7 @@ class Forms:
             found["output"] = self.value(found["output"])
         if _is_expression(found.get("context")):
             expression = found["context"]["$expr"]
-            found["context"] = lambda input: evaluate(expression, {"input": input})
+            found["context"] = lambda given: evaluate(expression, {"input": given})
         if found.get("invoke"):
             found["invoke"] = _each(found["invoke"], self._invoke)
         if found.get("states"):
@@ -247,7 +247,7 @@ class Forms:
                 return spec["resolve"]
             if "reject" in spec:
                 raise RuntimeError(spec["reject"])
-            await asyncio.get_running_loop().create_future()
+            return await asyncio.get_running_loop().create_future()
 
         return start
 

@@ -1,0 +1,18 @@
+"""The running asyncio event loop, found without importing asyncio.
+
+Importing asyncio costs more than all of Antiphon; who runs a loop has imported it already.
+"""
+
+import sys
+from typing import Any
+
+
+def running_loop() -> Any:
+    """The event loop that runs in this thread, or nothing."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None or not hasattr(asyncio, "get_running_loop"):
+        return None
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

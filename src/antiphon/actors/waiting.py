@@ -1,0 +1,62 @@
+"""Waiting for actors."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from antiphon.actors.errors import NoEventLoop, WaitError
+from antiphon.actors.loop import running_loop
+
+
+async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: float | None = None) -> Any:
+    """The first snapshot, this one included, for which the predicate holds; `timeout` is in seconds."""
+    # Imported here because asyncio is slow to load; who awaits this has loaded it already.
+    import asyncio
+
+    if predicate(actor.get_snapshot()):
+        return actor.get_snapshot()
+    found: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def look(snapshot: Any) -> None:
+        if not found.done():
+            try:
+                if predicate(snapshot):
+                    found.set_result(snapshot)
+            except Exception as error:
+                found.set_exception(error)
+
+    def give_up() -> None:
+        _fail(found, WaitError("Actor terminated without satisfying predicate"))
+
+    subscription = actor.subscribe(look, lambda error: _fail(found, error), give_up)
+    if actor.get_snapshot().status == "stopped":
+        give_up()
+    try:
+        return await asyncio.wait_for(found, timeout)
+    except TimeoutError:
+        milliseconds = round((timeout or 0) * 1000)
+        raise WaitError(f"Timeout of {milliseconds} ms exceeded") from None
+    finally:
+        subscription.unsubscribe()
+
+
+def to_awaitable(actor: Any) -> Awaitable[Any]:
+    """A future of the actor's output; it raises the actor's error, and is `None` if the actor is stopped."""
+    loop = running_loop()
+    if loop is None:
+        raise NoEventLoop("to_awaitable needs a running asyncio event loop")
+    ended: Any = loop.create_future()
+
+    def complete() -> None:
+        if not ended.done():
+            ended.set_result(actor.get_snapshot().output)
+
+    actor.subscribe(None, lambda error: _fail(ended, error), complete)
+    if actor.get_snapshot().status == "stopped":
+        complete()
+    awaitable: Awaitable[Any] = ended
+    return awaitable
+
+
+def _fail(future: Any, error: Any) -> None:
+    if not future.done():
+        future.set_exception(error if isinstance(error, BaseException) else WaitError(f"Actor failed: {error!r}"))

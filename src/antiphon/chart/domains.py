@@ -1,0 +1,112 @@
+"""Where a transition happens: its targets, its domain, and the states it leaves.
+
+Rules (SCXML with XState's deviations): (1) of transitions whose exit sets meet, the one from the deeper
+source wins, else the first; (2) the domain of a transition that does not re-enter is its source when all
+targets lie inside it, else the nearest proper common ancestor of source and targets, which may be parallel.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from antiphon.chart.nodes import PARALLEL, Node, Transition
+
+History = dict[str, tuple[Node, ...]]
+
+
+class Recall:
+    """History as plans read it, remembering that they did."""
+
+    __slots__ = ("history", "was_read")
+
+    def __init__(self, history: History) -> None:
+        self.history, self.was_read = history, False
+
+    def __call__(self, node: Node) -> tuple[Node, ...] | None:
+        """What a history node recalls, if its parent was active before."""
+        self.was_read = True
+        return self.history.get(node.id)
+
+
+def without_conflicts(
+    selected: Sequence[Transition], active: tuple[Node, ...], recall: Recall
+) -> tuple[Transition, ...]:
+    """Drop the transitions that would exit what another one exits."""
+    if len(selected) == 1:
+        return tuple(selected)
+    exits = {transition: set(exit_set([transition], active, recall)) for transition in selected}
+    kept: dict[Transition, None] = {}
+    for candidate in selected:
+        rivals = [other for other in kept if exits[candidate] & exits[other]]
+        # The first rival that is not outranked ends the comparison, so ranks are checked in order.
+        if all(candidate.source.is_inside(rival.source) for rival in rivals):
+            for rival in rivals:
+                del kept[rival]
+            kept[candidate] = None
+    return tuple(kept)
+
+
+def effective_targets(transition: Transition, recall: Recall) -> list[Node]:
+    """The targets with history nodes replaced by what they stand for."""
+    return list(dict.fromkeys(_resolved(transition.targets or (), recall)))
+
+
+def _resolved(targets: Iterable[Node], recall: Recall) -> Iterable[Node]:
+    for target in targets:
+        if target.is_history:
+            recalled = recall(target)
+            yield from recalled if recalled is not None else _resolved(target.history_default, recall)
+        else:
+            yield target
+
+
+def domain(transition: Transition, targets: list[Node], local: bool) -> Node | None:
+    """The state inside which a transition happens; nothing stands for all of the machine."""
+    source = transition.source
+    if not transition.reenter and all(node is source or node.is_inside(source) for node in targets):
+        found: Node | None = source
+    else:
+        found = next(
+            (a for a in targets[0].ancestors() if all(node.is_inside(a) for node in (*targets[1:], source))), None
+        )
+        if found is None and not transition.reenter:
+            found = _root_of(source)
+    return _narrowed(found, transition, targets) if local else found
+
+
+def _narrowed(found: Node | None, transition: Transition, targets: list[Node]) -> Node | None:
+    """With region-local transitions: the one region that holds all targets, instead of its parallel state."""
+    while found is not None and found.type == PARALLEL:
+        region = next((child for child in found.children if all(node.is_inside(child) for node in targets)), None)
+        if region is None or (transition.reenter and transition.source is region):
+            return found
+        found = region
+    return found
+
+
+def _root_of(node: Node) -> Node:
+    return next((ancestor for ancestor in node.ancestors() if ancestor.parent is None), node)
+
+
+def exit_set(transitions: Sequence[Transition], active: tuple[Node, ...], recall: Recall) -> list[Node]:
+    """The active states that the transitions leave."""
+    exits: dict[Node, None] = {}
+    for transition in transitions:
+        if not transition.targets:
+            continue
+        targets = effective_targets(transition, recall)
+        inside = domain(transition, targets, transition.local)
+        regions = touched(inside, targets) if transition.local else None
+        for node in active:
+            if node.is_inside(inside) and (regions is None or _within(node, regions)):
+                exits[node] = None
+    return list(exits)
+
+
+def touched(inside: Node | None, targets: list[Node]) -> list[Node] | None:
+    """With region-local transitions: the regions of a parallel domain that hold a target."""
+    if inside is None or inside.type != PARALLEL or inside in targets:
+        return None
+    return [child for child in inside.children if any(node is child or node.is_inside(child) for node in targets)]
+
+
+def _within(node: Node, regions: list[Node]) -> bool:
+    return any(node is region or node.is_inside(region) for region in regions)

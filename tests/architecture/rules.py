@@ -1,0 +1,127 @@
+"""The rules of docs/architecture.md, checked on any source tree."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+# Which layers a layer may import. Imports point inwards only.
+MAY_IMPORT: dict[str, set[str]] = {
+    "chart": set(),
+    "actors": {"chart"},
+    "cli": {"chart", "actors"},
+    "testing": {"chart", "actors"},
+    "__init__": {"chart", "actors"},
+    "__main__": {"cli"},
+}
+PURE = {"chart", "machines"}
+# What pure layers may use of the standard library: no clock, no randomness, no I/O, no logging.
+PURE_STANDARD_LIBRARY = {
+    "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "enum", "functools", "hashlib", "heapq",
+    "inspect", "itertools", "json", "math", "operator", "re", "string", "textwrap", "types", "typing",
+}  # fmt: skip
+BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
+STANDARD_LIBRARY_ONLY = {"chart", "actors", "cli", "testing", "__init__", "__main__"}
+
+
+def modules(package: Path) -> dict[str, Path]:
+    """The modules of a package by dotted name."""
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+def layer_of(package: Path, path: Path) -> str:
+    """The layer a file belongs to."""
+    return path.relative_to(package).parts[0].removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every imported name, also inside functions and `TYPE_CHECKING` blocks."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def outward_imports(package: Path) -> list[str]:
+    """Imports that point outwards, and layers nobody declared."""
+    problems = []
+    for path in modules(package).values():
+        layer = layer_of(package, path)
+        allowed = MAY_IMPORT.get(layer)
+        if allowed is None:
+            problems.append(f"{path}: the layer {layer!r} is not declared")
+            continue
+        for name in imports(path):
+            top, _, rest = name.partition(".")
+            if top == package.name and rest.split(".")[0] not in allowed | {layer}:
+                problems.append(f"{path}: {layer} imports {name}")
+    return problems
+
+
+def relative_imports(package: Path) -> list[str]:
+    """Imports that are not absolute."""
+    return [f"{path}: {name}" for path in modules(package).values() for name in imports(path) if name.startswith(".")]
+
+
+def impurities(package: Path) -> list[str]:
+    """What pure layers use of the outside world."""
+    problems = []
+    for path in modules(package).values():
+        if layer_of(package, path) not in PURE:
+            continue
+        for name in imports(path):
+            if name.split(".")[0] not in PURE_STANDARD_LIBRARY | {package.name}:
+                problems.append(f"{path}: imports {name}")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BANNED_CALLS:
+                problems.append(f"{path}:{node.lineno}: calls {node.func.id}")
+    return problems
+
+
+def third_party(package: Path, standard: frozenset[str]) -> list[str]:
+    """Imports of third-party packages where only the standard library may be used."""
+    return [
+        f"{path}: imports {name}"
+        for path in modules(package).values()
+        if layer_of(package, path) in STANDARD_LIBRARY_ONLY
+        for name in imports(path)
+        if not name.startswith(".") and name.split(".")[0] not in standard | {package.name}
+    ]
+
+
+def cycle(package: Path) -> list[str]:
+    """The modules that import each other in a circle, lazily or for types only included."""
+    known = modules(package)
+    edges = {name: _imported_modules(name, path, known) for name, path in known.items()}
+    while leaves := [name for name, targets in edges.items() if not targets & edges.keys()]:
+        for name in leaves:
+            del edges[name]
+    return sorted(edges)
+
+
+def _imported_modules(name: str, path: Path, known: dict[str, Path]) -> set[str]:
+    found = set()
+    for imported in imports(path):
+        target = imported if imported in known else imported.rpartition(".")[0]
+        if target in known and target != name:
+            found.add(target)
+    return found
+
+
+def long_pieces(package: Path, most_lines: int, most_function_lines: int) -> list[str]:
+    """Modules and functions that have outgrown one idea."""
+    problems = []
+    for path in modules(package).values():
+        text = path.read_text(encoding="utf-8")
+        if text.count("\n") > most_lines:
+            problems.append(f"{path}: {text.count(chr(10))} lines")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
+                if length > most_function_lines:
+                    problems.append(f"{path}:{node.lineno}: {node.name} has {length} lines")
+    return problems

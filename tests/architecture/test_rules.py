@@ -1,0 +1,123 @@
+"""Layers point inwards, the core is pure, nothing imports in circles; and the rules notice when that breaks."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import rules
+
+PACKAGE = Path(__file__).parents[2] / "src" / "antiphon"
+STANDARD = frozenset(sys.stdlib_module_names)
+
+
+def test_imports_point_inwards():
+    assert rules.outward_imports(PACKAGE) == []
+
+
+def test_imports_are_absolute():
+    assert rules.relative_imports(PACKAGE) == []
+
+
+def test_pure_layers_use_no_clock_no_randomness_no_io_and_no_logging():
+    assert rules.impurities(PACKAGE) == []
+
+
+def test_engine_and_actors_use_the_standard_library_only():
+    assert rules.third_party(PACKAGE, STANDARD) == []
+
+
+def test_modules_form_no_cycle():
+    assert rules.cycle(PACKAGE) == []
+
+
+def test_modules_and_functions_stay_small():
+    assert rules.long_pieces(PACKAGE, most_lines=450, most_function_lines=50) == []
+
+
+def test_importing_antiphon_loads_no_third_party_package():
+    script = "import sys; import antiphon; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+
+    # Site customisation of the environment may load its own helpers before any program starts.
+    bare = subprocess.run(
+        [sys.executable, "-c", script.replace("import antiphon; ", "")], capture_output=True, text=True
+    )
+    assert set(printed.split()) - STANDARD - set(bare.stdout.split()) == {"antiphon"}
+
+
+def tree(folder: Path, files: dict[str, str]) -> Path:
+    """A small package with the given modules."""
+    package = folder / "antiphon"
+    for name, text in {"__init__.py": "", **files}.items():
+        path = package / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return package
+
+
+def test_an_outward_import_is_noticed(tmp_path):
+    package = tree(tmp_path, {"chart/step.py": "from antiphon.actors.actor import Actor", "actors/actor.py": ""})
+
+    assert len(rules.outward_imports(package)) == 1
+
+
+def test_an_undeclared_layer_is_noticed(tmp_path):
+    package = tree(tmp_path, {"helpers/things.py": ""})
+
+    assert "not declared" in rules.outward_imports(package)[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import time",
+        "from datetime import datetime",
+        "import random",
+        "from secrets import token_hex",
+        "import logging",
+        "import asyncio",
+        "from pathlib import Path",
+        "def late():\n    import os",
+        "print('hello')",
+        "open('file')",
+    ],
+)
+def test_an_impurity_is_noticed(tmp_path, line):
+    package = tree(tmp_path, {"chart/step.py": line})
+
+    assert len(rules.impurities(package)) == 1
+
+
+def test_a_third_party_import_is_noticed(tmp_path):
+    package = tree(tmp_path, {"actors/actor.py": "import anyio"})
+
+    assert len(rules.third_party(package, STANDARD)) == 1
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "from antiphon.chart.one import x",
+        "def later():\n    from antiphon.chart.one import x",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from antiphon.chart import one",
+    ],
+    ids=["plain", "lazy", "type-only"],
+)
+def test_a_cycle_is_noticed(tmp_path, second):
+    package = tree(tmp_path, {"chart/one.py": "from antiphon.chart.two import y", "chart/two.py": second})
+
+    assert rules.cycle(package) == ["antiphon.chart.one", "antiphon.chart.two"]
+
+
+def test_a_relative_import_is_noticed(tmp_path):
+    package = tree(tmp_path, {"chart/one.py": "from .two import y"})
+
+    assert len(rules.relative_imports(package)) == 1
+
+
+def test_a_long_function_is_noticed(tmp_path):
+    package = tree(tmp_path, {"chart/one.py": "def long():\n" + "    x = 1\n" * 60})
+
+    assert len(rules.long_pieces(package, most_lines=450, most_function_lines=50)) == 1
