@@ -18,6 +18,7 @@ from antiphon.chart.actions import (
     spawn_child,
     stop_child,
 )
+from antiphon.chart.errors import ChartError, EngineError, EventError, GuardError, LoopError, SnapshotError
 from antiphon.chart.guards import and_, not_, or_, state_in
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.text import Text

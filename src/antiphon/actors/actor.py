@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from antiphon.actors.audience import Audience, as_exception
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.errors import NotRoot
-from antiphon.actors.logic import LogicSnapshot
+from antiphon.actors.logic import LogicSnapshot, restored
 from antiphon.actors.machines import MachineLogic
 from antiphon.actors.observers import Subscription, guarded, report_unhandled, to_observer
 from antiphon.actors.selection import Selection, same
@@ -93,12 +93,14 @@ class Actor(Generic[S, E]):
         try:
             if persisted is None:
                 return self.logic.begin(self)
-            if isinstance(persisted, Snapshot | LogicSnapshot):
+            if isinstance(persisted, LogicSnapshot):
                 return persisted
+            if isinstance(persisted, Snapshot):
+                return self.logic.adopt(self, persisted)
             self._resume = restore_timers(persisted, timers, self.system.clock)
-            return self.logic.restore(self, persisted)
+            return self.logic.restore(self, persisted) if self._is_machine else restored(persisted)
         except SnapshotError as error:
-            if not isinstance(self.logic, MachineLogic) or self.logic.machine.strict:
+            if not self._is_machine or self.logic.machine.strict:
                 raise
             return LogicSnapshot("error", error=error)
         except Exception as error:
@@ -115,6 +117,10 @@ class Actor(Generic[S, E]):
     def id(self) -> str:
         """The actor's name among its siblings."""
         return self._id if self._id is not None else self.session_id
+
+    @property
+    def _is_machine(self) -> bool:
+        return isinstance(self.logic, MachineLogic)
 
     @property
     def is_running(self) -> bool:
@@ -143,10 +149,10 @@ class Actor(Generic[S, E]):
 
         `timers` adds pending timers; `stamp` adds the machine's id and version, which restoring then checks.
         """
-        saved: dict[str, Any] = self.logic.persist(self, timers)
+        saved: dict[str, Any] = self.logic.persist(self, timers) if self._is_machine else self._snapshot.to_json()
         if timers and self._timers:
             saved["timers"] = self._timers.to_json()
-        if stamp and isinstance(self.logic, MachineLogic):
+        if stamp and self._is_machine:
             saved.update(machine=self.logic.machine.id, version=self.logic.machine.version)
         return saved
 
@@ -325,14 +331,12 @@ class Actor(Generic[S, E]):
             self._state == RUNNING
             and self._open
             and not self._busy
-            and isinstance(self.logic, MachineLogic)
+            and self._is_machine
             and self._snapshot.status == "active"
             and self.system.unhandled is None
         )
 
     def _process(self, event: Any, decided: Leaf | None) -> None:
-        if self.system.unhandled is not None:
-            self._watch_unhandled(event)
         try:
             snapshot = self.logic.receive(self, event) if decided is None else self.logic.take(self, event, decided)
         except Exception as error:
@@ -342,12 +346,6 @@ class Actor(Generic[S, E]):
         if event["type"] == STOP:
             self._close()
             self._complete()
-
-    def _watch_unhandled(self, event: Any) -> None:
-        unhandled, snapshot = self.system.unhandled, self._snapshot
-        internal = event["type"].startswith("xstate.")
-        if unhandled is not None and not internal and isinstance(snapshot, Snapshot) and not snapshot.can(event):
-            unhandled(event, snapshot)
 
     def _begin_pending(self) -> None:
         """The first pass over the effects of entering a machine, which waited for the start."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input, restored
+from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
 from antiphon.chart.functions import shape
 
 STOP = "xstate.stop"
@@ -20,10 +20,6 @@ class _CallbackLogic:
     def begin(self, actor: Any) -> LogicSnapshot:
         """The first snapshot."""
         return LogicSnapshot(input=actor.input)
-
-    def restore(self, actor: Any, persisted: Any) -> LogicSnapshot:
-        """The snapshot that was persisted; the function will be called again."""
-        return restored(persisted)
 
     def start(self, actor: Any) -> None:
         """Call the function."""
@@ -44,11 +40,6 @@ class _CallbackLogic:
             dispose()
         return LogicSnapshot("stopped", input=snapshot.input)
 
-    def persist(self, actor: Any, timers: bool) -> dict[str, Any]:
-        """The actor's state as JSON-ready values."""
-        saved: dict[str, Any] = actor.get_snapshot().to_json()
-        return saved
-
 
 class _ReducerLogic:
     """Folds events into a state."""
@@ -64,10 +55,6 @@ class _ReducerLogic:
         """The first snapshot."""
         return LogicSnapshot(context=self._initial(actor.input, LogicScope(actor)))
 
-    def restore(self, actor: Any, persisted: Any) -> LogicSnapshot:
-        """The snapshot that was persisted."""
-        return restored(persisted)
-
     def start(self, actor: Any) -> None:
         """Nothing: a reducer only reacts."""
 
@@ -76,11 +63,6 @@ class _ReducerLogic:
         snapshot: LogicSnapshot = actor.get_snapshot()
         state = self._reduce(snapshot.context, event, scope=LogicScope(actor))
         return LogicSnapshot(snapshot.status, context=state)
-
-    def persist(self, actor: Any, timers: bool) -> dict[str, Any]:
-        """The actor's state as JSON-ready values."""
-        saved: dict[str, Any] = actor.get_snapshot().to_json()
-        return saved
 
 
 def from_callback(function: Callable[..., Any]) -> _CallbackLogic:

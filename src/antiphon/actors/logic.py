@@ -1,10 +1,11 @@
 """Actor logic: what kinds of actors there are, and what they have in common."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from antiphon.chart.errors import SnapshotError
 from antiphon.chart.functions import shape
-from antiphon.chart.persist import to_json_error
+from antiphon.chart.persist import STATUSES, to_json_error, to_json_value
 
 
 class Logic(Protocol):
@@ -14,20 +15,12 @@ class Logic(Protocol):
         """The first snapshot."""
         ...
 
-    def restore(self, actor: Any, persisted: Any) -> Any:
-        """The snapshot that was persisted."""
-        ...
-
     def start(self, actor: Any) -> None:
         """What happens when the actor starts."""
         ...
 
     def receive(self, actor: Any, event: Any) -> Any:
         """The snapshot after an event."""
-        ...
-
-    def persist(self, actor: Any, timers: bool) -> dict[str, Any]:
-        """The actor's state as JSON-ready values."""
         ...
 
 
@@ -48,7 +41,7 @@ class LogicSnapshot:
     def to_json(self) -> dict[str, Any]:
         """The snapshot as plain values, without what is absent."""
         named = {"context": self.context, "input": self.input, "output": self.output}
-        found = {key: value for key, value in named.items() if value is not None}
+        found = {key: to_json_value(value, key) for key, value in named.items() if value is not None}
         if self.error is not None:
             found["error"] = to_json_error(self.error)
         return {"status": self.status, **found}
@@ -58,7 +51,9 @@ class LogicSnapshot:
 
 
 def restored(persisted: Any) -> LogicSnapshot:
-    """A snapshot from its JSON form."""
+    """A snapshot from its JSON form; what was running will run again from its start."""
+    if not isinstance(persisted, Mapping) or persisted.get("status") not in STATUSES:
+        raise SnapshotError(f"a persisted snapshot has a status, one of {', '.join(STATUSES)}, unlike {persisted!r}")
     return LogicSnapshot(
         persisted["status"],
         context=persisted.get("context"),

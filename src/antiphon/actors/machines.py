@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.actors.errors import ActorError
+from antiphon.actors.observers import guarded
 from antiphon.chart import effects
-from antiphon.chart.decisions import Leaf
+from antiphon.chart.decisions import Leaf, is_reserved
 from antiphon.chart.machine import Machine
 from antiphon.chart.persist import from_json, migrated, to_json
 from antiphon.chart.refs import ActorRef
@@ -61,6 +62,13 @@ class MachineLogic:
 
         return from_json(self.machine, migrated(self.machine, persisted), make_child)
 
+    def adopt(self, actor: Any, snapshot: Any) -> Any:
+        """A snapshot that was computed by the pure functions; its children come to be here."""
+        for ref in list(snapshot.children.values()):
+            if ref is not None and ref.actor is None:
+                self._create(actor, ref)
+        return snapshot
+
     def start(self, actor: Any) -> None:
         """Start the children that are there from the beginning."""
         for ref in list(actor.get_snapshot().children.values()):
@@ -85,6 +93,9 @@ class MachineLogic:
             raise
         self._go_over(actor, step, self.prepare)
         actor.pending = step.effects
+        unhandled = actor.system.unhandled
+        if unhandled is not None and not step.handled and not is_reserved(event["type"]):
+            guarded(unhandled, event, snapshot)
         return snapshot
 
     def persist(self, actor: Any, timers: bool) -> dict[str, Any]:

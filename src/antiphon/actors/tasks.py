@@ -5,7 +5,7 @@ from types import CoroutineType
 from typing import Any
 
 from antiphon.actors.errors import NoEventLoop
-from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input, restored
+from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
 from antiphon.actors.loop import running_loop
 
 RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject", "xstate.stream.next", "xstate.stop"
@@ -22,10 +22,6 @@ class _AsyncLogic:
     def begin(self, actor: Any) -> LogicSnapshot:
         """The first snapshot."""
         return LogicSnapshot(input=actor.input)
-
-    def restore(self, actor: Any, persisted: Any) -> LogicSnapshot:
-        """The snapshot that was persisted; what was running will run again from its start."""
-        return restored(persisted)
 
     def start(self, actor: Any) -> None:
         """Call the function and follow what it gives."""
@@ -56,11 +52,6 @@ class _AsyncLogic:
                 _cancel(actor)
                 return snapshot.ended("stopped")
         return snapshot
-
-    def persist(self, actor: Any, timers: bool) -> dict[str, Any]:
-        """The actor's state as JSON-ready values."""
-        saved: dict[str, Any] = actor.get_snapshot().to_json()
-        return saved
 
 
 def from_task(function: Callable[..., Any]) -> _AsyncLogic:

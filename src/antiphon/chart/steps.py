@@ -35,7 +35,7 @@ Trace = list[Microstep]
 class Step:
     """The computation of one macrostep; after an error it still knows the effects so far."""
 
-    __slots__ = ("_dirty", "before", "entering", "marks", "trace", "work")
+    __slots__ = ("_dirty", "before", "entering", "handled", "marks", "trace", "work")
 
     def __init__(self, machine: Any, surroundings: Surroundings = NOWHERE, trace: Trace | None = None) -> None:
         self.work, self.trace = Work(machine, surroundings), trace
@@ -44,6 +44,8 @@ class Step:
         # How many effects there were after each microstep of the trace.
         self.marks: list[int] = []
         self.entering: Microstep | None = None
+        # Whether some transition took the event.
+        self.handled = True
 
     @property
     def effects(self) -> list[Effect]:
@@ -73,6 +75,7 @@ class Step:
             return self._end("stopped", None)
         if type != INIT:
             leaf = decided or decide(work.configuration, type, work.context, event)
+            self.handled = bool(leaf.selected)
             if not leaf.selected and type.startswith(ACTOR_ERROR):
                 self._stop_children(forget=True)
                 return self._end("error", event.get("error"))

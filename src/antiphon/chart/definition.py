@@ -1,0 +1,179 @@
+"""A machine's definition as JSON: the fully expanded tree that XState's `machine.toJSON()` gives.
+
+It is for tools that show or compare machines. To make a machine again, keep its chart: `machine.config`.
+Like XState's, a definition has no eventless transitions. Where XState loses a function altogether,
+actions and guards keep its name.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from antiphon.chart.actions import Action
+from antiphon.chart.errors import ChartError
+from antiphon.chart.guards import And, Not, Or, StateIn
+from antiphon.chart.nodes import Invoke, Node, Transition, initial_key
+from antiphon.chart.text import Text
+
+AFTER = "xstate.after."
+
+
+class Defined(Protocol):
+    """What a definition is read from: a machine."""
+
+    @property
+    def id(self) -> str:
+        """The machine's name."""
+        ...
+
+    @property
+    def root(self) -> Node:
+        """The outermost state."""
+        ...
+
+    @property
+    def version(self) -> Any:
+        """The version the chart gives itself."""
+        ...
+
+
+def to_json(machine: Defined) -> dict[str, Any]:
+    """The definition of a machine, with nothing in it that JSON cannot hold."""
+    return _Reader(machine).node(machine.root)
+
+
+class _Reader:
+    """Turns the nodes of one machine into plain values."""
+
+    def __init__(self, machine: Defined) -> None:
+        self.machine = machine
+
+    def node(self, node: Node) -> dict[str, Any]:
+        config = node.config
+        transitions = {type: [self._transition(one) for one in found] for type, found in node.on.items()}
+        return _present(
+            id=node.id,
+            key=node.key,
+            version=self.machine.version,
+            type=node.type,
+            initial=self._initial(node),
+            history="shallow" if config.get("history") is True else config.get("history") or False,
+            states={key: self.node(child) for key, child in node.states.items()},
+            on={type: found for type, found in transitions.items() if found},
+            transitions=[one for found in transitions.values() for one in found],
+            entry=self._acts(config.get("entry"), len(node.entry), "xstate.raise"),
+            exit=self._acts(config.get("exit"), len(node.exit), "xstate.cancel"),
+            meta=self._value(node.meta, node, "meta"),
+            order=node.order or -1,
+            output=self._value(config.get("output"), node, "output") if node.output is not None else None,
+            invoke=[self._invoke(invoke, node) for invoke in node.invokes],
+            description=node.description,
+            tags=list(node.tags),
+        )
+
+    def _initial(self, node: Node) -> dict[str, Any]:
+        given = node.config.get("initial")
+        described = given if isinstance(given, Mapping) else {}
+        first = node.states.get(initial_key(node))
+        return {
+            "target": [] if first is None else [f"#{first.id}"],
+            "source": f"#{node.id}",
+            "actions": [_named(spec) for spec in _listed(described.get("actions"))],
+            "eventType": None,
+            **_present(
+                meta=self._value(described.get("meta"), node, "initial.meta"), description=described.get("description")
+            ),
+        }
+
+    def _acts(self, specs: Any, count: int, timing: str) -> list[Any]:
+        # Timers of the node are set and cancelled by operations after those that the chart lists.
+        listed = [_named(spec) for spec in _listed(specs)]
+        return listed + [{"type": timing}] * (count - len(listed))
+
+    def _transition(self, transition: Transition) -> dict[str, Any]:
+        source, config = transition.source, transition.config
+        where = f"on.{transition.event_type}"
+        targets = transition.targets
+        return _present(
+            target=None if targets is None else [f"#{node.id}" for node in targets],
+            guard=self._guard(config.get("guard"), source, where),
+            actions=[self._action(spec, source, where) for spec in _listed(config.get("actions"))],
+            meta=self._value(transition.meta, source, f"{where}.meta"),
+            description=transition.description,
+            source=f"#{source.id}",
+            reenter=transition.reenter,
+            eventType=transition.event_type,
+            **_timing(transition),
+        )
+
+    def _action(self, spec: Any, node: Node, where: str) -> Any:
+        return self._value(spec, node, f"{where}.actions") if isinstance(spec, str | Mapping) else _named(spec)
+
+    def _guard(self, spec: Any, node: Node, where: str) -> Any:
+        match spec:
+            case And(guards):
+                return {"type": "xstate.and", "guards": [self._guard(guard, node, where) for guard in guards]}
+            case Or(guards):
+                return {"type": "xstate.or", "guards": [self._guard(guard, node, where) for guard in guards]}
+            case Not(guard):
+                return {"type": "xstate.not", "guards": [self._guard(guard, node, where)]}
+            case StateIn(value):
+                return {"type": "xstate.stateIn", "params": {"stateValue": value}}
+            case None | str() | Mapping():
+                return self._value(spec, node, f"{where}.guard")
+        return _named(spec)
+
+    def _invoke(self, invoke: Invoke, node: Node) -> dict[str, Any]:
+        kept = {key: value for key, value in invoke.config.items() if key not in ("onDone", "onError")}
+        found: dict[str, Any] = self._value(kept, node, "invoke") or {}
+        return {**found, "type": "xstate.invoke", "src": invoke.src, "id": invoke.id}
+
+    def _value(self, value: Any, node: Node, key: str) -> Any:
+        """A value of the chart as JSON; functions in it are left out."""
+        if value is None or isinstance(value, str | int | float):
+            return value
+        if isinstance(value, Text):
+            return str(value)
+        if isinstance(value, Mapping):
+            kept = {str(name): inner for name, inner in value.items() if not _is_function(inner)}
+            return {name: self._value(inner, node, f"{key}.{name}") for name, inner in kept.items()}
+        if isinstance(value, list | tuple):
+            return [None if _is_function(inner) else self._value(inner, node, key) for inner in value]
+        if _is_function(value):
+            return None
+        raise ChartError(
+            self.machine.id, f"#{node.id} {key}", f"a {type(value).__name__} cannot be written as JSON: {value!r}"
+        )
+
+
+def _timing(transition: Transition) -> dict[str, Any]:
+    type, id = transition.event_type, transition.source.id
+    if not type.startswith(AFTER) or not type.endswith(f".{id}"):
+        return {}
+    delay = type[len(AFTER) : -len(id) - 1]
+    try:
+        number = float(delay)
+    except ValueError:
+        return {"event": type, "delay": delay}
+    return {"event": type, "delay": int(number) if number.is_integer() else number}
+
+
+def _named(spec: Any) -> Any:
+    if isinstance(spec, str):
+        return {"type": spec}
+    if isinstance(spec, Action):
+        return {"type": spec.type}
+    return {"type": getattr(spec, "__name__", type(spec).__name__)} if callable(spec) else spec
+
+
+def _is_function(value: Any) -> bool:
+    return callable(value) or isinstance(value, Action)
+
+
+def _listed(specs: Any) -> list[Any]:
+    if specs is None:
+        return []
+    return list(specs) if isinstance(specs, list | tuple) else [specs]
+
+
+def _present(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}

@@ -1,0 +1,117 @@
+"""Short texts for people: what a transition is taken on, under which condition, and what it does."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from antiphon.chart.actions import Action
+from antiphon.chart.guards import And, Not, Or, StateIn
+from antiphon.chart.nodes import Invoke, Node, Transition
+
+INTERNAL = "xstate."
+# Parts of the internal event types, with the word that says the same to people.
+ENDINGS = {
+    "xstate.done.actor.": "done",
+    "xstate.error.actor.": "error",
+    "xstate.snapshot.": "snapshot",
+    "xstate.timeout.actor.": "timeout",
+}
+
+
+def transition_label(transition: Transition) -> str:
+    """A transition as `EVENT [guard] / action, action`."""
+    guard, actions = transition.config.get("guard"), action_labels(transition.config.get("actions"))
+    words = [event_label(transition.event_type, transition.source)]
+    if guard is not None:
+        words.append(f"[{guard_label(guard)}]")
+    if actions:
+        words.append(f"/ {', '.join(actions)}")
+    return " ".join(words)
+
+
+def event_label(type: str, node: Node) -> str:
+    """An event type as a person would name it, at the state that reacts to it."""
+    if not type:
+        return "always"
+    if not type.startswith(INTERNAL):
+        return type
+    if type == f"xstate.done.state.{node.id}":
+        return "done"
+    if type.startswith("xstate.after.") and type.endswith(f".{node.id}"):
+        return f"after {_duration(type[len('xstate.after.') : -len(node.id) - 1])}"
+    for prefix, word in ENDINGS.items():
+        if type.startswith(prefix):
+            return f"{word} {_child(type[len(prefix) :], node)}"
+    return type.removeprefix(INTERNAL)
+
+
+def event_labels(root: Node) -> dict[str, str]:
+    """The internal event types that the states of a machine react to, as people would name them."""
+    return {
+        type: event_label(type, node) for node in root.walk() for type in node.on if type.startswith(INTERNAL)
+    }
+
+
+def invoke_label(invoke: Invoke, node: Node) -> str:
+    """An invoked actor by the name of its logic, and its own where it has one."""
+    name, own = _source(invoke), _is_named(invoke, node)
+    return f"{name} as {invoke.id}" if own and invoke.id != name else name
+
+
+def action_labels(specs: Any) -> list[str]:
+    """The names of actions, as a chart lists them."""
+    if specs is None:
+        return []
+    return [action_label(spec) for spec in (specs if isinstance(specs, list | tuple) else [specs])]
+
+
+def action_label(spec: Any) -> str:
+    """The name of an action."""
+    if isinstance(spec, Action):
+        return spec.type.removeprefix(INTERNAL)
+    return _name(spec)
+
+
+def guard_label(spec: Any) -> str:
+    """A guard in words."""
+    match spec:
+        case And(guards):
+            return " and ".join(_inner(guard) for guard in guards)
+        case Or(guards):
+            return " or ".join(_inner(guard) for guard in guards)
+        case Not(guard):
+            return f"not {_inner(guard)}"
+        case StateIn(value):
+            return f"in {value if isinstance(value, str) else json.dumps(value)}"
+    return _name(spec)
+
+
+def _inner(guard: Any) -> str:
+    label = guard_label(guard)
+    return f"({label})" if isinstance(guard, And | Or) else label
+
+
+def _name(spec: Any) -> str:
+    if isinstance(spec, Mapping):
+        spec = spec.get("type", "?")
+    if isinstance(spec, str):
+        return spec
+    name: str = getattr(spec, "__name__", type(spec).__name__)
+    return "function" if name == "<lambda>" else name
+
+
+def _duration(delay: str) -> str:
+    return f"{delay} ms" if delay.replace(".", "", 1).isdigit() else delay
+
+
+def _child(id: str, node: Node) -> str:
+    invoke = next((invoke for invoke in node.invokes if invoke.id == id), None)
+    return id if invoke is None or _is_named(invoke, node) else _source(invoke)
+
+
+def _is_named(invoke: Invoke, node: Node) -> bool:
+    return not invoke.id.endswith(f".{node.id}")
+
+
+def _source(invoke: Invoke) -> str:
+    return invoke.src if not invoke.src.startswith(INTERNAL) else _name(invoke.config["src"])
