@@ -17,7 +17,7 @@ def examples():
             yield pytest.param(page, id=str(page.relative_to(ROOT)))
 
 
-@pytest.mark.parametrize("page", examples())
+@pytest.mark.parametrize("page", list(examples()))
 def test_the_examples_of_a_page_run_in_order(page, capsys):
     namespace = {"__name__": "example"}
     text = page.read_text(encoding="utf-8")

@@ -48,7 +48,9 @@ class _ReducerLogic:
 
     def __init__(self, reducer: Callable[..., Any], initial: Any) -> None:
         wants_scope = shape(reducer).scoped
-        self._reduce = reducer if wants_scope else (lambda state, event, scope: reducer(state, event))
+        self._reduce: Callable[..., Any] = (
+            reducer if wants_scope else (lambda state, event, scope: reducer(state, event))
+        )
         self._initial = called_with_input(initial) if callable(initial) else (lambda value, scope: initial)
 
     def begin(self, actor: Any) -> LogicSnapshot:

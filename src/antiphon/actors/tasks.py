@@ -34,7 +34,7 @@ class _AsyncLogic:
             if isinstance(work, CoroutineType):
                 work.close()
             raise NoEventLoop(f"actor {actor.id!r} is asynchronous: start it inside a running event loop")
-        actor.private["task"] = loop.create_task(self._run(actor, work))
+        actor.private.update(task=loop.create_task(self._run(actor, work)), work=work)
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """The snapshot after an event."""
@@ -95,7 +95,9 @@ def _cancel(actor: Any) -> None:
     held = actor.private
     for callback in held.get("cancels", ()):
         callback()
-    task = held.get("task")
+    task, work = held.get("task"), held.get("work")
     held.clear()
     if task is not None:
         task.cancel()
+    if isinstance(work, CoroutineType) and work.cr_frame is not None and not work.cr_suspended and not work.cr_running:
+        work.close()  # it never ran, and Python warns of coroutines nobody awaits

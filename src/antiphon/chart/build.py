@@ -196,7 +196,7 @@ class Builder:
         targets = _targets(node.config.get("target"))
         if targets is None:
             return (parent,) if parent.type == PARALLEL else tuple(filter(None, [parent.initial]))
-        return tuple(self._resolve(lambda t=t: self._by_path(parent, t), _join(path, "target")) for t in targets)
+        return tuple(self._resolve(self._by_path, parent, target, _join(path, "target")) for target in targets)
 
     def _add_on(self, node: Node, path: str) -> None:
         on = node.config.get("on")
@@ -308,9 +308,8 @@ class Builder:
         transition = Transition(node, descriptor, config, self.local)
         targets = _targets(config.get("target"))
         if targets is not None:
-            transition.targets = tuple(
-                self._resolve(lambda t=t: self._target(node, t), _join(path, "target")) for t in targets
-            )
+            where = _join(path, "target")
+            transition.targets = tuple(self._resolve(self._target, node, target, where) for target in targets)
         if config.get("guard") is not None:
             check_guard(config["guard"], self.names, _join(path, "guard"), self._complain)
             transition.guard = self.names.guard(config["guard"])
@@ -333,9 +332,9 @@ class Builder:
 
     # -- targets -------------------------------------------------------------------------------------------------
 
-    def _resolve(self, find: Callable[[], Node], path: str) -> Node:
+    def _resolve(self, find: Callable[[Node, Any], Node], node: Node, target: Any, path: str) -> Node:
         try:
-            return find()
+            return find(node, target)
         except Unresolved as error:
             raise ChartError(self.id, path, str(error), error.known) from None
 

@@ -50,11 +50,13 @@ class Children(Mapping[str, T], Generic[T]):
 
     def _derive(self, key: str, entry: tuple[int, T] | None) -> "Children[T]":
         table = self._own()
-        newer: Children[T] = Children.__new__(Children)
-        newer._table, newer._later, newer._change = table, None, None
+        newer: Children[T] = Children()
         newer._next = self._next + 1
-        self._yield_table(newer, key, table.get(key))
-        _put(table, key, entry)
+        # An empty map has nothing to share, and the one all actors start with must not link them.
+        if table:
+            newer._table = table
+            self._yield_table(newer, key, table.get(key))
+        _put(newer._own(), key, entry)
         return newer
 
     def _own(self) -> dict[str, tuple[int, T]]:

@@ -9,7 +9,7 @@ from typing import Any
 class Effect:
     """Base of all effects."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
     type: str = ""
 
     @property

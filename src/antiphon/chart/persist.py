@@ -151,7 +151,7 @@ def _history(machine: Machine[Any, Any], persisted: Any) -> dict[str, tuple[Node
 
 
 def _recalled(machine: Machine[Any, Any], id: str, item: Any) -> Node:
-    wanted = item.get("id") if isinstance(item, Mapping) else item
+    wanted: Any = item.get("id") if isinstance(item, Mapping) else item
     try:
         return find_by_id(machine.nodes, machine.id, wanted)
     except (Unresolved, TypeError, AttributeError):

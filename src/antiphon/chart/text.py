@@ -44,6 +44,8 @@ class Text:
     """An immutable string whose `+` is O(1) amortised; `str(text)` joins it."""
 
     __slots__ = ("_buffer", "_length")
+    _buffer: _Buffer
+    _length: int
 
     def __new__(cls, text: "str | Text" = "") -> "Text":
         return text if isinstance(text, Text) else _view(_Buffer(text), len(text))

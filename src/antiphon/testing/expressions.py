@@ -84,11 +84,23 @@ def clone(value: Any) -> Any:
 
 def _dig(value: Any, keys: list[Any]) -> Any:
     for key in keys:
-        if not isinstance(value, Mapping):
-            return UNDEFINED
-        absent = key not in value or (key == "output" and value[key] is None)
-        value = UNDEFINED if absent else value[key]
+        value = _property(value, key)
+        if value is UNDEFINED:
+            break
     return UNDEFINED if value is None and not keys else value
+
+
+def _property(value: Any, key: str) -> Any:
+    if isinstance(value, Mapping):
+        # Done events always carry an output here; in JavaScript it may be undefined.
+        absent = key not in value or (key == "output" and value[key] is None)
+        return UNDEFINED if absent else value[key]
+    if isinstance(value, BaseException):
+        return str(value) if key == "message" else UNDEFINED
+    if hasattr(value, "status") and key in ("status", "value", "context", "output", "error"):
+        found = getattr(value, key, None)
+        return UNDEFINED if found is None else found
+    return UNDEFINED
 
 
 def _plus(left: Any, right: Any) -> Any:

@@ -151,7 +151,7 @@ class Forms:
             case {"$raise": event}:
                 return builtin.raise_(self._event(event), **options)
             case {"$sendTo": target}:
-                return builtin.send_to(target, self._event(form["event"]), **options)
+                return builtin.send_to(_addressee(target), self._event(form["event"]), **options)
             case {"$sendParent": event}:
                 return builtin.send_parent(self._event(event), **options)
             case {"$forwardTo": target}:
@@ -279,6 +279,12 @@ def _run(chosen: Any, enqueue: Any) -> None:
             _run(choice["do"] if enqueue.check(choice["if"]) else choice["else"], enqueue)
         else:
             enqueue(choice)
+
+
+def _addressee(target: Any) -> Any:
+    if isinstance(target, dict):
+        return lambda context, event, scope: scope.system.get(target["$system"])
+    return target
 
 
 def _thrower(message: str) -> Callable[..., Any]:

@@ -105,6 +105,8 @@ class Case:
                 self.actor = self._make({**json.loads(self.persisted), **step.get("patch", {})})
                 self.actor.start()
             case {"childSend": [id, event]}:
+                if id not in snapshot.children:
+                    raise RuntimeError("Cannot read properties of undefined (reading 'send')")
                 snapshot.children[id].send(clone(event))
         return {}
 

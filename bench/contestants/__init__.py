@@ -1,0 +1,1 @@
+"""One module per library: each plays the same four machines as a child process of the driver."""
