@@ -25,7 +25,7 @@ from antiphon.chart.machine import Machine
 from antiphon.chart.ops import checked
 from antiphon.chart.plans import Plan
 from antiphon.chart.refs import ActorRef
-from antiphon.chart.snapshot import Snapshot
+from antiphon.chart.snapshot import Snapshot, make_snapshot
 from antiphon.chart.steps import failed
 
 S = TypeVar("S")
@@ -40,8 +40,8 @@ class Actor(Generic[S, E]):
     """A running machine, task, stream, callback or reducer."""
 
     __slots__ = (
-        "__weakref__", "_audience", "_busy", "_id", "_mailbox", "_number", "_open", "_private", "_quick", "_resume",
-        "_snapshot", "_state", "_timers", "input", "logic", "parent", "pending", "ref", "src", "sync_snapshot",
+        "__weakref__", "_audience", "_id", "_idle", "_mailbox", "_number", "_private", "_quick", "_resume", "_snapshot",
+        "_state", "_timers", "input", "logic", "parent", "pending", "ref", "src", "sync_snapshot",
         "system", "system_id",
     )  # fmt: skip
 
@@ -70,7 +70,7 @@ class Actor(Generic[S, E]):
         self.ref = ref
         if ref is not None:
             ref.actor = self
-        self._state, self._busy, self._open, self._quick = NOT_STARTED, False, False, False
+        self._state, self._idle, self._quick = NOT_STARTED, False, False
         self._mailbox: deque[Any] | None = None
         self._audience: Audience | None = None
         self._timers: Timers | None = None
@@ -216,67 +216,68 @@ class Actor(Generic[S, E]):
         self._begin_pending()
         self._update(self._snapshot, began)
         if self._state == RUNNING:
-            self._open = True
+            self._idle = True
+            self._quick = self._is_machine and self._snapshot.status == "active" and self.system.unhandled is None
             self._resume_timers()
-            self._set_quick()
             self._drain()
         return self
 
     def send(self, event: E) -> None:
         """Send an event; it is taken now, or when the actor is done with what it is at."""
-        if self._quick and self.system.inspectors is None:
-            # The common case: a running, idle machine and an event whose plan is just functions to call.
-            try:
-                plan = self._snapshot.configuration.quick.get(event["type"])  # type: ignore[index]
-            except (TypeError, KeyError):
-                checked(event)
-                raise
-            if plan is not None or (plan := self._decide(event)) is not None:
-                self._run(plan, event)
-        else:
+        if not self._idle or not self._quick or self.system.inspectors is not None:
             self.system.relay(None, self, checked(event))
+            return
+        # The common case: an idle machine and an event whose plan is just functions to call.
+        snapshot = self._snapshot
+        try:
+            plan = snapshot.configuration.quick.get(event["type"])  # type: ignore[index]
+        except (TypeError, KeyError):
+            checked(event)
+            raise
+        if plan is None and (plan := self._decide(event)) is None:
+            return
+        self._idle = False
+        try:
+            context = snapshot.context
+            for key, function in plan.assigns:
+                found = function(context, event)
+                if key is not None:
+                    context = context.copy()
+                    context[key] = found
+                else:
+                    context = found
+            if plan.calls:
+                for call in plan.calls:
+                    call(context, event)
+            if plan.changes:
+                self._snapshot = snapshot = make_snapshot(plan.target, context, snapshot.frame)
+            if self._audience is not None:
+                self._audience.next(snapshot)
+        except Exception as error:
+            self._fail(error)
+        finally:
+            self._idle = self._state == RUNNING
+        if self._mailbox:
+            self._drain()
 
     def _decide(self, event: Any) -> Plan | None:
         """Test the guards an event is behind: the plan if it is a quick one, else the event is taken here."""
         snapshot, event_type = self._snapshot, event["type"]
         if type(event_type) is not str:
             checked(event)
-        self._quick, self._busy = False, True
+        self._idle = False
         try:
             leaf = decide(snapshot.configuration, event_type, snapshot.context, event)
         except Exception as error:
             self._fail(error)
             return None
         finally:
-            self._busy = False
+            self._idle = self._state == RUNNING
         plan = leaf.plan
         if plan is not None and plan.is_quick and not is_reserved(event_type):
             return plan
         self._accept(event, leaf)
         return None
-
-    def _run(self, plan: Plan, event: Any) -> None:
-        """Take a quick plan: assign, call, publish."""
-        self._quick, self._busy = False, True
-        snapshot = self._snapshot
-        context = snapshot.context
-        try:
-            for merge in plan.assigns:
-                context = merge(context, event)
-            for call in plan.calls:
-                call(context, event)
-            if plan.changes:
-                self._snapshot = snapshot = Snapshot(plan.target, context, snapshot.frame)
-            if self._audience is not None:
-                self._audience.next(snapshot)
-        except Exception as error:
-            self._fail(error)
-        finally:
-            self._busy = False
-        if self._mailbox:
-            self._drain()
-        else:
-            self._quick = self._state == RUNNING
 
     def stop(self) -> "Actor[S, E]":
         """Stop the actor with all its children; exit actions do not run."""
@@ -298,43 +299,29 @@ class Actor(Generic[S, E]):
 
     def receive(self, event: Any) -> None:
         """Take an event now, or queue it."""
-        if self._state == STOPPED:
-            return
-        if self._busy or not self._open:
+        if self._idle:
+            self._accept(event, None)
+        elif self._state != STOPPED:
             if self._mailbox is None:
                 self._mailbox = deque()
             self._mailbox.append(event)
-            return
-        self._accept(event, None)
 
     def _accept(self, event: Any, decided: Leaf | None) -> None:
         """Take an event, then what waits."""
-        self._quick, self._busy = False, True
+        self._idle = False
         try:
             self._process(event, decided)
         finally:
-            self._busy = False
+            self._idle = self._state == RUNNING
         self._drain()
 
     def _drain(self) -> None:
-        self._quick = False
-        while self._mailbox and not self._busy and self._open:
-            self._busy = True
+        while self._mailbox and self._idle:
+            self._idle = False
             try:
                 self._process(self._mailbox.popleft(), None)
             finally:
-                self._busy = False
-        self._set_quick()
-
-    def _set_quick(self) -> None:
-        self._quick = (
-            self._state == RUNNING
-            and self._open
-            and not self._busy
-            and self._is_machine
-            and self._snapshot.status == "active"
-            and self.system.unhandled is None
-        )
+                self._idle = self._state == RUNNING
 
     def _process(self, event: Any, decided: Leaf | None) -> None:
         try:
@@ -415,7 +402,7 @@ class Actor(Generic[S, E]):
             self._timers.cancel_all()
         if self._mailbox:
             self._mailbox.clear()
-        self._state, self._open, self._quick = STOPPED, False, False
+        self._state, self._idle, self._quick = STOPPED, False, False
         self.system.release(self)
 
     def _complete(self) -> None:

@@ -202,26 +202,26 @@ def _assign_keys(assignment: dict[str, Any], params: Any) -> ops.Operation:
     functions = {key: value for key, value in assignment.items() if callable(value)}
     simple = {key: plain(value) for key, value in functions.items()}
     if all(function is not None for function in simple.values()):
-        return ops.Assign(_merge_plain(assignment, simple))
+        return _assign_plain(assignment, simple)
     values = {key: as_value(value, params) for key, value in assignment.items()}
     return ops.ScopedAssign(lambda work: {key: value(work) for key, value in values.items()})
 
 
-def _merge_plain(assignment: dict[str, Any], functions: dict[str, Any]) -> Callable[[Any, Any], dict[str, Any]]:
+def _assign_plain(assignment: dict[str, Any], functions: dict[str, Any]) -> ops.Operation:
     if len(assignment) == 1 == len(functions):
         [(key, function)] = functions.items()
-        return lambda context, event: {**context, key: function(context, event)}
+        return ops.Assign(key, function)
     constants = {key: value for key, value in assignment.items() if key not in functions}
     pairs = tuple(functions.items())
-    if not pairs:
-        return lambda context, event: {**context, **constants}
     # Every function sees the context as it was before this action.
-    return lambda context, event: {**context, **constants, **{key: fn(context, event) for key, fn in pairs}}
+    return ops.Assign(
+        None, lambda context, event: {**context, **constants, **{key: fn(context, event) for key, fn in pairs}}
+    )
 
 
 def _assign_all(assignment: Callable[..., Any], params: Any) -> ops.Operation:
     simple = plain(assignment)
     if simple is not None:
-        return ops.Assign(lambda context, event: {**context, **(simple(context, event) or {})})
+        return ops.Assign(None, lambda context, event: {**context, **(simple(context, event) or {})})
     update = as_value(assignment, params)
     return ops.ScopedAssign(lambda work: update(work) or {})

@@ -27,16 +27,18 @@ def constant(value: Any) -> Value:
 
 
 class Assign:
-    """Replace the context by what a function of context and event gives."""
+    """Set one key of the context, or replace all of it, by what a function of context and event gives."""
 
-    __slots__ = ("merge",)
+    __slots__ = ("function", "key")
 
-    def __init__(self, merge: Plain) -> None:
-        self.merge = merge
+    def __init__(self, key: str | None, function: Plain) -> None:
+        self.key, self.function = key, function
 
     def run(self, work: Work) -> None:
         """Do it."""
-        work.context = self.merge(work.context, work.event)
+        context = work.context
+        found = self.function(context, work.event)
+        work.context = found if self.key is None else {**context, self.key: found}
         work.changed = True
 
 

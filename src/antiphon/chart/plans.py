@@ -66,7 +66,7 @@ def _split(operations: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]
     calls = operations[count:]
     if any(not isinstance(op, ops.Call) or op.plain is None or op.params is not None for op in calls):
         return (), ()
-    return tuple(op.merge for op in operations[:count]), tuple(op.plain for op in calls)
+    return tuple((op.key, op.function) for op in operations[:count]), tuple(op.plain for op in calls)
 
 
 def plan_for(configuration: Configuration, selected: tuple[Transition, ...], history: History) -> Plan:

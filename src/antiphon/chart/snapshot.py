@@ -116,3 +116,15 @@ class Snapshot(Generic[C]):
 
     def __repr__(self) -> str:
         return f"Snapshot({self.configuration.shared_value!r}, {self.context!r}, {self.status!r})"
+
+
+_new = object.__new__
+
+
+def make_snapshot(configuration: Configuration, context: Any, frame: Frame) -> Snapshot[Any]:
+    """A snapshot, made in half the time that calling the class takes: every event makes one."""
+    snapshot: Snapshot[Any] = _new(Snapshot)
+    snapshot.configuration = configuration
+    snapshot.context = context
+    snapshot.frame = frame
+    return snapshot

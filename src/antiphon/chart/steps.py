@@ -86,8 +86,11 @@ class Step:
     def _first_context(self, input: Any) -> Any:
         context = self.work.machine.config.get("context")
         if callable(context):
-            return from_input(context)(input, self.work.scope())
-        return context if context is not None else {}
+            context = from_input(context)(input, self.work.scope())
+        if context is None:
+            return {}
+        # Assigns copy dicts; another kind of mapping becomes one here.
+        return context if isinstance(context, dict) else dict(context)
 
     def _load(self, snapshot: Snapshot[Any]) -> None:
         work, frame = self.work, snapshot.frame

@@ -7,7 +7,7 @@ from antiphon.chart.effects import Call, Effect, Finish, SpawnChild
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
 from antiphon.chart.ops import checked
-from antiphon.chart.snapshot import Snapshot
+from antiphon.chart.snapshot import Snapshot, make_snapshot
 from antiphon.chart.steps import Microstep, Step, Trace
 
 NO_EFFECTS: tuple[Effect, ...] = ()
@@ -41,12 +41,17 @@ def transition(machine: Machine[Any, Any], snapshot: Snapshot[Any], event: Any, 
             step = Step(machine)
             after = step.advance(snapshot, event, leaf)
             return after, _listed(step.effects, complete)
-    for merge in plan.assigns:
-        context = merge(context, event)
+    for key, function in plan.assigns:
+        found = function(context, event)
+        if key is not None:
+            context = context.copy()
+            context[key] = found
+        else:
+            context = found
     effects = NO_EFFECTS
     if plan.calls:
         effects = tuple([Call(op.type, op.function, None, context, event) for op in plan.call_ops])
-    return (Snapshot(plan.target, context, snapshot.frame) if plan.changes else snapshot), effects
+    return (make_snapshot(plan.target, context, snapshot.frame) if plan.changes else snapshot), effects
 
 
 def _listed(effects: list[Effect], complete: bool) -> tuple[Effect, ...]:
