@@ -8,8 +8,10 @@ from pathlib import Path
 MAY_IMPORT: dict[str, set[str]] = {
     "chart": set(),
     "actors": {"chart"},
-    "cli": {"chart", "actors"},
-    "testing": {"chart", "actors"},
+    "runtime": {"chart", "actors"},
+    "stores": {"runtime"},
+    "cli": {"chart", "actors", "runtime", "stores"},
+    "testing": {"chart", "actors", "runtime", "stores"},
     "__init__": {"chart", "actors"},
     "__main__": {"cli"},
 }
@@ -20,7 +22,7 @@ PURE_STANDARD_LIBRARY = {
     "inspect", "itertools", "json", "math", "operator", "re", "string", "textwrap", "types", "typing",
 }  # fmt: skip
 BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
-STANDARD_LIBRARY_ONLY = {"chart", "actors", "cli", "testing", "__init__", "__main__"}
+STANDARD_LIBRARY_ONLY = {"chart", "actors", "runtime", "stores", "cli", "testing", "__init__", "__main__"}
 
 
 def modules(package: Path) -> dict[str, Path]:

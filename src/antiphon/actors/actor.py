@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from antiphon.actors.audience import Audience, as_exception
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.errors import NotRoot
+from antiphon.actors.host import IN_PROCESS, Host
 from antiphon.actors.logic import LogicSnapshot, restored
 from antiphon.actors.machines import MachineLogic
 from antiphon.actors.observers import Subscription, guarded, report_unhandled, to_observer
@@ -58,6 +59,7 @@ class Actor(Generic[S, E]):
         inspect: Inspector | None = None,
         on_unhandled: Callable[[Any, Any], Any] | None = None,
         timers: str = "absolute",
+        host: Host | None = None,
         parent: "Actor[Any, Any] | None" = None,
         src: Any = None,
         sync_snapshot: bool = False,
@@ -78,7 +80,9 @@ class Actor(Generic[S, E]):
         self._private: dict[str, Any] | None = None
         self.pending: Any = ()
         self.system: System = (
-            parent.system if parent is not None else System(self, clock or REAL_CLOCK, logger or print, on_unhandled)
+            parent.system
+            if parent is not None
+            else System(self, clock or REAL_CLOCK, logger or print, on_unhandled, host or IN_PROCESS)
         )
         if inspect is not None and parent is None:
             self.system.inspect(inspect)
@@ -398,8 +402,7 @@ class Actor(Generic[S, E]):
         """Take no more events and give up timers and names."""
         if self._state != RUNNING:
             return
-        if self._timers is not None:
-            self._timers.cancel_all()
+        self.system.host.cancel_timers(self)
         if self._mailbox:
             self._mailbox.clear()
         self._state, self._idle, self._quick = STOPPED, False, False
@@ -410,6 +413,11 @@ class Actor(Generic[S, E]):
             self._audience.complete()
 
     # -- timers --------------------------------------------------------------------------------------------------
+
+    @property
+    def has_timers(self) -> bool:
+        """Whether the actor ever set a timer."""
+        return self._timers is not None
 
     @property
     def timers(self) -> Timers:

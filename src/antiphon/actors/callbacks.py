@@ -9,22 +9,27 @@ from antiphon.chart.functions import shape
 STOP = "xstate.stop"
 
 
-class _CallbackLogic:
+class CallbackLogic:
     """Calls a function when the actor starts, and what it returned when the actor stops."""
 
-    __slots__ = ("_call",)
+    __slots__ = ("call",)
+    safety = "repeat"  # it is called again wherever its actor lives again
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._call = called_with_input(function)
+        self.call = called_with_input(function)
 
     def begin(self, actor: Any) -> LogicSnapshot:
         """The first snapshot."""
         return LogicSnapshot(input=actor.input)
 
     def start(self, actor: Any) -> None:
+        """Have the function called."""
+        actor.system.host.start(actor, self)
+
+    def launch(self, actor: Any) -> None:
         """Call the function."""
         actor.private["dispose"] = None
-        actor.private["dispose"] = self._call(actor.get_snapshot().input, LogicScope(actor))
+        actor.private["dispose"] = self.call(actor.get_snapshot().input, LogicScope(actor))
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """Pass an event on, or clean up."""
@@ -34,11 +39,15 @@ class _CallbackLogic:
             for listener in list(held.get("receivers", ())):
                 listener(event)
             return snapshot
-        dispose = held.get("dispose")
-        held.clear()
+        actor.system.host.stop(actor, self)
+        return LogicSnapshot("stopped", input=snapshot.input)
+
+    def abandon(self, actor: Any) -> None:
+        """Clean up."""
+        dispose = actor.private.get("dispose")
+        actor.private.clear()
         if callable(dispose):
             dispose()
-        return LogicSnapshot("stopped", input=snapshot.input)
 
 
 class _ReducerLogic:
@@ -67,10 +76,10 @@ class _ReducerLogic:
         return LogicSnapshot(snapshot.status, context=state)
 
 
-def from_callback(function: Callable[..., Any]) -> _CallbackLogic:
+def from_callback(function: Callable[..., Any]) -> CallbackLogic:
     """Actor logic from a function of `input` and `scope`, which sends with `scope.send_back` and listens with
     `scope.receive`; what it returns is called when the actor stops."""
-    return _CallbackLogic(function)
+    return CallbackLogic(function)
 
 
 def from_transition(reducer: Callable[..., Any], initial: Any) -> _ReducerLogic:

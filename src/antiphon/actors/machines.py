@@ -14,9 +14,9 @@ from antiphon.actors.observers import guarded
 from antiphon.chart import effects
 from antiphon.chart.decisions import Leaf, is_reserved
 from antiphon.chart.machine import Machine
-from antiphon.chart.persist import from_json, migrated, to_json
+from antiphon.chart.persist import from_json, migrated, to_json, with_own_children
 from antiphon.chart.refs import ActorRef
-from antiphon.chart.scope import Scope, Surroundings
+from antiphon.chart.scope import Surroundings
 from antiphon.chart.steps import Step, Trace, failed
 
 MakeActor = Callable[..., Any]
@@ -63,11 +63,22 @@ class MachineLogic:
         return from_json(self.machine, migrated(self.machine, persisted), make_child)
 
     def adopt(self, actor: Any, snapshot: Any) -> Any:
-        """A snapshot that was computed by the pure functions; its children come to be here."""
-        for ref in list(snapshot.children.values()):
-            if ref is not None and ref.actor is None:
-                self._create(actor, ref)
-        return snapshot
+        """A snapshot from the pure functions, or of another actor; its children come to be here anew."""
+
+        def make_child(ref: ActorRef) -> ActorRef:
+            saved = None if ref.actor is None else ref.actor.get_persisted_snapshot()
+            own = ActorRef(
+                ref.id,
+                ref.src,
+                ref.logic,
+                input=ref.input,
+                system_id=ref.system_id,
+                sync_snapshot=ref.sync_snapshot,
+            )
+            self._create(actor, own, saved)
+            return own
+
+        return with_own_children(snapshot, make_child)
 
     def start(self, actor: Any) -> None:
         """Start the children that are there from the beginning."""
@@ -130,8 +141,7 @@ class MachineLogic:
         match effect:
             case effects.Call():
                 self._announce(actor, effect)
-                if effect.function is not None:
-                    effect.function(effect.context, effect.event, effect.given, Scope(actor, actor.system))
+                actor.system.host.call(actor, effect)
             case effects.SpawnChild():
                 if not starting:
                     self._create(actor, effect.ref)
@@ -159,13 +169,13 @@ class MachineLogic:
                 if effect.delay is None:
                     actor.system.relay(actor, target, effect.event)
                 else:
-                    actor.timers.set(target, effect.event, effect.delay, effect.id)
+                    actor.system.host.set_timer(actor, target, effect.event, effect.delay, effect.id)
             case effects.Raise() if effect.delay is not None:
-                actor.timers.set(actor, effect.event, effect.delay, effect.id)
+                actor.system.host.set_timer(actor, actor, effect.event, effect.delay, effect.id)
             case effects.Cancel():
-                actor.timers.cancel(effect.send_id)
+                actor.system.host.cancel_timer(actor, effect.send_id)
             case effects.Emit():
-                actor.emit(effect.event)
+                actor.system.host.emit(actor, effect.event)
             case effects.SpawnChild():
                 if not effect.ref.actor.is_stopped:
                     effect.ref.actor.start()

@@ -5,6 +5,7 @@ from typing import Any
 
 from antiphon.actors.clock import Clock
 from antiphon.actors.errors import SystemIdTaken
+from antiphon.actors.host import Host
 from antiphon.actors.inspection import Inspection
 from antiphon.actors.observers import Subscription
 
@@ -14,12 +15,17 @@ Inspector = Callable[[Inspection], Any]
 class System:
     """What the actors of one tree have in common."""
 
-    __slots__ = ("_keyed", "clock", "inspectors", "logger", "root", "unhandled")
+    __slots__ = ("_keyed", "clock", "host", "inspectors", "logger", "root", "unhandled")
 
     def __init__(
-        self, root: Any, clock: Clock, logger: Callable[..., Any], unhandled: Callable[[Any, Any], Any] | None
+        self,
+        root: Any,
+        clock: Clock,
+        logger: Callable[..., Any],
+        unhandled: Callable[[Any, Any], Any] | None,
+        host: Host,
     ) -> None:
-        self.root, self.clock, self.logger, self.unhandled = root, clock, logger, unhandled
+        self.root, self.clock, self.logger, self.unhandled, self.host = root, clock, logger, unhandled, host
         # Most systems have neither, and there may be very many of them.
         self.inspectors: dict[Inspector, None] | None = None
         self._keyed: dict[str, Any] | None = None

@@ -2,33 +2,38 @@
 
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine
 from types import CoroutineType
-from typing import Any
+from typing import Any, Literal
 
 from antiphon.actors.errors import NoEventLoop
 from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
 from antiphon.actors.loop import running_loop
 
+Safety = Literal["repeat", "report", "once"]
 RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject", "xstate.stream.next", "xstate.stop"
 
 
-class _AsyncLogic:
+class AsyncLogic:
     """Runs a coroutine while the actor is active and cancels it when the actor is stopped."""
 
-    __slots__ = ("_call", "_run")
+    __slots__ = ("_run", "call", "safety")
 
-    def __init__(self, function: Callable[..., Any], run: Callable[[Any, Any], Coroutine[Any, Any, None]]) -> None:
-        self._call, self._run = called_with_input(function), run
+    def __init__(
+        self, function: Callable[..., Any], run: Callable[[Any, Any], Coroutine[Any, Any, None]], safety: Safety
+    ) -> None:
+        self.call, self._run, self.safety = called_with_input(function), run, safety
 
     def begin(self, actor: Any) -> LogicSnapshot:
         """The first snapshot."""
         return LogicSnapshot(input=actor.input)
 
     def start(self, actor: Any) -> None:
+        """Have the work begin."""
+        if actor.get_snapshot().status == "active":
+            actor.system.host.start(actor, self)
+
+    def launch(self, actor: Any) -> None:
         """Call the function and follow what it gives."""
-        snapshot = actor.get_snapshot()
-        if snapshot.status != "active":
-            return
-        work = self._call(snapshot.input, LogicScope(actor))
+        work = self.call(actor.get_snapshot().input, LogicScope(actor))
         loop = running_loop()
         if loop is None:
             if isinstance(work, CoroutineType):
@@ -49,19 +54,32 @@ class _AsyncLogic:
             case "xstate.promise.reject":
                 return snapshot.ended("error", error=event["data"])
             case "xstate.stop":
-                _cancel(actor)
+                actor.system.host.stop(actor, self)
                 return snapshot.ended("stopped")
         return snapshot
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether the function gives many values."""
+        return self._run is _run_stream
 
-def from_task(function: Callable[..., Any]) -> _AsyncLogic:
-    """Actor logic from an async function of `input` (and `scope`, if it asks); its result is the output."""
-    return _AsyncLogic(function, _run_task)
+    def abandon(self, actor: Any) -> None:
+        """Cancel the work."""
+        _cancel(actor)
 
 
-def from_stream(function: Callable[..., Any]) -> _AsyncLogic:
+def from_task(function: Callable[..., Any], *, safety: Safety = "report") -> AsyncLogic:
+    """Actor logic from an async function of `input` (and `scope`, if it asks); its result is the output.
+
+    `safety` matters to a durable host: whether work that a dead process left behind may be repeated
+    (`repeat`), is reported to the chart as interrupted (`report`), or as of unknown outcome (`once`).
+    """
+    return AsyncLogic(function, _run_task, safety)
+
+
+def from_stream(function: Callable[..., Any], *, safety: Safety = "report") -> AsyncLogic:
     """Actor logic from an async iterator of `input`; each value becomes the snapshot's context."""
-    return _AsyncLogic(function, _run_stream)
+    return AsyncLogic(function, _run_stream, safety)
 
 
 async def _run_task(actor: Any, work: Any) -> None:

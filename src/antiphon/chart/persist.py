@@ -180,3 +180,26 @@ def _revived(value: Any, children: Mapping[str, Any]) -> Any:
     if isinstance(value, list):
         return _same_or(value, [_revived(inner, children) for inner in value])
     return value
+
+
+def with_own_children(snapshot: Snapshot[Any], make_child: Callable[[ActorRef], ActorRef]) -> Snapshot[Any]:
+    """The snapshot with references of its own, so that two actors can start from one snapshot."""
+    own = {id: make_child(ref) for id, ref in snapshot.children.items() if ref is not None}
+    if not own:
+        return snapshot
+    children: Children[ActorRef | None] = Children()
+    for id, ref in own.items():
+        children = children.adding(id, ref)
+    frame = snapshot.frame
+    moved = Frame(frame.status, frame.output, frame.error, children, frame.history)
+    return Snapshot(snapshot.configuration, _readdressed(snapshot.context, own), moved)
+
+
+def _readdressed(value: Any, own: Mapping[str, ActorRef]) -> Any:
+    if isinstance(value, ActorRef):
+        return own.get(value.id, value)
+    if isinstance(value, Mapping):
+        return _same_or(value, {key: _readdressed(inner, own) for key, inner in value.items()})
+    if isinstance(value, list):
+        return _same_or(value, [_readdressed(inner, own) for inner in value])
+    return value

@@ -1,0 +1,81 @@
+"""Hosts: who performs what an actor system asks of the world.
+
+Actors compute; a host calls users' actions, keeps timers and runs the work behind task and callback actors.
+The one here does it at once, in this process. A durable host does it after the step is stored.
+"""
+
+from typing import Any, Protocol
+
+from antiphon.chart.effects import Call
+from antiphon.chart.scope import Scope
+
+
+class Host(Protocol):
+    """Performs effects for the actors of one system."""
+
+    def call(self, actor: Any, effect: Call) -> None:
+        """Call a user's action."""
+        ...
+
+    def set_timer(self, actor: Any, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
+        """Have an event delivered after a delay."""
+        ...
+
+    def cancel_timer(self, actor: Any, id: str) -> None:
+        """Forget a delayed event."""
+        ...
+
+    def cancel_timers(self, actor: Any) -> None:
+        """Forget all delayed events of an actor that has ended."""
+        ...
+
+    def start(self, actor: Any, logic: Any) -> None:
+        """Begin the work an actor stands for."""
+        ...
+
+    def stop(self, actor: Any, logic: Any) -> None:
+        """End that work."""
+        ...
+
+    def emit(self, actor: Any, event: Any) -> None:
+        """Tell who listens."""
+        ...
+
+
+class InProcess:
+    """Performs everything at once."""
+
+    __slots__ = ()
+
+    def call(self, actor: Any, effect: Call) -> None:
+        """Call a user's action."""
+        if effect.function is not None:
+            effect.function(effect.context, effect.event, effect.given, Scope(actor, actor.system))
+
+    def set_timer(self, actor: Any, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
+        """Ask the system's clock."""
+        actor.timers.set(target, event, delay_ms, id)
+
+    def cancel_timer(self, actor: Any, id: str) -> None:
+        """Forget a delayed event."""
+        actor.timers.cancel(id)
+
+    def cancel_timers(self, actor: Any) -> None:
+        """Forget all delayed events of an actor that has ended."""
+        if actor.has_timers:
+            actor.timers.cancel_all()
+
+    def start(self, actor: Any, logic: Any) -> None:
+        """Begin the work an actor stands for."""
+        logic.launch(actor)
+
+    def stop(self, actor: Any, logic: Any) -> None:
+        """End that work."""
+        logic.abandon(actor)
+
+    def emit(self, actor: Any, event: Any) -> None:
+        """Tell who listens."""
+        actor.emit(event)
+
+
+IN_PROCESS = InProcess()

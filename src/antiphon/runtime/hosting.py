@@ -1,0 +1,121 @@
+"""The host of a tree's actors: it notes what they ask for instead of doing it.
+
+What was noted becomes part of the step's commit, and happens once that is stored.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from antiphon.chart.effects import Call
+from antiphon.runtime.paths import path_of
+from antiphon.runtime.records import Letter, Task, TaskState
+
+
+@dataclass(slots=True)
+class Notes:
+    """What the actors of a tree asked for during a step."""
+
+    calls: list[Callable[[], None]] = field(default_factory=list)
+    emitted: list[Any] = field(default_factory=list)
+    timers: list[Letter] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+    started: list[tuple[Task, Any]] = field(default_factory=list)
+    ended: list[tuple[str, TaskState]] = field(default_factory=list)
+    unhandled: bool = False
+
+
+class TreeHost:
+    """Notes requests of one tree; while `silent`, when history is gone over again, it notes nothing."""
+
+    def __init__(self, root: str, incarnation: str, epoch: int) -> None:
+        self.root, self.incarnation, self.epoch = root, incarnation, epoch
+        self.seq, self.now, self.silent = 0, 0, False
+        self.notes = Notes()
+        self.letters: dict[str, Letter] = {}  # delayed ones that are still to come, by id
+        self.tasks: dict[str, Task] = {}  # running ones, by the address of their actor
+        self._count = 0
+
+    def begin(self, seq: int, now: int) -> None:
+        """Be ready to note what a step asks for."""
+        self.seq, self.now, self.notes, self._count = seq, now, Notes(), 0
+
+    def resume(self, letters: tuple[Letter, ...], tasks: tuple[Task, ...]) -> None:
+        """Know again what is still open."""
+        self.letters = {letter.id: letter for letter in letters if letter.timer is not None}
+        self.tasks = {task.to: task for task in tasks}
+
+    # -- what actors ask for -------------------------------------------------------------------------------------
+
+    def call(self, actor: Any, effect: Call) -> None:
+        """Note a call of a user's action."""
+        function = effect.function
+        if function is not None and not self.silent:
+            scope = None  # an action performed after its step has no actor to act on
+            self.notes.calls.append(lambda: function(effect.context, effect.event, effect.given, scope))
+
+    def set_timer(self, actor: Any, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
+        """Note a letter for later."""
+        if self.silent:
+            return
+        token = self._token()
+        due = self.now + max(0, round(delay_ms))
+        name = id if id is not None else token
+        letter = Letter(token, self.root, event, self.now, due, path_of(target), path_of(actor), name)
+        self.letters[token] = letter
+        self.notes.timers.append(letter)
+
+    def cancel_timer(self, actor: Any, id: str) -> None:
+        """Note that the latest letter of that name is not to come."""
+        sender = path_of(actor)
+        named = [letter for letter in self.letters.values() if letter.timer == id and letter.sender == sender]
+        if named and not self.silent:
+            self._cancel(named[-1])
+
+    def cancel_timers(self, actor: Any) -> None:
+        """Note that no letter of an actor that has ended is to come."""
+        sender = path_of(actor)
+        for letter in [letter for letter in self.letters.values() if letter.sender == sender]:
+            if not self.silent:
+                self._cancel(letter)
+
+    def start(self, actor: Any, logic: Any) -> None:
+        """Note a task to be started."""
+        if self.silent:
+            return
+        given = actor.get_snapshot().input
+        task = Task(self._token(), self.root, path_of(actor), str(actor.src), given, logic.safety, epoch=self.epoch)
+        self.tasks[task.to] = task
+        self.notes.started.append((task, logic))
+
+    def stop(self, actor: Any, logic: Any) -> None:
+        """Note a task to be cancelled."""
+        self.end(path_of(actor), "cancelled")
+
+    def emit(self, actor: Any, event: Any) -> None:
+        """Note an event for the journal."""
+        if not self.silent:
+            self.notes.emitted.append({"from": path_of(actor), "event": event})
+
+    def unhandled(self, event: Any, snapshot: Any) -> None:
+        """Note that no transition took the event."""
+        self.notes.unhandled = True
+
+    # -- bookkeeping ---------------------------------------------------------------------------------------------
+
+    def end(self, path: str, state: TaskState) -> None:
+        """Note that a task is over."""
+        task = self.tasks.pop(path, None) if not self.silent else None
+        if task is not None:
+            self.notes.ended.append((task.id, state))
+
+    def _cancel(self, letter: Letter) -> None:
+        del self.letters[letter.id]
+        if letter in self.notes.timers:
+            self.notes.timers.remove(letter)
+        else:
+            self.notes.cancelled.append(letter.id)
+
+    def _token(self) -> str:
+        self._count += 1
+        return f"{self.incarnation}/{self.seq}/{self._count - 1}"

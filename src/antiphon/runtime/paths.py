@@ -1,0 +1,30 @@
+"""Addresses inside a tree: the ids of an actor and its ancestors below the root, joined by slashes."""
+
+from typing import Any
+from urllib.parse import quote, unquote
+
+
+def path_of(actor: Any) -> str:
+    """The address of an actor; the root's is empty."""
+    parts: list[str] = []
+    while actor.parent is not None:
+        parts.append(quote(actor.id, safe=""))
+        actor = actor.parent
+    return "/".join(reversed(parts))
+
+
+def actor_at(root: Any, path: str) -> Any:
+    """The actor at an address, or nothing."""
+    actor = root
+    for part in path.split("/") if path else ():
+        children = getattr(actor.get_snapshot(), "children", None) or {}
+        ref = children.get(unquote(part))
+        if ref is None:
+            return None
+        actor = ref.actor
+    return actor
+
+
+def parent_of(path: str) -> str:
+    """The address of an actor's parent."""
+    return path.rpartition("/")[0]

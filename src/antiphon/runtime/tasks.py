@@ -1,0 +1,163 @@
+"""Running tasks: work that a committed step asked for, and whose results come back as letters."""
+
+import asyncio
+from collections.abc import AsyncIterable, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from antiphon.actors.callbacks import CallbackLogic
+from antiphon.actors.tasks import NEXT, REJECT, RESOLVE
+from antiphon.runtime.paths import parent_of
+from antiphon.runtime.records import Letter, Task
+
+# Deltas wait for each other this long, or until there is this much of them.
+COALESCE_MS, COALESCE_SIZE = 50, 4096
+
+Deliver = Callable[[Letter], None]
+
+
+@dataclass(slots=True)
+class TaskScope:
+    """What the function of a task may ask for."""
+
+    task: Task
+    _tell: Callable[[str, Any], None]
+    cancels: list[Callable[[], Any]] = field(default_factory=list)
+    receivers: list[Callable[[Any], Any]] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """The idempotency key: the same for every attempt at this task, and for no other task."""
+        return self.task.id
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt this is."""
+        return self.task.attempt
+
+    def send_back(self, event: Any) -> None:
+        """Send an event to the parent of the actor that stands for this task."""
+        self._tell(parent_of(self.task.to), event)
+
+    def receive(self, listener: Callable[[Any], Any]) -> None:
+        """Have a function called with every event the actor gets."""
+        self.receivers.append(listener)
+
+    def on_cancel(self, callback: Callable[[], Any]) -> None:
+        """Have a function called at once when the task is cancelled."""
+        self.cancels.append(callback)
+
+
+class TaskRunner:
+    """Runs the tasks of this process."""
+
+    def __init__(self, deliver: Deliver, now: Callable[[], int]) -> None:
+        self._deliver, self._now = deliver, now
+        self._running: dict[str, tuple[asyncio.Task[None], TaskScope]] = {}
+
+    def start(self, task: Task, logic: Any) -> None:
+        """Begin a task."""
+        deltas = Deltas(task, self._deliver, self._now)
+        scope = TaskScope(task, deltas.add)
+        work = asyncio.get_running_loop().create_task(self._run(task, logic, scope, deltas))
+        self._running[task.id] = (work, scope)
+
+    def cancel(self, id: str) -> None:
+        """End a task whose result nobody waits for."""
+        work, scope = self._running.pop(id, (None, None))
+        if work is not None and scope is not None:
+            for callback in scope.cancels:
+                callback()
+            work.cancel()
+
+    async def close(self) -> None:
+        """End all tasks and wait until they are gone."""
+        works = [work for work, _ in self._running.values()]
+        for id in list(self._running):
+            self.cancel(id)
+        await asyncio.gather(*works, return_exceptions=True)
+
+    @property
+    def running(self) -> int:
+        """How many tasks are running."""
+        return len(self._running)
+
+    async def _run(self, task: Task, logic: Any, scope: TaskScope, deltas: "Deltas") -> None:
+        try:
+            result = await _result(task, logic, scope, deltas)
+        except Exception as error:
+            event = {"type": REJECT, "data": described(error)}
+        else:
+            if isinstance(logic, CallbackLogic):
+                return
+            event = {"type": RESOLVE, "data": result}
+        self._running.pop(task.id, None)
+        deltas.flush()
+        at = self._now()
+        self._deliver(Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt))
+
+
+async def _result(task: Task, logic: Any, scope: TaskScope, deltas: "Deltas") -> Any:
+    work = logic.call(task.input, scope)
+    if isinstance(work, AsyncIterable):
+        async for value in work:
+            deltas.add(task.to, {"type": NEXT, "data": value})
+        return None
+    return await work if isinstance(work, Awaitable) else work
+
+
+class Deltas:
+    """Events of one task on their way, joined where they can be."""
+
+    def __init__(self, task: Task, deliver: Deliver, now: Callable[[], int]) -> None:
+        self._task, self._deliver, self._now = task, deliver, now
+        self._waiting: list[tuple[str, Any]] = []
+        self._size, self._count = 0, 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, to: str, event: Any) -> None:
+        """Send an event, soon."""
+        last = self._waiting[-1] if self._waiting else None
+        joined = joined_events(last[1], event) if last is not None and last[0] == to else None
+        if joined is not None:
+            self._waiting[-1] = (to, joined)
+        else:
+            self._waiting.append((to, event))
+        self._size += len(str(event))
+        if self._size >= COALESCE_SIZE:
+            self.flush()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(COALESCE_MS / 1000, self.flush)
+
+    def flush(self) -> None:
+        """Send what waits, now."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        waiting, self._waiting, self._size = self._waiting, [], 0
+        task, at = self._task, self._now()
+        for to, event in waiting:
+            self._count += 1
+            id = f"{task.id}/{task.attempt}.{self._count}"
+            self._deliver(Letter(id, task.root, event, at, at, to, task.to, None, task.id, task.attempt))
+
+
+def joined_events(first: Any, second: Any) -> Any:
+    """Two events as one, if they are alike but for one text that grows."""
+    if first.keys() != second.keys() or first["type"] != second["type"]:
+        return None
+    different = [key for key in first if first[key] != second[key]]
+    texts = different or [key for key in first if key != "type"]
+    if len(texts) != 1 or not all(isinstance(event[texts[0]], str) for event in (first, second)):
+        return None
+    return {**first, texts[0]: first[texts[0]] + second[texts[0]]}
+
+
+def described(error: Exception) -> dict[str, Any]:
+    """An error as JSON: its name and message, and a code and whether it can be recovered from if it says so."""
+    found: dict[str, Any] = {"name": type(error).__name__, "message": str(error)}
+    for key in ("code", "recoverable", "retry_after_ms"):
+        value = getattr(error, key, None)
+        if isinstance(value, str | int | float | bool):
+            found[key] = value
+    return found

@@ -1,0 +1,205 @@
+"""Trees: a root actor with all its descendants, as one thing that takes letters.
+
+A tree in memory is a cache. It is rebuilt from its snapshot and the journal after it, and thrown away
+whenever what it computed could not be stored.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from antiphon.actors.actor import Actor
+from antiphon.actors.clock import SimulatedClock
+from antiphon.actors.tasks import REJECT, RESOLVE
+from antiphon.chart.decisions import is_reserved
+from antiphon.chart.machine import Machine
+from antiphon.chart.snapshot import Snapshot
+from antiphon.chart.transition import get_next_transitions
+from antiphon.runtime.hosting import Notes, TreeHost
+from antiphon.runtime.paths import actor_at
+from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved
+
+# A snapshot is due when replaying would cost more than writing one.
+SNAPSHOT_ENTRIES, SNAPSHOT_LIMIT = 100, 1000
+
+
+@dataclass(slots=True)
+class Batch:
+    """The steps a tree has taken and not stored yet."""
+
+    expected: int
+    at: int
+    birth: Birth | None = None
+    entries: list[Entry] = field(default_factory=list)
+    taken: list[str] = field(default_factory=list)
+    notes: list[Notes] = field(default_factory=list)
+    receipts: list[tuple[Letter, Receipt]] = field(default_factory=list)
+
+
+class Tree:
+    """A root actor and what is known of its journal."""
+
+    def __init__(self, root: str, machine: Machine[Any, Any], birth: Birth, epoch: int) -> None:
+        self.root, self.machine, self.birth = root, machine, birth
+        self.seq, self.snapshot_seq, self.snapshot_size, self.size = 0, 0, 0, 0
+        self.host = TreeHost(root, birth.incarnation, epoch)
+        self.actor: Actor[Any, Any] = None  # type: ignore[assignment]
+
+    # -- coming to be --------------------------------------------------------------------------------------------
+
+    def enter(self, now: int) -> Batch:
+        """Begin: the first step."""
+        batch = Batch(0, now, self.birth)
+        self.host.begin(1, now)
+        self._make(None)
+        self._note(batch, now, "", {"type": "xstate.init", "input": self.birth.input}, None, None)
+        return batch
+
+    def recover(self, saved: Saved) -> None:
+        """Be where the store says: its snapshot, then the journal after it, with what is still open."""
+        if saved.snapshot is None:
+            self.replay_all(saved.entries)
+        else:
+            self.host.silent = True  # the children's work began long ago
+            self._make(saved.snapshot)
+            self.host.silent = False
+            for entry in saved.entries:
+                self.replay(entry)
+        self.seq, self.snapshot_seq = saved.seq, saved.snapshot_seq
+        self.host.resume(saved.letters, saved.tasks)
+
+    def replay_all(self, entries: Sequence[Entry]) -> None:
+        """Go through a journal from its beginning; what was open at its end is known afterwards."""
+        first = entries[0]
+        self.host.begin(first.seq, first.at)
+        self._make(None)
+        self.seq = first.seq
+        for entry in entries[1:]:
+            self.replay(entry)
+
+    def replay(self, entry: Entry) -> None:
+        """Take a step again as it was taken."""
+        self.host.begin(entry.seq, entry.at)
+        if entry.timer is not None:
+            self.host.letters.pop(entry.timer, None)
+        actor = actor_at(self.actor, entry.to)
+        if actor is not None:
+            actor.system.relay(None, actor, entry.event)
+        if entry.event["type"] in (RESOLVE, REJECT):
+            self.host.end(entry.to, "done")
+        self.seq = entry.seq
+
+    def _make(self, snapshot: Any) -> None:
+        self.actor = Actor(
+            self.machine,
+            id=self.root,
+            input=self.birth.input,
+            snapshot=snapshot,
+            host=self.host,
+            clock=SimulatedClock(),
+            logger=_silence,
+            on_unhandled=self.host.unhandled,
+        )
+        self.actor.subscribe(None, lambda error: None)
+        self.actor.start()
+
+    # -- taking letters ------------------------------------------------------------------------------------------
+
+    @property
+    def status(self) -> str:
+        """The root's status."""
+        status: str = self.actor.get_snapshot().status
+        return status
+
+    def batch(self, now: int) -> Batch:
+        """A new, empty batch."""
+        return Batch(self.seq, now)
+
+    def take(self, letter: Letter, now: int, batch: Batch) -> None:
+        """Take a letter, unless it has been overtaken by what happened since it was sent."""
+        batch.taken.append(letter.id)
+        actor = actor_at(self.actor, letter.to)
+        if not self._is_current(letter) or actor is None or not actor.is_running:
+            batch.receipts.append((letter, self._rejection(letter, actor)))
+            return
+        self.host.begin(self.seq + 1, now)
+        before = actor.get_snapshot()
+        event = {**letter.event, "due": letter.due} if letter.timer is not None else letter.event
+        self.host.letters.pop(letter.id, None)
+        actor.system.relay(None, actor, event)
+        if letter.task is not None and letter.id == letter.task:
+            self.host.end(letter.to, "done")
+        if self.host.notes.unhandled and actor.get_snapshot() is before:
+            batch.receipts.append((letter, self._rejection(letter, actor)))
+            return
+        self._note(batch, now, letter.to, event, letter, before)
+
+    def _is_current(self, letter: Letter) -> bool:
+        if letter.timer is not None:
+            return letter.id in self.host.letters
+        if letter.task is not None:
+            task = self.host.tasks.get(letter.sender)
+            return task is not None and task.id == letter.task and task.attempt == letter.attempt
+        return True
+
+    def _rejection(self, letter: Letter, actor: Any) -> Receipt:
+        snapshot = None if actor is None else actor.get_snapshot()
+        can = _can(snapshot) if isinstance(snapshot, Snapshot) and actor.is_running else ()
+        return Receipt("rejected", letter.id, self.seq, can)
+
+    def _note(self, batch: Batch, now: int, to: str, event: Any, letter: Letter | None, before: Any) -> None:
+        """Add a step to a batch."""
+        self.seq += 1
+        notes = self.host.notes
+        after = (actor_at(self.actor, to) or self.actor).get_snapshot()
+        value = getattr(after, "value", None)
+        changed = before is None or value != getattr(before, "value", None)
+        status = after.status if before is None or after.status != before.status else None
+        outside = letter.id if letter is not None and letter.timer is None and letter.task is None else None
+        timer = letter.id if letter is not None and letter.timer is not None else None
+        shown = value if changed else None
+        entry = Entry(self.root, self.seq, now, to, event, outside, shown, status, tuple(notes.emitted), timer)
+        self.size += len(json.dumps(event)) + 64
+        batch.entries.append(entry)
+        batch.notes.append(notes)
+        if letter is not None:
+            batch.receipts.append((letter, Receipt("accepted", letter.id, self.seq)))
+
+    def commit(self, batch: Batch) -> Commit:
+        """What storing a batch changes."""
+        cancelled = {id for notes in batch.notes for id in notes.cancelled}
+        timers = [letter for notes in batch.notes for letter in notes.timers if letter.id not in cancelled]
+        snapshot = self._snapshot_if_due() if batch.entries else None
+        return Commit(
+            self.root,
+            batch.expected,
+            batch.at,
+            self.status,
+            batch.birth,
+            tuple(batch.entries),
+            (*batch.taken, *sorted(cancelled)),
+            tuple(timers),
+            tuple(task for notes in batch.notes for task, _ in notes.started),
+            tuple(ended for notes in batch.notes for ended in notes.ended),
+            snapshot,
+        )
+
+    def _snapshot_if_due(self) -> Any:
+        since = self.seq - self.snapshot_seq
+        worth_it = since >= SNAPSHOT_ENTRIES and self.size >= self.snapshot_size
+        if not (worth_it or since >= SNAPSHOT_LIMIT or self.status != "active"):
+            return None
+        snapshot = self.actor.get_persisted_snapshot()
+        self.snapshot_seq, self.size = self.seq, 0
+        self.snapshot_size = len(json.dumps(snapshot))
+        return snapshot
+
+
+def _can(snapshot: Snapshot[Any]) -> tuple[str, ...]:
+    events = (transition.event_type for transition in get_next_transitions(snapshot))
+    return tuple(dict.fromkeys(event for event in events if event and not is_reserved(event)))
+
+
+def _silence(*values: Any) -> None:
+    """Machines do not write to the terminal of whoever hosts them."""

@@ -1,0 +1,1 @@
+"""Where letters, journals, tasks and snapshots are kept, behind one port."""

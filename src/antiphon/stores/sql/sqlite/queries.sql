@@ -1,0 +1,125 @@
+-- Every statement the SQLite store runs, by name.
+
+-- name: begin_boot
+-- The number of this boot.
+update meta
+set value = value + 1
+where key = 'epoch'
+returning value;
+
+-- name: add_actor
+-- A new root actor.
+insert into actor (id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, seq, created, updated)
+values (:id, :incarnation, :machine, :version, :hash, :input, :forked_from, :forked_seq, :status, 0, :at, :at)
+on conflict (id) do nothing
+returning n;
+
+-- name: find_actor
+-- The number and sequence of a root actor.
+select n, seq
+from actor
+where id = ?;
+
+-- name: load_actor
+-- All that is known of a root actor.
+select n, incarnation, machine, version, hash, input, forked_from, forked_seq, status, seq, snapshot_seq, snapshot
+from actor
+where id = ?;
+
+-- name: move_actor
+-- The fence: moves an actor on only if nobody else has.
+update actor
+set seq = :seq, status = :status, updated = :at
+where n = :n and seq = :expected;
+
+-- name: save_snapshot
+-- The latest snapshot, which replaces the one before.
+update actor
+set snapshot = ?, snapshot_seq = ?
+where n = ?;
+
+-- name: add_entry
+-- One step.
+insert into entry (actor, seq, at, recipient, letter, body)
+values (?, ?, ?, ?, ?, ?);
+
+-- name: entries_after
+-- A journal from a sequence number on.
+select seq, at, recipient, letter, body
+from entry
+where actor = ? and seq > ?
+order by seq
+limit ?;
+
+-- name: applied_at
+-- Where a letter was applied.
+select seq
+from entry
+where actor = ? and letter = ?;
+
+-- name: add_letter
+-- A letter, unless it is there already.
+insert into letter (actor, id, at, due, body)
+values (?, ?, ?, ?, ?)
+on conflict do nothing;
+
+-- name: drop_letter
+-- A letter that is done with.
+delete from letter
+where actor = ? and id = ?;
+
+-- name: letters_of
+-- An inbox, in order.
+select id, at, due, body
+from letter
+where actor = ?
+order by due, at, id;
+
+-- name: waiting
+-- Which actors have letters, and when the first is due.
+select actor.id, min(letter.due)
+from letter
+join actor on actor.n = letter.actor
+group by letter.actor
+order by 2, 1;
+
+-- name: add_task
+-- Work that a step asked for.
+insert into task (id, actor, recipient, src, input, safety, attempt, state, epoch)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (id) do update set attempt = excluded.attempt, state = excluded.state, epoch = excluded.epoch;
+
+-- name: end_task
+-- Work that is over.
+update task
+set state = ?
+where id = ?;
+
+-- name: tasks_of
+-- The running tasks of an actor.
+select id, recipient, src, input, safety, attempt, state, epoch
+from task
+where actor = ? and state = 'running'
+order by id;
+
+-- name: running_tasks
+-- All running tasks.
+select task.id, actor.id, recipient, src, task.input, safety, attempt, state, epoch
+from task
+join actor on actor.n = task.actor
+where state = 'running'
+order by task.id;
+
+-- name: add_dead_letter
+-- A letter that no step could take.
+insert into dead_letter (actor, id, at, body, error)
+values (?, ?, ?, ?, ?)
+on conflict do nothing;
+
+-- name: roots
+-- Root actors by id.
+select id, machine, status, seq, updated
+from actor
+where id > ?
+order by id
+limit ?;
