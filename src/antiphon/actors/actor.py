@@ -19,7 +19,7 @@ from antiphon.actors.machines import MachineLogic
 from antiphon.actors.observers import Subscription, guarded, report_unhandled, to_observer
 from antiphon.actors.selection import Selection, same
 from antiphon.actors.system import Inspector, System
-from antiphon.actors.timers import Resume, Timers, restore_timers
+from antiphon.actors.timers import Timers, check_policy, saved_timers
 from antiphon.chart.decisions import Leaf, decide, is_reserved
 from antiphon.chart.errors import SnapshotError
 from antiphon.chart.machine import Machine
@@ -41,7 +41,7 @@ class Actor(Generic[S, E]):
     """A running machine, task, stream, callback or reducer."""
 
     __slots__ = (
-        "__weakref__", "_audience", "_id", "_idle", "_mailbox", "_number", "_private", "_quick", "_resume", "_snapshot",
+        "__weakref__", "_audience", "_id", "_idle", "_mailbox", "_number", "_private", "_quick", "_snapshot",
         "_state", "_timers", "input", "logic", "parent", "pending", "ref", "src", "sync_snapshot",
         "system", "system_id",
     )  # fmt: skip
@@ -76,39 +76,49 @@ class Actor(Generic[S, E]):
         self._mailbox: deque[Any] | None = None
         self._audience: Audience | None = None
         self._timers: Timers | None = None
-        self._resume: Resume | None = None
         self._private: dict[str, Any] | None = None
         self.pending: Any = ()
         self.system: System = (
             parent.system
             if parent is not None
-            else System(self, clock or REAL_CLOCK, logger or print, on_unhandled, host or IN_PROCESS)
+            else System(
+                self, clock or REAL_CLOCK, logger or print, on_unhandled, host or IN_PROCESS, check_policy(timers)
+            )
         )
         if inspect is not None and parent is None:
             self.system.inspect(inspect)
         self.system.tell("@xstate.actor", self)
         if system_id is not None:
             self.system.claim(system_id, self)
-        self._snapshot: Any = self._first_snapshot(snapshot, timers)
+        self._snapshot: Any = self._first_snapshot(snapshot)
         if system_id is not None and self._snapshot.status != "active":
             self.system.release(self)
 
-    def _first_snapshot(self, persisted: Any, timers: str) -> Any:
+    def _first_snapshot(self, given: Any) -> Any:
+        if given is not None:
+            return self._restored(given)
         try:
-            if persisted is None:
-                return self.logic.begin(self)
-            if isinstance(persisted, LogicSnapshot):
-                return persisted
-            if isinstance(persisted, Snapshot):
-                return self.logic.adopt(self, persisted)
-            self._resume = restore_timers(persisted, timers, self.system.clock)
-            return self.logic.restore(self, persisted) if self._is_machine else restored(persisted)
-        except SnapshotError as error:
-            if not self._is_machine or self.logic.machine.strict:
-                raise
-            return LogicSnapshot("error", error=error)
+            return self.logic.begin(self)
         except Exception as error:
             return LogicSnapshot("error", error=error)
+
+    def _restored(self, given: Any) -> Any:
+        """Where to go on: refused as a whole if anything is wrong with it."""
+        if isinstance(given, LogicSnapshot):
+            return given
+        if isinstance(given, Snapshot):
+            return self.logic.adopt(self, given)
+        try:
+            saved = saved_timers(given)
+            if saved:
+                self.timers.hold(saved)
+            return self.logic.restore(self, given) if self._is_machine else restored(given)
+        except Exception as error:
+            if self._is_machine and not self.logic.machine.strict:
+                return LogicSnapshot("error", error=error)
+            if isinstance(error, SnapshotError):
+                raise
+            raise SnapshotError(f"{self.id}: the snapshot cannot be restored: {error!r}") from error
 
     # -- who it is -----------------------------------------------------------------------------------------------
 
@@ -153,9 +163,12 @@ class Actor(Generic[S, E]):
 
         `timers` adds pending timers; `stamp` adds the machine's id and version, which restoring then checks.
         """
-        saved: dict[str, Any] = self.logic.persist(self, timers) if self._is_machine else self._snapshot.to_json()
-        if timers and self._timers:
-            saved["timers"] = self._timers.to_json()
+        saved: dict[str, Any] = (
+            self.logic.persist(self, timers, stamp) if self._is_machine else self._snapshot.to_json()
+        )
+        pending = self._timers.to_json() if timers and self._timers is not None else []
+        if pending:
+            saved["timers"] = pending
         if stamp and self._is_machine:
             saved.update(machine=self.logic.machine.id, version=self.logic.machine.version)
         return saved
@@ -222,7 +235,8 @@ class Actor(Generic[S, E]):
         if self._state == RUNNING:
             self._idle = True
             self._quick = self._is_machine and self._snapshot.status == "active" and self.system.unhandled is None
-            self._resume_timers()
+            if self._timers is not None:
+                self._timers.resume(self.system.timer_policy)
             self._drain()
         return self
 
@@ -351,8 +365,11 @@ class Actor(Generic[S, E]):
         """Publish a snapshot, then let the rest of its effects happen."""
         self._snapshot = snapshot
         pending, self.pending = self.pending, ()
-        for effect in pending:
-            self.logic.deliver(self, effect)
+        try:
+            for effect in pending:
+                self.logic.deliver(self, effect)
+        except Exception as error:  # no clock to set a timer on, for one
+            self._snapshot = snapshot = _failed(snapshot, error)
         match snapshot.status:
             case "active":
                 self._show(snapshot)
@@ -425,11 +442,6 @@ class Actor(Generic[S, E]):
         if self._timers is None:
             self._timers = Timers(self)
         return self._timers
-
-    def _resume_timers(self) -> None:
-        resume, self._resume = self._resume, None
-        for target, event, delay_ms, id in resume(self) if resume is not None else ():
-            self.timers.set(target, event, delay_ms, id)
 
     def __repr__(self) -> str:
         return f"Actor({self.id!r}, {self._snapshot!r})"

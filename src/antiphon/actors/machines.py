@@ -109,9 +109,9 @@ class MachineLogic:
             guarded(unhandled, event, snapshot)
         return snapshot
 
-    def persist(self, actor: Any, timers: bool) -> dict[str, Any]:
+    def persist(self, actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
         """The machine's snapshot and its children's, as JSON-ready values."""
-        return to_json(actor.get_snapshot(), lambda ref: ref.actor.get_persisted_snapshot(timers=timers))
+        return to_json(actor.get_snapshot(), lambda ref: ref.actor.get_persisted_snapshot(timers=timers, stamp=stamp))
 
     def _go_over(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
         """Prepare the effects of a step in order, telling inspectors of each microstep in its place."""

@@ -15,7 +15,7 @@ Inspector = Callable[[Inspection], Any]
 class System:
     """What the actors of one tree have in common."""
 
-    __slots__ = ("_keyed", "clock", "host", "inspectors", "logger", "root", "unhandled")
+    __slots__ = ("_keyed", "clock", "host", "inspectors", "logger", "root", "timer_policy", "unhandled")
 
     def __init__(
         self,
@@ -24,8 +24,10 @@ class System:
         logger: Callable[..., Any],
         unhandled: Callable[[Any, Any], Any] | None,
         host: Host,
+        timer_policy: str,
     ) -> None:
         self.root, self.clock, self.logger, self.unhandled, self.host = root, clock, logger, unhandled, host
+        self.timer_policy = timer_policy
         # Most systems have neither, and there may be very many of them.
         self.inspectors: dict[Inspector, None] | None = None
         self._keyed: dict[str, Any] | None = None

@@ -87,6 +87,12 @@ async def _run_task(actor: Any, work: Any) -> None:
         result = await work if isinstance(work, Awaitable) else work
     except Exception as error:
         _settle(actor, REJECT, error)
+    except BaseException as error:
+        # Cancelled from within, by awaiting something that was: nobody else will say how this ended.
+        if actor.get_snapshot().status == "active" and _cancelled_itself(error):
+            _settle(actor, REJECT, error)
+        else:
+            raise
     else:
         _settle(actor, RESOLVE, result)
 
@@ -101,6 +107,14 @@ async def _run_stream(actor: Any, work: AsyncIterable[Any]) -> None:
         _settle(actor, REJECT, error)
     else:
         _settle(actor, RESOLVE, None)
+
+
+def _cancelled_itself(error: BaseException) -> bool:
+    # Imported here because asyncio is slow to load; who runs a task has loaded it already.
+    import asyncio
+
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() == 0
 
 
 def _settle(actor: Any, type: str, data: Any) -> None:

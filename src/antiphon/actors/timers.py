@@ -1,11 +1,10 @@
 """Pending timers, and how they survive a restart."""
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import count
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from antiphon.actors.clock import Clock
 from antiphon.chart.errors import SnapshotError
+from antiphon.chart.persist import to_json_value
 
 # What a restored timer waits for: its old deadline, the time it had left, or its whole delay again.
 POLICIES = ("absolute", "remaining", "restart")
@@ -14,6 +13,7 @@ POLICIES = ("absolute", "remaining", "restart")
 class Timer(NamedTuple):
     """An event on its way through time."""
 
+    id: str
     handle: Any
     target: Any
     event: Any
@@ -21,56 +21,123 @@ class Timer(NamedTuple):
     due: float
 
 
-_numbers = count()
-
-
 class Timers:
-    """The pending timers of one actor, by id."""
+    """The pending timers of one actor."""
 
-    __slots__ = ("_actor", "_table")
+    __slots__ = ("_actor", "_named", "_number", "_pending", "_saved")
 
     def __init__(self, actor: Any) -> None:
-        self._actor = actor
-        self._table: dict[str, Timer] = {}
+        self._actor, self._number = actor, 0
+        self._pending: dict[int, Timer] = {}
+        # Under an id that is taken, both timers run and the id means the later one, as in XState.
+        self._named: dict[str, int] = {}
+        self._saved: Sequence[Mapping[str, Any]] = ()
 
-    def set(self, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
-        """Have an event delivered after a delay."""
-        actor, name = self._actor, id if id is not None else f"timer:{next(_numbers)}"
-        clock: Clock = actor.system.clock
+    def set(self, target: Any, event: Any, delay_ms: float, id: str | None, *, whole_ms: float | None = None) -> None:
+        """Have an event delivered after a delay; `whole_ms` is the delay it had at first, if it was restored."""
+        actor, clock = self._actor, self._actor.system.clock
+        self._number += 1
+        number, name = self._number, id if id is not None else self._free_name()
 
         def fire() -> None:
-            self._table.pop(name, None)
+            self._pending.pop(number, None)
+            self._named.pop(name, None)
             actor.system.relay(actor, target, event)
 
-        # Under an id that is taken, both timers run and the id means the later one, as in XState.
         handle = clock.set_timeout(fire, delay_ms)
-        self._table[name] = Timer(handle, target, event, delay_ms, clock.now() + delay_ms)
+        whole = delay_ms if whole_ms is None else whole_ms
+        self._pending[number] = Timer(name, handle, target, event, whole, clock.now() + delay_ms)
+        self._named[name] = number
 
     def cancel(self, id: str) -> None:
         """Forget a delayed event."""
-        timer = self._table.pop(id, None)
-        if timer is not None:
-            self._actor.system.clock.clear_timeout(timer.handle)
+        number = self._named.pop(id, None)
+        if number is not None:
+            self._forget(number)
 
     def cancel_all(self) -> None:
-        """Forget all delayed events."""
-        for id in tuple(self._table):
+        """Forget all delayed events that an id still means; XState lets the others go on."""
+        for id in tuple(self._named):
             self.cancel(id)
+
+    def hold(self, saved: Sequence[Mapping[str, Any]]) -> None:
+        """Keep persisted timers until the actor starts."""
+        self._saved = saved
+
+    def resume(self, policy: str) -> None:
+        """Set the persisted timers again."""
+        saved, self._saved = self._saved, ()
+        now = self._actor.system.clock.now()
+        for timer in saved:
+            target = _target(self._actor, timer["target"])
+            if target is not None:
+                delay_ms = _delay(timer, policy, now)
+                self.set(target, timer["event"], delay_ms, timer["id"], whole_ms=timer["delay"])
 
     def to_json(self) -> list[dict[str, Any]]:
         """The pending timers as JSON-ready values."""
         now = self._actor.system.clock.now()
         return [
-            {
-                "id": id,
-                "target": _target_name(self._actor, timer.target),
-                "event": timer.event,
-                "delay": timer.delay_ms,
-                "due": timer.due,
-                "remaining": max(0, timer.due - now),
-            }
-            for id, timer in self._table.items()
+            *(dict(timer) for timer in self._saved),
+            *(
+                {
+                    "id": timer.id,
+                    "target": _target_name(self._actor, timer.target),
+                    "event": to_json_value(timer.event, f"timers.{timer.id}.event"),
+                    "delay": timer.delay_ms,
+                    "due": timer.due,
+                    "remaining": max(0, timer.due - now),
+                }
+                for timer in self._pending.values()
+            ),
         ]
+
+    def _forget(self, number: int) -> None:
+        timer = self._pending.pop(number, None)
+        if timer is not None:
+            self._actor.system.clock.clear_timeout(timer.handle)
+
+    def _free_name(self) -> str:
+        number = len(self._named)
+        while f"timer:{number}" in self._named:
+            number += 1
+        return f"timer:{number}"
+
+
+def check_policy(policy: str) -> str:
+    """The policy, if it is one."""
+    if policy not in POLICIES:
+        raise ValueError(f"no timer policy named {policy!r}; known: {', '.join(POLICIES)}")
+    return policy
+
+
+def saved_timers(persisted: Any) -> list[Mapping[str, Any]]:
+    """The timers of a persisted snapshot, checked."""
+    timers = persisted.get("timers") if isinstance(persisted, Mapping) else None
+    if timers is None:
+        return []
+    if not isinstance(timers, list | tuple):
+        raise SnapshotError(f"timers should be a list, not {timers!r}")
+    return sorted((_checked(timer) for timer in timers), key=lambda timer: float(timer["due"]))
+
+
+def _checked(timer: Any) -> Mapping[str, Any]:
+    if (
+        isinstance(timer, Mapping)
+        and all(isinstance(timer.get(key), int | float) for key in ("delay", "due", "remaining"))
+        and all(isinstance(timer.get(key), str) for key in ("id", "target"))
+        and isinstance(timer.get("event"), Mapping)
+        and isinstance(timer["event"].get("type"), str)
+    ):
+        return timer
+    raise SnapshotError(f"a persisted timer has id, target, event, delay, due and remaining, unlike {timer!r}")
+
+
+def _delay(timer: Mapping[str, Any], policy: str, now: float) -> float:
+    if policy == "absolute":
+        # Less than nothing for what is overdue: so the clock brings it up in the order of deadlines.
+        return float(timer["due"]) - now
+    return float(timer["remaining"] if policy == "remaining" else timer["delay"])
 
 
 def _target_name(actor: Any, target: Any) -> str:
@@ -79,49 +146,11 @@ def _target_name(actor: Any, target: Any) -> str:
     return "#_parent" if target is actor.parent else str(target.id)
 
 
-Resume = Callable[[Any], Iterable[tuple[Any, Any, float, str]]]
-
-
-def restore_timers(persisted: Any, policy: str, clock: Clock) -> Resume | None:
-    """How to set the timers of a persisted snapshot again, once the actor starts."""
-    if policy not in POLICIES:
-        raise ValueError(f"no timer policy named {policy!r}; known: {', '.join(POLICIES)}")
-    timers = persisted.get("timers") if isinstance(persisted, Mapping) else None
-    if not timers:
-        return None
-    checked = sorted((_checked(timer) for timer in timers), key=lambda timer: timer["due"])
-
-    def resume(actor: Any) -> Iterable[tuple[Any, Any, float, str]]:
-        for timer in checked:
-            target = _target(actor, timer["target"])
-            if target is not None:
-                yield target, timer["event"], _delay(timer, policy, clock.now()), timer["id"]
-
-    return resume
-
-
-def _checked(timer: Any) -> Mapping[str, Any]:
-    numbers = ("delay", "due", "remaining")
-    if (
-        isinstance(timer, Mapping)
-        and all(isinstance(timer.get(key), int | float) for key in numbers)
-        and all(isinstance(timer.get(key), str) for key in ("id", "target"))
-        and isinstance(timer.get("event"), Mapping)
-    ):
-        return timer
-    raise SnapshotError(f"a persisted timer has id, target, event, delay, due and remaining, unlike {timer!r}")
-
-
-def _delay(timer: Mapping[str, Any], policy: str, now: float) -> float:
-    if policy == "absolute":
-        return float(max(0, timer["due"] - now))
-    return float(timer["remaining"] if policy == "remaining" else timer["delay"])
-
-
 def _target(actor: Any, name: str) -> Any:
     if name == "#_internal":
         return actor
     if name == "#_parent":
         return actor.parent
-    ref = actor.get_snapshot().children.get(name)
+    children = getattr(actor.get_snapshot(), "children", None) or {}
+    ref = children.get(name)
     return ref.actor if ref is not None else None

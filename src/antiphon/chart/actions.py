@@ -37,10 +37,15 @@ class Names(Protocol):
 class Action:
     """A built-in action, not yet bound to a machine."""
 
-    __slots__ = ("_bind", "type")
+    __slots__ = ("_bind", "actor", "delay", "type")
 
-    def __init__(self, type: str, bind: Callable[[Names, Any], ops.Operation]) -> None:
+    def __init__(
+        self, type: str, bind: Callable[[Names, Any], ops.Operation], *, actor: Any = None, delay: Any = None
+    ) -> None:
         self.type, self._bind = type, bind
+        # The names it refers to, so that a machine can be checked before it runs.
+        self.actor = actor if isinstance(actor, str) else None
+        self.delay = delay if isinstance(delay, str) else None
 
     def bind(self, names: Names, params: Any = None) -> ops.Operation:
         """The operation this action is in a machine that has these names."""
@@ -62,6 +67,7 @@ def raise_(event: Any, *, delay: Any = None, id: str | None = None) -> Action:
     return Action(
         "xstate.raise",
         lambda names, params: ops.Raise(as_value(event, params), id, _delay(delay, names, params)),
+        delay=delay,
     )
 
 
@@ -72,6 +78,7 @@ def send_to(target: Any, event: Any, *, delay: Any = None, id: str | None = None
         lambda names, params: ops.Send(
             as_value(target, params), as_value(event, params), id, _delay(delay, names, params)
         ),
+        delay=delay,
     )
 
 
@@ -110,6 +117,7 @@ def spawn_child(
         lambda names, params: ops.Spawn(
             src, names.logic(src), as_value(id, params), as_value(input, params), system_id, sync_snapshot
         ),
+        actor=src,
     )
 
 

@@ -1,6 +1,6 @@
 """Building a machine's nodes from a chart, and saying exactly what is wrong with one that cannot be built."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.chart import actions as builtin
@@ -21,7 +21,8 @@ from antiphon.chart.nodes import (
     in_script_order,
     initial_key,
 )
-from antiphon.chart.values import to_path
+from antiphon.chart.problems import Problems, joined
+from antiphon.chart.targets import Unresolved, find_default, find_target
 
 NODE_KEYS = frozenset(
     [
@@ -51,15 +52,11 @@ TRANSITION_KEYS = frozenset(["target", "guard", "actions", "reenter", "meta", "d
 INVOKE_KEYS = frozenset(
     ["src", "id", "systemId", "input", "onDone", "onError", "onSnapshot", "timeout", "onTimeout", "meta", "description"]
 )
+INITIAL_KEYS = frozenset(["target", "actions", "meta", "description"])
 OPTION_KEYS = frozenset(["maxIterations", "regionLocal"])
 
 
-class Unresolved(Exception):
-    """A target that leads nowhere, with the names that would have led somewhere."""
-
-    def __init__(self, problem: str, known: Iterable[str] = ()) -> None:
-        super().__init__(problem)
-        self.known = tuple(known)
+Find = Callable[[Mapping[str, Node], str, Node, Any], Node]
 
 
 class Builder:
@@ -68,107 +65,106 @@ class Builder:
     def __init__(self, config: Mapping[str, Any], names: Implementations, strict: bool) -> None:
         if not isinstance(config, Mapping):
             raise ChartError("(machine)", "", f"a chart is a mapping, not {config!r}")
-        self.config, self.names, self.strict = config, names, strict
+        self.config, self.names = config, names
         self.id: str = config.get("id") or "(machine)"
+        self.problems = Problems(self.id, strict)
         self.by_id: dict[str, Node] = {}
-        self.local = bool((config.get("options") or {}).get("regionLocal", False))
+        self.local = False
+        # Events that end an invoked actor, and the timeout that is then no longer needed.
+        self.timeouts: dict[str, str] = {}
         self._paths: dict[Node, str] = {}
 
     def build(self) -> Node:
         """The root node, complete."""
-        self._check_keys(self.config, ROOT_KEYS, "")
-        self._check_keys(self.config.get("options") or {}, OPTION_KEYS, "options")
+        options = self.config.get("options")
+        self.problems.keys({} if options is None else options, OPTION_KEYS, "options")
+        self.local = bool((options or {}).get("regionLocal", False))
+        context = self.config.get("context")
+        if not callable(context):
+            self.problems.prefer(context, Mapping, "a mapping or a function", "context")
         root = self._node(self.id, None, self.config, "")
         for node in list(root.walk()):
             self._wire(node)
         self._add_routes(root)
         return root
 
-    # Problems that XState finds late or never are errors only in strict charts.
-    def _complain(self, path: str, problem: str, known: Iterable[str] = ()) -> None:
-        if self.strict:
-            self._fail(path, problem, known)
-
-    def _fail(self, path: str, problem: str, known: Iterable[str] = ()) -> None:
-        raise ChartError(self.id, path, problem, known)
-
-    def _check_keys(self, config: Any, known: frozenset[str], path: str) -> None:
-        if not isinstance(config, Mapping):
-            self._fail(path, f"expected a mapping, not {config!r}")
-        for key in config:
-            if key not in known:
-                self._complain(path, f"unknown key {key!r}", known)
-
     # -- the tree ------------------------------------------------------------------------------------------------
 
     def _node(self, key: str, parent: Node | None, config: Any, path: str) -> Node:
         if config is None:
             config = {}
-        self._check_keys(config, ROOT_KEYS if parent is None else NODE_KEYS, path)
+        self.problems.keys(config, ROOT_KEYS if parent is None else NODE_KEYS, path)
         id = config.get("id") or (self.id if parent is None else ".".join((self.id, *parent.path, key)))
-        self._expect(id, str, "a string", f"{path}.id".lstrip("."))
+        self.problems.expect(id, str, "a string", f"{path}.id".lstrip("."))
         node = Node(key, id, parent, len(self.by_id), config)
         if id in self.by_id:
-            self._complain(_join(path, "id"), f"the id {id!r} is taken by another state", self.by_id)
+            self.problems.complain(joined(path, "id"), f"the id {id!r} is taken by another state", self.by_id)
         self.by_id[id] = node
         self._paths[node] = path
         states = config.get("states") or {}
-        self._expect(states, Mapping, "a mapping of states", _join(path, "states"))
+        self.problems.expect(states, Mapping, "a mapping of states", joined(path, "states"))
         node.type = self._type(config, states, path)
         for child, inner in in_script_order(states):
-            node.states[child] = self._node(child, node, inner, _join(path, f"states.{child}"))
+            node.states[child] = self._node(child, node, inner, joined(path, f"states.{child}"))
         node.children = tuple(child for child in node.states.values() if child.type != HISTORY)
         self._set_history(node, path)
         self._set_initial(node, path)
-        node.tags = tuple(_listed(config.get("tags")))
+        node.tags = self._tags(config.get("tags"), joined(path, "tags"))
         return node
 
-    def _expect(self, value: Any, kind: type, what: str, path: str) -> None:
-        if not isinstance(value, kind):
-            self._fail(path, f"expected {what}, not {value!r}")
+    def _tags(self, tags: Any, path: str) -> tuple[str, ...]:
+        for tag in _listed(tags):
+            self.problems.prefer(tag, str, "a string or a list of strings", path)
+        return tuple(str(tag) for tag in _listed(tags))
 
     def _type(self, config: Mapping[str, Any], states: Mapping[str, Any], path: str) -> str:
         given = config.get("type")
         if given is not None:
             if given not in KINDS:
-                self._fail(_join(path, "type"), f"no state type named {given!r}", KINDS)
+                self.problems.fail(joined(path, "type"), f"no state type named {given!r}", KINDS)
             if given in (ATOMIC, FINAL, HISTORY) and states:
-                self._complain(_join(path, "type"), f"a state of type {given!r} cannot have states inside")
+                self.problems.complain(joined(path, "type"), f"a state of type {given!r} cannot have states inside")
             return str(given)
         return COMPOUND if states else HISTORY if config.get("history") else ATOMIC
 
     def _set_history(self, node: Node, path: str) -> None:
         given = node.config.get("history")
         if given not in (None, False, True, "shallow", "deep"):
-            self._complain(_join(path, "history"), f"no kind of history named {given!r}", ("shallow", "deep"))
+            self.problems.complain(joined(path, "history"), f"no kind of history named {given!r}", ("shallow", "deep"))
         if node.type == HISTORY:
             node.history = "deep" if given == "deep" else "shallow"
 
     def _set_initial(self, node: Node, path: str) -> None:
-        initial = node.config.get("initial")
+        initial, where = node.config.get("initial"), joined(path, "initial")
         if node.type != COMPOUND:
             if initial is not None:
-                self._complain(_join(path, "initial"), f"a state of type {node.type!r} has no initial state")
+                self.problems.complain(where, f"a state of type {node.type!r} has no initial state")
             return
+        if not node.states:
+            self.problems.fail(path, "a compound state has states inside")
         if not initial:
             first = next(iter(node.states))
-            self._fail(
+            self.problems.fail(
                 path,
                 f'No initial state specified for compound state node "#{node.id}". '
                 f'Try adding {{ initial: "{first}" }} to the state config.',
             )
-        node.initial = node.states.get(initial_key(node))
+        if isinstance(initial, Mapping):
+            self.problems.keys(initial, INITIAL_KEYS, where)
+        key = initial_key(node)
+        self.problems.expect(key, str, "the key of a state", where)
+        node.initial = node.states.get(key)
         if node.initial is None:
-            self._complain(_join(path, "initial"), f"no state named {initial_key(node)!r} inside", node.states)
+            self.problems.complain(where, f"no state named {key!r} inside", node.states)
 
     # -- transitions, actions and actors -------------------------------------------------------------------------
 
     def _wire(self, node: Node) -> None:
         path, config = self._paths[node], node.config
-        node.entry = self._operations(config.get("entry"), _join(path, "entry"))
-        node.exit = self._operations(config.get("exit"), _join(path, "exit"))
+        node.entry = self._operations(config.get("entry"), joined(path, "entry"))
+        node.exit = self._operations(config.get("exit"), joined(path, "exit"))
         if isinstance(config.get("initial"), Mapping):
-            node.initial_ops = self._operations(config["initial"].get("actions"), _join(path, "initial.actions"))
+            node.initial_ops = self._operations(config["initial"].get("actions"), joined(path, "initial.actions"))
         if "output" in config and (node.type == FINAL or node.parent is None):
             node.output = as_value(config["output"])
         if node.type == HISTORY:
@@ -178,70 +174,71 @@ class Builder:
         self._add_invokes(node, path)
         self._add_after(node, path)
         if config.get("always") is not None:
-            node.always = self._transitions(node, "", config["always"], _join(path, "always"))
+            node.always = self._transitions(node, "", config["always"], joined(path, "always"))
 
     def _operations(self, specs: Any, path: str) -> tuple[Any, ...]:
         found = []
         for index, spec in enumerate(_listed(specs)):
             where = f"{path}[{index}]" if isinstance(specs, list | tuple) else path
-            check_action(spec, self.names, where, self._complain)
+            check_action(spec, self.names, where, self.problems.complain)
             found.append(self.names.operation(spec))
         return tuple(found)
 
     def _history_default(self, node: Node, path: str) -> tuple[Node, ...]:
         parent = node.parent
         if parent is None:
-            self._fail(path, "the root cannot be a history state")
-            return ()
+            self.problems.fail(path, "the root cannot be a history state")
         targets = _targets(node.config.get("target"))
         if targets is None:
             return (parent,) if parent.type == PARALLEL else tuple(filter(None, [parent.initial]))
-        return tuple(self._resolve(self._by_path, parent, target, _join(path, "target")) for target in targets)
+        return tuple(self._resolve(find_default, node, target, joined(path, "target")) for target in targets)
 
     def _add_on(self, node: Node, path: str) -> None:
         on = node.config.get("on")
         if on is None:
             return
-        self._expect(on, Mapping, "a mapping of events to transitions", _join(path, "on"))
+        self.problems.expect(on, Mapping, "a mapping of events to transitions", joined(path, "on"))
         for descriptor, spec in in_script_order(on):
             if descriptor == "":
-                self._fail(
-                    _join(path, "on"),
+                self.problems.fail(
+                    joined(path, "on"),
                     'Null events ("") cannot be specified as a transition key. Use `always: { ... }` instead.',
                 )
-            node.on[descriptor] = self._transitions(node, descriptor, spec, _join(path, f"on.{descriptor}"))
+            node.on[descriptor] = self._transitions(node, descriptor, spec, joined(path, f"on.{descriptor}"))
 
     def _add_done(self, node: Node, path: str) -> None:
         if node.config.get("onDone") is not None:
             descriptor = f"xstate.done.state.{node.id}"
-            node.on[descriptor] = self._transitions(node, descriptor, node.config["onDone"], _join(path, "onDone"))
+            node.on[descriptor] = self._transitions(node, descriptor, node.config["onDone"], joined(path, "onDone"))
 
     def _add_invokes(self, node: Node, path: str) -> None:
         invokes, given = [], node.config.get("invoke")
         for index, config in enumerate(_listed(given)):
-            where = _join(path, f"invoke[{index}]" if isinstance(given, list | tuple) else "invoke")
+            where = joined(path, f"invoke[{index}]" if isinstance(given, list | tuple) else "invoke")
             invokes.append(self._invoke(node, index, config, where))
         node.invokes = tuple(invokes)
         node.spawns = tuple(self.names.operation(_spawning(invoke)) for invoke in invokes)
         node.stops = tuple(self.names.operation(builtin.stop_child(invoke.id)) for invoke in invokes)
 
     def _invoke(self, node: Node, index: int, config: Any, path: str) -> Invoke:
-        self._check_keys(config, INVOKE_KEYS, path)
+        self.problems.keys(config, INVOKE_KEYS, path)
         src, given_id = config.get("src"), f"{index}.{node.id}"
         if src is None:
-            self._fail(_join(path, "src"), "an invoke needs a src: a name, or actor logic", self.names.actors)
+            self.problems.fail(joined(path, "src"), "an invoke needs a src: a name, or actor logic", self.names.actors)
         if isinstance(src, str):
             if src not in self.names.actors:
-                self._complain(_join(path, "src"), f"no actor named {src!r}", self.names.actors)
+                self.problems.complain(joined(path, "src"), f"no actor named {src!r}", self.names.actors)
         else:
             logic, src = src, f"{INVOKE_PREFIX}{given_id}"
             self.names.inline_actors[src] = logic
         id = config.get("id")
+        self.problems.prefer(id, str, "a string", joined(path, "id"))
+        self.problems.prefer(config.get("systemId"), str, "a string", joined(path, "systemId"))
         invoke = Invoke(id if id is not None else given_id, src, config)
         for key, prefix in (("onDone", "done.actor"), ("onError", "error.actor"), ("onSnapshot", "snapshot")):
             if config.get(key) is not None:
                 descriptor = f"xstate.{prefix}.{invoke.id}"
-                node.on[descriptor] = self._transitions(node, descriptor, config[key], _join(path, key))
+                node.on[descriptor] = self._transitions(node, descriptor, config[key], joined(path, key))
         if config.get("timeout") is not None:
             self._add_timeout(node, invoke, path)
         return invoke
@@ -250,35 +247,29 @@ class Builder:
         """A bound on an invoked actor's time: stop it and take `onTimeout`, else `onError`."""
         config, late = invoke.config, f"xstate.timeout.actor.{invoke.id}"
         if config.get("onTimeout") is None and config.get("onError") is None:
-            self._fail(_join(path, "timeout"), "a timeout needs onTimeout or onError to go on with")
-        self._check_delay(config["timeout"], _join(path, "timeout"))
-        stop, calm = builtin.stop_child(invoke.id), self.names.operation(builtin.cancel(late))
+            self.problems.fail(joined(path, "timeout"), "a timeout needs onTimeout or onError to go on with")
+        self._check_delay(config["timeout"], joined(path, "timeout"))
         error = {"name": "TimeoutError", "message": f"actor {invoke.id!r} took too long", "code": "timeout"}
         failure = {"type": f"xstate.error.actor.{invoke.id}", "error": error, "actorId": invoke.id}
+        fail = {"actions": [builtin.raise_(failure)]}
         spec = config.get("onTimeout")
-        found = self._transitions(node, late, {"actions": [builtin.raise_(failure)]} if spec is None else spec, path)
+        found = self._transitions(node, late, fail if spec is None else spec, joined(path, "onTimeout"))
         for transition in found:
-            transition.ops = (self.names.operation(stop), *transition.ops)
+            transition.ops = (self.names.operation(builtin.stop_child(invoke.id)), *transition.ops)
         node.on[late] = found
-        for ending in ("done", "error"):
-            descriptor = f"xstate.{ending}.actor.{invoke.id}"
-            for transition in node.on.get(descriptor, ()):
-                transition.ops = (calm, *transition.ops)
-            if ending == "done":
-                quiet = Transition(node, descriptor, {}, self.local)
-                quiet.ops = (calm,)
-                node.on[descriptor] = (*node.on.get(descriptor, ()), quiet)
         raised = builtin.raise_({"type": late}, delay=config["timeout"], id=late)
         node.entry = (*node.entry, self.names.operation(raised))
-        node.exit = (*node.exit, calm)
+        node.exit = (*node.exit, self.names.operation(builtin.cancel(late)))
+        for ending in ("done", "error"):
+            self.timeouts[f"xstate.{ending}.actor.{invoke.id}"] = late
 
     def _add_after(self, node: Node, path: str) -> None:
         after = node.config.get("after")
         if after is None:
             return
-        self._expect(after, Mapping, "a mapping of delays to transitions", _join(path, "after"))
+        self.problems.expect(after, Mapping, "a mapping of delays to transitions", joined(path, "after"))
         for key, spec in in_script_order(after):
-            where, delay = _join(path, f"after.{key}"), _number(key)
+            where, delay = joined(path, f"after.{key}"), _number(key)
             self._check_delay(delay, where)
             descriptor = f"xstate.after.{_number_text(delay)}.{node.id}"
             raised = builtin.raise_({"type": descriptor}, delay=delay, id=descriptor)
@@ -290,9 +281,9 @@ class Builder:
 
     def _check_delay(self, delay: Any, path: str) -> None:
         if isinstance(delay, str) and delay not in self.names.delays:
-            self._complain(path, f"no delay named {delay!r}", self.names.delays)
+            self.problems.complain(path, f"no delay named {delay!r}", self.names.delays)
         if isinstance(delay, int | float) and delay < 0:
-            self._complain(path, f"a delay cannot be negative: {delay!r}")
+            self.problems.complain(path, f"a delay cannot be negative: {delay!r}")
 
     def _transitions(self, node: Node, descriptor: str, specs: Any, path: str) -> tuple[Transition, ...]:
         found = []
@@ -304,16 +295,17 @@ class Builder:
 
     def _transition(self, node: Node, descriptor: str, spec: Any, path: str) -> Transition:
         config = {} if spec is None else {"target": spec} if isinstance(spec, str) else spec
-        self._check_keys(config, TRANSITION_KEYS, path)
+        self.problems.keys(config, TRANSITION_KEYS, path)
+        self.problems.prefer(config.get("reenter"), bool, "true or false", joined(path, "reenter"))
         transition = Transition(node, descriptor, config, self.local)
         targets = _targets(config.get("target"))
         if targets is not None:
-            where = _join(path, "target")
-            transition.targets = tuple(self._resolve(self._target, node, target, where) for target in targets)
+            where = joined(path, "target")
+            transition.targets = tuple(self._resolve(find_target, node, target, where) for target in targets)
         if config.get("guard") is not None:
-            check_guard(config["guard"], self.names, _join(path, "guard"), self._complain)
+            check_guard(config["guard"], self.names, joined(path, "guard"), self.problems.complain)
             transition.guard = self.names.guard(config["guard"])
-        transition.ops = self._operations(config.get("actions"), _join(path, "actions"))
+        transition.ops = self._operations(config.get("actions"), joined(path, "actions"))
         return transition
 
     def _add_routes(self, root: Node) -> None:
@@ -322,64 +314,19 @@ class Builder:
             route, id = node.config.get("route"), node.config.get("id")
             if node is root or route is None or not id:
                 continue
-            path = _join(self._paths[node], "route")
-            self._check_keys(route, TRANSITION_KEYS, path)
+            path = joined(self._paths[node], "route")
+            self.problems.keys(route, TRANSITION_KEYS, path)
             leads_here = _routes_to(f"#{id}")
             guard = and_([leads_here, route["guard"]]) if route.get("guard") is not None else leads_here
             routes.append(self._transition(root, "xstate.route", {**route, "guard": guard, "target": f"#{id}"}, path))
         if routes:
             root.on["xstate.route"] = tuple(routes)
 
-    # -- targets -------------------------------------------------------------------------------------------------
-
-    def _resolve(self, find: Callable[[Node, Any], Node], node: Node, target: Any, path: str) -> Node:
+    def _resolve(self, find: Find, node: Node, target: Any, path: str) -> Node:
         try:
-            return find(node, target)
+            return find(self.by_id, self.id, node, target)
         except Unresolved as error:
-            raise ChartError(self.id, path, str(error), error.known) from None
-
-    def _target(self, node: Node, target: Any) -> Node:
-        if not isinstance(target, str):
-            raise Unresolved(f"a target is a string, not {target!r}")
-        if target.startswith("#"):
-            return find_by_id(self.by_id, self.id, target)
-        if target.startswith(".") and node.parent is None:
-            return self._by_path(node, target[1:])
-        if node.parent is None:
-            raise Unresolved(
-                f'Invalid target: "{target}" is not a valid target from the root node. Did you mean ".{target}"?',
-                node.states,
-            )
-        try:
-            return self._by_path(node.parent, node.key + target if target.startswith(".") else target)
-        except Unresolved as error:
-            problem = f"Invalid transition definition for state node '{node.id}':\n{error}"
-            raise Unresolved(problem, error.known) from None
-
-    def _by_path(self, node: Node, path: str) -> Node:
-        if path.startswith("#"):
-            return find_by_id(self.by_id, self.id, path)
-        return descend(node, to_path(path))
-
-
-def find_by_id(by_id: Mapping[str, Node], machine_id: str, text: str) -> Node:
-    """The node behind `#id` or `#id.child`."""
-    first, *rest = to_path(text)
-    id = first[1:] if first.startswith("#") else first
-    if id not in by_id:
-        raise Unresolved(f"Child state node '#{id}' does not exist on machine '{machine_id}'", by_id)
-    return descend(by_id[id], rest)
-
-
-def descend(node: Node, path: list[str]) -> Node:
-    """The node at the end of a path of keys."""
-    for key in path:
-        if not key:
-            break
-        if key not in node.states:
-            raise Unresolved(f"Child state '{key}' does not exist on '{node.id}'", node.states)
-        node = node.states[key]
-    return node
+            self.problems.fail(path, str(error), error.known)
 
 
 def _spawning(invoke: Invoke) -> Any:
@@ -404,10 +351,6 @@ def _listed(specs: Any) -> list[Any]:
 
 def _targets(target: Any) -> list[Any] | None:
     return None if target is None or target == "" else _listed(target)
-
-
-def _join(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else key
 
 
 def _number(key: str) -> Any:

@@ -1,5 +1,6 @@
 """Configurations: which states are active, interned so that what follows from them is computed once."""
 
+from collections.abc import Collection
 from typing import Any
 
 from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, in_script_order
@@ -135,3 +136,13 @@ def initial_nodes(node: Node) -> list[Node]:
         for child in node.children:
             found.extend(initial_nodes(child))
     return found
+
+
+def is_legal(nodes: Collection[Node]) -> bool:
+    """Whether these nodes can be active together: one child of each compound state, all of each parallel one."""
+    for node in nodes:
+        active = [child for child in node.children if child in nodes]
+        wanted = 1 if node.type == COMPOUND else len(node.children) if node.type == PARALLEL else 0
+        if node.is_history or len(active) != wanted:
+            return False
+    return True

@@ -21,17 +21,23 @@ class Shape:
         self.positional, self.scoped = positional, scoped
 
 
+# A parameter with a default is only given something if it is called by one of these names.
+OFFERED = ("context", "event", "params", "input", "state")
+
+
 def shape(function: Callable[..., Any]) -> Shape:
     """Read what a function takes."""
     inner = getattr(function, "__func__", function)
     code = getattr(inner, "__code__", None)
     if code is None or code.co_flags & 0x04:  # built-in, partial, callable object, or *args
         return _inspected(function)
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    positional = code.co_varnames[: code.co_argcount]
+    defaults = len(inner.__defaults__ or ())
+    required, optional = positional[: len(positional) - defaults], positional[len(positional) - defaults :]
     bound = 1 if inner is not function else 0
-    scoped = "scope" in names
-    in_positionals = scoped and "scope" in names[: code.co_argcount]
-    return Shape(code.co_argcount - bound - (1 if in_positionals else 0), scoped)
+    names = [*required[bound:], *(name for name in optional if name in OFFERED)]
+    scoped = "scope" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return Shape(len([name for name in names if name != "scope"]), scoped)
 
 
 def _inspected(function: Callable[..., Any]) -> Shape:
@@ -48,7 +54,7 @@ def _inspected(function: Callable[..., Any]) -> Shape:
         for p in parameters
         if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
         and p.name != "scope"
-        and p.default is Parameter.empty
+        and (p.default is Parameter.empty or p.name in OFFERED)
     ]
     varying = any(p.kind is Parameter.VAR_POSITIONAL for p in parameters)
     return Shape(max(2, len(fixed)) if varying else len(fixed), scoped)

@@ -1,7 +1,7 @@
-"""Short texts for people: what a transition is taken on, under which condition, and what it does."""
+"""What people see of a chart: its transitions, and short texts for events, guards, actions and states."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from antiphon.chart.actions import Action
@@ -18,15 +18,30 @@ ENDINGS = {
 }
 
 
+def written_transitions(node: Node) -> Iterator[Transition]:
+    """The transitions of a state that its chart has written."""
+    for transitions in node.on.values():
+        # What has operations, but none in the chart, was added by the builder to stop a timer.
+        yield from (transition for transition in transitions if transition.config or not transition.ops)
+    yield from node.always
+
+
 def transition_label(transition: Transition) -> str:
     """A transition as `EVENT [guard] / action, action`."""
+    return f"{event_label(transition.event_type, transition.source)}{_conditions(transition)}"
+
+
+def move_label(transition: Transition) -> str:
+    """A transition as `source → target [guard] / action, action`."""
+    targets = ", ".join(node.key for node in transition.targets or ())
+    moved = f"{transition.source.key} → {targets}" if targets else transition.source.key
+    return f"{moved}{_conditions(transition)}"
+
+
+def _conditions(transition: Transition) -> str:
     guard, actions = transition.config.get("guard"), action_labels(transition.config.get("actions"))
-    words = [event_label(transition.event_type, transition.source)]
-    if guard is not None:
-        words.append(f"[{guard_label(guard)}]")
-    if actions:
-        words.append(f"/ {', '.join(actions)}")
-    return " ".join(words)
+    tested = "" if guard is None else f" [{guard_label(guard)}]"
+    return f"{tested} / {', '.join(actions)}" if actions else tested
 
 
 def event_label(type: str, node: Node) -> str:
@@ -45,11 +60,26 @@ def event_label(type: str, node: Node) -> str:
     return type.removeprefix(INTERNAL)
 
 
-def event_labels(root: Node) -> dict[str, str]:
-    """The internal event types that the states of a machine react to, as people would name them."""
-    return {
-        type: event_label(type, node) for node in root.walk() for type in node.on if type.startswith(INTERNAL)
-    }
+class EventLabels:
+    """The event types of a machine as people would name them."""
+
+    __slots__ = ("_known", "_root")
+
+    def __init__(self, root: Node) -> None:
+        self._root = root
+        internal = ((type, node) for node in root.walk() for type in node.on if type.startswith(INTERNAL))
+        self._known = {type: event_label(type, node) for type, node in internal}
+
+    def __getitem__(self, type: str) -> str:
+        return self._known.get(type) or event_label(type, self._root)
+
+
+def value_label(value: Any) -> str:
+    """A state value in one line: `a`, `a.b`, or `(a.b, c)` where several regions are active."""
+    if isinstance(value, str):
+        return value
+    parts = [f"{key}.{inner}" if (inner := value_label(below)) else key for key, below in value.items()]
+    return f"({', '.join(parts)})" if len(parts) > 1 else "".join(parts)
 
 
 def invoke_label(invoke: Invoke, node: Node) -> str:
@@ -114,4 +144,7 @@ def _is_named(invoke: Invoke, node: Node) -> bool:
 
 
 def _source(invoke: Invoke) -> str:
-    return invoke.src if not invoke.src.startswith(INTERNAL) else _name(invoke.config["src"])
+    if not invoke.src.startswith(INTERNAL):
+        return invoke.src
+    # Logic written into the chart has no name, unless it is a machine.
+    return str(getattr(invoke.config["src"], "id", "actor"))

@@ -3,14 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
-from antiphon.chart.build import Builder, Unresolved, find_by_id
-from antiphon.chart.configuration import complete, nodes_of_value
+from antiphon.chart.build import Builder
+from antiphon.chart.configuration import complete, is_legal, nodes_of_value
 from antiphon.chart.errors import ChartError, EngineError
 from antiphon.chart.names import Implementations
 from antiphon.chart.nodes import Node
 from antiphon.chart.plans import Plan, initial_plan, is_done
 from antiphon.chart.snapshot import Frame, Snapshot
 from antiphon.chart.tables import LIMIT, Tables
+from antiphon.chart.targets import Unresolved, find_by_id
 from antiphon.chart.work import NO_CHILDREN
 
 C = TypeVar("C")
@@ -40,6 +41,8 @@ class Machine(Generic[C, E]):
         self.id = builder.id
         self.root = builder.build()
         self.nodes = builder.by_id
+        # Events that end an invoked actor, and the timeout that is then no longer needed.
+        self.timeouts = builder.timeouts
         self.version: Any = config.get("version")
         self.max_iterations = _max_iterations(self.id, config)
         self.history_nodes = tuple(node for node in self.nodes.values() if node.is_history)
@@ -103,9 +106,12 @@ class Machine(Generic[C, E]):
     def nodes_at(self, value: Any) -> tuple[Node, ...]:
         """The nodes that are active at a state value."""
         try:
-            return tuple(complete(list(dict.fromkeys(nodes_of_value(self.root, self.root, value)))))
+            nodes = tuple(complete(list(dict.fromkeys(nodes_of_value(self.root, self.root, value)))))
         except KeyError as error:
             raise EngineError(error.args[0]) from None
+        if self.strict and not is_legal(nodes):
+            raise EngineError(f"{value!r} is no state value of '{self.id}'")
+        return nodes
 
     def __repr__(self) -> str:
         return f"Machine({self.id!r})"
@@ -113,7 +119,7 @@ class Machine(Generic[C, E]):
 
 def _max_iterations(id: str, config: Mapping[str, Any]) -> int:
     given = (config.get("options") or {}).get("maxIterations", MAX_ITERATIONS)
-    if isinstance(given, bool) or not isinstance(given, int | float) or given < 1:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not given >= 1:
         raise ChartError(id, "options.maxIterations", f"expected a positive number, not {given!r}")
     return int(given)
 

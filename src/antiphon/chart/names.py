@@ -89,11 +89,19 @@ def _call(name: str, function: Any, params: Any) -> ops.Operation:
 
 def check_action(spec: Any, names: Implementations, path: str, problem: Problem) -> None:
     """Report an action that is not one, or that refers to a name nobody implemented."""
+    if isinstance(spec, Action):
+        if spec.actor is not None and names.logic(spec.actor) is None:
+            problem(path, f"no actor named {spec.actor!r}", names.actors)
+        if spec.delay is not None and spec.delay not in names.delays:
+            problem(path, f"no delay named {spec.delay!r}", names.delays)
+        return
     name = spec.get("type") if isinstance(spec, Mapping) else spec
     if isinstance(name, str):
         if name not in names.actions:
             problem(path, f"no action named {name!r}", names.actions)
-    elif isinstance(spec, Mapping) or not (callable(spec) or isinstance(spec, Action)):
+        elif isinstance(names.actions[name], Action):
+            check_action(names.actions[name], names, path, problem)
+    elif isinstance(spec, Mapping) or not callable(spec):
         problem(path, f"an action is a name, {{'type': name}}, a function or a built-in action, not {spec!r}", {})
 
 

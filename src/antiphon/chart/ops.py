@@ -282,8 +282,8 @@ class MachineDone:
 
 
 def done_event(type: str, output: Value | None, work: Work) -> dict[str, Any]:
-    """A done event; it has no `output` key when there is none."""
-    return {"type": type} if output is None else {"type": type, "output": output(work)}
+    """A done event; its output is None where there is none."""
+    return {"type": type, "output": None if output is None else output(work)}
 
 
 def checked(event: Any) -> Any:

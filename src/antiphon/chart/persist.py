@@ -7,13 +7,13 @@ hold is refused with its place. Coming back, everything is checked before anythi
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from antiphon.chart.build import Unresolved, find_by_id
 from antiphon.chart.children import Children
 from antiphon.chart.errors import EngineError, SnapshotError
 from antiphon.chart.machine import Machine
-from antiphon.chart.nodes import Node
+from antiphon.chart.nodes import COMPOUND, Node
 from antiphon.chart.refs import ActorRef, is_reference, to_reference
 from antiphon.chart.snapshot import Frame, Snapshot
+from antiphon.chart.targets import Unresolved, find_by_id
 from antiphon.chart.text import Text
 
 STATUSES = ("active", "done", "error", "stopped")
@@ -22,11 +22,15 @@ PersistChild = Callable[[ActorRef], Mapping[str, Any]]
 
 def to_json(snapshot: Snapshot[Any], persist_child: PersistChild) -> dict[str, Any]:
     """A snapshot as JSON-ready values; children are persisted by who runs them."""
+    try:
+        context = to_json_value(snapshot.context, "context")
+    except RecursionError:
+        raise SnapshotError("context: it contains itself, or is nested too deeply to be persisted") from None
     found: dict[str, Any] = {
         "status": snapshot.status,
         "value": snapshot.value,
         "historyValue": {id: [{"id": node.id} for node in nodes] for id, nodes in snapshot.history.items()},
-        "context": to_json_value(snapshot.context, "context"),
+        "context": context,
         "children": {id: _child(ref, persist_child) for id, ref in snapshot.children.items() if ref is not None},
     }
     if snapshot.output is not None:
@@ -47,7 +51,11 @@ def _child(ref: ActorRef, persist_child: PersistChild) -> dict[str, Any]:
 
 def to_json_value(value: Any, path: str) -> Any:
     """A value with references and texts replaced; the very same object where there is nothing to replace."""
-    if value is None or isinstance(value, str | int | float):
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        if value - value != 0:  # infinite, or not a number
+            raise SnapshotError(f"{path}: {value!r} cannot be persisted as JSON")
         return value
     if isinstance(value, Text):
         return str(value)
@@ -87,6 +95,9 @@ def migrated(machine: Machine[Any, Any], persisted: Any) -> Mapping[str, Any]:
     """What was persisted, moved to the machine's version if it was stamped with another one."""
     if not isinstance(persisted, Mapping):
         raise SnapshotError(f"{machine.id}: a persisted snapshot is a mapping, not {type(persisted).__name__}")
+    owner = persisted.get("machine", machine.id)
+    if owner != machine.id:
+        raise SnapshotError(f"{machine.id}: the snapshot is one of the machine {owner!r}")
     if "version" not in persisted or persisted["version"] == machine.version:
         return persisted
     version = persisted["version"]
@@ -118,7 +129,7 @@ def from_json(
     for id, (data, logic) in described.items():
         children = children.adding(id, make_child(id, data, logic))
     frame = Frame(status, persisted.get("output"), persisted.get("error"), children, history)
-    return Snapshot(machine.tables.intern(nodes), _revived(context, children), frame)
+    return Snapshot(machine.tables.intern(nodes), _revived_context(context, children), frame)
 
 
 def _mapping(machine: Machine[Any, Any], persisted: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -145,9 +156,25 @@ def _history(machine: Machine[Any, Any], persisted: Any) -> dict[str, tuple[Node
         if not isinstance(items, list | tuple):
             raise SnapshotError(f"{machine.id}: historyValue.{id} should be a list, not {items!r}")
         nodes = tuple(_recalled(machine, id, item) for item in items)
+        if machine.strict:
+            _check_recalled(machine, id, nodes)
         if nodes:
             found[id] = nodes
     return found
+
+
+def _check_recalled(machine: Machine[Any, Any], id: str, nodes: tuple[Node, ...]) -> None:
+    """What a history node recalls lies inside its parent, and can be active at one time."""
+    history = machine.nodes.get(id)
+    parent = history.parent if history is not None and history.is_history else None
+    if parent is None:
+        raise SnapshotError(f"{machine.id}: historyValue.{id} is of no history state")
+    for node in nodes:
+        if node.is_history or not node.is_inside(parent):
+            raise SnapshotError(f"{machine.id}: historyValue.{id} names {node.id!r}, which it cannot recall")
+    inside = dict.fromkeys(member for node in nodes for member in (node, *node.ancestors(parent), parent))
+    if any(len([n for n in inside if n.parent is node]) > 1 for node in inside if node.type == COMPOUND):
+        raise SnapshotError(f"{machine.id}: historyValue.{id} names states that exclude each other")
 
 
 def _recalled(machine: Machine[Any, Any], id: str, item: Any) -> Node:
@@ -163,12 +190,20 @@ def _children(machine: Machine[Any, Any], persisted: Mapping[str, Any]) -> dict[
     for id, data in persisted.items():
         if not isinstance(data, Mapping) or not isinstance(data.get("snapshot"), Mapping):
             raise SnapshotError(f"{machine.id}: children.{id} has no snapshot")
-        logic = machine.logic(data.get("src"))
+        src = data.get("src")
+        logic = machine.logic(src) if isinstance(src, str) else None
         if logic is not None:
             found[id] = (data, logic)
         elif machine.strict:
             raise SnapshotError(f"{machine.id}: children.{id} runs {data.get('src')!r}, which is no known actor")
     return found
+
+
+def _revived_context(context: Mapping[str, Any], children: Mapping[str, Any]) -> Any:
+    if is_reference(context):
+        raise SnapshotError("context is a reference to an actor")
+    revived = _revived(context, children)
+    return revived if isinstance(revived, dict) else dict(revived)
 
 
 def _revived(value: Any, children: Mapping[str, Any]) -> Any:

@@ -8,7 +8,7 @@ that only calls an action runs once; one that assigns must have a guard that end
 from typing import Any, NamedTuple
 
 from antiphon.chart.decisions import Leaf, decide, decide_eventless
-from antiphon.chart.effects import Effect, Finish, StopChild
+from antiphon.chart.effects import Cancel, Effect, Finish, StopChild
 from antiphon.chart.errors import LoopError
 from antiphon.chart.functions import from_input
 from antiphon.chart.nodes import Transition
@@ -73,6 +73,8 @@ class Step:
         if type == STOP:
             self._stop_children(forget=True)
             return self._end("stopped", None)
+        if type in work.machine.timeouts:
+            work.effects.append(Cancel(work.machine.timeouts[type]))
         if type != INIT:
             leaf = decided or decide(work.configuration, type, work.context, event)
             self.handled = bool(leaf.selected)

@@ -48,6 +48,7 @@ class Text:
     _length: int
 
     def __new__(cls, text: "str | Text" = "") -> "Text":
+        """The text, which is its own text already if it was one."""
         return text if isinstance(text, Text) else _view(_Buffer(text), len(text))
 
     def __add__(self, chunk: "str | Text") -> "Text":
@@ -84,6 +85,9 @@ class Text:
 
     def __repr__(self) -> str:
         return f"Text({str(self)!r})"
+
+    def __copy__(self) -> "Text":
+        return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Text":
         return self

@@ -10,6 +10,7 @@ import json
 import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Any
@@ -202,10 +203,8 @@ class Runtime:
         if self._ready:
             return
         delay = None if not self._due else max(0, self._due[0][0] - self.now()) / 1000
-        try:
+        with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), delay)
-        except TimeoutError:
-            pass
 
     async def _gather_due(self) -> None:
         now = self.now()

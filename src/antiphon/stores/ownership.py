@@ -20,7 +20,7 @@ class Ownership:
     def take(self) -> None:
         """Become the owner, or say who is."""
         try:
-            file = open(self._path, "a+", encoding="utf-8")
+            file = open(self._path, "a+", encoding="utf-8")  # noqa: SIM115 (it stays open as long as the lock is held)
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be written: {error.strerror}") from error
         try:

@@ -1,0 +1,62 @@
+"""Delayed events on their way to a machine, as an immutable value: time without a clock."""
+
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Delayed:
+    """An event that arrives when its time has come, unless it is cancelled before."""
+
+    due: float
+    event: Any
+    id: str | None
+    can_be_cancelled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A moment, in milliseconds since the start, and the events delayed beyond it in the order they fall due."""
+
+    now: float = 0
+    events: tuple[Delayed, ...] = ()
+
+    def adding(self, event: Any, delay_ms: float, id: str | None) -> "Pending":
+        """With one more event; of events that fall due together the one added first comes first."""
+        others = self._out_of_reach(id).events
+        added = Delayed(self.now + delay_ms, event, id, id is not None)
+        place = bisect_right(others, added.due, key=_due)
+        return replace(self, events=(*others[:place], added, *others[place:]))
+
+    def without(self, id: str) -> "Pending":
+        """With the event of this id cancelled, if there is one."""
+        kept = tuple(event for event in self.events if event.id != id or not event.can_be_cancelled)
+        return self if len(kept) == len(self.events) else replace(self, events=kept)
+
+    @property
+    def next(self) -> Delayed | None:
+        """The event that falls due first."""
+        return self.events[0] if self.events else None
+
+    def after_next(self) -> "Pending":
+        """The moment at which the next event arrives, without it."""
+        first, *others = self.events
+        later = Pending(max(self.now, first.due), tuple(others))
+        return later._out_of_reach(first.id)
+
+    def at(self, now: float) -> "Pending":
+        """A later moment, before which nothing falls due."""
+        return replace(self, now=now)
+
+    def _out_of_reach(self, id: str | None) -> "Pending":
+        # Under an id that is taken, both events arrive and the id means the later one; and when one has
+        # arrived, the id means none. So it is in XState, and so the actors have it.
+        if id is None or all(event.id != id for event in self.events):
+            return self
+        released = tuple(replace(event, can_be_cancelled=False) if event.id == id else event for event in self.events)
+        return replace(self, events=released)
+
+
+def _due(event: Delayed) -> float:
+    return event.due

@@ -1,0 +1,172 @@
+"""Callbacks and reducers: plain functions as actors."""
+
+from antiphon import create_actor, create_machine, emit, from_callback, from_transition, send_to
+
+
+def invoking(logic, on=None, **more):
+    """A machine that runs some logic until `LEAVE` comes."""
+    busy = {"invoke": {"src": "work", "id": "work", **more}, "on": {"LEAVE": "away", **(on or {})}}
+    return create_machine({"initial": "busy", "states": {"busy": busy, "away": {}}}, actors={"work": logic})
+
+
+def test_clean_up_runs_once_when_the_state_is_left():
+    heard = []
+    logic = from_callback(lambda: heard.append("start") or (lambda: heard.append("clean")))
+    actor = create_actor(invoking(logic)).start()
+
+    actor.send({"type": "LEAVE"})
+    actor.stop()
+
+    assert heard == ["start", "clean"]
+
+
+def test_clean_up_runs_when_the_root_is_stopped():
+    heard = []
+
+    create_actor(invoking(from_callback(lambda: lambda: heard.append("clean")))).start().stop()
+
+    assert heard == ["clean"]
+
+
+def test_callback_without_clean_up_is_just_stopped():
+    actor = create_actor(invoking(from_callback(lambda: None))).start()
+
+    actor.send({"type": "LEAVE"})
+
+    assert actor.get_snapshot().value == "away"
+
+
+def test_callback_gets_its_input_and_may_ask_for_nothing():
+    seen = []
+
+    create_actor(invoking(from_callback(seen.append), input=lambda context, event: event["type"])).start()
+
+    assert seen == ["xstate.init"]
+
+
+def test_callback_hears_events_and_answers():
+    seen = []
+
+    def echo(*, scope):
+        scope.receive(lambda event: scope.send_back({"type": "ECHO", "of": event["type"]}))
+
+    on = {
+        "ASK": {"actions": send_to("work", {"type": "PING"})},
+        "ECHO": {"actions": lambda context, event: seen.append(event)},
+    }
+    create_actor(invoking(from_callback(echo), on)).start().send({"type": "ASK"})
+
+    assert seen == [{"type": "ECHO", "of": "PING"}]
+
+
+def test_callback_that_was_left_is_not_heard_any_more():
+    seen, scopes = [], []
+    logic = from_callback(lambda *, scope: scopes.append(scope))
+    machine = create_machine(
+        {
+            "initial": "busy",
+            "on": {"NEWS": {"actions": lambda context, event: seen.append(event)}},
+            "states": {"busy": {"invoke": {"src": "work"}, "on": {"LEAVE": "away"}}, "away": {}},
+        },
+        actors={"work": logic},
+    )
+    actor = create_actor(machine).start()
+
+    scopes[0].send_back({"type": "NEWS", "n": 1})
+    actor.send({"type": "LEAVE"})
+    scopes[0].send_back({"type": "NEWS", "n": 2})
+
+    assert seen == [{"type": "NEWS", "n": 1}]
+
+
+def test_callback_can_emit():
+    seen, scopes = [], []
+    actor = create_actor(from_callback(lambda *, scope: scopes.append(scope)))
+    actor.on("news", seen.append)
+    actor.start()
+
+    scopes[0].emit({"type": "news"})
+
+    assert seen == [{"type": "news"}]
+
+
+def test_callback_that_fails_ends_its_actor():
+    errors = []
+    actor = create_actor(invoking(from_callback(lambda: 1 / 0)))
+    actor.subscribe(error=errors.append)
+
+    actor.start()
+
+    assert [type(error) for error in errors] == [ZeroDivisionError]
+    assert actor.get_snapshot().status == "error"
+
+
+def test_listener_of_a_callback_that_fails_ends_its_actor():
+    machine = invoking(
+        from_callback(lambda *, scope: scope.receive(lambda event: 1 / 0)),
+        {"ASK": {"actions": send_to("work", {"type": "PING"})}},
+        onError="away",
+    )
+    actor = create_actor(machine).start()
+
+    actor.send({"type": "ASK"})
+
+    assert actor.get_snapshot().value == "away"
+
+
+def test_reducer_folds_events_from_an_initial_state_of_its_input():
+    actor = create_actor(from_transition(lambda total, event: total + event["by"], lambda given: given), input=10)
+
+    actor.start()
+    actor.send({"type": "ADD", "by": 5})
+
+    assert actor.get_snapshot().context == 15
+
+
+def test_reducer_may_ask_for_its_scope():
+    seen = []
+
+    def reduce(count, event, *, scope):
+        scope.emit({"type": "counted", "count": count + 1})
+        return count + 1
+
+    actor = create_actor(from_transition(reduce, 0))
+    actor.on("counted", seen.append)
+
+    actor.start().send({"type": "X"})
+
+    assert seen == [{"type": "counted", "count": 1}]
+
+
+def test_stopped_callback_is_stopped_for_good():
+    heard = []
+    actor = create_actor(from_callback(lambda *, scope: scope.receive(heard.append))).start()
+
+    actor.stop()
+    actor.send({"type": "X"})
+
+    assert (actor.get_snapshot().status, actor.is_stopped, heard) == ("stopped", True, [])
+
+
+def test_stopped_reducer_folds_no_more():
+    actor = create_actor(from_transition(lambda heard, event: [*heard, event["type"]], [])).start()
+
+    actor.send({"type": "A"})
+    actor.stop()
+    actor.send({"type": "B"})
+
+    # The last thing a reducer hears is that it is stopped, as in XState.
+    assert actor.get_snapshot().context == ["A", "xstate.stop"]
+
+
+def test_machine_emits_what_its_listeners_hear():
+    seen = []
+    actor = create_actor(create_machine({"on": {"E": {"actions": emit({"type": "m", "n": 1})}}}))
+    subscription = actor.on("m", seen.append)
+    actor.start()
+
+    actor.send({"type": "E"})
+    subscription.unsubscribe()
+    actor.send({"type": "E"})
+
+    assert seen == [{"type": "m", "n": 1}]

@@ -1,0 +1,105 @@
+"""`Text` is an immutable string to which adding costs nothing."""
+
+import copy
+import json
+
+import pytest
+
+from antiphon import Text, assign, create_actor, create_machine
+
+
+def test_older_version_stays_as_it_was():
+    first = Text("a")
+    second = first + "b"
+    third = first + "c"
+
+    assert (str(first), str(second), str(third)) == ("a", "ab", "ac")
+
+
+def test_text_is_equal_to_its_string_and_has_its_hash():
+    text = Text("a") + "b"
+
+    assert text == "ab" == text
+    assert text != "abc"
+    assert {text: 1}["ab"] == 1
+
+
+def test_text_is_not_equal_to_other_things():
+    assert Text("1") != 1
+    assert Text("") != None  # noqa: E711
+    assert Text("a") != ["a"]
+
+
+def test_text_of_a_text_is_the_text():
+    text = Text("a")
+
+    assert Text(text) is text
+
+
+def test_only_strings_can_be_added():
+    with pytest.raises(TypeError):
+        Text("a") + 1
+    with pytest.raises(TypeError):
+        1 + Text("a")
+
+
+def test_string_can_be_put_in_front():
+    text = "a" + Text("b")
+
+    assert isinstance(text, Text)
+    assert text == "ab"
+
+
+def test_text_is_true_unless_empty():
+    assert Text("a")
+    assert not Text()
+
+
+def test_text_is_cut_and_searched_like_a_string():
+    text = Text("hel") + "lo"
+
+    assert (text[0], text[-1], text[1:3], text[::-1]) == ("h", "o", "el", "olleh")
+    assert "ell" in text
+    assert list(text) == list("hello")
+    assert f"{text}!" == "hello!"
+
+
+def test_index_beyond_its_end_is_an_error_in_an_older_version_too():
+    text = Text("ab")
+    assert text + "c" == "abc"
+
+    with pytest.raises(IndexError):
+        text[2]
+
+
+def test_text_says_what_it_is():
+    assert repr(Text("a") + "b") == "Text('ab')"
+
+
+def test_copies_are_the_text_itself():
+    text = Text("a")
+
+    assert copy.copy(text) is text
+    assert copy.deepcopy({"text": text})["text"] is text
+
+
+def test_adding_to_the_newest_version_does_not_copy():
+    text = Text("x" * 1_000_000)
+    versions = []
+    for _ in range(2000):
+        text = text + "y"
+        versions.append(text)
+
+    assert len(versions[0]) == 1_000_001
+    assert len(str(versions[-1])) == 1_002_000
+    assert str(versions[999]) == "x" * 1_000_000 + "y" * 1000
+
+
+def test_text_in_context_is_persisted_as_a_string():
+    chart = {"context": {"text": Text()}, "on": {"SAY": {"actions": "say"}}}
+    say = assign({"text": lambda context, event: context["text"] + event["word"]})
+    actor = create_actor(create_machine(chart, actions={"say": say})).start()
+
+    actor.send({"type": "SAY", "word": "hello"})
+
+    assert json.loads(json.dumps(actor.get_persisted_snapshot()))["context"] == {"text": "hello"}
