@@ -76,7 +76,8 @@ class Commit:
     expected: int  # the sequence before; the fence
     at: int
     status: str
-    birth: Birth | None = None
+    birth: Birth | None = None  # of a tree that is new
+    moved: Birth | None = None  # of one that goes on with another version of its machine
     entries: tuple[Entry, ...] = ()
     taken: tuple[str, ...] = ()  # letters that are done with, or cancelled
     letters: tuple[Letter, ...] = ()

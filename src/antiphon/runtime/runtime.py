@@ -5,34 +5,38 @@ done only once it is stored. A tree whose step could not be stored is thrown awa
 """
 
 import asyncio
-import hashlib
-import json
 import uuid
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from heapq import heappop, heappush
+from dataclasses import replace
 from typing import Any
 
-from antiphon.actors.tasks import REJECT
 from antiphon.chart.machine import Machine
+from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.clock import SteadyClock
-from antiphon.runtime.errors import InboxFull, NotRunning, StoreError, UnknownMachine, UnknownRoot
+from antiphon.runtime.errors import NotRunning, Quarantined, StoreError
 from antiphon.runtime.feed import Feeds
-from antiphon.runtime.paths import actor_at
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, Task
+from antiphon.runtime.inboxes import Inboxes, Waiting
+from antiphon.runtime.machines import Machines
+from antiphon.runtime.past import Past
+from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt
 from antiphon.runtime.store import Store
 from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import Batch, Tree
+from antiphon.runtime.woods import Woods
 
-BATCH_TREES, BATCH_LETTERS, INBOX_LIMIT = 256, 16, 256
+BATCH_TREES, BATCH_LETTERS, INBOX_LIMIT, TREE_LIMIT = 256, 16, 256, 10_000
+ATTEMPTS = 3  # a letter that no step can take is set aside after this many
 
 
-@dataclass(slots=True)
-class _Waiting:
-    letter: Letter
-    answer: "asyncio.Future[Receipt] | None" = None
+class Work:
+    """What a tree did in its turn, and who waits to hear of it."""
+
+    __slots__ = ("batch", "commit", "taken", "tree")
+
+    def __init__(self, tree: Tree, batch: Batch, taken: list[Waiting]) -> None:
+        self.tree, self.batch, self.taken = tree, batch, taken
+        self.commit: Commit = tree.commit(batch)
 
 
 class Runtime:
@@ -47,22 +51,19 @@ class Runtime:
         new_id: Callable[[], str] | None = None,
         point: Callable[[str], None] | None = None,
         inbox_limit: int = INBOX_LIMIT,
+        tree_limit: int = TREE_LIMIT,
     ) -> None:
-        self.store, self.machines = store, {machine.id: machine for machine in machines}
+        self.store, self.machines = store, Machines(machines)
         self.now = now or SteadyClock().now
-        self._new_id = new_id or (lambda: uuid.uuid4().hex)
+        self.new_id = new_id or (lambda: uuid.uuid4().hex)
+        # Named places in the loop, for tests that let the process die there.
         self._point = point or (lambda name: None)
-        self._inbox_limit = inbox_limit
         self.feeds = Feeds(store)
+        self.inboxes = Inboxes(inbox_limit)
         self.tasks = TaskRunner(self._deliver, self.now)
-        self.epoch = 0
-        self._trees: dict[str, Tree] = {}
-        self._loading: dict[str, asyncio.Future[None]] = {}
-        self._inboxes: dict[str, deque[_Waiting]] = {}
-        self._ready: dict[str, None] = {}
-        self._again: list[Task] = []
-        self._due: list[tuple[int, str]] = []
-        self._wake: asyncio.Event | None = None
+        self.woods = Woods(store, self.machines, tree_limit, self._is_idle, self.now)
+        self.past = Past(self.woods, store, self.now, self.new_id)
+        self._failures: dict[str, int] = {}
         self._loop_task: asyncio.Task[None] | None = None
         self._stopping = False
 
@@ -70,20 +71,19 @@ class Runtime:
 
     async def start(self) -> "Runtime":
         """Take the store over and go on where its last owner left off."""
-        self.epoch = await self.store.open()
-        self._wake = asyncio.Event()
-        for task in await self.store.running():
-            self._report(task)
+        self.woods.epoch = await self.store.open()
         for root, due in await self.store.waiting():
-            heappush(self._due, (due, root))
+            self.inboxes.alarm(due, root)
         self._loop_task = asyncio.get_running_loop().create_task(self._loop())
         return self
 
-    async def stop(self) -> None:
-        """Finish what is being stored, end all tasks and give the store up."""
+    async def stop(self, limit_s: float = 5.0) -> None:
+        """Take no more letters, let tasks finish for a while, store what they say and give the store up."""
         self._stopping = True
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.tasks.finished(), limit_s)
         await self.tasks.close()
-        self._rouse()
+        self.inboxes.wake.set()
         if self._loop_task is not None:
             await self._loop_task
         self.feeds.close()
@@ -100,13 +100,14 @@ class Runtime:
     async def create(self, machine: str, *, root: str | None = None, input: Any = None) -> str:
         """A new root actor that runs a machine; gives its id once it is stored."""
         self._check_running()
-        id = root or self._new_id()
-        birth = self._birth(self._machine(machine), input)
-        tree = Tree(id, self._machine(machine), birth, self.epoch)
-        batch = tree.enter(self.now())
-        await self._store([(tree, batch, [])])
-        self._trees[id] = tree
-        return id
+        current = self.machines.current(machine)
+        birth = Birth(self.new_id(), current.id, current.version, chart_hash(current), input)
+        tree = Tree(root or self.new_id(), current, birth, self.woods.epoch)
+        work = Work(tree, tree.enter(self.now()), [])
+        await self.store.commit([work.commit])
+        self.woods.add(tree)
+        self._perform(work)
+        return tree.root
 
     async def send(self, root: str, event: Any, *, id: str | None = None, to: str = "") -> Receipt:
         """Send an event and wait until the step that takes it is stored."""
@@ -116,9 +117,9 @@ class Runtime:
             seq = await self.store.applied(root, id)
             if seq is not None:
                 return Receipt("duplicate", id, seq)
-        await self._tree(root)
+        await self.woods.tree(root)
         answer: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        self._put(_Waiting(letter, answer))
+        self.inboxes.put(Waiting(letter, answer), bounded=True)
         return await answer
 
     async def post(self, root: str, event: Any, *, id: str | None = None, to: str = "", delay_ms: int = 0) -> Receipt:
@@ -129,11 +130,10 @@ class Runtime:
         (is_new,) = await self.store.post([letter])
         if not is_new:
             return Receipt("duplicate", letter.id)
-        if letter.due <= self.now() and root in self._trees:
-            self._put(_Waiting(letter))
-        else:
-            heappush(self._due, (letter.due, root))
-            self._rouse()
+        tree = self.woods.known(root)
+        if tree is not None:
+            tree.posted[letter.id] = letter
+        self.inboxes.alarm(letter.due, root)
         return Receipt("accepted", letter.id)
 
     def feed(self, root: str, after: int = 0) -> AsyncIterator[Entry]:
@@ -142,255 +142,138 @@ class Runtime:
 
     async def snapshot(self, root: str, seq: int | None = None) -> Any:
         """A tree's snapshot as JSON, now or as it was at a sequence number."""
-        if seq is None:
-            return (await self._tree(root)).actor.get_persisted_snapshot()
-        return (await self.rebuild(root, seq)).actor.get_persisted_snapshot()
-
-    async def rebuild(self, root: str, seq: int | None = None) -> Tree:
-        """A tree made anew from its whole journal, up to a sequence number."""
-        saved = await self._saved(root)
-        tree = Tree(root, self._machine(saved.birth.machine), saved.birth, self.epoch)
-        entries = await self.store.entries(root, 0, saved.seq if seq is None else seq)
-        if saved.birth.forked_from is None:
-            tree.replay_all(entries)
-            return tree
-        past = await self.rebuild(saved.birth.forked_from, saved.birth.forked_seq)
-        tree.recover(Saved(root, saved.birth, past.status, 1, past.actor.get_persisted_snapshot(), 1))
-        for entry in entries[1:]:
-            tree.replay(entry)
-        return tree
+        tree = await self.woods.tree(root) if seq is None else await self.past.rebuild(root, seq)
+        return tree.actor.get_persisted_snapshot()
 
     async def fork(self, root: str, seq: int, *, new: str | None = None) -> str:
-        """A new tree that begins where another one was at a sequence number.
-
-        Its timers have the time left that they had there. Its tasks are reported as interrupted: the work
-        was done, or is being done, for the other tree.
-        """
+        """A new tree that begins where another one was at a sequence number."""
         self._check_running()
-        past = await self.rebuild(root, seq)
-        id, now = new or self._new_id(), self.now()
-        birth = replace(past.birth, incarnation=self._new_id(), forked_from=root, forked_seq=seq)
-        snapshot = past.actor.get_persisted_snapshot()
-        event = {"type": "antiphon.forked", "from": root, "seq": seq}
-        entry = Entry(id, 1, now, "", event, None, snapshot.get("value"), past.status)
-        timers = [
-            _moved(letter, id, birth.incarnation, i, now - past.host.now)
-            for i, letter in enumerate(past.host.letters.values())
-        ]
-        reports = [_interruption(replace(task, root=id), now, fenced=False) for task in past.host.tasks.values()]
-        commit = Commit(id, 0, now, past.status, birth, (entry,), letters=(*timers, *reports), snapshot=snapshot)
-        await self.store.commit([commit])
+        commit = await self.past.fork(root, seq, new)
         for letter in commit.letters:
-            heappush(self._due, (letter.due, id))
-        self._rouse()
-        return id
+            self.inboxes.alarm(letter.due, commit.root)
+        return commit.root
 
     # -- the loop ------------------------------------------------------------------------------------------------
 
     async def _loop(self) -> None:
-        await self._repeat()
-        while not self._stopping:
-            await self._gather_due()
-            work = await self._take_ready()
-            if work:
-                await self._store(work)
-            elif not self._stopping:
+        for letter in await self.past.left_behind(self.tasks.start):
+            self._deliver(letter)
+        while True:
+            for root in self.inboxes.alarms(self.now()):
+                await self._collect(root)
+            works = [work for root in self.inboxes.turns(BATCH_TREES) if (work := await self._turn(root))]
+            if works:
+                await self._store(works)
+            elif self._stopping:
+                return
+            else:
                 await self._rest()
 
     async def _rest(self) -> None:
-        assert self._wake is not None
-        self._wake.clear()
-        if self._ready:
+        self.inboxes.wake.clear()
+        if not self.inboxes.is_empty or self._stopping:
             return
-        delay = None if not self._due else max(0, self._due[0][0] - self.now()) / 1000
+        alarm = self.inboxes.next_alarm
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), delay)
+            await asyncio.wait_for(
+                self.inboxes.wake.wait(), None if alarm is None else max(0, alarm - self.now()) / 1000
+            )
 
-    async def _gather_due(self) -> None:
-        now = self.now()
-        roots: dict[str, None] = {}
-        while self._due and self._due[0][0] <= now:
-            roots[heappop(self._due)[1]] = None
-        for root in roots:
-            await self._fetch(root, now)
-
-    async def _fetch(self, root: str, now: int) -> None:
-        """Put the letters of a tree that are due into its inbox."""
-        saved = await self._saved(root)
-        if saved.birth.machine not in self.machines:
+    async def _collect(self, root: str) -> None:
+        """Queue the stored letters of a tree that are due, and remember when to look again."""
+        tree = await self.woods.find(root)
+        if tree is None or self._stopping:
             return
-        tree = await self._tree(root)
-        known = {waiting.letter.id for waiting in self._inboxes.get(root, ())}
-        for letter in saved.letters:
-            if letter.due > now:
-                heappush(self._due, (letter.due, root))
-                break
-            if letter.id not in known and (letter.timer is None or letter.id in tree.host.letters):
-                self._put(_Waiting(letter), bounded=False)
+        for letter in tree.due(self.now()):
+            tree.queued.add(letter.id)
+            self.inboxes.put(Waiting(letter), bounded=False)
+        if tree.next_due is not None:
+            self.inboxes.alarm(tree.next_due, root)
 
-    async def _take_ready(self) -> list[tuple[Tree, Batch, list[_Waiting]]]:
-        work = []
-        for root in list(self._ready)[:BATCH_TREES]:
-            del self._ready[root]
-            inbox = self._inboxes.get(root)
-            if not inbox:
-                continue
-            tree = await self._tree(root)
-            now = self.now()
-            batch = tree.batch(now)
-            taken: list[_Waiting] = []
-            while inbox and len(taken) < BATCH_LETTERS:
-                waiting = inbox.popleft()
-                taken.append(waiting)
-                tree.take(waiting.letter, now, batch)
-            if inbox:
-                self._ready[root] = None
-            work.append((tree, batch, taken))
-        return work
+    async def _turn(self, root: str) -> Work | None:
+        """Let a tree take some of its letters."""
+        waiting = self.inboxes.draw(root, BATCH_LETTERS)
+        if not waiting:
+            return None
+        try:
+            tree = await self.woods.tree(root)
+        except Exception as error:
+            for one in waiting:
+                one.fail(error)
+            return None
+        now, taken = self.now(), []
+        batch = tree.batch(now)
+        try:
+            for one in waiting:
+                taken.append(one)
+                tree.take(one.letter, now, batch)
+            return Work(tree, batch, taken)
+        except Exception as error:
+            await self._stumble(tree, waiting, taken[-1], error)
+            return None
 
-    async def _store(self, work: list[tuple[Tree, Batch, list[_Waiting]]]) -> None:
+    async def _stumble(self, tree: Tree, waiting: list[Waiting], culprit: Waiting, error: Exception) -> None:
+        """Forget a turn that raised, and set the letter aside if it does so every time."""
+        self.woods.forget(tree.root)
+        letter = culprit.letter
+        count = self._failures[letter.id] = self._failures.get(letter.id, 0) + 1
+        if count < ATTEMPTS:
+            self.inboxes.put_back(tree.root, waiting)
+            return
+        del self._failures[letter.id]
+        self.inboxes.put_back(tree.root, [one for one in waiting if one is not culprit])
+        saved = await self.woods.saved(tree.root)
+        reason = f"{type(error).__name__}: {error}"
+        aside = Commit(tree.root, saved.seq, self.now(), "quarantined", taken=(letter.id,), dead=((letter, reason),))
+        await self.store.commit([aside])
+        culprit.fail(Quarantined(f"{tree.root!r} could not take {letter.id!r} and is set aside: {reason}"))
+
+    async def _store(self, works: list[Work]) -> None:
         """Store what the trees did, then let it happen."""
-        commits = [tree.commit(batch) for tree, batch, _ in work]
         self._point("before commit")
         try:
-            await self.store.commit(commits)
+            await self.store.commit([work.commit for work in works])
         except StoreError as error:
-            self._undo(work, error)
-            if any(batch.birth is not None for _, batch, _ in work):
-                raise
+            for work in works:
+                self.woods.forget(work.tree.root)
+                for waiting in work.taken:
+                    waiting.fail(error)
             return
         self._point("after commit")
-        for (tree, batch, taken), commit in zip(work, commits, strict=True):
-            self._perform(tree, batch, taken, commit)
+        for work in works:
+            self._perform(work)
         self._point("after perform")
 
-    def _undo(self, work: list[tuple[Tree, Batch, list[_Waiting]]], error: StoreError) -> None:
-        """Nothing of it happened: forget the trees, and tell who waits."""
-        for tree, _, taken in work:
-            self._trees.pop(tree.root, None)
-            for waiting in taken:
-                if waiting.answer is not None and not waiting.answer.done():
-                    waiting.answer.set_exception(error)
-
-    def _perform(self, tree: Tree, batch: Batch, taken: list[_Waiting], commit: Commit) -> None:
-        for waiting, (_, receipt) in zip(taken, batch.receipts, strict=False):
-            if waiting.answer is not None and not waiting.answer.done():
-                waiting.answer.set_result(receipt)
-        for letter in commit.letters:
-            heappush(self._due, (letter.due, letter.root))
-        for id, _ in commit.ended:
+    def _perform(self, work: Work) -> None:
+        """Let happen what a stored step asked for."""
+        for waiting, (_, receipt) in zip(work.taken, work.batch.receipts, strict=False):
+            waiting.succeed(receipt)
+        ended = {id for id, _ in work.commit.ended}
+        for id in ended:
             self.tasks.cancel(id)
-        gone = {id for id, _ in commit.ended}
-        for notes in batch.notes:
+        for notes in work.batch.notes:
             for task, logic in notes.started:
-                if task.id not in gone:
+                if task.id not in ended:
                     self.tasks.start(task, logic)
             for call in notes.calls:
                 call()
-        self.feeds.publish(tree.root, commit.entries)
+        for letter in work.commit.letters:
+            self.inboxes.alarm(letter.due, letter.root)
+        self.feeds.publish(work.tree.root, work.commit.entries)
 
-    # -- letters and trees ---------------------------------------------------------------------------------------
+    # -- letters -------------------------------------------------------------------------------------------------
 
     def _deliver(self, letter: Letter) -> None:
         """Take in what a task says."""
-        self._put(_Waiting(letter), bounded=False)
-
-    def _put(self, waiting: _Waiting, bounded: bool = True) -> None:
-        inbox = self._inboxes.setdefault(waiting.letter.root, deque())
-        if bounded and len(inbox) >= self._inbox_limit:
-            raise InboxFull(f"{waiting.letter.root!r} has {len(inbox)} letters waiting; try again later")
-        inbox.append(waiting)
-        self._ready[waiting.letter.root] = None
-        self._rouse()
-
-    def _rouse(self) -> None:
-        if self._wake is not None:
-            self._wake.set()
-
-    async def _tree(self, root: str) -> Tree:
-        """A tree in memory; who asks while it is being loaded waits for the same load."""
-        while (tree := self._trees.get(root)) is None:
-            loading = self._loading.get(root)
-            if loading is not None:
-                await asyncio.wait([loading])
-                continue
-            self._loading[root] = asyncio.get_running_loop().create_future()
-            try:
-                self._trees[root] = self._recovered(await self._saved(root))
-            finally:
-                self._loading.pop(root).set_result(None)
-        return tree
-
-    def _recovered(self, saved: Saved) -> Tree:
-        tree = Tree(saved.root, self._machine(saved.birth.machine), saved.birth, self.epoch)
-        tree.recover(saved)
-        return tree
-
-    async def _saved(self, root: str) -> Saved:
-        saved = await self.store.load(root)
-        if saved is None:
-            raise UnknownRoot(f"there is no root actor {root!r}")
-        return saved
-
-    def _report(self, task: Task) -> None:
-        """What becomes of a task that a dead process left behind."""
-        if task.safety == "repeat":
-            self._again.append(task)
-        else:
-            self._put(_Waiting(_interruption(task, self.now())), bounded=False)
-
-    async def _repeat(self) -> None:
-        """Start again what may be repeated, each as another attempt."""
-        tasks, self._again = self._again, []
-        for task in tasks:
-            tree = await self._tree(task.root)
-            actor = actor_at(tree.actor, task.to)
-            if actor is None or task.to not in tree.host.tasks:
-                continue
-            attempt = replace(task, attempt=task.attempt + 1, epoch=self.epoch)
-            await self.store.commit([Commit(task.root, tree.seq, self.now(), tree.status, tasks=(attempt,))])
-            tree.host.tasks[task.to] = attempt
-            self.tasks.start(attempt, actor.logic)
+        self.inboxes.put(Waiting(letter), bounded=False)
 
     def _letter(self, root: str, event: Any, id: str | None, to: str) -> Letter:
         at = self.now()
-        return Letter(id or self._new_id(), root, event, at, at, to)
+        return Letter(id or self.new_id(), root, event, at, at, to)
 
-    def _machine(self, id: str) -> Machine[Any, Any]:
-        machine = self.machines.get(id)
-        if machine is None:
-            raise UnknownMachine(f"no machine {id!r} is registered; known: {', '.join(sorted(self.machines))}")
-        return machine
-
-    def _birth(self, machine: Machine[Any, Any], input: Any) -> Birth:
-        return Birth(self._new_id(), machine.id, machine.version, chart_hash(machine), input)
+    def _is_idle(self, tree: Tree) -> bool:
+        return not self.inboxes.has(tree.root) and not tree.host.tasks
 
     def _check_running(self) -> None:
         if self._loop_task is None or self._stopping:
             raise NotRunning("the runtime is not running")
-
-
-def chart_hash(machine: Machine[Any, Any]) -> str:
-    """A short hash of a machine's chart, functions aside."""
-    text = json.dumps(machine.config, sort_keys=True, default=lambda value: getattr(value, "__name__", "?"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _interruption(task: Task, now: int, fenced: bool = True) -> Letter:
-    """The letter that tells a chart that nobody will finish a task."""
-    error = {
-        "name": "Interrupted",
-        "code": "unknown" if task.safety == "once" else "interrupted",
-        "recoverable": True,
-        "message": f"the process that ran {task.src!r} ended before it was done",
-    }
-    event = {"type": REJECT, "data": error}
-    fence = (task.id, task.attempt) if fenced else (None, 0)
-    return Letter(task.id, task.root, event, now, now, task.to, task.to, None, *fence)
-
-
-def _moved(letter: Letter, root: str, incarnation: str, number: int, later_ms: int) -> Letter:
-    """A delayed letter for a fork, with the time left that it had."""
-    return replace(
-        letter, id=f"{incarnation}/1/{number}", root=root, at=letter.at + later_ms, due=letter.due + later_ms
-    )

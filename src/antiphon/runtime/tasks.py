@@ -70,6 +70,11 @@ class TaskRunner:
                 callback()
             work.cancel()
 
+    async def finished(self) -> None:
+        """Wait until no task is running."""
+        while self._running:
+            await asyncio.wait([work for work, _ in self._running.values()])
+
     async def close(self) -> None:
         """End all tasks and wait until they are gone."""
         works = [work for work, _ in self._running.values()]
@@ -91,7 +96,10 @@ class TaskRunner:
             if isinstance(logic, CallbackLogic):
                 return
             event = {"type": RESOLVE, "data": result}
-        self._running.pop(task.id, None)
+        finally:
+            # A callback goes on without its function: it ends when its actor does.
+            if not isinstance(logic, CallbackLogic):
+                self._running.pop(task.id, None)
         deltas.flush()
         at = self._now()
         self._deliver(Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt))

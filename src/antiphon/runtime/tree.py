@@ -6,7 +6,7 @@ whenever what it computed could not be stored.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from antiphon.actors.actor import Actor
@@ -16,10 +16,12 @@ from antiphon.chart.decisions import is_reserved
 from antiphon.chart.machine import Machine
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.transition import get_next_transitions
+from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.hosting import Notes, TreeHost
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved
 
+MIGRATED = "antiphon.migrated"
 # A snapshot is due when replaying would cost more than writing one.
 SNAPSHOT_ENTRIES, SNAPSHOT_LIMIT = 100, 1000
 
@@ -45,6 +47,8 @@ class Tree:
         self.seq, self.snapshot_seq, self.snapshot_size, self.size = 0, 0, 0, 0
         self.host = TreeHost(root, birth.incarnation, epoch)
         self.actor: Actor[Any, Any] = None  # type: ignore[assignment]
+        self.posted: dict[str, Letter] = {}  # stored letters whose time has not come, by id
+        self.queued: set[str] = set()  # letters that wait to be taken, by id
 
     # -- coming to be --------------------------------------------------------------------------------------------
 
@@ -68,6 +72,7 @@ class Tree:
                 self.replay(entry)
         self.seq, self.snapshot_seq = saved.seq, saved.snapshot_seq
         self.host.resume(saved.letters, saved.tasks)
+        self.posted = {letter.id: letter for letter in saved.letters if letter.timer is None}
 
     def replay_all(self, entries: Sequence[Entry]) -> None:
         """Go through a journal from its beginning; what was open at its end is known afterwards."""
@@ -89,6 +94,27 @@ class Tree:
         if entry.event["type"] in (RESOLVE, REJECT):
             self.host.end(entry.to, "done")
         self.seq = entry.seq
+
+    def migrate(self, machine: Machine[Any, Any], now: int) -> Commit:
+        """Go on with another version of the machine; gives what has to be stored."""
+        assert machine.migrate is not None
+        old = self.birth.version
+        snapshot = machine.migrate(self.actor.get_persisted_snapshot(), old)
+        self.become(machine, snapshot)
+        event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot}
+        value = self.actor.get_snapshot().value
+        entry = Entry(self.root, self.seq + 1, now, "", event, None, value)
+        commit = Commit(self.root, self.seq, now, self.status, moved=self.birth, entries=(entry,), snapshot=snapshot)
+        self.seq = self.snapshot_seq = entry.seq
+        return commit
+
+    def become(self, machine: Machine[Any, Any], snapshot: Any) -> None:
+        """Be at a snapshot of another version of the machine."""
+        self.machine = machine
+        self.birth = replace(self.birth, version=machine.version, hash=chart_hash(machine))
+        self.host.silent = True
+        self._make(snapshot)
+        self.host.silent = False
 
     def _make(self, snapshot: Any) -> None:
         self.actor = Actor(
@@ -116,9 +142,23 @@ class Tree:
         """A new, empty batch."""
         return Batch(self.seq, now)
 
+    def due(self, now: int) -> list[Letter]:
+        """The stored letters whose time has come and that nobody has queued yet, in order."""
+        stored = (*self.host.letters.values(), *self.posted.values())
+        found = [letter for letter in stored if letter.due <= now and letter.id not in self.queued]
+        return sorted(found, key=lambda letter: (letter.due, letter.at, letter.id))
+
+    @property
+    def next_due(self) -> int | None:
+        """When the next stored letter is due that nobody has queued yet."""
+        stored = (*self.host.letters.values(), *self.posted.values())
+        return min((letter.due for letter in stored if letter.id not in self.queued), default=None)
+
     def take(self, letter: Letter, now: int, batch: Batch) -> None:
         """Take a letter, unless it has been overtaken by what happened since it was sent."""
         batch.taken.append(letter.id)
+        self.queued.discard(letter.id)
+        self.posted.pop(letter.id, None)
         actor = actor_at(self.actor, letter.to)
         if not self._is_current(letter) or actor is None or not actor.is_running:
             batch.receipts.append((letter, self._rejection(letter, actor)))
@@ -176,13 +216,13 @@ class Tree:
             batch.expected,
             batch.at,
             self.status,
-            batch.birth,
-            tuple(batch.entries),
-            (*batch.taken, *sorted(cancelled)),
-            tuple(timers),
-            tuple(task for notes in batch.notes for task, _ in notes.started),
-            tuple(ended for notes in batch.notes for ended in notes.ended),
-            snapshot,
+            birth=batch.birth,
+            entries=tuple(batch.entries),
+            taken=(*batch.taken, *sorted(cancelled)),
+            letters=tuple(timers),
+            tasks=tuple(task for notes in batch.notes for task, _ in notes.started),
+            ended=tuple(ended for notes in batch.notes for ended in notes.ended),
+            snapshot=snapshot,
         )
 
     def _snapshot_if_due(self) -> Any:

@@ -128,6 +128,7 @@ class MemoryStore:
             self.trees[commit.root] = _Tree(commit.birth, commit.status)
         tree = self._tree(commit.root)
         tree.seq, tree.status, tree.updated = commit.seq, commit.status, commit.at
+        tree.birth = commit.moved or tree.birth
         for entry in commit.entries:
             tree.entries.append(_through_json(entry))
             if entry.letter is not None:

@@ -160,6 +160,8 @@ class SqliteStore:
         fence = {"n": n, "seq": commit.seq, "status": commit.status, "at": commit.at, "expected": commit.expected}
         if execute(sql["move_actor"], fence).rowcount == 0:
             raise Conflict(f"{commit.root!r} has moved on from {commit.expected}")
+        if commit.moved is not None:
+            execute(sql["change_version"], (json.dumps(commit.moved.version), commit.moved.hash, n))
         for entry in commit.entries:
             execute(sql["add_entry"], (n, entry.seq, entry.at, entry.to, entry.letter, entry_body(entry)))
         for id in commit.taken:

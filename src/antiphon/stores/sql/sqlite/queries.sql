@@ -32,6 +32,12 @@ update actor
 set seq = :seq, status = :status, updated = :at
 where n = :n and seq = :expected;
 
+-- name: change_version
+-- Another version of the machine an actor runs.
+update actor
+set version = ?, hash = ?
+where n = ?;
+
 -- name: save_snapshot
 -- The latest snapshot, which replaces the one before.
 update actor

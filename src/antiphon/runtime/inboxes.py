@@ -1,0 +1,98 @@
+"""Inboxes in memory: letters that wait for their tree's next turn."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from antiphon.runtime.errors import InboxFull
+from antiphon.runtime.records import Letter, Receipt
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A letter, and who waits for its receipt."""
+
+    letter: Letter
+    answer: "asyncio.Future[Receipt] | None" = None
+
+    def succeed(self, receipt: Receipt) -> None:
+        """Give the receipt to who waits."""
+        if self.answer is not None and not self.answer.done():
+            self.answer.set_result(receipt)
+
+    def fail(self, error: Exception) -> None:
+        """Tell who waits that there is none."""
+        if self.answer is not None and not self.answer.done():
+            self.answer.set_exception(error)
+
+
+class Inboxes:
+    """The inboxes of all trees, whose turn it is, and when the next stored letter is due."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._inboxes: dict[str, deque[Waiting]] = {}
+        self._ready: dict[str, None] = {}
+        self._due: list[tuple[int, str]] = []
+        self.wake = asyncio.Event()
+
+    def put(self, waiting: Waiting, *, bounded: bool) -> None:
+        """Add a letter; one from outside is refused when there are too many."""
+        root = waiting.letter.root
+        inbox = self._inboxes.setdefault(root, deque())
+        if bounded and len(inbox) >= self._limit:
+            raise InboxFull(f"{root!r} has {len(inbox)} letters waiting; try again later")
+        inbox.append(waiting)
+        self._ready[root] = None
+        self.wake.set()
+
+    def put_back(self, root: str, waiting: Iterable[Waiting]) -> None:
+        """Put letters that could not be taken back in front."""
+        self._inboxes.setdefault(root, deque()).extendleft(reversed(list(waiting)))
+        self._ready[root] = None
+        self.wake.set()
+
+    def has(self, root: str) -> bool:
+        """Whether letters wait for a tree."""
+        return bool(self._inboxes.get(root))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no tree has a turn to take."""
+        return not self._ready
+
+    def turns(self, most: int) -> list[str]:
+        """The trees whose turn it is, in the order in which they became ready."""
+        roots = list(self._ready)[:most]
+        for root in roots:
+            del self._ready[root]
+        return roots
+
+    def draw(self, root: str, most: int) -> list[Waiting]:
+        """The next letters of a tree; it gets another turn if there are more."""
+        inbox = self._inboxes.get(root, deque())
+        drawn = [inbox.popleft() for _ in range(min(most, len(inbox)))]
+        if inbox:
+            self._ready[root] = None
+        else:
+            self._inboxes.pop(root, None)
+        return drawn
+
+    def alarm(self, due: int, root: str) -> None:
+        """Remember when to look at a tree's stored letters."""
+        heappush(self._due, (due, root))
+        self.wake.set()
+
+    def alarms(self, now: int) -> list[str]:
+        """The trees to look at now."""
+        roots: dict[str, None] = {}
+        while self._due and self._due[0][0] <= now:
+            roots[heappop(self._due)[1]] = None
+        return list(roots)
+
+    @property
+    def next_alarm(self) -> int | None:
+        """When to look next."""
+        return self._due[0][0] if self._due else None
