@@ -1,8 +1,9 @@
 """Antiphon runs LLM conversations as statecharts: this is its engine and its actors."""
 
-from antiphon.actors.actor import Actor, create_actor
+from antiphon.actors.actor import Actor
 from antiphon.actors.callbacks import from_callback, from_transition
 from antiphon.actors.clock import SimulatedClock
+from antiphon.actors.creation import create_actor
 from antiphon.actors.tasks import from_stream, from_task
 from antiphon.actors.waiting import to_awaitable, wait_for
 from antiphon.chart.actions import (

@@ -447,11 +447,6 @@ class Actor(Generic[S, E]):
         return f"Actor({self.id!r}, {self._snapshot!r})"
 
 
-def create_actor(logic: Any, **options: Any) -> Actor[Any, Any]:
-    """An actor that runs a machine or other logic; it does nothing until it is started."""
-    return Actor(logic, **options)
-
-
 def _failed(snapshot: Any, error: Exception) -> Any:
     if isinstance(snapshot, Snapshot):
         return failed(snapshot, error)

@@ -1,0 +1,164 @@
+"""Traces compared: object keys in any order, lists in order, and JavaScript's own error texts left out."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from itertools import takewhile
+from typing import Any
+
+Json = Any
+Path = tuple[str | int, ...]
+MISSING = "(missing)"
+
+# Texts that V8 writes when XState itself runs into a bug; no other language has the same words.
+V8_ERRORS = (
+    "Cannot read properties of",
+    "Cannot convert undefined",
+    "Maximum call stack",
+    "is not a function",
+    "is not iterable",
+    "is not valid JSON",
+)
+
+# What is looked at first when two entries of a trace differ in several places.
+ORDER = ("step", "threw", "status", "error", "value", "context", "micro", "actions", "children", "emitted", "nodes")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first place where two answers differ, with both values."""
+
+    path: Path
+    expected: Json
+    actual: Json
+
+    @property
+    def signature(self) -> str:
+        """The path up to the first name that belongs to one chart only, without positions."""
+        names = (part for part in self.path if isinstance(part, str))
+        return ".".join(takewhile(lambda name: not re.search(r"\d", name), names))
+
+    @property
+    def step(self) -> int | None:
+        """The number of the trace entry in which the difference lies."""
+        return next((part for part in self.path if isinstance(part, int)), None)
+
+
+@dataclass(slots=True)
+class Tally:
+    """How much was compared."""
+
+    charts: int = 0
+    steps: int = 0
+    microsteps: int = 0
+    actions: int = 0
+    rejected: int = 0
+    cut: int = 0
+    hung: int = 0
+    differing: int = 0
+
+    def add(self, other: "Tally") -> None:
+        """Count what another tally has counted, too."""
+        for field in fields(self):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
+
+
+def first_difference(expected: Json, actual: Json, path: Path = ()) -> Difference | None:
+    """Where two JSON values first differ, or nothing."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return first_of_objects(expected, actual, path)
+    if isinstance(expected, list) and isinstance(actual, list):
+        return first_of_lists(expected, actual, path)
+    # True equals 1 in Python, but not in JSON.
+    if isinstance(expected, bool) is isinstance(actual, bool) and expected == actual:
+        return None
+    return Difference(path, expected, actual)
+
+
+def first_of_objects(expected: dict[str, Json], actual: dict[str, Json], path: Path) -> Difference | None:
+    """Where two objects first differ, the telling keys first."""
+    for key in sorted(expected.keys() | actual.keys(), key=rank):
+        found = first_difference(expected.get(key, MISSING), actual.get(key, MISSING), (*path, key))
+        if found is not None:
+            return found
+    return None
+
+
+def first_of_lists(expected: list[Json], actual: list[Json], path: Path) -> Difference | None:
+    """Where two lists first differ; a list that ends too early differs where it ends."""
+    for index in range(max(len(expected), len(actual))):
+        left = expected[index] if index < len(expected) else MISSING
+        right = actual[index] if index < len(actual) else MISSING
+        found = first_difference(left, right, (*path, index))
+        if found is not None:
+            return found
+    return None
+
+
+def rank(key: str) -> tuple[int, str]:
+    """The place of a key when objects are compared."""
+    return (ORDER.index(key) if key in ORDER else len(ORDER), key)
+
+
+def is_v8_error(text: Json) -> bool:
+    """Whether a text is a JavaScript engine's own error message."""
+    return isinstance(text, str) and any(sign in text for sign in V8_ERRORS)
+
+
+def portable(answer: dict[str, Json]) -> Iterator[dict[str, Json]]:
+    """The entries of a trace up to the first one in which XState itself crashed."""
+    for entry in answer["trace"]:
+        if is_v8_error(entry.get("error")):
+            return
+        yield entry
+
+
+def mask(expected: dict[str, Json], actual: dict[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Two entries without the words of an error that V8 phrases in its own way."""
+    if is_v8_error(expected.get("threw")) and "threw" in actual:
+        return {**expected, "threw": ""}, {**actual, "threw": ""}
+    return expected, actual
+
+
+def compare(expected: dict[str, Json], actual: dict[str, Json]) -> Difference | None:
+    """The first difference between XState's answer to a spec and another engine's."""
+    kinds = kind(expected), kind(actual)
+    if kinds != ("trace", "trace"):
+        return None if kinds == ("fatal", "fatal") else Difference(kinds, summary(expected), summary(actual))
+    left = list(portable(expected))
+    right = actual["trace"]
+    if len(left) < len(expected["trace"]):
+        right = right[: len(left)]
+    for index, (one, other) in enumerate(zip(left, right, strict=False)):
+        if is_v8_error(one.get("threw")) and "threw" not in other:
+            return None
+        found = first_difference(*mask(one, other), ("trace", index))
+        if found is not None:
+            return found
+    return first_difference(len(left), len(right), ("trace", "length"))
+
+
+def kind(answer: dict[str, Json]) -> str:
+    """Whether an answer is a trace, a refusal or none at all."""
+    return next(key for key in ("trace", "fatal", "hung") if key in answer)
+
+
+def summary(answer: dict[str, Json]) -> str:
+    """What to show of an answer when not both engines gave a trace."""
+    return (
+        f"a trace of {len(answer['trace'])} entries" if "trace" in answer else f"{kind(answer)}: {answer[kind(answer)]}"
+    )
+
+
+def tally(answer: dict[str, Json]) -> Tally:
+    """How much one answer of XState lets us compare."""
+    if "trace" not in answer:
+        return Tally(charts=1, rejected=1)
+    entries = list(portable(answer))
+    return Tally(
+        charts=1,
+        steps=len(entries),
+        microsteps=sum(len(entry.get("micro", ())) for entry in entries),
+        actions=sum(len(entry.get("actions", ())) for entry in entries),
+        cut=int(len(entries) < len(answer["trace"])),
+    )

@@ -1,0 +1,1 @@
+"""The terminal: a chart played live."""

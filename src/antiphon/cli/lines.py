@@ -1,0 +1,103 @@
+"""An actor's life as lines: for people, or as JSON for programs."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from antiphon.chart.labels import value_label
+from antiphon.chart.persist import to_json_error
+from antiphon.chart.text import Text
+from antiphon.cli.cells import clip, harmless, pad
+from antiphon.cli.feed import Step
+
+Write = Callable[[str], Any]
+WIDEST_VALUE = 40
+
+
+class PlainLines:
+    """One line per step: time, event, where it led, what changed in the context."""
+
+    def __init__(self, write: Write, complain: Write) -> None:
+        self._write, self._complain = write, complain
+        self._context: Any = {}
+
+    def show(self, step: Step) -> None:
+        """Show one more step."""
+        before, self._context = self._context, step.snapshot.context
+        at, where = f"{step.at_ms / 1000:7.2f} s", state_text(step)
+        changed = "  ".join(f"{key}={value_text(value)}" for key, value in _changes(before, self._context))
+        self._write(f"{at}  {pad(harmless(step.label), 18)}  {pad(harmless(where), 20)}  {changed}".rstrip() + "\n")
+
+    def refresh(self, now_ms: float) -> None:
+        """Nothing: lines show no time between steps."""
+
+    def typed(self, problem: str | None) -> None:
+        """Say what was wrong with a typed line."""
+        if problem is not None:
+            self._complain(problem)
+
+    def close(self) -> None:
+        """Nothing: lines leave no traces."""
+
+
+class JsonLines:
+    """One JSON object per step."""
+
+    def __init__(self, write: Write, complain: Write) -> None:
+        self._write, self._complain = write, complain
+
+    def show(self, step: Step) -> None:
+        """Show one more step."""
+        snapshot = step.snapshot
+        found = {
+            "at_ms": round(step.at_ms),
+            "event": step.event,
+            "transitions": step.moves,
+            "status": snapshot.status,
+            "value": snapshot.value,
+            "context": snapshot.context,
+            "output": snapshot.output,
+            "error": snapshot.error,
+        }
+        present = {key: value for key, value in found.items() if value is not None}
+        self._write(json.dumps(present, ensure_ascii=False, default=_plain) + "\n")
+
+    def refresh(self, now_ms: float) -> None:
+        """Nothing: lines show no time between steps."""
+
+    def typed(self, problem: str | None) -> None:
+        """Say what was wrong with a typed line."""
+        if problem is not None:
+            self._complain(problem)
+
+    def close(self) -> None:
+        """Nothing: lines leave no traces."""
+
+
+def state_text(step: Step) -> str:
+    """Where a step led, in one line."""
+    snapshot = step.snapshot
+    ended = "" if snapshot.status == "active" else f" ({snapshot.status})"
+    return f"{value_label(snapshot.value)}{ended}"
+
+
+def value_text(value: Any) -> str:
+    """A value of the context, short; of a long text the end, where it grows."""
+    text = json.dumps(value, ensure_ascii=False, default=_plain)
+    if len(text) > WIDEST_VALUE and isinstance(value, Text):
+        return harmless(f'"…{text[-WIDEST_VALUE + 2 :]}')
+    return clip(harmless(text), WIDEST_VALUE)
+
+
+def _changes(before: Any, after: Any) -> list[tuple[str, Any]]:
+    if not isinstance(after, Mapping) or not isinstance(before, Mapping):
+        return []
+    return [(key, value) for key, value in after.items() if key not in before or before[key] is not value]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseException):
+        return to_json_error(value)
+    if hasattr(value, "send") and hasattr(value, "id"):
+        return {"actor": value.id}
+    return str(value)
