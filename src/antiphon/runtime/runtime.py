@@ -9,6 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from antiphon.chart.machine import Machine
@@ -55,7 +56,7 @@ class Runtime:
     ) -> None:
         self.store, self.machines = store, Machines(machines)
         self.now = now or SteadyClock().now
-        self.new_id = new_id or (lambda: uuid.uuid4().hex)
+        self.new_id = new_id or _ids()
         # Named places in the loop, for tests that let the process die there.
         self._point = point or (lambda name: None)
         self.feeds = Feeds(store)
@@ -277,3 +278,9 @@ class Runtime:
     def _check_running(self) -> None:
         if self._loop_task is None or self._stopping:
             raise NotRunning("the runtime is not running")
+
+
+def _ids() -> Callable[[], str]:
+    """Ids that nobody else makes: a random prefix of this process, then a count."""
+    prefix, numbers = uuid.uuid4().hex, count()
+    return lambda: f"{prefix}{next(numbers):x}"

@@ -5,7 +5,7 @@ whenever what it computed could not be stored.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -200,7 +200,7 @@ class Tree:
         timer = letter.id if letter is not None and letter.timer is not None else None
         shown = value if changed else None
         entry = Entry(self.root, self.seq, now, to, event, outside, shown, status, tuple(notes.emitted), timer)
-        self.size += len(json.dumps(event)) + 64
+        self.size += _rough_size(event)
         batch.entries.append(entry)
         batch.notes.append(notes)
         if letter is not None:
@@ -234,6 +234,11 @@ class Tree:
         self.snapshot_seq, self.size = self.seq, 0
         self.snapshot_size = len(json.dumps(snapshot))
         return snapshot
+
+
+def _rough_size(event: Mapping[str, Any]) -> int:
+    """About how much room an event takes in the journal."""
+    return 64 + sum(len(value) if isinstance(value, str) else 16 for value in event.values())
 
 
 def _can(snapshot: Snapshot[Any]) -> tuple[str, ...]:
