@@ -91,6 +91,11 @@ class Commit:
         """The sequence after."""
         return self.expected + len(self.entries)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to store: all letters were refused, and none of them had been stored."""
+        return not (self.entries or self.taken or self.birth or self.tasks or self.dead)
+
 
 @dataclass(frozen=True, slots=True)
 class Saved:

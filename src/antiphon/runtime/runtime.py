@@ -27,6 +27,7 @@ from antiphon.runtime.tree import Batch, Tree
 from antiphon.runtime.woods import Woods
 
 BATCH_TREES, BATCH_LETTERS, INBOX_LIMIT, TREE_LIMIT = 256, 16, 256, 10_000
+RETRY_S = 0.5  # how long to wait after the store has failed
 ATTEMPTS = 3  # a letter that no step can take is set aside after this many
 
 
@@ -199,8 +200,7 @@ class Runtime:
         try:
             tree = await self.woods.tree(root)
         except Exception as error:
-            for one in waiting:
-                one.fail(error)
+            self._fail(waiting, error)
             return None
         now, taken = self.now(), []
         batch = tree.batch(now)
@@ -231,19 +231,33 @@ class Runtime:
 
     async def _store(self, works: list[Work]) -> None:
         """Store what the trees did, then let it happen."""
+        commits = [work.commit for work in works if not work.commit.is_empty]
         self._point("before commit")
         try:
-            await self.store.commit([work.commit for work in works])
+            if commits:
+                await self.store.commit(commits)
         except StoreError as error:
             for work in works:
                 self.woods.forget(work.tree.root)
-                for waiting in work.taken:
-                    waiting.fail(error)
+                self._fail(work.taken, error)
             return
         self._point("after commit")
         for work in works:
             self._perform(work)
         self._point("after perform")
+
+    def _fail(self, waiting: list[Waiting], error: Exception) -> None:
+        """Tell who waits that nothing happened; what nobody waits for is tried again a little later."""
+        for one in waiting:
+            one.fail(error)
+        again = [one.letter for one in waiting if one.answer is None and one.letter.task is not None]
+        roots = {one.letter.root for one in waiting}
+        if isinstance(error, StoreError) and not self._stopping:
+            loop = asyncio.get_running_loop()
+            for letter in again:
+                loop.call_later(RETRY_S, self._deliver, letter)
+            for root in roots:
+                self.inboxes.alarm(self.now() + int(RETRY_S * 1000), root)
 
     def _perform(self, work: Work) -> None:
         """Let happen what a stored step asked for."""

@@ -156,9 +156,9 @@ class Tree:
 
     def take(self, letter: Letter, now: int, batch: Batch) -> None:
         """Take a letter, unless it has been overtaken by what happened since it was sent."""
-        batch.taken.append(letter.id)
         self.queued.discard(letter.id)
-        self.posted.pop(letter.id, None)
+        if self.posted.pop(letter.id, None) is not None or letter.timer is not None:
+            batch.taken.append(letter.id)
         actor = actor_at(self.actor, letter.to)
         if not self._is_current(letter) or actor is None or not actor.is_running:
             batch.receipts.append((letter, self._rejection(letter, actor)))
