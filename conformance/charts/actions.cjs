@@ -31,7 +31,6 @@ class Actions {
     maybe(place.external ? 0.1 : 0, () => [{ $assign: this.assignment() }]);
     maybe(place.refills && this.level === 0 ? 0.6 : 0, () => [REFILL]);
     maybe(0.05, () => [{ $raise: { type: random.pick(TIMED), v: ['ctx', 'n'] }, ...this.timing() }]);
-    maybe(0.02, () => [{ $raise: this.message(), delay: 0 }]);
     maybe(0.04, () => [{ $cancel: random.pick(TIMERS) }]);
     maybe(0.06, () => [this.outward()]);
     maybe(0.06, () => [this.enqueue(tag)]);

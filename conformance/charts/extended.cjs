@@ -16,7 +16,8 @@ function extended(profile, seed) {
   spec.steps = new Script(machine).steps();
   if (random.chance(0.04)) {
     spec.options = { noStart: true };
-    spec.steps.splice(random.below(3), 0, { start: 1 });
+    const early = spec.steps.findIndex((step) => 'stop' in step || 'start' in step);
+    spec.steps.splice(Math.min(random.below(3), early < 0 ? 3 : early), 0, { start: 1 });
   }
   return spec;
 }

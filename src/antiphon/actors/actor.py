@@ -163,14 +163,21 @@ class Actor(Generic[S, E]):
 
         `timers` adds pending timers; `stamp` adds the machine's id and version, which restoring then checks.
         """
-        saved: dict[str, Any] = (
-            self.logic.persist(self, timers, stamp) if self._is_machine else self._snapshot.to_json()
-        )
+        saved = self._persisted(timers, stamp)
         pending = self._timers.to_json() if timers and self._timers is not None else []
         if pending:
             saved["timers"] = pending
         if stamp and self._is_machine:
             saved.update(machine=self.logic.machine.id, version=self.logic.machine.version)
+        return saved
+
+    def _persisted(self, timers: bool, stamp: bool) -> dict[str, Any]:
+        saved: dict[str, Any]
+        if isinstance(self._snapshot, LogicSnapshot):
+            saved = self._snapshot.to_json()
+            # A machine that could not even be entered has nothing else to say.
+            return {**saved, "children": {}, "historyValue": {}} if self._is_machine else saved
+        saved = self.logic.persist(self, timers, stamp)
         return saved
 
     # -- watching ------------------------------------------------------------------------------------------------

@@ -4,11 +4,16 @@ Each constructor gives a declaration; `bind` turns it, with the names of a machi
 that a step runs. Declarations are plain values and can be shared between machines.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol
 
 from antiphon.chart import ops
 from antiphon.chart.functions import full, plain
+from antiphon.chart.guards import Guard
+from antiphon.chart.scope import Scope
+from antiphon.chart.signatures import Assignment, C, C_in, E, E_in, Function
 
 PARENT, SELF = "#_parent", "#_internal"
 
@@ -34,7 +39,7 @@ class Names(Protocol):
         ...
 
 
-class Action:
+class Action(Generic[C_in, E_in]):
     """A built-in action, not yet bound to a machine."""
 
     __slots__ = ("_bind", "actor", "delay", "type")
@@ -55,14 +60,22 @@ class Action:
         return f"Action({self.type!r})"
 
 
-def assign(assignment: Any) -> Action:
+# What a name can be bound to, an action as charts write it, an event to send, and when.
+BoundAction = Function[C, E, Any] | Action[C, E]
+ChartAction = str | Mapping[str, Any] | Function[C, E, Any] | Action[C, E]
+Event = Mapping[str, Any] | Function[C, E, Mapping[str, Any]]
+Duration = float | Function[C, E, float]
+Delay = str | float | Function[C, E, float] | None
+
+
+def assign(assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> Action[C, E]:
     """Merge values into the context: a mapping of values or functions, or a function that gives a mapping."""
     if isinstance(assignment, Mapping):
         return Action("xstate.assign", lambda names, params: _assign_keys(dict(assignment), params))
     return Action("xstate.assign", lambda names, params: _assign_all(assignment, params))
 
 
-def raise_(event: Any, *, delay: Any = None, id: str | None = None) -> Action:
+def raise_(event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> Action[C, E]:
     """Send the machine an event that it takes within this step, or by the clock if there is a delay."""
     return Action(
         "xstate.raise",
@@ -71,7 +84,7 @@ def raise_(event: Any, *, delay: Any = None, id: str | None = None) -> Action:
     )
 
 
-def send_to(target: Any, event: Any, *, delay: Any = None, id: str | None = None) -> Action:
+def send_to(target: Any, event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> Action[C, E]:
     """Send an event to an actor: a child's id, a reference, or a function that gives either."""
     return Action(
         "xstate.sendTo",
@@ -82,35 +95,35 @@ def send_to(target: Any, event: Any, *, delay: Any = None, id: str | None = None
     )
 
 
-def send_parent(event: Any, *, delay: Any = None, id: str | None = None) -> Action:
+def send_parent(event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> Action[C, E]:
     """Send an event to the parent of this actor."""
     return send_to(PARENT, event, delay=delay, id=id)
 
 
-def forward_to(target: Any, *, delay: Any = None, id: str | None = None) -> Action:
+def forward_to(target: Any, *, delay: Delay[C, E] = None, id: str | None = None) -> Action[C, E]:
     """Send the current event on to another actor."""
     return send_to(target, lambda context, event: event, delay=delay, id=id)
 
 
-def emit(event: Any) -> Action:
+def emit(event: Event[C, E]) -> Action[C, E]:
     """Tell whoever listens to this actor with `actor.on`."""
     return Action("xstate.emit", lambda names, params: ops.Emit(as_value(event, params)))
 
 
-def log(value: Any = None, label: str | None = None) -> Action:
+def log(value: Any = None, label: str | None = None) -> Action[Any, Any]:
     """Write a value, or what a function gives, to the actor's logger."""
     written = value if value is not None else (lambda context, event: {"context": context, "event": event})
     return Action("xstate.log", lambda names, params: ops.Log(as_value(written, params), label))
 
 
-def cancel(send_id: Any) -> Action:
+def cancel(send_id: str | Function[C, E, str]) -> Action[C, E]:
     """Forget a delayed event by the id it was sent with."""
     return Action("xstate.cancel", lambda names, params: ops.Cancel(as_value(send_id, params)))
 
 
 def spawn_child(
     src: Any, *, id: Any = None, input: Any = None, system_id: str | None = None, sync_snapshot: bool = False
-) -> Action:
+) -> Action[Any, Any]:
     """Start a child actor that lives until it ends, is stopped, or its parent ends."""
     return Action(
         "xstate.spawnChild",
@@ -121,12 +134,12 @@ def spawn_child(
     )
 
 
-def stop_child(child: Any) -> Action:
+def stop_child(child: Any) -> Action[Any, Any]:
     """Stop a child: its id, its reference, or a function that gives either."""
     return Action("xstate.stopChild", lambda names, params: ops.Stop(as_value(child, params)))
 
 
-def enqueue_actions(collect: Callable[..., None]) -> Action:
+def enqueue_actions(collect: Collect[C, E]) -> Action[C, E]:
     """Choose actions at run time: `collect(context, event, enqueue)` calls `enqueue(action)` as often as it likes.
 
     `enqueue.assign`, `enqueue.raise_`, `enqueue.send_to` and so on are short for enqueueing that action;
@@ -135,7 +148,7 @@ def enqueue_actions(collect: Callable[..., None]) -> Action:
     return Action("xstate.enqueueActions", lambda names, params: ops.Enqueue(full(collect), given(params), names))
 
 
-class Enqueue:
+class Enqueue(Generic[C, E]):
     """Collects the actions that `enqueue_actions` chooses."""
 
     __slots__ = ("_check", "_chosen", "params")
@@ -143,35 +156,35 @@ class Enqueue:
     def __init__(self, chosen: list[Any], check: Callable[[Any], bool], params: Any) -> None:
         self._chosen, self._check, self.params = chosen, check, params
 
-    def __call__(self, action: Any) -> None:
+    def __call__(self, action: ChartAction[C, E]) -> None:
         """Choose an action: a name, `{"type", "params"}`, a function, or a built-in one."""
         self._chosen.append(action)
 
-    def check(self, guard: Any) -> bool:
+    def check(self, guard: Guard[C, E]) -> bool:
         """Whether a guard holds now."""
         return self._check(guard)
 
-    def assign(self, assignment: Any) -> None:
+    def assign(self, assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> None:
         """Choose `assign`."""
         self(assign(assignment))
 
-    def raise_(self, event: Any, *, delay: Any = None, id: str | None = None) -> None:
+    def raise_(self, event: E | Function[C, E, E], *, delay: Delay[C, E] = None, id: str | None = None) -> None:
         """Choose `raise_`."""
         self(raise_(event, delay=delay, id=id))
 
-    def send_to(self, target: Any, event: Any, *, delay: Any = None, id: str | None = None) -> None:
+    def send_to(self, target: Any, event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> None:
         """Choose `send_to`."""
         self(send_to(target, event, delay=delay, id=id))
 
-    def send_parent(self, event: Any, *, delay: Any = None, id: str | None = None) -> None:
+    def send_parent(self, event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> None:
         """Choose `send_parent`."""
         self(send_parent(event, delay=delay, id=id))
 
-    def emit(self, event: Any) -> None:
+    def emit(self, event: Event[C, E]) -> None:
         """Choose `emit`."""
         self(emit(event))
 
-    def cancel(self, send_id: Any) -> None:
+    def cancel(self, send_id: str | Function[C, E, str]) -> None:
         """Choose `cancel`."""
         self(cancel(send_id))
 
@@ -182,6 +195,17 @@ class Enqueue:
     def stop_child(self, child: Any) -> None:
         """Choose `stop_child`."""
         self(stop_child(child))
+
+
+class ScopedCollect(Protocol[C_in, E_in]):
+    """A function for `enqueue_actions` that asks for the scope."""
+
+    def __call__(self, context: C_in, event: E_in, enqueue: Any, /, *, scope: Scope) -> Any:
+        """Call it."""
+        ...
+
+
+Collect = Callable[[C, E, Enqueue[C, E]], Any] | ScopedCollect[C, E]
 
 
 def as_value(spec: Any, params: Any = None) -> ops.Value:

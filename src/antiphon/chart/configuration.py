@@ -17,7 +17,8 @@ class Configuration:
     def __init__(self, machine: Any, nodes: tuple[Node, ...]) -> None:
         self.machine, self.nodes = machine, nodes
         self.members = frozenset(nodes)
-        self.has_always = any(node.always for node in nodes)
+        # Ancestors count even if they are not active: XState can drop one and still takes its transitions.
+        self.has_always = any(node.always or any(a.always for a in node.ancestors()) for node in nodes)
         # What to do about an event: by type, a tree of guards with plans at its leaves.
         self.decisions: dict[str, Any] = {}
         self.eventless: Any = None

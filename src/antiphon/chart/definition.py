@@ -123,7 +123,7 @@ class _Reader:
         return _named(spec)
 
     def _invoke(self, invoke: Invoke, node: Node) -> dict[str, Any]:
-        kept = {key: value for key, value in invoke.config.items() if key not in ("onDone", "onError")}
+        kept = {key: value for key, value in invoke.config.items() if key not in ("src", "onDone", "onError")}
         found: dict[str, Any] = self._value(kept, node, "invoke") or {}
         return {**found, "type": "xstate.invoke", "src": invoke.src, "id": invoke.id}
 

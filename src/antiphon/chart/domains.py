@@ -64,9 +64,8 @@ def domain(transition: Transition, targets: list[Node], local: bool) -> Node | N
     if not transition.reenter and all(node is source or node.is_inside(source) for node in targets):
         found: Node | None = source
     else:
-        found = next(
-            (a for a in targets[0].ancestors() if all(node.is_inside(a) for node in (*targets[1:], source))), None
-        )
+        first, *others = (*targets, source)
+        found = next((a for a in first.ancestors() if all(node.is_inside(a) for node in others)), None)
         if found is None and not transition.reenter:
             found = _root_of(source)
     return _narrowed(found, transition, targets) if local else found

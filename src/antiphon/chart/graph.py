@@ -219,7 +219,7 @@ class _Explorer:
         """Where turns led; an error in a function of the machine is the caller's to know."""
         for turn in turns:
             if turn.error is not None:
-                where = value_label(turn.situation.snapshot.value) or "the start"
+                where = value_label(turn.situation.snapshot.value) or "the root"
                 raise ExplorationError(
                     f"{self.machine.id}: the event {turn.event!r} in {where} raised {turn.error!r}; give such events "
                     "what they need with payloads, outputs or input, or leave them out of events"
@@ -231,7 +231,7 @@ def known_events(machine: Machine[Any, Any], options: Options) -> list[Any]:
     """One event of each type the machine reacts to, or one for each payload given for that type."""
     payloads = options.get("payloads") or {}
     found: list[Any] = []
-    for type in machine.events:
+    for type in dict.fromkeys(type for node in machine.root.walk() for type in node.on):
         if not type.startswith("xstate."):
             found.extend({**payload, "type": type} for payload in payloads.get(type, ({},)))
     found.extend(

@@ -4,11 +4,14 @@ A guard is bound twice: its names when the machine is built, its configuration w
 `state_in` depends on the configuration alone, so it costs nothing per event.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol
 
 from antiphon.chart.errors import GuardError
 from antiphon.chart.functions import full, plain
+from antiphon.chart.signatures import C, C_in, E, E_in, Function
 
 Test = Callable[[Any, Any], Any]
 
@@ -25,19 +28,19 @@ class Where(Protocol):
 Bound = Callable[[Where], bool | Test]
 
 
-class And(NamedTuple):
+class And(NamedTuple, Generic[C_in, E_in]):
     """All of the guards hold."""
 
     guards: tuple[Any, ...]
 
 
-class Or(NamedTuple):
+class Or(NamedTuple, Generic[C_in, E_in]):
     """Any of the guards holds."""
 
     guards: tuple[Any, ...]
 
 
-class Not(NamedTuple):
+class Not(NamedTuple, Generic[C_in, E_in]):
     """The guard does not hold."""
 
     guard: Any
@@ -49,17 +52,21 @@ class StateIn(NamedTuple):
     value: Any
 
 
-def and_(guards: Sequence[Any]) -> And:
+# A guard as charts write it and as names are bound to it.
+Guard = str | Mapping[str, Any] | Function[C, E, Any] | And[C, E] | Or[C, E] | Not[C, E] | StateIn
+
+
+def and_(guards: Sequence[Guard[C, E]]) -> And[C, E]:
     """A guard that holds when all of `guards` do."""
     return And(tuple(guards))
 
 
-def or_(guards: Sequence[Any]) -> Or:
+def or_(guards: Sequence[Guard[C, E]]) -> Or[C, E]:
     """A guard that holds when any of `guards` does."""
     return Or(tuple(guards))
 
 
-def not_(guard: Any) -> Not:
+def not_(guard: Guard[C, E]) -> Not[C, E]:
     """A guard that holds when `guard` does not."""
     return Not(guard)
 

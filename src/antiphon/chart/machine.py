@@ -1,21 +1,24 @@
 """A machine: a chart with functions bound to its names."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar
+from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Generic, cast
+
+from antiphon.chart.actions import BoundAction, Duration
 from antiphon.chart.build import Builder
 from antiphon.chart.configuration import complete, is_legal, nodes_of_value
 from antiphon.chart.errors import ChartError, EngineError
+from antiphon.chart.guards import Guard
 from antiphon.chart.names import Implementations
 from antiphon.chart.nodes import Node
 from antiphon.chart.plans import Plan, initial_plan, is_done
+from antiphon.chart.signatures import C, E_in, N
 from antiphon.chart.snapshot import Frame, Snapshot
 from antiphon.chart.tables import LIMIT, Tables
 from antiphon.chart.targets import Unresolved, find_by_id
 from antiphon.chart.work import NO_CHILDREN
-
-C = TypeVar("C")
-E = TypeVar("E")
 
 # XState's default is no bound at all. A step of more rounds than this is a mistake in the chart.
 MAX_ITERATIONS = 10_000
@@ -23,8 +26,11 @@ MAX_ITERATIONS = 10_000
 Migrate = Callable[[dict[str, Any], Any], dict[str, Any]]
 
 
-class Machine(Generic[C, E]):
+class Machine(Generic[C, E_in, N]):
     """A chart, its functions, and what was learned about it while it ran."""
+
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(GenericAlias)  # `Machine[C, E]` too
 
     def __init__(
         self,
@@ -68,11 +74,11 @@ class Machine(Generic[C, E]):
     def provide(
         self,
         *,
-        actions: Mapping[str, Any] | None = None,
-        guards: Mapping[str, Any] | None = None,
+        actions: Mapping[str, BoundAction[C, E_in]] | None = None,
+        guards: Mapping[str, Guard[C, E_in]] | None = None,
         actors: Mapping[str, Any] | None = None,
-        delays: Mapping[str, Any] | None = None,
-    ) -> "Machine[C, E]":
+        delays: Mapping[str, Duration[C, E_in]] | None = None,
+    ) -> Machine[C, E_in, N]:
         """The same chart with some functions bound anew; this machine stays as it is."""
         merged = self.implementations.merged(Implementations(actions, guards, actors, delays))
         return Machine(self.config, merged, strict=self.strict, migrate=self.migrate, memory=self.tables.limit)
@@ -95,13 +101,19 @@ class Machine(Generic[C, E]):
             raise EngineError(str(error)) from None
 
     def resolve_state(
-        self, value: Any, *, context: Any = None, status: str = "active", output: Any = None, error: Any = None
-    ) -> "Snapshot[C]":
+        self,
+        value: N | Mapping[str, Any],
+        *,
+        context: C | None = None,
+        status: str = "active",
+        output: Any = None,
+        error: Any = None,
+    ) -> Snapshot[C, E_in, N]:
         """A snapshot at a state value, whose missing parts are filled in with initial states."""
         nodes = self.nodes_at(value)
         ended = is_done(self.root, frozenset(nodes))
         frame = Frame("done" if ended else status, output, error, NO_CHILDREN, {})
-        return Snapshot(self.tables.intern(nodes), {} if context is None else context, frame)
+        return Snapshot(self.tables.intern(nodes), cast(C, {}) if context is None else context, frame)
 
     def nodes_at(self, value: Any) -> tuple[Node, ...]:
         """The nodes that are active at a state value."""

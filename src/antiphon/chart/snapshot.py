@@ -1,7 +1,8 @@
 """Snapshots: where an actor stands, as an immutable value."""
 
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Generic
 
 from antiphon.chart.children import Children
 from antiphon.chart.configuration import Configuration, StateValue
@@ -9,9 +10,8 @@ from antiphon.chart.decisions import decide
 from antiphon.chart.nodes import Node
 from antiphon.chart.ops import checked
 from antiphon.chart.refs import ActorRef
+from antiphon.chart.signatures import C, E, N
 from antiphon.chart.values import matches_state
-
-C = TypeVar("C")
 
 
 class Frame:
@@ -31,10 +31,12 @@ class Frame:
         self.children, self.history = children, history
 
 
-class Snapshot(Generic[C]):
+class Snapshot(Generic[C, E, N]):
     """A machine's state value, context, status and children at one moment."""
 
     __slots__ = ("configuration", "context", "frame")
+    if not TYPE_CHECKING:
+        __class_getitem__ = classmethod(GenericAlias)  # `Snapshot[C]` too
 
     def __init__(self, configuration: Configuration, context: C, frame: Frame) -> None:
         self.configuration, self.context, self.frame = configuration, context, frame
@@ -84,7 +86,7 @@ class Snapshot(Generic[C]):
         """The active state nodes, in the order in which they became active."""
         return self.configuration.nodes
 
-    def matches(self, value: Any) -> bool:
+    def matches(self, value: N | Mapping[str, Any]) -> bool:
         """Whether the state value agrees with a partial one."""
         return matches_state(value, self.configuration.shared_value)
 
@@ -92,7 +94,7 @@ class Snapshot(Generic[C]):
         """Whether an active state has this tag."""
         return tag in self.configuration.tags
 
-    def can(self, event: Any) -> bool:
+    def can(self, event: E) -> bool:
         """Whether sending this event would take a transition that does something."""
         leaf = decide(self.configuration, checked(event)["type"], self.context, event)
         return any(not transition.is_forbidden for transition in leaf.selected)

@@ -1,5 +1,6 @@
 """The engine as pure functions."""
 
+from collections.abc import Callable
 from typing import Any
 
 from antiphon.chart.decisions import decide, is_reserved
@@ -7,27 +8,35 @@ from antiphon.chart.effects import Call, Effect, Finish, SpawnChild
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
 from antiphon.chart.ops import checked
+from antiphon.chart.signatures import C, E, F, Later, N
 from antiphon.chart.snapshot import Snapshot, make_snapshot
 from antiphon.chart.steps import Microstep, Step, Trace
 
 NO_EFFECTS: tuple[Effect, ...] = ()
-Outcome = tuple[Snapshot[Any], tuple[Effect, ...]]
+Outcome = tuple[Snapshot[C, E, N], tuple[Effect, ...]]
 
 
-def initial_transition(machine: Machine[Any, Any], input: Any = None, *, complete: bool = False) -> Outcome:
+def initial_transition(machine: Machine[C, E, N], input: Any = None, *, complete: bool = False) -> Outcome[C, E, N]:
     """The snapshot a machine starts with, and the effects of entering it."""
     step = Step(machine)
     snapshot = step.begin(input)
     return snapshot, _listed(step.effects, complete)
 
 
-def transition(machine: Machine[Any, Any], snapshot: Snapshot[Any], event: Any, *, complete: bool = False) -> Outcome:
+def transition(
+    machine: Machine[C, E, N],
+    snapshot: Snapshot[C, F, N],
+    event: E | Later[Callable[[], E]],
+    *,
+    complete: bool = False,
+) -> Outcome[C, F, N]:
     """The snapshot after an event, and the effects it causes. Nothing is performed.
 
     The list of effects is XState's; `complete=True` adds what XState hides: children spawned inside an
     assign, and that the machine has ended.
     """
-    configuration, context = snapshot.configuration, snapshot.context
+    configuration = snapshot.configuration
+    context: Any = snapshot.context
     try:
         event_type = event["type"]
         plan = configuration.quick.get(event_type)
@@ -65,7 +74,9 @@ def _listed(effects: list[Effect], complete: bool) -> tuple[Effect, ...]:
     )
 
 
-def get_microsteps(machine: Machine[Any, Any], snapshot: Snapshot[Any], event: Any) -> list[Microstep]:
+def get_microsteps(
+    machine: Machine[C, E, N], snapshot: Snapshot[C, F, N], event: E | Later[Callable[[], E]]
+) -> list[Microstep]:
     """The rounds of a step, one by one; an event nobody handles is one round that does nothing."""
     trace: Trace = []
     Step(machine, trace=trace).advance(snapshot, checked(event))

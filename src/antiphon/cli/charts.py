@@ -51,7 +51,7 @@ def load_machine(path: Path, denied: Collection[str] = ()) -> Machine[Any, Any]:
 def read_chart(path: Path) -> dict[str, Any]:
     """The chart in a file."""
     try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
+        loaded = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ChartFileError(f"{path}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

@@ -7,11 +7,13 @@ from typing import Any, Protocol
 from antiphon.actors.actor import Actor
 from antiphon.actors.creation import create_actor
 from antiphon.actors.inspection import MICROSTEP, SNAPSHOT, Inspection
-from antiphon.chart.labels import EventLabels, move_label
+from antiphon.chart.labels import EventLabels
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
 from antiphon.chart.snapshot import Snapshot
 from antiphon.cli.pace import PacedClock
+
+STOP = "xstate.stop"  # how a session ends, which is no step of the chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,10 @@ class Step:
     snapshot: Snapshot[Any]
 
     @property
-    def moves(self) -> list[str]:
-        """The transitions in words."""
-        return [move_label(transition) for transition in self.transitions]
+    def title(self) -> str:
+        """The event, and whether anything came of it."""
+        reacted = self.transitions or self.event["type"].startswith("xstate.")
+        return self.label if reacted else f"{self.label} (no reaction)"
 
 
 class View(Protocol):
@@ -78,7 +81,7 @@ class Feed:
             return
         if happened.type == MICROSTEP:
             self._taken.extend(happened.transitions)
-        elif happened.type == SNAPSHOT and isinstance(happened.snapshot, Snapshot):
+        elif happened.type == SNAPSHOT and isinstance(happened.snapshot, Snapshot) and happened.event["type"] != STOP:
             self._tell(happened.event, happened.snapshot)
 
     def _fail(self, error: Any) -> None:

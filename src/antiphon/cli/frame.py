@@ -50,10 +50,11 @@ class Picture:
         self.step, self.now_ms = step, step.at_ms
         moved, where = before is not step.snapshot.configuration, harmless(state_text(step))
         last = self.happened[-1] if self.happened else None
-        if last is not None and not moved and last.label == step.label and not last.moved:
+        label = harmless(step.title)
+        if last is not None and last.label == label and not moved and not last.moved:
             last.times += 1
         else:
-            self.happened.append(Happening(step.at_ms, harmless(step.label), where, moved))
+            self.happened.append(Happening(step.at_ms, label, where, moved))
 
     def frame(self, columns: int, rows: int) -> list[Line]:
         """The lines of the picture for a terminal of this size."""
@@ -143,7 +144,7 @@ def _room(columns: int, rows: int, states: int, facts: int, has_text: bool) -> _
     shown = facts if 0 < facts <= room - 6 else 0
     room -= shown + 1 if shown else 0
     if columns >= TWO_COLUMNS:
-        height = min(room, max(states, 12))
+        height = min(room, max(states, 10))
         return _Room(height, height, shown, text)
     events = min(8, room - 1 - min(states, room * 2 // 3))
     return _Room(min(states, room - 1 - events), events, shown, text) if events >= 2 else _Room(room, 0, shown, text)

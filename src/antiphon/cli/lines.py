@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.chart.labels import value_label
+from antiphon.chart.nodes import Transition
 from antiphon.chart.persist import to_json_error
 from antiphon.chart.text import Text
 from antiphon.cli.cells import clip, harmless, pad
@@ -26,7 +27,7 @@ class PlainLines:
         before, self._context = self._context, step.snapshot.context
         at, where = f"{step.at_ms / 1000:7.2f} s", state_text(step)
         changed = "  ".join(f"{key}={value_text(value)}" for key, value in _changes(before, self._context))
-        self._write(f"{at}  {pad(harmless(step.label), 18)}  {pad(harmless(where), 20)}  {changed}".rstrip() + "\n")
+        self._write(f"{at}  {pad(harmless(step.title), 18)}  {pad(harmless(where), 20)}  {changed}".rstrip() + "\n")
 
     def refresh(self, now_ms: float) -> None:
         """Nothing: lines show no time between steps."""
@@ -52,7 +53,7 @@ class JsonLines:
         found = {
             "at_ms": round(step.at_ms),
             "event": step.event,
-            "transitions": step.moves,
+            "transitions": [_transition(transition) for transition in step.transitions],
             "status": snapshot.status,
             "value": snapshot.value,
             "context": snapshot.context,
@@ -72,6 +73,11 @@ class JsonLines:
 
     def close(self) -> None:
         """Nothing: lines leave no traces."""
+
+
+def _transition(transition: Transition) -> dict[str, Any]:
+    targets = [node.id for node in transition.targets or ()]
+    return {"event": transition.event_type, "source": transition.source.id, "targets": targets}
 
 
 def state_text(step: Step) -> str:

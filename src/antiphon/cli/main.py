@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ChartError, ChartFileError) as error:
         return _misused(str(error))
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        print("\ninterrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has seen enough; what is left in the buffer must not fail again at exit.
@@ -50,7 +50,7 @@ def _misused(problem: str) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=command_name(),
-        description="Play a chart in the terminal: by default a chat whose reply breaks off once and is asked for again.",
+        description="Play a chart in the terminal: by default a chat whose reply breaks off and is asked for again.",
         epilog="With --chart, type events, one a line: TYPE, TYPE {payload}, a JSON event, 'done ID' or 'error ID' for "
         'an invoked actor, {"after": ms} to let time pass.',
     )

@@ -1,30 +1,46 @@
 """A store that forgets everything when the process ends: for tests, simulations and demonstrations.
 
-It keeps what a durable store would keep, as JSON texts, so that what works here works there.
+It keeps the rows that a durable store would keep, so that what works here works there.
 """
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
-from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Saved, Summary, Task
+from antiphon.runtime.errors import Conflict, RootExists, StoreError, UnknownRoot
+from antiphon.runtime.records import Commit, Entry, Letter, Saved, Summary, Task
+from antiphon.stores import rows
+from antiphon.stores.rows import Row
+
+LARGEST = 2**63
 
 
 @dataclass(slots=True)
 class _Tree:
-    birth: Birth
+    birth: Row
     status: str
     seq: int = 0
     updated: int = 0
     snapshot: str | None = None
     snapshot_seq: int = 0
-    entries: list[Entry] = field(default_factory=list)
-    letters: dict[str, Letter] = field(default_factory=dict)
-    tasks: dict[str, Task] = field(default_factory=dict)
+    entries: list[Row] = field(default_factory=list)
+    letters: dict[str, Row] = field(default_factory=dict)
+    tasks: dict[str, Row] = field(default_factory=dict)
     applied: dict[str, int] = field(default_factory=dict)
-    dead: list[tuple[Letter, str]] = field(default_factory=list)
+    dead: dict[str, Row] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Rows:
+    """A commit in rows that can all be stored."""
+
+    commit: Commit
+    birth: Row | None
+    moved: Row | None
+    entries: list[Row]
+    letters: list[tuple[str, Row]]
+    tasks: list[Row]
+    dead: list[Row]
+    snapshot: str | None
 
 
 class MemoryStore:
@@ -33,6 +49,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self.trees: dict[str, _Tree] = {}
         self.epoch = 0
+        self._owner_of_task: dict[str, str] = {}
 
     async def open(self) -> int:
         """Begin a new boot."""
@@ -44,16 +61,23 @@ class MemoryStore:
 
     async def post(self, letters: Sequence[Letter]) -> list[bool]:
         """Put letters into inboxes."""
-        for letter in letters:
-            self._tree(letter.root)
-        return [self._put(letter) for letter in letters]
+        posted = [(self._tree(letter.root), _checked(rows.letter_row(letter))) for letter in letters]
+        return [_put(tree, row) for tree, row in posted]
 
     async def commit(self, commits: Sequence[Commit]) -> None:
-        """Check all commits, then make all of them."""
+        """Check all commits, then make all of them; letters go last, when every new tree is there."""
+        seqs: dict[str, int] = {}
+        applied: set[tuple[str, str]] = set()
+        prepared = []
         for commit in commits:
-            self._check(commit)
-        for commit in commits:
-            self._apply(commit)
+            self._check(commit, seqs, applied)
+            prepared.append(self._prepared(commit))
+        for each in prepared:
+            self._apply(each)
+        for each in prepared:
+            for root, row in each.letters:
+                if root in self.trees:
+                    _put(self.trees[root], row)
 
     async def load(self, root: str) -> Saved | None:
         """A tree, if there is one of that id."""
@@ -62,24 +86,26 @@ class MemoryStore:
             return None
         return Saved(
             root,
-            tree.birth,
+            rows.birth_from(root, tree.birth),
             tree.status,
             tree.seq,
-            None if tree.snapshot is None else json.loads(tree.snapshot),
+            None if tree.snapshot is None else rows.decoded(tree.snapshot, f"the snapshot of {root!r}"),
             tree.snapshot_seq,
-            tuple(entry for entry in tree.entries if entry.seq > tree.snapshot_seq),
-            tuple(sorted(tree.letters.values(), key=lambda letter: (letter.due, letter.at, letter.id))),
-            tuple(task for task in tree.tasks.values() if task.state == "running"),
+            tuple(rows.entry_from(root, row) for row in tree.entries[tree.snapshot_seq :]),
+            tuple(sorted((rows.letter_from(root, row) for row in tree.letters.values()), key=_inbox_order)),
+            tuple(_running(root, tree)),
         )
 
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
         """The journal after a sequence number."""
-        return self._tree(root).entries[after : after + limit]
+        start = max(0, after)
+        found = self._tree(root).entries[start : start + limit]
+        return [rows.entry_from(root, row) for row in found]
 
     async def waiting(self) -> list[tuple[str, int]]:
         """Which trees have letters, and when the first is due."""
         found = [
-            (root, min(letter.due for letter in tree.letters.values()))
+            (root, min(due for _, _, due, _ in tree.letters.values()))
             for root, tree in self.trees.items()
             if tree.letters
         ]
@@ -87,17 +113,23 @@ class MemoryStore:
 
     async def running(self) -> list[Task]:
         """The tasks that were running when they were last heard of."""
-        return [task for tree in self.trees.values() for task in tree.tasks.values() if task.state == "running"]
+        found = [task for root, tree in self.trees.items() for task in _running(root, tree)]
+        return sorted(found, key=lambda task: task.id)
 
     async def roots(self, after: str = "", limit: int = 1000) -> list[Summary]:
         """The trees there are, by id."""
         names = sorted(root for root in self.trees if root > after)[:limit]
         found = [(root, self.trees[root]) for root in names]
-        return [Summary(root, tree.birth.machine, tree.status, tree.seq, tree.updated) for root, tree in found]
+        return [Summary(root, tree.birth[1], tree.status, tree.seq, tree.updated) for root, tree in found]
 
     async def applied(self, root: str, letter: str) -> int | None:
         """The sequence at which a letter was applied."""
         return self._tree(root).applied.get(letter)
+
+    async def dead(self, root: str) -> list[tuple[Letter, str]]:
+        """The letters that no step of a tree could take, and why."""
+        found = sorted(self._tree(root).dead.values(), key=lambda row: (row[1], row[0]))
+        return [rows.dead_from(root, row) for row in found]
 
     def _tree(self, root: str) -> _Tree:
         tree = self.trees.get(root)
@@ -105,54 +137,92 @@ class MemoryStore:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return tree
 
-    def _put(self, letter: Letter) -> bool:
-        tree = self._tree(letter.root)
-        if letter.id in tree.letters or letter.id in tree.applied:
-            return False
-        tree.letters[letter.id] = _through_json(letter)
-        return True
-
-    def _check(self, commit: Commit) -> None:
-        tree = self.trees.get(commit.root)
+    def _check(self, commit: Commit, seqs: dict[str, int], applied: set[tuple[str, str]]) -> None:
+        """Refuse a commit that cannot follow on what is stored and on the commits before it."""
+        root = commit.root
         if commit.birth is not None:
-            if tree is not None:
-                raise RootExists(f"there is a root actor {commit.root!r} already")
-            return
-        if tree is None:
-            raise UnknownRoot(f"there is no root actor {commit.root!r}")
-        if tree.seq != commit.expected:
-            raise Conflict(f"{commit.root!r} is at {tree.seq}, not at {commit.expected}")
+            if root in self.trees or root in seqs:
+                raise RootExists(f"there is a root actor {root!r} already")
+            seqs[root] = 0
+        seq = seqs[root] if root in seqs else self._tree(root).seq
+        if seq != commit.expected:
+            raise Conflict(f"{root!r} has moved on from {commit.expected}")
+        rows.check_order(commit)
+        known = self.trees[root].applied if root in self.trees else {}
+        for entry in commit.entries:
+            if entry.letter is not None:
+                if entry.letter in known or (root, entry.letter) in applied:
+                    raise Conflict(f"{root!r} has applied letter {entry.letter!r} before")
+                applied.add((root, entry.letter))
+        seqs[root] = commit.seq
 
-    def _apply(self, commit: Commit) -> None:
-        if commit.birth is not None:
-            self.trees[commit.root] = _Tree(commit.birth, commit.status)
+    def _prepared(self, commit: Commit) -> _Rows:
+        """The rows of a commit, if all of them can be stored."""
+        _checked((commit.root, commit.status, commit.at, *commit.taken, *(id for id, _ in commit.ended)))
+        for task in commit.tasks:
+            if self._owner_of_task.get(task.id, commit.root) != commit.root:
+                raise Conflict(f"task {task.id!r} belongs to {self._owner_of_task[task.id]!r}, not to {commit.root!r}")
+        return _Rows(
+            commit,
+            None if commit.birth is None else _checked(rows.birth_row(commit.birth)),
+            None if commit.moved is None else _checked(rows.birth_row(commit.moved)),
+            _all_checked(rows.entry_row(entry) for entry in commit.entries),
+            [(letter.root, _checked(rows.letter_row(letter))) for letter in commit.letters],
+            _all_checked(rows.task_row(task) for task in commit.tasks),
+            _all_checked(rows.dead_row(letter, error, commit.at) for letter, error in commit.dead),
+            None if commit.snapshot is None else rows.encoded(commit.snapshot),
+        )
+
+    def _apply(self, prepared: _Rows) -> None:
+        commit = prepared.commit
+        if prepared.birth is not None:
+            self.trees[commit.root] = _Tree(prepared.birth, commit.status)
         tree = self._tree(commit.root)
         tree.seq, tree.status, tree.updated = commit.seq, commit.status, commit.at
-        tree.birth = commit.moved or tree.birth
-        for entry in commit.entries:
-            tree.entries.append(_through_json(entry))
-            if entry.letter is not None:
-                tree.applied[entry.letter] = entry.seq
+        if prepared.moved is not None:
+            tree.birth = (*tree.birth[:2], *prepared.moved[2:4], *tree.birth[4:])
+        tree.entries.extend(prepared.entries)
+        tree.applied.update({entry.letter: entry.seq for entry in commit.entries if entry.letter is not None})
         for letter in commit.taken:
             tree.letters.pop(letter, None)
-        for task in commit.tasks:
-            tree.tasks[task.id] = _through_json(task)
+        for row in prepared.tasks:
+            tree.tasks[row[0]] = row
+            self._owner_of_task[row[0]] = commit.root
         for id, state in commit.ended:
             if id in tree.tasks:
-                tree.tasks[id] = replace(tree.tasks[id], state=state)
-        if commit.snapshot is not None:
-            tree.snapshot, tree.snapshot_seq = json.dumps(commit.snapshot), commit.seq
-        tree.dead.extend(commit.dead)
-        for new in commit.letters:
-            if new.root in self.trees:
-                self._put(new)
+                id, to, src, _, safety, attempt, _, epoch = tree.tasks[id]
+                tree.tasks[id] = (id, to, src, "null", safety, attempt, state, epoch)
+        if prepared.snapshot is not None:
+            tree.snapshot, tree.snapshot_seq = prepared.snapshot, commit.seq
+        for row in prepared.dead:
+            tree.dead.setdefault(row[0], row)
 
 
-def _through_json(record: Any) -> Any:
-    """A record whose JSON parts are copies that share nothing with the caller."""
-    changed = {
-        name: json.loads(json.dumps(getattr(record, name)))
-        for name in ("event", "input", "value")
-        if getattr(record, name, None) is not None
-    }
-    return replace(record, **changed)
+def _put(tree: _Tree, row: Row) -> bool:
+    id = row[0]
+    if id in tree.letters or id in tree.applied:
+        return False
+    tree.letters[id] = row
+    return True
+
+
+def _running(root: str, tree: _Tree) -> list[Task]:
+    return [rows.task_from(root, tree.tasks[id]) for id in sorted(tree.tasks) if tree.tasks[id][6] == "running"]
+
+
+def _inbox_order(letter: Letter) -> tuple[int, int, str]:
+    return letter.due, letter.at, letter.id
+
+
+def _all_checked(found: Iterable[Row]) -> list[Row]:
+    return [_checked(row) for row in found]
+
+
+def _checked(row: Row) -> Row:
+    """A row, if a database could keep it."""
+    for value in row:
+        if isinstance(value, str) and not rows.is_text(value):
+            raise StoreError(f"{value!r} cannot be stored: it is not valid Unicode")
+        if isinstance(value, int) and not -LARGEST <= value < LARGEST:
+            raise StoreError(f"{value} cannot be stored: it has more than 64 bits")
+    return row

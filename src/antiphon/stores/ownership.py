@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -14,35 +15,42 @@ class Ownership:
     """A lock file beside the store, with a note on who holds it."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path.with_name(path.name + ".lock")
+        # Whoever comes by another name, through a link for one, must meet the same lock.
+        real = path.resolve()
+        self._of, self._path = path, real.with_name(real.name + ".lock")
         self._file: IO[str] | None = None
 
     def take(self) -> None:
         """Become the owner, or say who is."""
         try:
-            file = open(self._path, "a+", encoding="utf-8")  # noqa: SIM115 (it stays open as long as the lock is held)
+            number = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be written: {error.strerror}") from error
+        file = open(number, "r+", encoding="utf-8")  # noqa: SIM115 (it stays open as long as the lock is held)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.seek(0)
+        except BlockingIOError:
             note = file.read()
             file.close()
-            raise StoreBusy(
-                f"{self._path.with_suffix('')} is in use by {_owner(note)}; stop it, or open read-only"
-            ) from None
-        file.truncate(0)
-        file.write(json.dumps({"pid": os.getpid(), "since": int(time.time())}))
-        file.flush()
+            raise StoreBusy(f"{self._of} is in use by {_owner(note)}; stop it, or open the file read-only") from None
+        except OSError as error:
+            file.close()
+            raise StoreError(f"{self._path}: cannot be locked: {error.strerror}; move it to a local disk") from error
         self._file = file
+        # The note is a courtesy: a full disk has no room for it.
+        with suppress(OSError):
+            file.truncate(0)
+            file.write(json.dumps({"pid": os.getpid(), "since": int(time.time())}))
+            file.flush()
 
     def give_up(self) -> None:
         """Own no more."""
-        if self._file is not None:
-            self._file.truncate(0)
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):
+                file.truncate(0)
+            with suppress(OSError):
+                file.close()
 
 
 def _owner(note: str) -> str:

@@ -7,30 +7,37 @@ set value = value + 1
 where key = 'epoch'
 returning value;
 
+-- name: current_boot
+-- The number of the latest boot.
+select value
+from meta
+where key = 'epoch';
+
 -- name: add_actor
 -- A new root actor.
-insert into actor (id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, seq, created, updated)
-values (:id, :incarnation, :machine, :version, :hash, :input, :forked_from, :forked_seq, :status, 0, :at, :at)
+insert into actor (id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
 on conflict (id) do nothing
 returning n;
 
 -- name: find_actor
--- The number and sequence of a root actor.
-select n, seq
+-- The number of a root actor.
+select n
 from actor
 where id = ?;
 
 -- name: load_actor
--- All that is known of a root actor.
-select n, incarnation, machine, version, hash, input, forked_from, forked_seq, status, seq, snapshot_seq, snapshot
+-- All that is known of a root actor; the snapshot as bytes, since damaged ones may be no text.
+select n, incarnation, machine, version, hash, input, forked_from, forked_seq, status, seq, snapshot_seq,
+  cast(snapshot as blob)
 from actor
 where id = ?;
 
 -- name: move_actor
 -- The fence: moves an actor on only if nobody else has.
 update actor
-set seq = :seq, status = :status, updated = :at
-where n = :n and seq = :expected;
+set seq = ?, status = ?, updated = ?
+where n = ? and seq = ?;
 
 -- name: change_version
 -- Another version of the machine an actor runs.
@@ -90,16 +97,19 @@ group by letter.actor
 order by 2, 1;
 
 -- name: add_task
--- Work that a step asked for.
-insert into task (id, actor, recipient, src, input, safety, attempt, state, epoch)
+-- Work that a step asked for, or asked for again.
+insert into task (actor, id, recipient, src, input, safety, attempt, state, epoch)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-on conflict (id) do update set attempt = excluded.attempt, state = excluded.state, epoch = excluded.epoch;
+on conflict (id) do update
+set recipient = excluded.recipient, src = excluded.src, input = excluded.input, safety = excluded.safety,
+  attempt = excluded.attempt, state = excluded.state, epoch = excluded.epoch
+where actor = excluded.actor;
 
 -- name: end_task
--- Work that is over.
+-- Work that is over; what it was given is in the journal, and often long.
 update task
-set state = ?
-where id = ?;
+set state = ?, input = 'null'
+where actor = ? and id = ?;
 
 -- name: tasks_of
 -- The running tasks of an actor.
@@ -110,7 +120,7 @@ order by id;
 
 -- name: running_tasks
 -- All running tasks.
-select task.id, actor.id, recipient, src, task.input, safety, attempt, state, epoch
+select actor.id, task.id, recipient, src, task.input, safety, attempt, state, epoch
 from task
 join actor on actor.n = task.actor
 where state = 'running'
@@ -121,6 +131,13 @@ order by task.id;
 insert into dead_letter (actor, id, at, body, error)
 values (?, ?, ?, ?, ?)
 on conflict do nothing;
+
+-- name: dead_letters_of
+-- The letters that no step of an actor could take.
+select id, at, body, error
+from dead_letter
+where actor = ?
+order by at, id;
 
 -- name: roots
 -- Root actors by id.

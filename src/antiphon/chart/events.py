@@ -1,0 +1,89 @@
+"""Which event a function was given: told to the type checker, and made sure of at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, wraps
+from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints, overload
+
+from antiphon.chart.errors import EventError
+from antiphon.chart.functions import full, plain
+from antiphon.chart.signatures import E, ScopedEvent, ScopedParams
+from antiphon.chart.values import matches_descriptor
+
+C = TypeVar("C", bound=Mapping[str, Any])
+T = TypeVar("T")
+Kind = TypeVar("Kind", bound=Mapping[str, Any])
+Kind_out = TypeVar("Kind_out", bound=Mapping[str, Any], covariant=True)
+
+
+class Narrow(Protocol[Kind_out]):
+    """Makes a function that takes one kind of event one that can be bound where any may come."""
+
+    @overload
+    def __call__(self, function: Callable[[C, Kind_out], T], /) -> Callable[[C, Any], T]: ...
+    @overload
+    def __call__(self, function: Callable[[C, Kind_out, Any], T], /) -> Callable[[C, Any, Any], T]: ...
+    @overload
+    def __call__(self, function: ScopedEvent[C, Kind_out, T], /) -> ScopedEvent[C, Any, T]: ...
+    @overload
+    def __call__(self, function: ScopedParams[C, Kind_out, T], /) -> ScopedParams[C, Any, T]: ...
+
+
+def takes(kind: type[Kind]) -> Narrow[Kind]:
+    """Say that a function takes one kind of event, by its `TypedDict`; given another event, it raises."""
+    types = types_of(kind)
+
+    def narrow(function: Any) -> Any:
+        simple = plain(function)
+        if simple is not None:
+
+            @wraps(function)
+            def expecting(context: Any, event: Any) -> Any:
+                if event["type"] not in types:
+                    raise _unexpected(event, types)
+                return simple(context, event)
+
+            return expecting
+        everything = full(function)
+
+        @wraps(function)
+        def expecting_all(context: Any, event: Any, params: Any = None, scope: Any = None) -> Any:
+            if event["type"] not in types:
+                raise _unexpected(event, types)
+            return everything(context, event, params, scope)
+
+        return expecting_all
+
+    return narrow
+
+
+@overload
+def assert_event(event: Mapping[str, Any], type: type[Kind]) -> Kind: ...
+@overload
+def assert_event(event: E, type: str | Sequence[str]) -> E: ...
+def assert_event(event: Any, type: Any) -> Any:
+    """The event, if it is of a type: a name, `prefix.*`, several of them, or a `TypedDict`; else raise."""
+    types = (type,) if isinstance(type, str) else type if isinstance(type, list | tuple) else types_of(type)
+    if any(matches_descriptor(event["type"], wanted) for wanted in types):
+        return event
+    raise _unexpected(event, types)
+
+
+@cache
+def types_of(kind: type) -> tuple[str, ...]:
+    """The names a `TypedDict` of events has under `type`."""
+    hint = get_type_hints(kind).get("type")
+    if get_origin(hint) is not Literal:
+        raise EventError(f"{kind.__name__} is no kind of event: its `type` should be a Literal, not {hint!r}")
+    return get_args(hint)
+
+
+def _unexpected(event: Any, types: Sequence[str]) -> EventError:
+    # Imported here because only errors need it.
+    from json import dumps
+
+    named = '", "'.join(types)
+    wanted = f'type matching "{named}"' if len(types) == 1 else f'one of types matching "{named}"'
+    text = dumps(event, separators=(",", ":"), ensure_ascii=False, default=str)
+    return EventError(f"Expected event {text} to have {wanted}")

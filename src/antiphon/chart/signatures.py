@@ -1,0 +1,96 @@
+"""What the functions of a chart take and give, written down for type checkers.
+
+`C` is a machine's context, `E` the union of its events, `N` the names of its states. Each may be left
+out and is then `Any`, so nothing is checked that nobody declared. At run time none of this is looked at.
+"""
+
+from collections.abc import Callable, Mapping, Sized
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from antiphon.chart.scope import Scope
+
+if TYPE_CHECKING:
+    from enum import Enum
+
+    # pyright: reportGeneralTypeIssues=false
+    # Checkers know defaults of type variables in every version of Python, the interpreter from 3.13 on.
+    # The bounds make a parameter of an untyped lambda something that can be indexed.
+    C = TypeVar("C", bound=Mapping[str, Any], default=Any)
+    E = TypeVar("E", bound=Mapping[str, Any], default=Any)
+    F = TypeVar("F", bound=Mapping[str, Any], default=Any)
+    N = TypeVar("N", default=Any)
+    C_in = TypeVar("C_in", bound=Mapping[str, Any], contravariant=True, default=Any)
+    E_in = TypeVar("E_in", bound=Mapping[str, Any], contravariant=True, default=Any)
+    T = TypeVar("T", default=Any)
+    T_out = TypeVar("T_out", covariant=True, default=Any)
+else:
+    C, E, F, N, T = (TypeVar(name) for name in "CEFNT")
+    C_in, E_in = TypeVar("C_in", contravariant=True), TypeVar("E_in", contravariant=True)
+    T_out, Enum = TypeVar("T_out", covariant=True), Any
+
+
+class Scoped(Protocol[T_out]):
+    """A function that takes nothing but the scope."""
+
+    def __call__(self, *, scope: Scope) -> T_out:
+        """Call it."""
+        ...
+
+
+class ScopedContext(Protocol[C_in, T_out]):
+    """A function of the context that asks for the scope."""
+
+    def __call__(self, context: C_in, /, *, scope: Scope) -> T_out:
+        """Call it."""
+        ...
+
+
+class ScopedEvent(Protocol[C_in, E_in, T_out]):
+    """A function of context and event that asks for the scope."""
+
+    def __call__(self, context: C_in, event: E_in, /, *, scope: Scope) -> T_out:
+        """Call it."""
+        ...
+
+
+class ScopedParams(Protocol[C_in, E_in, T_out]):
+    """A function of context, event and params that asks for the scope."""
+
+    def __call__(self, context: C_in, event: E_in, params: Any, /, *, scope: Scope) -> T_out:
+        """Call it."""
+        ...
+
+
+# The forms besides `(context, event)`. They are apart because mypy reads the parameters of a lambda off
+# its place only if exactly one kind of function may stand there.
+Variant = (
+    Callable[[C, E, Any], T]
+    | Callable[[C], T]
+    | Callable[[], T]
+    | ScopedEvent[C, E, T]
+    | ScopedParams[C, E, T]
+    | ScopedContext[C, T]
+    | Scoped[T]
+)
+Function = Callable[[C, E], T] | Variant[C, E, T]
+
+
+class Ordered(Protocol):
+    """Numbers, strings, times: what can be compared. Functions cannot."""
+
+    def __lt__(self, other: Any, /) -> Any: ...
+
+
+# A value in an `assign` that is not a function. Types cannot say "anything but a function", so they list
+# what contexts hold; what is missing here can be given by a lambda.
+Constant = Ordered | Sized | Enum | None
+Assignment = Mapping[str, Function[C, E, Any] | Constant]
+
+
+class Later(Generic[T]):
+    """Nothing is of this type. In `E | Later[Callable[[], E]]` it keeps mypy from inferring `E` from this
+    argument: mypy looks at arguments that mention functions last, when the machine has told what `E` is."""
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, key: str, /) -> Any: ...

@@ -1,0 +1,50 @@
+"""What can go wrong in a simulation, and how often."""
+
+from dataclasses import dataclass
+from random import Random
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """Probabilities of faults. Those drawn for a seed leave many kinds out, so that each kind is seen alone too."""
+
+    crash: float = 0.0  # at each point a process passes
+    store_fails: float = 0.0  # at each call of the store
+    store_is_slow: float = 0.0  # at each call of the store
+    duplicate: float = 0.0  # for each letter: sent again, at the same time or later
+    by_post: float = 0.0  # for each letter: posted instead of sent
+    work_fails: float = 0.0  # for each task, as the next ones
+    work_hangs: float = 0.0
+    work_is_slow: float = 0.0
+    work_cancels_itself: float = 0.0
+    zombie: float = 0.0  # for each task of a dead process: its result comes nevertheless
+    echo: float = 0.0  # for each result of a task: it comes again later
+    killed: float = 0.0  # at each tick of the world
+    restart: float = 0.0  # the same, but by stopping properly
+    clock_jumps: float = 0.0  # at each tick of the world
+    disorder: float = 0.0  # 1: what is ready runs in any order
+
+    @classmethod
+    def drawn(cls, dice: Random) -> "Faults":
+        """Faults for one run."""
+        return cls(**{name: dice.choice(choices) for name, choices in CHOICES.items()})
+
+
+CHOICES: dict[str, tuple[float, ...]] = {
+    "crash": (0.0, 0.0, 0.005, 0.02),
+    "store_fails": (0.0, 0.0, 0.01, 0.05),
+    "store_is_slow": (0.0, 0.1, 0.5),
+    "duplicate": (0.0, 0.1, 0.4),
+    "by_post": (0.0, 0.3, 0.8),
+    "work_fails": (0.0, 0.2),
+    "work_hangs": (0.0, 0.1),
+    "work_is_slow": (0.0, 0.3),
+    "work_cancels_itself": (0.0, 0.0, 0.1),
+    "zombie": (0.0, 0.5, 1.0),
+    "echo": (0.0, 0.0, 0.3),
+    "killed": (0.0, 0.0, 0.05, 0.15),
+    "restart": (0.0, 0.0, 0.05),
+    "clock_jumps": (0.0, 0.0, 0.1),
+    "disorder": (0.0, 1.0),
+}
+NONE = Faults()
