@@ -85,8 +85,8 @@ class Machine {
   answerValue(actor, key) {
     if (key === 'onDone') return actor.kind === 'promise' ? { n: ['ev', 'output'] } : undefined;
     if (key === 'onError') return { last: ['ev', 'error', 'message'] };
-    if (actor.kind === 'transition') return { n: ['ev', 'snapshot', 'context'] };
-    return actor.kind === 'machine' ? { n: ['ev', 'snapshot', 'context', 'n'] } : { last: ['ev', 'snapshot', 'status'] };
+    if (actor.kind === 'transition') return { last: ['ev', 'snapshot', 'context'] };
+    return actor.kind === 'machine' ? { last: ['ev', 'snapshot', 'context', 'n'] } : { last: ['ev', 'snapshot', 'status'] };
   }
 
   // Transitions -----------------------------------------------------------------------------------------------------------

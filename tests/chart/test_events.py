@@ -70,7 +70,7 @@ def test_class_of_events_stands_for_the_types_it_has():
     assert assert_event({"type": "TEXT_CHUNK"}, Chunk)
     assert assert_event({"type": "key.down"}, Key)
     assert assert_event({"type": "key.up"}, Loud)
-    with pytest.raises(EventError, match='one of types matching "key.up", "key.down"'):
+    with pytest.raises(EventError, match=r'one of types matching "key\.up", "key\.down"'):
         assert_event({"type": "key"}, Key)
 
 
@@ -94,7 +94,7 @@ def test_function_that_takes_one_event_is_called_with_it():
 def test_function_that_takes_one_event_refuses_another():
     content = takes(Chunk)(lambda context, event: event["content"])
 
-    with pytest.raises(EventError, match='Expected event {"type":"x"} to have type matching "TEXT_CHUNK"'):
+    with pytest.raises(EventError, match=r'Expected event {"type":"x"} to have type matching "TEXT_CHUNK"'):
         content({}, {"type": "x"})
 
 

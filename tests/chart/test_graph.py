@@ -1,6 +1,7 @@
 """A machine is explored through every event, timer and child, each situation once."""
 
 import json
+from types import MappingProxyType
 
 import pytest
 
@@ -242,10 +243,10 @@ def test_snapshots_are_told_apart_by_status_and_output_at_their_end():
 
 def test_a_context_may_hold_what_json_does_not_know():
     child = {"actions": {"adopt": assign({"child": lambda context, event, scope: scope.spawn("work", id="kid")})}}
-    context = {"set": {2, 1}, "pair": (1, 2), "number": 1 + 2j}
+    context = {"set": {2, 1}, "map": MappingProxyType({"k": 1}), "number": 1 + 2j}
 
     graph = explored({"context": context, "entry": "adopt"}, {**child, "actors": WORK}, errors={"work": []})
 
     assert graph.start.state == (
-        '{"context": {"child": {"actor": "kid"}, "number": "(1+2j)", "pair": [1, 2], "set": ["1", "2"]}}'
+        '{"context": {"child": {"actor": "kid"}, "map": {"k": 1}, "number": "(1+2j)", "set": ["1", "2"]}}'
     )

@@ -135,6 +135,18 @@ def test_active_states_stand_out():
     assert lines[-2:] == ["    class b_c active", "    class b around"]
 
 
+def test_a_machine_without_composites_marks_its_one_active_state():
+    machine = create_machine({"initial": "a", "states": {"a": {}, "b": {}}})
+
+    assert to_mermaid(machine, initial_transition(machine)[0]).splitlines()[-1] == "    class a active"
+
+
+def test_an_initial_state_that_is_not_there_is_not_drawn():
+    machine = create_machine({"initial": "nowhere", "states": {"a": {}}}, strict=False)
+
+    assert to_mermaid(machine) == 'stateDiagram-v2\n    state "a" as a\n'
+
+
 @pytest.mark.parametrize("key", ["end", "state", "note", "class", "root", "toString", "Direction", "1"])
 def test_words_that_mean_something_in_mermaid_are_no_names(key):
     assert f'state "{key.replace("D", "#68;")}" as s_{key}_' in drawn({key: {}, "other": {}})

@@ -71,6 +71,7 @@ def test_time_passes_and_timers_fire_at_their_own_time():
 def test_an_event_can_come_between_two_timers():
     trace = play(light(), [{"after": 1500}, "OFF", {"after": 5000}])
 
+    assert len(trace) == 4
     assert [(entry.at_ms, entry.status) for entry in trace][-1] == (1500, "done")
     assert trace.snapshot.value == "off"
 

@@ -29,6 +29,7 @@ def test_the_examples_of_a_page_run_in_order(page, capsys):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page):
-    targets = LINK.findall(page.read_text(encoding="utf-8"))
+    prose = EXAMPLE.sub("", page.read_text(encoding="utf-8"))  # in code, `setup[C, E](...)` looks like a link
+    targets = LINK.findall(prose)
 
     assert [target for target in targets if not (page.parent / target).exists()] == []

@@ -1,13 +1,16 @@
-"""The lines of the cases on which a checker should find something: those that end in `# error`.
+"""The lines on which a checker should find something: those that end in `# error`.
 
-`# error` means every checker, `# error: pyright` that one alone.
+`# error` means every checker, `# error: pyright` that one alone. What is checked are the programs in
+`cases/` and the examples of the page on types.
 """
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CASES = sorted(path for path in (Path(__file__).parent / "cases").glob("*.py") if path.stem != "__init__")
+PAGE = ROOT / "docs" / "types.md"
+PROGRAMS = sorted(path for path in (Path(__file__).parent / "cases").glob("*.py") if path.stem != "__init__")
+CASES = [*PROGRAMS, PAGE]
 MARK = re.compile(r"# error(?:: (?P<checker>\w+))?$")
 
 
@@ -16,3 +19,19 @@ def marked_lines(case: Path, checker: str) -> set[int]:
     lines = enumerate(case.read_text(encoding="utf-8").splitlines(), start=1)
     marks = {number: MARK.search(line) for number, line in lines}
     return {number for number, mark in marks.items() if mark and mark["checker"] in (None, checker)}
+
+
+def files(folder: Path) -> dict[str, Path]:
+    """The cases by the paths of files that a checker can read; the page is copied, its prose left out."""
+    copied = folder / "examples_of_the_page.py"
+    copied.write_text(_code_of(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    return {**{str(program): program for program in PROGRAMS}, str(copied): PAGE}
+
+
+def _code_of(text: str) -> str:
+    found, inside = [], False
+    for line in text.splitlines():
+        fence = line.startswith("```")
+        found.append(line if inside and not fence else "")
+        inside = line == "```python" if fence else inside
+    return "\n".join(found)

@@ -5,22 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.typing.marks import CASES, ROOT, marked_lines
+from tests.typing.marks import CASES, ROOT, files, marked_lines
 
 
 @pytest.fixture(scope="module")
-def found():
+def found(tmp_path_factory):
     from mypy import api
 
+    cases = files(tmp_path_factory.mktemp("mypy"))
     options = ["--strict", "--output=json", f"--config-file={ROOT / 'pyproject.toml'}"]
-    printed, problems, _ = api.run([*options, f"--cache-dir={ROOT / '.mypy_cache'}", *map(str, CASES)])
+    printed, problems, _ = api.run([*options, f"--cache-dir={ROOT / '.mypy_cache'}", *cases])
     assert problems == ""
-    reports = [json.loads(line) for line in printed.splitlines()]
-    return {(Path(each["file"]).name, each["line"]) for each in reports if each["severity"] == "error"}
+    errors = [each for each in map(json.loads, printed.splitlines()) if each["severity"] == "error"]
+    return {(cases[str(Path(each["file"]).resolve())], each["line"]) for each in errors}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_mypy_finds_what_is_marked_and_nothing_else(case, found):
-    lines = {line for name, line in found if name == case.name}
+    lines = {line for path, line in found if path == case}
 
     assert lines == marked_lines(case, "mypy")

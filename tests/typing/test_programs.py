@@ -4,9 +4,9 @@ import runpy
 
 import pytest
 
-from tests.typing.marks import CASES
+from tests.typing.marks import PROGRAMS
 
-GOOD = [case for case in CASES if not case.stem.startswith("bad_")]
+GOOD = [case for case in PROGRAMS if not case.stem.startswith("bad_")]
 
 
 @pytest.mark.parametrize("case", GOOD, ids=lambda case: case.stem)

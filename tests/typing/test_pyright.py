@@ -7,31 +7,29 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from tests.typing.marks import CASES, ROOT, marked_lines
+from tests.typing.marks import CASES, ROOT, files, marked_lines
 
 pytestmark = pytest.mark.node
 
 
 @pytest.fixture(scope="module")
-def found():
+def found(tmp_path_factory):
     pyright = os.environ.get("ANTIPHON_PYRIGHT")
     if not pyright:
         pytest.fail("set ANTIPHON_PYRIGHT to the path of pyright; `npm install pyright` puts one in node_modules/.bin")
-    command = [pyright, "--outputjson", "--pythonpath", sys.executable, *map(str, CASES)]
+    cases = files(tmp_path_factory.mktemp("pyright"))
+    command = [pyright, "--outputjson", "--pythonpath", sys.executable, *cases]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode in (0, 1), ran.stderr or ran.stdout
-    reports = json.loads(ran.stdout)["generalDiagnostics"]
-    return {
-        (Path(each["file"]).name, each["range"]["start"]["line"] + 1) for each in reports if each["severity"] == "error"
-    }
+    errors = [each for each in json.loads(ran.stdout)["generalDiagnostics"] if each["severity"] == "error"]
+    return {(cases[each["file"]], each["range"]["start"]["line"] + 1) for each in errors}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_pyright_finds_what_is_marked_and_nothing_else(case, found):
-    lines = {line for name, line in found if name == case.name}
+    lines = {line for path, line in found if path == case}
 
     assert lines == marked_lines(case, "pyright")

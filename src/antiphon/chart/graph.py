@@ -292,8 +292,8 @@ def _plain(value: Any) -> Any:
 
 
 def _too_many(id: str, limit: int, graph: Graph) -> str:
-    contexts = [vertex.snapshot.context for vertex in graph if isinstance(vertex.snapshot.context, Mapping)]
-    different = Counter({key: len({_text(one.get(key)) for one in contexts}) for key in (contexts[-1:] or [{}])[0]})
+    contexts = [vertex.snapshot.context for vertex in graph]
+    different = Counter({key: len({_text(one.get(key)) for one in contexts}) for key in contexts[-1]})
     [(key, count)] = different.most_common(1) or [("", 0)]
     cause = f"; context.{key} alone has {count} values" if count > 1 else ""
     return (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 from antiphon.chart.actions import BoundAction, Duration
 from antiphon.chart.build import Builder
 from antiphon.chart.configuration import complete, is_legal, nodes_of_value
+from antiphon.chart.definition import to_json
 from antiphon.chart.errors import ChartError, EngineError
 from antiphon.chart.guards import Guard
 from antiphon.chart.names import Implementations
@@ -82,6 +83,10 @@ class Machine(Generic[C, E_in, N]):
         """The same chart with some functions bound anew; this machine stays as it is."""
         merged = self.implementations.merged(Implementations(actions, guards, actors, delays))
         return Machine(self.config, merged, strict=self.strict, migrate=self.migrate, memory=self.tables.limit)
+
+    def to_json(self) -> dict[str, Any]:
+        """The machine's definition, fully expanded, in the shape of XState's `machine.toJSON()`."""
+        return to_json(self)
 
     def logic(self, src: Any) -> Any:
         """The actor logic behind a name."""

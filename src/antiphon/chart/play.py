@@ -73,13 +73,13 @@ class Trace:
 
     def __str__(self) -> str:
         rows: list[Row] = [("ms", "event", "state", "transitions", "context", "effects")]
-        before = None
+        before: dict[str, Any] = {}
         for entry in self.entries:
             rows.append(self._row(entry, before))
             before = entry.context
         return _table(rows)
 
-    def _row(self, entry: Entry, before: Any) -> Row:
+    def _row(self, entry: Entry, before: dict[str, Any]) -> Row:
         type = entry.event["type"]
         taken = [_move(one, type) for found in entry.transitions for one in found]
         ended = "" if entry.status == "active" else f" ({entry.status})"
@@ -131,13 +131,9 @@ def _note(entries: list[Entry], turns: list[Turn]) -> Situation:
     return turns[-1].situation
 
 
-def _changes(before: Any, after: Any) -> str:
-    if not isinstance(after, Mapping):
-        return _text(after)
-    known = before if isinstance(before, Mapping) else {}
-    return ", ".join(
-        f"{key}={_text(value)}" for key, value in after.items() if key not in known or known[key] is not value
-    )
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> str:
+    changed = (key for key in after if key not in before or before[key] is not after[key])
+    return ", ".join(f"{key}={_text(after[key])}" for key in changed)
 
 
 def _move(transition: Transition, type: str) -> str:

@@ -61,8 +61,7 @@ def enter(machine: Machine[Any, Any], input: Any = None) -> list[Turn]:
     try:
         snapshot, error = step.begin(input), None
     except Exception as raised:
-        if step.before is None:
-            raise
+        assert step.before is not None  # it is known from the very first
         snapshot, error = failed(step.before, raised), raised
     event = {"type": "xstate.init"} if input is None else {"type": "xstate.init", "input": input}
     return _with_own_events(machine, _turn(step, Situation(snapshot), event, error))

@@ -21,11 +21,9 @@ def clip(text: str, cells: int) -> str:
     """The text if it fits, else its beginning."""
     if width(text) <= cells:
         return text
-    kept = ""
-    for character in text:
-        if width(kept + character) > cells - 1:
-            break
-        kept += character
+    kept = text[: max(0, cells)]
+    while kept and width(kept) > cells - 1:
+        kept = kept[:-1]
     return kept + ELLIPSIS if cells > 0 else ""
 
 

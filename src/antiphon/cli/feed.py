@@ -66,6 +66,7 @@ class Feed:
         self.steps, self.failures, self.last_ms = 0, 0, 0.0
         self.states: set[str] = set()
         self.ended = asyncio.Event()
+        self._last: Snapshot[Any] | None = None
         self.actor: Actor[Any, Any] = create_actor(
             machine, id=machine.id, clock=clock, inspect=self._inspect, logger=lambda *values: None
         )
@@ -85,14 +86,18 @@ class Feed:
             self._tell(happened.event, happened.snapshot)
 
     def _fail(self, error: Any) -> None:
+        # What ends an actor may still be told as a step of its own, right after its observers hear of it.
+        asyncio.get_running_loop().call_soon(self._tell_failure, error)
+
+    def _tell_failure(self, error: Any) -> None:
         """An error in a function of the machine ends it without a step; it is shown as one."""
         snapshot: Any = self.actor.get_snapshot()
-        if isinstance(snapshot, Snapshot):
+        if isinstance(snapshot, Snapshot) and snapshot is not self._last:
             self._tell({"type": "xstate.error", "error": error}, snapshot)
         self.ended.set()
 
     def _tell(self, event: Any, snapshot: Snapshot[Any]) -> None:
-        taken, self._taken = tuple(self._taken), []
+        taken, self._taken, self._last = tuple(self._taken), [], snapshot
         self.steps, self.last_ms = self.steps + 1, self._clock.now()
         self.failures += event["type"].startswith("xstate.error")
         self.states.update(node.id for node in snapshot.nodes if not node.states)

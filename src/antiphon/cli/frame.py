@@ -4,7 +4,6 @@ A frame is a list of lines that fit the terminal; colours are marked by style na
 """
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +13,7 @@ from antiphon.chart.text import Text
 from antiphon.chart.transition import get_next_transitions
 from antiphon.cli.cells import clip, harmless, pad, width, wrap
 from antiphon.cli.feed import Step
-from antiphon.cli.lines import state_text, value_text
+from antiphon.cli.lines import error_text, state_text, value_text
 from antiphon.cli.outline import OutlineLine, outline
 
 # A piece of a line with the name of its style.
@@ -49,6 +48,8 @@ class Picture:
         before = None if self.step is None else self.step.snapshot.configuration
         self.step, self.now_ms = step, step.at_ms
         moved, where = before is not step.snapshot.configuration, harmless(state_text(step))
+        if step.snapshot.error is not None:
+            self.problem = error_text(step)
         last = self.happened[-1] if self.happened else None
         label = harmless(step.title)
         if last is not None and last.label == label and not moved and not last.moved:
@@ -115,8 +116,6 @@ class Picture:
     def _facts(self, columns: int, texts: list[tuple[str, str]]) -> list[Line]:
         assert self.step is not None
         context = self.step.snapshot.context
-        if not isinstance(context, Mapping):
-            return []
         grown = {key for key, _ in texts[-1:]}
         keys = [key for key in context if key not in grown][:6]
         widest = max((width(harmless(str(key))) for key in keys), default=0)
@@ -176,10 +175,8 @@ def _title(text: str, cells: int) -> Line:
     return [(title + "─" * (cells - width(title)), "rule")]
 
 
-def _texts(context: Any) -> list[tuple[str, str]]:
+def _texts(context: dict[str, Any]) -> list[tuple[str, str]]:
     """The texts of a context that need room of their own; the last one is shown."""
-    if not isinstance(context, Mapping):
-        return []
     found = [(str(key), value) for key, value in context.items() if isinstance(value, str | Text)]
     return [(key, str(value)) for key, value in found if isinstance(value, Text) or len(value) > LONG_TEXT]
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import AsyncIterator
 from typing import Any, TextIO
 
-from antiphon.chart.labels import EventLabels, written_transitions
+from antiphon.chart.labels import event_label, written_transitions
 from antiphon.chart.machine import Machine
 
 
@@ -18,9 +18,11 @@ class Typist:
     """Reads lines as events of a machine; what the machine calls `xstate.done.actor.x` may be typed as `done x`."""
 
     def __init__(self, machine: Machine[Any, Any]) -> None:
-        labels = EventLabels(machine.root)
-        types = {one.event_type for node in machine.root.walk() for one in written_transitions(node)}
-        self._types = {labels[type]: type for type in types if type}
+        self._types = {}
+        for node in machine.root.walk():
+            types = [f"xstate.{ending}.actor.{invoke.id}" for invoke in node.invokes for ending in ("done", "error")]
+            types.extend(transition.event_type for transition in written_transitions(node))
+            self._types.update({event_label(type, node): type for type in types})
 
     def event(self, line: str) -> dict[str, Any]:
         """The event in a line; `{"after": ms}` lets time pass instead."""

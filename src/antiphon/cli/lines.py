@@ -1,7 +1,7 @@
 """An actor's life as lines: for people, or as JSON for programs."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from antiphon.chart.labels import value_label
@@ -20,14 +20,15 @@ class PlainLines:
 
     def __init__(self, write: Write, complain: Write) -> None:
         self._write, self._complain = write, complain
-        self._context: Any = {}
+        self._context: dict[str, Any] = {}
 
     def show(self, step: Step) -> None:
         """Show one more step."""
         before, self._context = self._context, step.snapshot.context
         at, where = f"{step.at_ms / 1000:7.2f} s", state_text(step)
         changed = "  ".join(f"{key}={value_text(value)}" for key, value in _changes(before, self._context))
-        self._write(f"{at}  {pad(harmless(step.title), 18)}  {pad(harmless(where), 20)}  {changed}".rstrip() + "\n")
+        found = changed if step.snapshot.error is None else error_text(step)
+        self._write(f"{at}  {pad(harmless(step.title), 18)}  {pad(harmless(where), 20)}  {found}".rstrip() + "\n")
 
     def refresh(self, now_ms: float) -> None:
         """Nothing: lines show no time between steps."""
@@ -87,6 +88,12 @@ def state_text(step: Step) -> str:
     return f"{value_label(snapshot.value)}{ended}"
 
 
+def error_text(step: Step) -> str:
+    """What ended the machine, in one line."""
+    error = step.snapshot.error
+    return harmless(f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else f"failed: {error}")
+
+
 def value_text(value: Any) -> str:
     """A value of the context, short; of a long text the end, where it grows."""
     text = json.dumps(value, ensure_ascii=False, default=_plain)
@@ -95,9 +102,7 @@ def value_text(value: Any) -> str:
     return clip(harmless(text), WIDEST_VALUE)
 
 
-def _changes(before: Any, after: Any) -> list[tuple[str, Any]]:
-    if not isinstance(after, Mapping) or not isinstance(before, Mapping):
-        return []
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(key, value) for key, value in after.items() if key not in before or before[key] is not value]
 
 

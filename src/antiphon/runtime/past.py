@@ -31,7 +31,7 @@ class Past:
         later = await self._store.entries(root, last, saved.seq) if last < saved.seq else []
         birth = replace(saved.birth, **self._version_at(saved.birth, later))
         moves = [i for i, entry in enumerate(entries) if entry.event["type"] == MIGRATED]
-        tree = Tree(root, self._woods.machine_of(birth), birth, self._woods.epoch)
+        tree = self._woods.plant(root, self._woods.machine_of(birth), birth)
         start = 1
         if moves:
             start = moves[-1] + 1
@@ -83,7 +83,7 @@ class Past:
         letters = []
         for task in await self._store.running():
             tree = await self._woods.find(task.root)
-            if tree is None or tree.host.tasks.get(task.to) != task:
+            if task.epoch == self._woods.epoch or tree is None or tree.host.tasks.get(task.to) != task:
                 continue
             if task.safety != "repeat":
                 letters.append(interruption(task, self._now()))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from antiphon.actors.observers import guarded
 from antiphon.chart.machine import Machine
 from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.clock import SteadyClock
@@ -23,11 +24,12 @@ from antiphon.runtime.past import Past
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt
 from antiphon.runtime.store import Store
 from antiphon.runtime.tasks import TaskRunner
-from antiphon.runtime.tree import Batch, Tree
+from antiphon.runtime.tree import SNAPSHOT_ENTRIES, Batch, Tree
 from antiphon.runtime.woods import Woods
 
 BATCH_TREES, BATCH_LETTERS, INBOX_LIMIT, TREE_LIMIT = 256, 16, 256, 10_000
-RETRY_S = 0.5  # how long to wait after the store has failed
+RETRY_MS = 500  # how long to wait after the store has failed
+REST_S = 30.0  # the wall clock may jump ahead while we sleep
 ATTEMPTS = 3  # a letter that no step can take is set aside after this many
 
 
@@ -54,6 +56,7 @@ class Runtime:
         point: Callable[[str], None] | None = None,
         inbox_limit: int = INBOX_LIMIT,
         tree_limit: int = TREE_LIMIT,
+        snapshot_every: int = SNAPSHOT_ENTRIES,
     ) -> None:
         self.store, self.machines = store, Machines(machines)
         self.now = now or SteadyClock().now
@@ -63,9 +66,12 @@ class Runtime:
         self.feeds = Feeds(store)
         self.inboxes = Inboxes(inbox_limit)
         self.tasks = TaskRunner(self._deliver, self.now)
-        self.woods = Woods(store, self.machines, tree_limit, self._is_idle, self.now)
+        self.woods = Woods(store, self.machines, tree_limit, self._is_idle, self.now, snapshot_every)
         self.past = Past(self.woods, store, self.now, self.new_id)
+        # Letters from outside that are being taken and not stored yet, by tree and id.
+        self._under_way: dict[tuple[str, str], asyncio.Future[Receipt]] = {}
         self._failures: dict[str, int] = {}
+        self._busy: set[str] = set()  # trees between taking letters and storing what they did
         self._loop_task: asyncio.Task[None] | None = None
         self._stopping = False
 
@@ -76,6 +82,8 @@ class Runtime:
         self.woods.epoch = await self.store.open()
         for root, due in await self.store.waiting():
             self.inboxes.alarm(due, root)
+        for letter in await self.past.left_behind(self.tasks.start):
+            self._deliver(letter)
         self._loop_task = asyncio.get_running_loop().create_task(self._loop())
         return self
 
@@ -104,7 +112,7 @@ class Runtime:
         self._check_running()
         current = self.machines.current(machine)
         birth = Birth(self.new_id(), current.id, current.version, chart_hash(current), input)
-        tree = Tree(root or self.new_id(), current, birth, self.woods.epoch)
+        tree = self.woods.plant(root or self.new_id(), current, birth)
         work = Work(tree, tree.enter(self.now()), [])
         await self.store.commit([work.commit])
         self.woods.add(tree)
@@ -115,26 +123,37 @@ class Runtime:
         """Send an event and wait until the step that takes it is stored."""
         self._check_running()
         letter = self._letter(root, event, id, to)
-        if id is not None:
-            seq = await self.store.applied(root, id)
-            if seq is not None:
-                return Receipt("duplicate", id, seq)
-        await self.woods.tree(root)
+        known = self._under_way.get((root, letter.id))
+        if known is not None:
+            return replace(await asyncio.shield(known), status="duplicate")
         answer: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        self.inboxes.put(Waiting(letter, answer), bounded=True)
-        return await answer
+        self._under_way[root, letter.id] = answer
+        try:
+            seq = None if id is None else await self.store.applied(root, id)
+            tree = await self.woods.tree(root)
+            if seq is not None or letter.id in tree.posted or letter.id in tree.queued:
+                answer.set_result(Receipt("duplicate", letter.id, seq or 0))
+            else:
+                self.inboxes.put(Waiting(letter, answer), bounded=True)
+            return await answer
+        except BaseException:
+            answer.cancel()
+            raise
+        finally:
+            del self._under_way[root, letter.id]
 
     async def post(self, root: str, event: Any, *, id: str | None = None, to: str = "", delay_ms: int = 0) -> Receipt:
         """Put an event into an inbox; it is stored when this returns, and taken when its time comes."""
         self._check_running()
         letter = self._letter(root, event, id, to)
         letter = replace(letter, due=letter.at + delay_ms)
+        known = self._under_way.get((root, letter.id))
+        if known is not None:
+            return replace(await asyncio.shield(known), status="duplicate")
         (is_new,) = await self.store.post([letter])
         if not is_new:
             return Receipt("duplicate", letter.id)
-        tree = self.woods.known(root)
-        if tree is not None:
-            tree.posted[letter.id] = letter
+        self.woods.posted(letter)
         self.inboxes.alarm(letter.due, root)
         return Receipt("accepted", letter.id)
 
@@ -158,32 +177,35 @@ class Runtime:
     # -- the loop ------------------------------------------------------------------------------------------------
 
     async def _loop(self) -> None:
-        for letter in await self.past.left_behind(self.tasks.start):
-            self._deliver(letter)
         while True:
             for root in self.inboxes.alarms(self.now()):
                 await self._collect(root)
             works = [work for root in self.inboxes.turns(BATCH_TREES) if (work := await self._turn(root))]
             if works:
                 await self._store(works)
-            elif self._stopping:
+            self._busy.clear()
+            if works:
+                continue
+            if self._stopping:
                 return
-            else:
-                await self._rest()
+            await self._rest()
 
     async def _rest(self) -> None:
         self.inboxes.wake.clear()
         if not self.inboxes.is_empty or self._stopping:
             return
         alarm = self.inboxes.next_alarm
+        rest = REST_S if alarm is None else min(REST_S, max(0, alarm - self.now()) / 1000)
         with suppress(TimeoutError):
-            await asyncio.wait_for(
-                self.inboxes.wake.wait(), None if alarm is None else max(0, alarm - self.now()) / 1000
-            )
+            await asyncio.wait_for(self.inboxes.wake.wait(), rest)
 
     async def _collect(self, root: str) -> None:
         """Queue the stored letters of a tree that are due, and remember when to look again."""
-        tree = await self.woods.find(root)
+        try:
+            tree = await self.woods.find(root)
+        except StoreError:
+            self.inboxes.alarm(self.now() + RETRY_MS, root)
+            return
         if tree is None or self._stopping:
             return
         for letter in tree.due(self.now()):
@@ -197,6 +219,7 @@ class Runtime:
         waiting = self.inboxes.draw(root, BATCH_LETTERS)
         if not waiting:
             return None
+        self._busy.add(root)
         try:
             tree = await self.woods.tree(root)
         except Exception as error:
@@ -221,12 +244,18 @@ class Runtime:
         if count < ATTEMPTS:
             self.inboxes.put_back(tree.root, waiting)
             return
+        reason = f"{type(error).__name__}: {error}"
+        try:
+            saved = await self.woods.saved(tree.root)
+            dead = ((letter, reason),)
+            await self.store.commit(
+                [Commit(tree.root, saved.seq, self.now(), "quarantined", taken=(letter.id,), dead=dead)]
+            )
+        except StoreError:
+            self.inboxes.put_back(tree.root, waiting)
+            return
         del self._failures[letter.id]
         self.inboxes.put_back(tree.root, [one for one in waiting if one is not culprit])
-        saved = await self.woods.saved(tree.root)
-        reason = f"{type(error).__name__}: {error}"
-        aside = Commit(tree.root, saved.seq, self.now(), "quarantined", taken=(letter.id,), dead=((letter, reason),))
-        await self.store.commit([aside])
         culprit.fail(Quarantined(f"{tree.root!r} could not take {letter.id!r} and is set aside: {reason}"))
 
     async def _store(self, works: list[Work]) -> None:
@@ -255,15 +284,15 @@ class Runtime:
         if isinstance(error, StoreError) and not self._stopping:
             loop = asyncio.get_running_loop()
             for letter in again:
-                loop.call_later(RETRY_S, self._deliver, letter)
+                loop.call_later(RETRY_MS / 1000, self._deliver, letter)
             for root in roots:
-                self.inboxes.alarm(self.now() + int(RETRY_S * 1000), root)
+                self.inboxes.alarm(self.now() + RETRY_MS, root)
 
     def _perform(self, work: Work) -> None:
         """Let happen what a stored step asked for."""
         for waiting, (_, receipt) in zip(work.taken, work.batch.receipts, strict=False):
             waiting.succeed(receipt)
-        ended = {id for id, _ in work.commit.ended}
+        ended = dict.fromkeys(id for id, _ in work.commit.ended)
         for id in ended:
             self.tasks.cancel(id)
         for notes in work.batch.notes:
@@ -271,7 +300,7 @@ class Runtime:
                 if task.id not in ended:
                     self.tasks.start(task, logic)
             for call in notes.calls:
-                call()
+                guarded(call)
         for letter in work.commit.letters:
             self.inboxes.alarm(letter.due, letter.root)
         self.feeds.publish(work.tree.root, work.commit.entries)
@@ -287,7 +316,7 @@ class Runtime:
         return Letter(id or self.new_id(), root, event, at, at, to)
 
     def _is_idle(self, tree: Tree) -> bool:
-        return not self.inboxes.has(tree.root) and not tree.host.tasks
+        return not self.inboxes.has(tree.root) and not tree.host.tasks and tree.root not in self._busy
 
     def _check_running(self) -> None:
         if self._loop_task is None or self._stopping:

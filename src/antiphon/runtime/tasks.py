@@ -92,6 +92,12 @@ class TaskRunner:
             result = await _result(task, logic, scope, deltas)
         except Exception as error:
             event = {"type": REJECT, "data": described(error)}
+        except asyncio.CancelledError as error:
+            current = asyncio.current_task()
+            if current is None or current.cancelling():
+                raise
+            # Cancelled from within, by awaiting something that was: nobody else will say how this ended.
+            event = {"type": REJECT, "data": described(error)}
         else:
             if isinstance(logic, CallbackLogic):
                 return
@@ -161,7 +167,7 @@ def joined_events(first: Any, second: Any) -> Any:
     return {**first, texts[0]: first[texts[0]] + second[texts[0]]}
 
 
-def described(error: Exception) -> dict[str, Any]:
+def described(error: BaseException) -> dict[str, Any]:
     """An error as JSON: its name and message, and a code and whether it can be recovered from if it says so."""
     found: dict[str, Any] = {"name": type(error).__name__, "message": str(error)}
     for key in ("code", "recoverable", "retry_after_ms"):

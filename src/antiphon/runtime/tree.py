@@ -19,7 +19,7 @@ from antiphon.chart.transition import get_next_transitions
 from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.hosting import Notes, TreeHost
 from antiphon.runtime.paths import actor_at
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved
+from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, TaskState
 
 MIGRATED = "antiphon.migrated"
 # A snapshot is due when replaying would cost more than writing one.
@@ -42,8 +42,15 @@ class Batch:
 class Tree:
     """A root actor and what is known of its journal."""
 
-    def __init__(self, root: str, machine: Machine[Any, Any], birth: Birth, epoch: int) -> None:
-        self.root, self.machine, self.birth = root, machine, birth
+    def __init__(
+        self,
+        root: str,
+        machine: Machine[Any, Any],
+        birth: Birth,
+        epoch: int,
+        snapshot_every: int = SNAPSHOT_ENTRIES,
+    ) -> None:
+        self.root, self.machine, self.birth, self._snapshot_every = root, machine, birth, snapshot_every
         self.seq, self.snapshot_seq, self.snapshot_size, self.size = 0, 0, 0, 0
         self.host = TreeHost(root, birth.incarnation, epoch)
         self.actor: Actor[Any, Any] = None  # type: ignore[assignment]
@@ -169,7 +176,7 @@ class Tree:
         self.host.letters.pop(letter.id, None)
         actor.system.relay(None, actor, event)
         if letter.task is not None and letter.id == letter.task:
-            self.host.end(letter.to, "done")
+            self.host.end(letter.to, _ending(letter.event))
         if self.host.notes.unhandled and actor.get_snapshot() is before:
             batch.receipts.append((letter, self._rejection(letter, actor)))
             return
@@ -227,13 +234,20 @@ class Tree:
 
     def _snapshot_if_due(self) -> Any:
         since = self.seq - self.snapshot_seq
-        worth_it = since >= SNAPSHOT_ENTRIES and self.size >= self.snapshot_size
+        worth_it = since >= self._snapshot_every and self.size >= self.snapshot_size
         if not (worth_it or since >= SNAPSHOT_LIMIT or self.status != "active"):
             return None
         snapshot = self.actor.get_persisted_snapshot()
         self.snapshot_seq, self.size = self.seq, 0
         self.snapshot_size = len(json.dumps(snapshot))
         return snapshot
+
+
+def _ending(event: Any) -> TaskState:
+    """How a task ended, by the event that says so."""
+    data = event.get("data")
+    code = data.get("code") if event["type"] == REJECT and isinstance(data, Mapping) else None
+    return code if code in ("interrupted", "unknown") else "done"
 
 
 def _rough_size(event: Mapping[str, Any]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from antiphon.chart.machine import Machine
 from antiphon.runtime.errors import Quarantined, UnknownMachine, UnknownRoot
 from antiphon.runtime.machines import Machines
-from antiphon.runtime.records import Birth, Saved
+from antiphon.runtime.records import Birth, Letter, Saved
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree import Tree
 
@@ -22,9 +22,12 @@ class Woods:
         limit: int,
         is_idle: Callable[[Tree], bool],
         now: Callable[[], int],
+        snapshot_every: int,
     ) -> None:
         self._store, self._machines, self._limit = store, machines, limit
-        self._is_idle, self._now = is_idle, now
+        self._is_idle, self._now, self._snapshot_every = is_idle, now, snapshot_every
+        # Letters that were stored while their tree was being loaded.
+        self._missed: dict[str, list[Letter]] = {}
         self._trees: dict[str, Tree] = {}
         self._loading: dict[str, asyncio.Future[None]] = {}
         self.epoch = 0
@@ -39,6 +42,18 @@ class Woods:
         if len(self._trees) > self._limit:
             self._thin_out()
 
+    def plant(self, root: str, machine: Machine[Any, Any], birth: Birth) -> Tree:
+        """A tree that has not begun yet."""
+        return Tree(root, machine, birth, self.epoch, self._snapshot_every)
+
+    def posted(self, letter: Letter) -> None:
+        """Know of a letter that was stored for a tree, in memory or on its way there."""
+        tree = self._trees.get(letter.root)
+        if tree is not None:
+            tree.posted[letter.id] = letter
+        elif letter.root in self._loading:
+            self._missed.setdefault(letter.root, []).append(letter)
+
     def forget(self, root: str) -> None:
         """Keep a tree no more."""
         self._trees.pop(root, None)
@@ -52,8 +67,11 @@ class Woods:
                 continue
             self._loading[root] = asyncio.get_running_loop().create_future()
             try:
-                self.add(await self._load(root))
+                loaded = await self._load(root)
+                loaded.posted.update((letter.id, letter) for letter in self._missed.get(root, ()))
+                self.add(loaded)
             finally:
+                self._missed.pop(root, None)
                 self._loading.pop(root).set_result(None)
         self._trees[root] = tree  # the most recently used is the last
         return tree
@@ -85,7 +103,7 @@ class Woods:
         if saved.status == "quarantined":
             raise Quarantined(f"{root!r} is set aside because a letter could not be taken; see its dead letters")
         machine, current = self._machines.of(saved.birth), self._machines.current(saved.birth.machine)
-        tree = Tree(root, machine, saved.birth, self.epoch)
+        tree = self.plant(root, machine, saved.birth)
         tree.recover(saved)
         if current is not machine and current.migrate is not None and tree.status == "active":
             commit = tree.migrate(current, self._now())

@@ -68,10 +68,12 @@ class MemoryStore:
         """Check all commits, then make all of them; letters go last, when every new tree is there."""
         seqs: dict[str, int] = {}
         applied: set[tuple[str, str]] = set()
+        owners: dict[str, str] = {}
         prepared = []
         for commit in commits:
             self._check(commit, seqs, applied)
-            prepared.append(self._prepared(commit))
+            self._check_tasks(commit, owners)
+            prepared.append(_prepared(commit))
         for each in prepared:
             self._apply(each)
         for each in prepared:
@@ -156,22 +158,12 @@ class MemoryStore:
                 applied.add((root, entry.letter))
         seqs[root] = commit.seq
 
-    def _prepared(self, commit: Commit) -> _Rows:
-        """The rows of a commit, if all of them can be stored."""
-        _checked((commit.root, commit.status, commit.at, *commit.taken, *(id for id, _ in commit.ended)))
+    def _check_tasks(self, commit: Commit, owners: dict[str, str]) -> None:
+        """Refuse a commit that takes the id of another tree's task."""
         for task in commit.tasks:
-            if self._owner_of_task.get(task.id, commit.root) != commit.root:
-                raise Conflict(f"task {task.id!r} belongs to {self._owner_of_task[task.id]!r}, not to {commit.root!r}")
-        return _Rows(
-            commit,
-            None if commit.birth is None else _checked(rows.birth_row(commit.birth)),
-            None if commit.moved is None else _checked(rows.birth_row(commit.moved)),
-            _all_checked(rows.entry_row(entry) for entry in commit.entries),
-            [(letter.root, _checked(rows.letter_row(letter))) for letter in commit.letters],
-            _all_checked(rows.task_row(task) for task in commit.tasks),
-            _all_checked(rows.dead_row(letter, error, commit.at) for letter, error in commit.dead),
-            None if commit.snapshot is None else rows.encoded(commit.snapshot),
-        )
+            owner = owners.setdefault(task.id, self._owner_of_task.get(task.id, commit.root))
+            if owner != commit.root:
+                raise Conflict(f"task {task.id!r} belongs to {owner!r}, not to {commit.root!r}")
 
     def _apply(self, prepared: _Rows) -> None:
         commit = prepared.commit
@@ -196,6 +188,21 @@ class MemoryStore:
             tree.snapshot, tree.snapshot_seq = prepared.snapshot, commit.seq
         for row in prepared.dead:
             tree.dead.setdefault(row[0], row)
+
+
+def _prepared(commit: Commit) -> _Rows:
+    """The rows of a commit, if all of them can be stored."""
+    _checked((commit.root, commit.status, commit.at, *commit.taken, *(id for id, _ in commit.ended)))
+    return _Rows(
+        commit,
+        None if commit.birth is None else _checked(rows.birth_row(commit.birth)),
+        None if commit.moved is None else _checked(rows.birth_row(commit.moved)),
+        _all_checked(rows.entry_row(entry) for entry in commit.entries),
+        [(letter.root, _checked(rows.letter_row(letter))) for letter in commit.letters],
+        _all_checked(rows.task_row(task) for task in commit.tasks),
+        _all_checked(rows.dead_row(letter, error, commit.at) for letter, error in commit.dead),
+        None if commit.snapshot is None else rows.encoded(commit.snapshot),
+    )
 
 
 def _put(tree: _Tree, row: Row) -> bool:

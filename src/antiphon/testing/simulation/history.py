@@ -93,7 +93,9 @@ class History:
         elif receipt.status != "duplicate":
             before = self.receipts.get(key)
             if before is not None and before.status == "accepted":
-                self.broken.append(f"{root}: letter {receipt.letter} was accepted twice, at {before.seq} and {receipt.seq}")
+                self.broken.append(
+                    f"{root}: letter {receipt.letter} was accepted twice, at {before.seq} and {receipt.seq}"
+                )
             self.receipts[key] = receipt
         elif key not in self.receipts:
             self.receipts[key] = receipt

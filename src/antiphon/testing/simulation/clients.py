@@ -1,0 +1,62 @@
+"""Simulated clients: they send a letter until they know what became of it, and some letters more than once."""
+
+import asyncio
+from typing import Any
+
+from antiphon.runtime.errors import InboxFull, NotRunning, RootExists, StoreError
+from antiphon.runtime.records import Receipt
+from antiphon.testing.simulation.processes import Died
+from antiphon.testing.simulation.world import World
+
+AGAIN = (Died, InboxFull, NotRunning, StoreError)
+
+
+class Client:
+    """Somebody outside who does not give up."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def create(self, machine: str, root: str, input: Any = None) -> str:
+        """A new root actor; if nobody says whether it was made, ask again."""
+        while True:
+            runtime = await self._world.up()
+            try:
+                await self._world.process.call(runtime.create(machine, root=root, input=input))
+                break
+            except RootExists:
+                break
+            except AGAIN:
+                await asyncio.sleep(0.05)
+        self._world.follow(root)
+        return root
+
+    async def send(self, root: str, event: Any, *, id: str | None = None, to: str = "") -> Receipt:
+        """Send a letter, or post it; gives the first receipt for it."""
+        id = id or self._world.new_id()
+        if not self._world.happens("duplicate"):
+            return await self._until_known(root, event, id, to)
+        if self._world.dice.random() < 0.5:
+            first, _ = await asyncio.gather(*(self._until_known(root, event, id, to) for _ in range(2)))
+            return first
+        first = await self._until_known(root, event, id, to)
+        await asyncio.sleep(self._world.dice.choice((0.0, 0.1, 1.0)))
+        await self._until_known(root, event, id, to)
+        return first
+
+    async def _until_known(self, root: str, event: Any, id: str, to: str) -> Receipt:
+        world = self._world
+        while True:
+            runtime = await world.up()
+            by_post = world.happens("by_post")
+            door = runtime.post if by_post else runtime.send
+            try:
+                receipt = await world.process.call(door(root, event, id=id, to=to))
+            except AGAIN as error:
+                world.note(f"{id} for {root}: {error!r}, so once more")
+                await asyncio.sleep(world.dice.choice((0.0, 0.02, 0.1)))
+                continue
+            world.note(f"{id} for {root}: {receipt.status} {receipt.seq} {'by post' if by_post else ''}")
+            world.history.acknowledged(root, receipt, by_post)
+            world.history.counts[f"letters {receipt.status}"] += 1
+            return receipt

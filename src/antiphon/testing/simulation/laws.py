@@ -1,0 +1,109 @@
+"""What must be true of every tree when the faults have stopped and everything has come to rest.
+
+1. Every acknowledged letter was applied exactly once, where its receipt says; a rejected one was not.
+2. The journal has no gap, and going over it again gives the snapshot, the timers and the tasks that are stored.
+3. A timer fired only if it was still set; none is overdue.
+4. A result was applied only to the task that was open; every open task is being run.
+5. Feeds have given every entry.
+"""
+
+from collections import Counter
+from typing import Any
+
+from antiphon.actors.tasks import REJECT, RESOLVE
+from antiphon.runtime.records import Entry, Saved
+from antiphon.runtime.tree import Tree
+from antiphon.testing.simulation.world import World
+
+OVERDUE_MS = 60_000
+
+
+async def broken_laws(world: World) -> list[str]:
+    """What is wrong with the world, in words."""
+    found = list(world.history.broken)
+    summaries = await world.store.roots()
+    found += _letters(world)
+    for summary in summaries:
+        saved = await world.store.load(summary.root)
+        assert saved is not None
+        entries = await world.store.entries(summary.root, 0, saved.seq + 1)
+        if saved.birth.forked_from is None:
+            found += await _journal(world, saved, entries)
+        found += _open(world, saved)
+        if world.history.fed.get(summary.root, 0) != saved.seq:
+            found.append(f"{summary.root}: the feed ended at {world.history.fed.get(summary.root, 0)} of {saved.seq}")
+    return found
+
+
+def _letters(world: World) -> list[str]:
+    history = world.history
+    applied: Counter[tuple[str, str]] = Counter()
+    where: dict[tuple[str, str], int] = {}
+    for root, journal in history.journals.items():
+        for entry in journal:
+            if entry.letter is not None:
+                applied[root, entry.letter] += 1
+                where[root, entry.letter] = entry.seq
+    found = [f"{root}: letter {id} was applied {n} times" for (root, id), n in applied.items() if n > 1]
+    for (root, id), receipt in history.receipts.items():
+        times = applied[root, id]
+        if receipt.status == "rejected" and (root, id) not in history.posted and times > 0:
+            found.append(f"{root}: letter {id} was rejected, and applied nevertheless")
+        elif receipt.status == "accepted" and where.get((root, id)) != receipt.seq:
+            found.append(f"{root}: letter {id} was acknowledged at {receipt.seq}, and is at {where.get((root, id))}")
+        elif receipt.status == "duplicate" and times == 0 and (root, id) not in history.posted:
+            found.append(f"{root}: letter {id} was called a duplicate, and never applied")
+    return found
+
+
+async def _journal(world: World, saved: Saved, entries: list[Entry]) -> list[str]:
+    """Go over a journal again, step by step."""
+    root = saved.root
+    if [entry.seq for entry in entries] != list(range(1, saved.seq + 1)):
+        return [f"{root}: the journal has {[entry.seq for entry in entries]}, and should end at {saved.seq}"]
+    tree = Tree(root, world.runtime.woods.machine_of(saved.birth), saved.birth, 0)
+    tree.replay_all(entries[:1])
+    found = []
+    for entry in entries[1:]:
+        if entry.timer is not None and entry.timer not in tree.host.letters:
+            found.append(f"{root}: timer {entry.timer} fired at {entry.seq}, and was not set any more")
+        if entry.event["type"] in (RESOLVE, REJECT):
+            found += _result(tree, entry)
+        tree.replay(entry)
+    loaded = await world.runtime.snapshot(root)
+    if tree.actor.get_persisted_snapshot() != loaded:
+        found.append(f"{root}: replay gives {tree.actor.get_persisted_snapshot()}, and stored is {loaded}")
+    timers = {letter.id: letter.due for letter in saved.letters if letter.timer is not None}
+    expected = {letter.id: letter.due for letter in tree.host.letters.values()}
+    if timers != expected:
+        found.append(f"{root}: the timers {timers} are stored, and {expected} follow from the journal")
+    tasks = {task.id: task.to for task in saved.tasks}
+    wanted = {task.id: task.to for task in tree.host.tasks.values()}
+    if tasks != wanted:
+        found.append(f"{root}: the tasks {tasks} are stored, and {wanted} follow from the journal")
+    return found
+
+
+def _result(tree: Tree, entry: Entry) -> list[str]:
+    task = tree.host.tasks.get(entry.to)
+    if task is None:
+        return [f"{tree.root}: entry {entry.seq} is a result for {entry.to!r}, which has no task"]
+    data: Any = entry.event.get("data")
+    said = data.get("task") if isinstance(data, dict) else None
+    if said is not None and said != task.id:
+        return [f"{tree.root}: entry {entry.seq} is the result of {said}, and the task was {task.id}"]
+    return []
+
+
+def _open(world: World, saved: Saved) -> list[str]:
+    """What is open must be in somebody's hands."""
+    now, runtime = world.wall(), world.runtime
+    found = [
+        f"{saved.root}: letter {letter.id} has been waiting since {now - letter.due} ms"
+        for letter in saved.letters
+        if letter.due < now - OVERDUE_MS
+    ]
+    for task in saved.tasks:
+        if task.id not in runtime.tasks._running:
+            found.append(f"{saved.root}: task {task.id} is stored as running, and nobody runs it")
+    return found

@@ -1,0 +1,103 @@
+"""One simulated run: traffic under faults, then calm, then the laws."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from antiphon.chart.machine import Machine
+from antiphon.runtime import tree
+from antiphon.runtime.store import Store
+from antiphon.stores.memory import MemoryStore
+from antiphon.testing.simulation.faults import Faults
+from antiphon.testing.simulation.laws import broken_laws
+from antiphon.testing.simulation.loop import SimulatedLoop, Stalled, first
+from antiphon.testing.simulation.world import WORLD, World
+
+STORM_S, LIMIT_S, REST_S, MOST_CALLBACKS = 20.0, 36_000.0, 600.0, 300_000
+
+Traffic = Callable[[World], Awaitable[None]]
+Check = Callable[[World], Awaitable[list[str]]]
+
+
+class Broken(AssertionError):
+    """A law was broken; the seed gives the same run again."""
+
+    def __init__(self, seed: int, laws: list[str], world: World) -> None:
+        lines = [f"{at:>8} ms  {text}" for at, text in world.trace[-80:]]
+        super().__init__("\n".join([f"seed {seed}:", *laws[:10], "the end of the trace:", *lines]))
+        self.seed, self.laws = seed, laws
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run was like."""
+
+    seed: int
+    counts: Counter[str]
+    trace: list[tuple[int, str]]
+
+
+def simulate(
+    seed: int,
+    machines: Iterable[Machine[Any, Any]],
+    traffic: Traffic,
+    *,
+    check: Check | None = None,
+    faults: Faults | None = None,
+    store: Callable[[], Store] = MemoryStore,
+) -> Report:
+    """Run traffic in a world that follows from a seed; raises `Broken` if a law does not hold in the end."""
+    dice = Random(seed)
+    faults = faults or Faults.drawn(dice)
+    world = World(dice, machines, store(), faults)
+    loop = SimulatedLoop(dice.randrange if faults.disorder else first, most=MOST_CALLBACKS)
+    with _snapshots_every(dice.choice((2, 5, 100))):
+        try:
+            laws = loop.run_until_complete(_run(world, traffic, check))
+        except Stalled as error:
+            laws = [*world.history.broken, str(error)]
+        finally:
+            loop.dispose()
+    if laws:
+        raise Broken(seed, laws, world)
+    return Report(seed, world.history.counts, world.trace)
+
+
+async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]:
+    WORLD.set(world)
+    loop = asyncio.get_running_loop()
+    loop.create_task(world.live())
+    raging = loop.create_task(world.rage())
+    loop.call_later(STORM_S, world.calm)
+    try:
+        await asyncio.wait_for(traffic(world), LIMIT_S)
+    except TimeoutError:
+        return [*world.history.broken, "the traffic did not come to its end"]
+    world.calm()
+    raging.cancel()
+    for _ in range(2):  # as it is, and after a restart that was asked for
+        await world.up()
+        await asyncio.sleep(REST_S)
+        laws = await broken_laws(world)
+        if check is not None:
+            laws += await check(world)
+        if laws:
+            return laws
+        await world.stop()
+    world.history.counts["virtual seconds"] += int(loop.time())
+    return []
+
+
+@contextmanager
+def _snapshots_every(steps: int) -> Iterator[None]:
+    """Have snapshots stored so often that short runs see them."""
+    before = tree.SNAPSHOT_ENTRIES
+    tree.SNAPSHOT_ENTRIES = steps
+    try:
+        yield
+    finally:
+        tree.SNAPSHOT_ENTRIES = before

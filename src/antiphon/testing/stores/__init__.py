@@ -1,0 +1,1 @@
+"""The facts that make up the contract of stores, by what they are about."""

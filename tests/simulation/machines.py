@@ -1,0 +1,131 @@
+"""Small machines whose contexts tell what happened to them: letters, tasks, timers and children."""
+
+from antiphon import assign, cancel, raise_, send_parent, setup, spawn_child, stop_child
+from antiphon.testing.simulation.services import simulated_task
+
+DELTAS = 4
+
+
+def note(context, event):
+    return {**context, "notes": [*context["notes"], event["n"]]}
+
+
+def call(context, event):
+    return {**context, "call": event["n"], "text": ""}
+
+
+def append(context, event):
+    return {**context, "text": context["text"] + event["text"]}
+
+
+def outcome(context, event):
+    match event["type"].split("."):
+        case ["xstate", "done", *_]:
+            how = "done" if event["output"]["input"] == context["call"] else "a stranger's result"
+        case ["xstate", "error", *_]:
+            how = event["error"].get("code", event["error"]["name"])
+        case _:
+            how = event["type"]
+    return {**context, "outcomes": [*context["outcomes"], [context["call"], how, context["text"]]], "call": None}
+
+
+def counted(name):
+    return assign({name: lambda context, event: context[name] + 1})
+
+
+def _calling(src):
+    ended = {"target": "idle", "actions": "outcome"}
+    return {
+        "invoke": {"id": "call", "src": src, "input": lambda given: given["context"]["call"], "onDone": ended, "onError": ended},
+        "after": {1000: ended},
+        "on": {"CANCEL": ended, "DELTA": {"actions": "append"}},
+    }
+
+
+SERVICES = {
+    "report": simulated_task("report", DELTAS),
+    "once": simulated_task("once"),
+    "repeat": simulated_task("repeat"),
+    "think": simulated_task("report"),
+}
+ACTIONS = {"note": assign(note), "call": assign(call), "append": assign(append), "outcome": assign(outcome)}
+
+CALLER = setup(actions=ACTIONS, actors=SERVICES).create_machine(
+    {
+        "id": "caller",
+        "context": {"notes": [], "outcomes": [], "call": None, "text": ""},
+        "initial": "idle",
+        "on": {"NOTE": {"actions": "note"}},
+        "states": {
+            "idle": {"on": {f"GO_{src.upper()}": {"target": src, "actions": "call"} for src in ("report", "once", "repeat")}},
+            **{src: _calling(src) for src in ("report", "once", "repeat")},
+        },
+    }
+)
+
+ALARM = setup(actions=ACTIONS).create_machine(
+    {
+        "id": "alarm",
+        "context": {"notes": [], "armed": 0, "rearmed": 0, "disarmed": 0, "fired": 0, "rings": 0},
+        "initial": "idle",
+        "on": {
+            "NOTE": {"actions": "note"},
+            "PLAN": {"actions": raise_({"type": "RING"}, delay=150, id="ring")},
+            "UNPLAN": {"actions": cancel("ring")},
+            "RING": {"actions": counted("rings")},
+        },
+        "states": {
+            "idle": {"on": {"ARM": {"target": "armed", "actions": counted("armed")}}},
+            "armed": {
+                "after": {100: {"target": "idle", "actions": counted("fired")}},
+                "on": {
+                    "ARM": {"target": "armed", "reenter": True, "actions": [counted("armed"), counted("rearmed")]},
+                    "DISARM": {"target": "idle", "actions": counted("disarmed")},
+                },
+            },
+        },
+    }
+)
+
+CHILD = setup(actions=ACTIONS, actors=SERVICES).create_machine(
+    {
+        "id": "child",
+        "context": {"notes": [], "tries": 0},
+        "initial": "thinking",
+        "on": {"NOTE": {"actions": "note"}},
+        "states": {
+            "thinking": {
+                "entry": counted("tries"),
+                "invoke": {"id": "thought", "src": "think", "onDone": "waiting", "onError": "resting"},
+                "after": {2000: "resting"},
+            },
+            "resting": {"after": {50: [{"target": "over", "guard": lambda c, e: c["tries"] > 2}, {"target": "thinking"}]}},
+            "waiting": {"after": {80: "over"}},
+            "over": {"type": "final", "entry": send_parent({"type": "BYE"})},
+        },
+        "output": lambda given: given["context"]["tries"],
+    }
+)
+
+PARENT = setup(actions=ACTIONS, actors={"child": CHILD}).create_machine(
+    {
+        "id": "parent",
+        "context": {"notes": [], "started": 0, "done": 0, "aborted": 0, "byes": 0},
+        "initial": "idle",
+        "on": {
+            "NOTE": {"actions": "note"},
+            "SPAWN": {"actions": spawn_child("child", id="extra")},
+            "DISMISS": {"actions": stop_child("extra")},
+            "BYE": {"actions": counted("byes")},
+        },
+        "states": {
+            "idle": {"on": {"START": {"target": "working", "actions": counted("started")}}},
+            "working": {
+                "invoke": {"id": "kid", "src": "child", "onDone": {"target": "idle", "actions": counted("done")}},
+                "on": {"ABORT": {"target": "idle", "actions": counted("aborted")}},
+            },
+        },
+    }
+)
+
+MACHINES = [CALLER, ALARM, PARENT]

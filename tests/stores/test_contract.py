@@ -1,0 +1,15 @@
+"""Every store keeps the contract of stores."""
+
+from antiphon.stores.memory import MemoryStore
+from antiphon.stores.sqlite import SqliteStore
+from antiphon.testing.store_contract import StoreContract
+
+
+class TestMemory(StoreContract):
+    def make_store(self, folder):
+        return MemoryStore()
+
+
+class TestSqlite(StoreContract):
+    def make_store(self, folder):
+        return SqliteStore(folder / "store.db")
