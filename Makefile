@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help run test check lint types bench conformance clean
+.PHONY: help run test check lint types pyright bench conformance clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,10 @@ lint: $(STAMP)
 types: $(STAMP)
 	@$(BIN)/mypy
 
+pyright: $(STAMP) ## check the public types with pyright too (needs Node)
+	@npm install --silent --no-audit --no-fund --prefix .pyright pyright@1.1.414
+	@ANTIPHON_PYRIGHT=.pyright/node_modules/.bin/pyright $(BIN)/python -m pytest -m node tests/typing
+
 bench: $(STAMP) ## measure speed and growth beside the peers (needs Node for XState)
 	@$(BIN)/python bench/engine.py
 	@$(BIN)/python bench/growth.py
@@ -32,7 +36,7 @@ conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
 	@$(BIN)/python conformance/run.py
 
 clean: ## remove what was installed and built
-	rm -rf $(VENV) .bench .conformance
+	rm -rf $(VENV) .bench .conformance .pyright
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Antiphon needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'

@@ -6,7 +6,8 @@ from types import MappingProxyType
 import pytest
 
 from antiphon import assign, create_machine, from_task, raise_, send_to
-from antiphon.chart.graph import ExplorationError, get_adjacency, serialize
+from antiphon.chart.graph import ExplorationError, get_adjacency
+from antiphon.chart.identity import serialize
 
 WORK = {"work": from_task(lambda: None)}
 TURNS = {"on": {"E": {"actions": "turn"}}}
@@ -239,6 +240,10 @@ def test_snapshots_are_told_apart_by_status_and_output_at_their_end():
     graph = explored(chart, serialize=lambda snapshot: serialize(snapshot).replace('"b"', '"c"'))
 
     assert len(graph) == 3
+
+
+def test_a_context_may_have_keys_that_are_no_strings():
+    assert explored({"context": {"seen": {(1, 2): True}}}).start.state == "{'context': {'seen': {(1, 2): True}}}"
 
 
 def test_a_context_may_hold_what_json_does_not_know():

@@ -43,16 +43,15 @@ def test_a_line_that_is_no_event_is_refused(line):
 def test_lines_that_come_when_nobody_waits_are_dropped():
     end, beginning = os.pipe()
 
-    async def read_one():
-        async for line in lines(os.fdopen(end)):
-            return line
+    async def read_one(source):
+        return await anext(lines(source))
 
-    os.write(beginning, b"one\n")
-    first = asyncio.run(read_one())
-    reader = next(thread for thread in threading.enumerate() if thread.name == "keyboard")
-    os.write(beginning, b"two\n")
-    reader.join(timeout=60)
-    os.close(beginning)
+    with os.fdopen(end) as source, os.fdopen(beginning, "wb", buffering=0) as typed:
+        typed.write(b"one\n")
+        first = asyncio.run(read_one(source))
+        reader = next(thread for thread in threading.enumerate() if thread.name == "keyboard")
+        typed.write(b"two\n")
+        reader.join(timeout=60)
 
     assert (first, reader.is_alive()) == ("one\n", False)
 

@@ -36,7 +36,7 @@ def counted(name):
 def _calling(src):
     ended = {"target": "idle", "actions": "outcome"}
     return {
-        "invoke": {"id": "call", "src": src, "input": lambda given: given["context"]["call"], "onDone": ended, "onError": ended},
+        "invoke": {"id": "call", "src": src, "input": lambda context, event: context["call"], "onDone": ended, "onError": ended},
         "after": {1000: ended},
         "on": {"CANCEL": ended, "DELTA": {"actions": "append"}},
     }
@@ -103,7 +103,7 @@ CHILD = setup(actions=ACTIONS, actors=SERVICES).create_machine(
             "waiting": {"after": {80: "over"}},
             "over": {"type": "final", "entry": send_parent({"type": "BYE"})},
         },
-        "output": lambda given: given["context"]["tries"],
+        "output": lambda context, event: context["tries"],
     }
 )
 

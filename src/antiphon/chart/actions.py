@@ -60,12 +60,22 @@ class Action(Generic[C_in, E_in]):
         return f"Action({self.type!r})"
 
 
-# What a name can be bound to, an action as charts write it, an event to send, and when.
+class Addressable(Protocol):
+    """An actor, or a reference to one."""
+
+    def send(self, event: Any, /) -> Any:
+        """Send it an event."""
+        ...
+
+
+# What a name can be bound to, an action as charts write it, an event, who gets it and when, and any value.
 BoundAction = Function[C, E, Any] | Action[C, E]
 ChartAction = str | Mapping[str, Any] | Function[C, E, Any] | Action[C, E]
 Event = Mapping[str, Any] | Function[C, E, Mapping[str, Any]]
 Duration = float | Function[C, E, float]
 Delay = str | float | Function[C, E, float] | None
+Target = str | Addressable | Function[C, E, Any]
+Computed = Function[C, E, Any] | object
 
 
 def assign(assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> Action[C, E]:
@@ -84,7 +94,9 @@ def raise_(event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = No
     )
 
 
-def send_to(target: Any, event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> Action[C, E]:
+def send_to(
+    target: Target[C, E], event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None
+) -> Action[C, E]:
     """Send an event to an actor: a child's id, a reference, or a function that gives either."""
     return Action(
         "xstate.sendTo",
@@ -100,7 +112,7 @@ def send_parent(event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None
     return send_to(PARENT, event, delay=delay, id=id)
 
 
-def forward_to(target: Any, *, delay: Delay[C, E] = None, id: str | None = None) -> Action[C, E]:
+def forward_to(target: Target[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> Action[C, E]:
     """Send the current event on to another actor."""
     return send_to(target, lambda context, event: event, delay=delay, id=id)
 
@@ -110,7 +122,7 @@ def emit(event: Event[C, E]) -> Action[C, E]:
     return Action("xstate.emit", lambda names, params: ops.Emit(as_value(event, params)))
 
 
-def log(value: Any = None, label: str | None = None) -> Action[Any, Any]:
+def log(value: Computed[C, E] = None, label: str | None = None) -> Action[C, E]:
     """Write a value, or what a function gives, to the actor's logger."""
     written = value if value is not None else (lambda context, event: {"context": context, "event": event})
     return Action("xstate.log", lambda names, params: ops.Log(as_value(written, params), label))
@@ -122,8 +134,13 @@ def cancel(send_id: str | Function[C, E, str]) -> Action[C, E]:
 
 
 def spawn_child(
-    src: Any, *, id: Any = None, input: Any = None, system_id: str | None = None, sync_snapshot: bool = False
-) -> Action[Any, Any]:
+    src: Any,
+    *,
+    id: str | Function[C, E, str] | None = None,
+    input: Computed[C, E] = None,
+    system_id: str | None = None,
+    sync_snapshot: bool = False,
+) -> Action[C, E]:
     """Start a child actor that lives until it ends, is stopped, or its parent ends."""
     return Action(
         "xstate.spawnChild",
@@ -134,7 +151,7 @@ def spawn_child(
     )
 
 
-def stop_child(child: Any) -> Action[Any, Any]:
+def stop_child(child: Target[C, E]) -> Action[C, E]:
     """Stop a child: its id, its reference, or a function that gives either."""
     return Action("xstate.stopChild", lambda names, params: ops.Stop(as_value(child, params)))
 
@@ -172,7 +189,9 @@ class Enqueue(Generic[C, E]):
         """Choose `raise_`."""
         self(raise_(event, delay=delay, id=id))
 
-    def send_to(self, target: Any, event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> None:
+    def send_to(
+        self, target: Target[C, E], event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None
+    ) -> None:
         """Choose `send_to`."""
         self(send_to(target, event, delay=delay, id=id))
 
@@ -192,7 +211,7 @@ class Enqueue(Generic[C, E]):
         """Choose `spawn_child`."""
         self(spawn_child(src, **options))
 
-    def stop_child(self, child: Any) -> None:
+    def stop_child(self, child: Target[C, E]) -> None:
         """Choose `stop_child`."""
         self(stop_child(child))
 

@@ -18,7 +18,7 @@ class ChartError(EngineError):
 
 
 class EventError(EngineError):
-    """What was sent is not an event: a mapping with a string under `type`."""
+    """What was sent is not an event, a mapping with a string under `type`, or not one that was expected."""
 
 
 class SnapshotError(EngineError):

@@ -6,7 +6,6 @@ one due first arrives first. Two situations are the same if their snapshots seri
 its way to them: delayed events with the same time left, the same children at work, the same history.
 """
 
-import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from antiphon.chart.configuration import Configuration
 from antiphon.chart.errors import EngineError
+from antiphon.chart.identity import as_text, hidden, serialize
 from antiphon.chart.labels import value_label
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Node, Transition
@@ -113,14 +113,6 @@ def explore(machine: Machine[Any, Any], options: Options, is_enough: Callable[[G
     return graph
 
 
-def serialize(snapshot: Snapshot[Any]) -> str:
-    """A snapshot's value and context as JSON, and its status once it has ended."""
-    parts = {"value": snapshot.value, "context": snapshot.context}
-    if snapshot.status != "active":
-        parts.update(status=snapshot.status, output=snapshot.output)
-    return _text({key: part for key, part in parts.items() if part not in (None, {})})
-
-
 class _Explorer:
     """Tries events in situations and notes what they lead to."""
 
@@ -129,9 +121,7 @@ class _Explorer:
         self.limit = options.get("limit", LIMIT)
         self.serialize = options.get("serialize", serialize)
         self.stop_when = options.get("stop_when")
-        events = options.get("events")
-        fixed = list(events) if isinstance(events, Sequence) else None if events else known_events(machine, options)
-        self.events = events if callable(events) else lambda snapshot: fixed or ()
+        self.events = _event_source(machine, options)
         self._reactions: dict[Configuration, Callable[[str], bool]] = {}
         turns = enter(machine, options.get("input"))
         situation = self._sound(turns)
@@ -200,7 +190,7 @@ class _Explorer:
 
     def _vertex(self, situation: Situation) -> Vertex:
         state = self.serialize(situation.snapshot)
-        return Vertex(state + _hidden(situation), state, situation)
+        return Vertex(state + hidden(situation), state, situation)
 
     def _admit(self, vertex: Vertex) -> None:
         if len(self.graph) >= self.limit:
@@ -225,6 +215,14 @@ class _Explorer:
                     "what they need with payloads, outputs or input, or leave them out of events"
                 ) from turn.error
         return turns[-1].situation
+
+
+def _event_source(machine: Machine[Any, Any], options: Options) -> Callable[[Snapshot[Any]], Iterable[Any]]:
+    events = options.get("events")
+    if callable(events):
+        return events
+    fixed = known_events(machine, options) if events is None else list(events)
+    return lambda snapshot: fixed
 
 
 def known_events(machine: Machine[Any, Any], options: Options) -> list[Any]:
@@ -259,41 +257,9 @@ def _given(values: Mapping[str, Sequence[Any]] | None, ref: ActorRef, default: A
     return values.get(ref.src, (default,)) if isinstance(ref.src, str) else (default,)
 
 
-def _hidden(situation: Situation) -> str:
-    """What a snapshot does not show, though it decides what can happen next."""
-    pending, history = situation.pending, situation.snapshot.history
-    parts = {
-        "timers": [
-            [_rounded(event.due - pending.now), event.event, event.id if event.can_be_cancelled else None]
-            for event in pending.events
-        ],
-        "working": [ref.id for ref in situation.working],
-        "history": {id: [node.id for node in nodes] for id, nodes in history.items()},
-    }
-    return "".join(f" {key}={_text(part)}" for key, part in parts.items() if part)
-
-
-def _rounded(ms: float) -> float:
-    return round(ms, 3)  # sums of delays such as 0.1 are not exact
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, set | frozenset):
-        return sorted(map(str, value))
-    if hasattr(value, "send") and hasattr(value, "id"):
-        return {"actor": value.id}
-    return str(value) if hasattr(type(value), "__str__") else repr(value)
-
-
 def _too_many(id: str, limit: int, graph: Graph) -> str:
     contexts = [vertex.snapshot.context for vertex in graph]
-    different = Counter({key: len({_text(one.get(key)) for one in contexts}) for key in contexts[-1]})
+    different = Counter({key: len({as_text(one.get(key)) for one in contexts}) for key in contexts[-1]})
     [(key, count)] = different.most_common(1) or [("", 0)]
     cause = f"; context.{key} alone has {count} values" if count > 1 else ""
     return (

@@ -7,7 +7,7 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, overload
 
 from antiphon.chart import actions as builtin
-from antiphon.chart.actions import Action, BoundAction, Collect, Delay, Duration, Event
+from antiphon.chart.actions import Action, BoundAction, Collect, Computed, Delay, Duration, Event, Target
 from antiphon.chart.config import StateConfig
 from antiphon.chart.guards import Guard
 from antiphon.chart.machine import Machine, Migrate
@@ -101,7 +101,7 @@ class setup(Generic[C, E, N]):
         return builtin.raise_(event, delay=delay, id=id)
 
     def send_to(
-        self, target: Any, event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None
+        self, target: Target[C, E], event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None
     ) -> Action[C, E]:
         """`send_to`."""
         return builtin.send_to(target, event, delay=delay, id=id)
@@ -110,7 +110,7 @@ class setup(Generic[C, E, N]):
         """`emit`."""
         return builtin.emit(event)
 
-    def log(self, value: Any = None, label: str | None = None) -> Action[C, E]:
+    def log(self, value: Computed[C, E] = None, label: str | None = None) -> Action[C, E]:
         """`log`."""
         return builtin.log(value, label)
 
@@ -119,12 +119,18 @@ class setup(Generic[C, E, N]):
         return builtin.cancel(send_id)
 
     def spawn_child(
-        self, src: Any, *, id: Any = None, input: Any = None, system_id: str | None = None, sync_snapshot: bool = False
+        self,
+        src: Any,
+        *,
+        id: str | Function[C, E, str] | None = None,
+        input: Computed[C, E] = None,
+        system_id: str | None = None,
+        sync_snapshot: bool = False,
     ) -> Action[C, E]:
         """`spawn_child`."""
         return builtin.spawn_child(src, id=id, input=input, system_id=system_id, sync_snapshot=sync_snapshot)
 
-    def stop_child(self, child: Any) -> Action[C, E]:
+    def stop_child(self, child: Target[C, E]) -> Action[C, E]:
         """`stop_child`."""
         return builtin.stop_child(child)
 

@@ -5,14 +5,14 @@ out and is then `Any`, so nothing is checked that nobody declared. At run time n
 """
 
 from collections.abc import Callable, Mapping, Sized
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from antiphon.chart.scope import Scope
 
+# pyright: reportGeneralTypeIssues=false
 if TYPE_CHECKING:
     from enum import Enum
 
-    # pyright: reportGeneralTypeIssues=false
     # Checkers know defaults of type variables in every version of Python, the interpreter from 3.13 on.
     # The bounds make a parameter of an untyped lambda something that can be indexed.
     C = TypeVar("C", bound=Mapping[str, Any], default=Any)
@@ -81,9 +81,15 @@ class Ordered(Protocol):
     def __lt__(self, other: Any, /) -> Any: ...
 
 
+class Record(Protocol):
+    """An instance of a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
 # A value in an `assign` that is not a function. Types cannot say "anything but a function", so they list
 # what contexts hold; what is missing here can be given by a lambda.
-Constant = Ordered | Sized | Enum | None
+Constant = Ordered | Sized | Enum | Record | None
 Assignment = Mapping[str, Function[C, E, Any] | Constant]
 
 

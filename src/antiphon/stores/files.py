@@ -8,6 +8,7 @@ from pathlib import Path
 
 from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError
 from antiphon.stores.queries import migrations
+from antiphon.stores.rows import RESTORE
 
 DURABILITY = {"full": "FULL", "normal": "NORMAL"}
 OLDEST_SQLITE = (3, 37, 0)  # strict tables
@@ -17,10 +18,10 @@ WAL_LIMIT = 64 * 1024 * 1024  # a longer one is cut when it has been copied into
 ADVICE = {
     sqlite3.SQLITE_FULL: "free some space; nothing that was acknowledged is lost, and work goes on by itself",
     sqlite3.SQLITE_IOERR: "look at the disk and its limits; nothing that was acknowledged is lost",
-    sqlite3.SQLITE_READONLY: "it was opened for reading, or the file or its folder may not be written",
-    sqlite3.SQLITE_CANTOPEN: "look whether the file is there, and at the permissions of its folder",
+    sqlite3.SQLITE_READONLY: "it was opened for reading, or is in a folder that may not be written: then copy it",
+    sqlite3.SQLITE_CANTOPEN: "look at the permissions, or copy it to a folder that may be written",
     sqlite3.SQLITE_BUSY: "a program that is not Antiphon has locked it",
-    sqlite3.SQLITE_CORRUPT: "restore a backup, or see what `antiphon db check` finds",
+    sqlite3.SQLITE_CORRUPT: RESTORE,
     sqlite3.SQLITE_NOTADB: "restore a backup, or give the path of another file",
 }
 KINDS: dict[int, type[StoreError]] = {
@@ -41,6 +42,8 @@ def explained(path: Path) -> Iterator[None]:
             code = sqlite3.SQLITE_CORRUPT
         advice = f"; {ADVICE[code]}" if code in ADVICE else ""
         raise KINDS.get(code, StoreError)(f"{path}: {error}{advice}") from error
+    except UnicodeDecodeError as error:
+        raise StoreCorrupt(f"{path}: a text is damaged: {error}; {RESTORE}") from error
     except (UnicodeEncodeError, OverflowError) as error:
         raise StoreError(f"{path}: what is to be stored is not valid Unicode or too large: {error}") from error
 
@@ -55,6 +58,7 @@ def connect(path: Path, durability: str) -> sqlite3.Connection:
         raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
+        schema_of(connection, path)  # a file that is not ours is not even put into another mode
         (mode,) = connection.execute("pragma journal_mode = wal").fetchone()
         if mode != "wal":
             raise StoreError(f"{path}: write-ahead logging does not work here; move the file to a local disk")

@@ -14,6 +14,7 @@ _compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 _escaped = json.JSONEncoder(separators=(",", ":")).encode
 
 Row = tuple[Any, ...]
+RESTORE = "restore a backup, or see what `antiphon db check` finds"
 
 
 def encoded(value: Any) -> str:
@@ -148,4 +149,4 @@ def _said(body: str, what: str) -> dict[str, Any]:
 
 
 def _damaged(what: str, how: str) -> StoreCorrupt:
-    return StoreCorrupt(f"{what} is damaged: {how}; restore a backup, or see what `antiphon db check` finds")
+    return StoreCorrupt(f"{what} is damaged: {how}; {RESTORE}")

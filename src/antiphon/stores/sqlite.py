@@ -258,12 +258,14 @@ class SqliteStore:
         row = self._one("load_actor", root) if rows.is_text(root) else None
         if row is None:
             return None
-        n, *birth_row, status, seq, snapshot_seq, snapshot_text = row
+        n, *birth_row, status, seq, snapshot_seq, stored = row
         birth = rows.birth_from(root, tuple(birth_row))
         self._numbers[root] = n
         snapshot, since, entries = base(
-            root, birth, snapshot_text, snapshot_seq, lambda after: self._entries(root, n, after, -1)
+            root, birth, stored, snapshot_seq, lambda after: self._entries(root, n, after, -1)
         )
+        if since + len(entries) != seq:
+            raise StoreCorrupt(f"the journal of {root!r} ends at {since + len(entries)}, not at {seq}; {rows.RESTORE}")
         return Saved(
             root,
             birth,
@@ -277,4 +279,8 @@ class SqliteStore:
         )
 
     def _entries(self, root: str, n: int, after: int, limit: int) -> list[Entry]:
-        return [rows.entry_from(root, row) for row in self._all("entries_after", n, after, limit)]
+        found = [rows.entry_from(root, row) for row in self._all("entries_after", n, after, limit)]
+        for seq, entry in enumerate(found, max(0, after) + 1):
+            if entry.seq != seq:
+                raise StoreCorrupt(f"step {seq} of {root!r} is gone; {rows.RESTORE}")
+        return found

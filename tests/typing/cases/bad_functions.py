@@ -2,7 +2,21 @@
 
 from typing import Any, TypedDict
 
-from antiphon import Enqueue, Scope, and_, assign, enqueue_actions, not_, or_, send_to, setup, takes
+from antiphon import (
+    Enqueue,
+    Scope,
+    and_,
+    assign,
+    cancel,
+    enqueue_actions,
+    not_,
+    or_,
+    send_to,
+    setup,
+    spawn_child,
+    stop_child,
+    takes,
+)
 from tests.typing.cases.chat import ChatContext, ChatEvent, Chunk, Send, chat, machine
 
 
@@ -56,6 +70,10 @@ typed(actions={"name": assign({"text": wrong_with_scope})})  # error
 typed(actions={"name": assign(wrong_context)})  # error
 typed(actions={"name": enqueue_actions(choose)})  # error
 typed(actions={"name": send_to("child", wrong_context)})  # error
+typed(actions={"name": send_to(wrong_context, {"type": "HELLO"})})  # error
+typed(actions={"name": spawn_child("child", id=wrong_context)})  # error
+typed(actions={"name": stop_child(wrong_context)})  # error
+typed(actions={"name": cancel(wrong_context)})  # error
 typed(guards={"name": wrong_context})  # error
 typed(guards={"name": one_event})  # error
 typed(guards={"name": and_(["other", wrong_context])})  # error

@@ -1,5 +1,6 @@
 """Charts without a single annotation, as small programs write them."""
 
+from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 
@@ -63,13 +64,18 @@ class Color(Enum):
     RED = 1
 
 
+@dataclass
+class Point:
+    x = 1
+
+
 config = {"id": "counter", "context": {"n": 0}, "on": {"ADD": {"actions": ["add", "print"], "guard": "few"}}}
 counter = setup(
     actions={
         "add": assign({"n": lambda context, event: context["n"] + event["by"]}),
         "addParams": assign({"n": lambda context, event, params: context["n"] + params["by"]}),
         "constants": assign({"a": [], "b": {}, "c": {"x": [1]}, "d": None, "e": 1.5, "f": Text("x"), "g": Color.RED}),
-        "today": assign({"at": date(2024, 1, 1), "tags": {"a", "b"}}),
+        "today": assign({"at": date(2024, 1, 1), "tags": {"a", "b"}, "point": Point()}),
         "all": assign(lambda context, event: {"n": context["n"] + event["by"]}),
         "print": lambda context, event: print(context["n"], event["by"]),
         "context": lambda context: print(context["n"]),
@@ -84,6 +90,8 @@ counter = setup(
         "log": log(lambda context, event: context["n"]),
         "cancel": cancel(lambda context, event: context["n"]),
         "spawn": spawn_child("child", id=lambda context, event: context["n"]),
+        "spawnWith": spawn_child("child", input=Point()),
+        "stopActor": stop_child(actor),
         "stop": stop_child(lambda context, event: context["n"]),
         "parent": send_parent({"type": "X"}, delay=10),
         "forward": forward_to("child"),

@@ -36,7 +36,7 @@ class World:
         self.runtime: Runtime = None  # type: ignore[assignment]
         self.store = store
         self._machines, self._skew, self._ids = list(machines), 0, 0
-        self._limits = {"inbox_limit": dice.choice((4, 256)), "tree_limit": dice.choice((1, 2, 10_000))}
+        self._limits = {"inbox_limit": dice.choice((4, 256)), "tree_limit": dice.choice((10_000, 10_000))}
         self._booted = asyncio.Event()
         self._roots: dict[str, None] = {}
 

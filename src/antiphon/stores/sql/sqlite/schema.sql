@@ -1,0 +1,73 @@
+-- The whole schema as all migrations make it: to be read, never run. A test keeps it true.
+
+create table meta (
+  key text primary key,
+  value any
+) strict;
+
+create table actor (
+  n integer primary key,
+  id text not null unique,
+  incarnation text not null,
+  machine text not null,
+  version text not null,
+  hash text not null,
+  input text not null,
+  forked_from text,
+  forked_seq integer,
+  status text not null,
+  seq integer not null,
+  snapshot_seq integer not null default 0,
+  snapshot text,
+  created integer not null,
+  updated integer not null
+) strict;
+
+-- Clustered by actor, so that reading a journal reads neighbouring pages.
+create table entry (
+  actor integer not null references actor (n),
+  seq integer not null,
+  at integer not null,
+  recipient text not null,
+  letter text,
+  body text not null,
+  primary key (actor, seq)
+) strict, without rowid;
+
+-- Only letters from outside have ids that may come twice.
+create unique index entry_letter on entry (actor, letter) where letter is not null;
+
+create table letter (
+  actor integer not null references actor (n),
+  id text not null,
+  at integer not null,
+  due integer not null,
+  body text not null,
+  primary key (actor, id)
+) strict, without rowid;
+
+create index letter_due on letter (actor, due);
+
+create table task (
+  id text primary key,
+  actor integer not null references actor (n),
+  recipient text not null,
+  src text not null,
+  input text not null,
+  safety text not null check (safety in ('repeat', 'report', 'once')),
+  attempt integer not null,
+  state text not null check (state in ('running', 'done', 'cancelled', 'interrupted', 'unknown')),
+  epoch integer not null
+) strict, without rowid;
+
+create index task_running on task (actor) where state = 'running';
+
+-- Letters that no step could take, and why.
+create table dead_letter (
+  actor integer not null references actor (n),
+  id text not null,
+  at integer not null,
+  body text not null,
+  error text not null,
+  primary key (actor, id)
+) strict, without rowid;

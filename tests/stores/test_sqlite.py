@@ -1,0 +1,234 @@
+"""The SQLite store has one owner, writes on one thread, is as durable as it says, and explains what it cannot do."""
+
+import asyncio
+import os
+import sqlite3
+import stat
+import threading
+
+import pytest
+
+from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError
+from antiphon.stores.sqlite import SqliteStore
+from antiphon.testing.stores.facts import contents
+from antiphon.testing.stores.samples import letter, newborn, steps
+from tests.stores.processes import owner
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.db"
+
+
+def use(store, work):
+    """Open a store, do something with it, close it."""
+
+    async def main():
+        await store.open()
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(main())
+
+
+def filled(path, *roots):
+    use(SqliteStore(path), lambda store: store.commit([newborn(root) for root in roots]))
+    return path
+
+
+def names(path, **options):
+    """The trees a new store on a file shows."""
+    return [tree.root for tree in use(SqliteStore(path, **options), lambda store: store.roots())]
+
+
+# -- ownership -----------------------------------------------------------------------------------------------------
+
+
+def test_a_second_process_is_told_which_one_owns_the_file(path):
+    with owner(path) as other, pytest.raises(StoreBusy, match=f"in use by process {other.pid} since"):
+        names(path)
+
+
+def test_readers_see_what_the_owner_commits_meanwhile(path):
+    async def follow(store):
+        seen = [len(await store.roots())]
+        for root in ("a", "b"):
+            other.store(root)
+            seen.append(len(await store.roots()))
+        return seen
+
+    with owner(path) as other:
+        assert use(SqliteStore(path, read_only=True), follow) == [0, 1, 2]
+
+
+def test_a_file_whose_owner_was_killed_can_be_owned_and_has_all_that_was_acknowledged(path):
+    with owner(path) as other:
+        for root in ("a", "b", "c"):
+            other.store(root)
+        other.kill()
+
+        assert path.with_name("store.db.lock").read_text() != ""
+        assert names(path) == ["a", "b", "c"]
+
+
+def test_a_reader_needs_no_owner_to_see_what_a_killed_one_has_left_in_the_log(path):
+    with owner(path) as other:
+        other.store("a")
+        other.kill()
+
+        assert names(path, read_only=True) == ["a"]
+
+
+def test_one_process_cannot_own_a_file_twice(path):
+    async def again(store):
+        with pytest.raises(StoreBusy, match=f"process {os.getpid()}"):
+            await SqliteStore(path).open()
+
+    use(SqliteStore(path), again)
+
+
+def test_a_link_to_a_file_leads_to_the_same_owner(path, tmp_path):
+    link = tmp_path / "link.db"
+    link.symlink_to(path)
+
+    async def again(store):
+        with pytest.raises(StoreBusy):
+            await SqliteStore(link).open()
+
+    use(SqliteStore(path), again)
+
+
+def test_a_file_that_could_not_be_opened_has_no_owner(path):
+    path.write_bytes(b"not a database, but long enough to be looked at as one" * 20)
+    store = SqliteStore(path)
+    with pytest.raises(StoreCorrupt):
+        asyncio.run(store.open())
+    path.unlink()
+
+    assert names(path) == []
+
+
+# -- durability ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "synchronous"), [({}, 2), ({"durability": "full"}, 2), ({"durability": "normal"}, 1)]
+)
+def test_commits_are_synchronous_unless_the_setting_says_otherwise(path, options, synchronous):
+    async def pragmas(store):
+        ask = store._db().execute
+        return [ask(f"pragma {name}").fetchone()[0] for name in ("journal_mode", "synchronous", "foreign_keys")]
+
+    assert use(SqliteStore(path, **options), pragmas) == ["wal", synchronous, 1]
+
+
+def test_an_unknown_durability_is_refused(path):
+    with pytest.raises(ValueError, match="known: full, normal"):
+        SqliteStore(path, durability="off")
+
+
+def test_one_thread_does_everything_and_ends_with_the_store(path):
+    def threads():
+        return [thread.name for thread in threading.enumerate() if thread.name.startswith("antiphon-store")]
+
+    async def many(store):
+        await store.commit([newborn("a")])
+        await asyncio.gather(
+            *(store.post([letter("a", str(n))]) for n in range(20)), *(store.load("a") for _ in range(20))
+        )
+        return threads()
+
+    assert len(use(SqliteStore(path), many)) == 1
+    assert threads() == []
+
+
+def test_a_closed_store_leaves_no_log_behind(path, tmp_path):
+    filled(path, "a")
+
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["store.db", "store.db.lock"]
+
+
+def test_files_are_for_their_owners_eyes_only(path, tmp_path):
+    async def modes(store):
+        await store.commit([newborn("a")])
+        return {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+
+    assert use(SqliteStore(path), modes) == {0o600}
+
+
+def test_a_commit_whose_caller_gave_up_is_made_as_a_whole_or_not_at_all(path):
+    async def give_up(store):
+        await store.commit([newborn("a")])
+        work = asyncio.create_task(store.commit([steps("a", 1, 50), newborn("b")]))
+        await asyncio.sleep(0)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        return [(tree.root, tree.seq) for tree in await store.roots()]
+
+    assert use(SqliteStore(path), give_up) in ([("a", 1)], [("a", 51), ("b", 1)])
+
+
+# -- misuse --------------------------------------------------------------------------------------------------------
+
+
+def test_a_reader_cannot_write(path):
+    async def write(store):
+        with pytest.raises(StoreError, match="opened for reading"):
+            await store.commit([newborn("b")])
+        with pytest.raises(StoreError, match="opened for reading"):
+            await store.post([letter("a", "l")])
+        return await contents(store)
+
+    assert len(use(SqliteStore(filled(path, "a"), read_only=True), write)[2]) == 1
+
+
+def test_there_must_be_a_file_to_read(path):
+    with pytest.raises(StoreError, match="there is no such file"):
+        names(path, read_only=True)
+
+
+def test_a_file_without_a_schema_cannot_be_read(path):
+    sqlite3.connect(path).close()
+    path.touch()
+
+    with pytest.raises(StoreError, match="run `antiphon db migrate`"):
+        names(path, read_only=True)
+
+
+def test_the_file_of_another_program_is_left_alone(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table recipe (name text)")
+    connection.close()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreError, match="the file of another program"):
+        names(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("make", [lambda path: path / "deeper" / "store.db", lambda path: path.mkdir() or path])
+def test_a_place_where_no_file_can_be_is_named(path, make):
+    with pytest.raises(StoreError, match=r"cannot be written: (No such file or directory|Is a directory)"):
+        names(make(path))
+
+
+def test_names_with_signs_that_mean_something_in_uris_are_names(tmp_path):
+    path = tmp_path / "50%?mode=memory#1.db"
+
+    assert names(filled(path, "a"), read_only=True) == ["a"]
+
+
+def test_a_store_is_opened_before_it_is_used_and_once(path):
+    store = SqliteStore(path)
+    with pytest.raises(StoreError, match="not open"):
+        asyncio.run(store.roots())
+
+    async def again(store):
+        with pytest.raises(StoreError, match="open already"):
+            await store.open()
+        return await store.roots()
+
+    assert use(store, again) == []
+    asyncio.run(store.close())
