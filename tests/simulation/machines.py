@@ -110,12 +110,15 @@ CHILD = setup(actions=ACTIONS, actors=SERVICES).create_machine(
 PARENT = setup(actions=ACTIONS, actors={"child": CHILD}).create_machine(
     {
         "id": "parent",
-        "context": {"notes": [], "started": 0, "done": 0, "aborted": 0, "byes": 0},
+        "context": {"notes": [], "started": 0, "done": 0, "aborted": 0, "byes": 0, "extra": False},
         "initial": "idle",
         "on": {
             "NOTE": {"actions": "note"},
-            "SPAWN": {"actions": spawn_child("child", id="extra")},
-            "DISMISS": {"actions": stop_child("extra")},
+            "SPAWN": {
+                "guard": lambda context, event: not context["extra"],
+                "actions": [spawn_child("child", id="extra"), assign({"extra": True})],
+            },
+            "DISMISS": {"actions": [stop_child("extra"), assign({"extra": False})]},
             "BYE": {"actions": counted("byes")},
         },
         "states": {

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import shutil
-import sqlite3
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from antiphon.runtime.errors import StoreCorrupt, UnknownRoot
-from antiphon.runtime.records import Commit, Entry
-from antiphon.runtime.tree import MIGRATED
+from antiphon.runtime.records import Commit
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.facts import contents
-from antiphon.testing.stores.samples import birth, letter, newborn, step, steps, task
+from antiphon.testing.stores.samples import letter, newborn, step, steps, task
 
 MEMORY = Path("/dev/shm")
 HEADER, FRAME = 32, 24 + 4096  # of a log, with pages of the usual size
@@ -135,15 +133,18 @@ async def trees(path):
         await store.open()
     except StoreCorrupt as error:
         return dict.fromkeys(ROOTS, error)
-    found = {}
-    for root in ROOTS:
-        try:
-            applied = [await store.applied(root, f"applied-{n}") for n in (2, 20, 39)]
-            found[root] = (await store.load(root), await store.entries(root), applied)
-        except (StoreCorrupt, UnknownRoot) as error:
-            found[root] = error
-    await store.close()
-    return found
+    try:
+        return {root: await tree(store, root) for root in ROOTS}
+    finally:
+        await store.close()
+
+
+async def tree(store, root):
+    try:
+        applied = [await store.applied(root, f"applied-{n}") for n in (2, 20, 39)]
+        return await store.load(root), await store.entries(root), applied
+    except (StoreCorrupt, UnknownRoot) as error:
+        return error
 
 
 async def after_damage(path, change):

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "types.md"
 PROGRAMS = sorted(path for path in (Path(__file__).parent / "cases").glob("*.py") if path.stem != "__init__")
 CASES = [*PROGRAMS, PAGE]
+COPIED = "examples_of_the_page.py"
 MARK = re.compile(r"# error(?:: (?P<checker>\w+))?$")
 
 
@@ -21,11 +22,17 @@ def marked_lines(case: Path, checker: str) -> set[int]:
     return {number for number, mark in marks.items() if mark and mark["checker"] in (None, checker)}
 
 
-def files(folder: Path) -> dict[str, Path]:
-    """The cases by the paths of files that a checker can read; the page is copied, its prose left out."""
-    copied = folder / "examples_of_the_page.py"
+def files(folder: Path) -> list[Path]:
+    """The cases as files that a checker can read; the page is copied, its prose left out."""
+    copied = folder / COPIED
     copied.write_text(_code_of(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    return {**{str(program): program for program in PROGRAMS}, str(copied): PAGE}
+    return [*PROGRAMS, copied]
+
+
+def case_of(file: str) -> Path:
+    """The case behind a file. Only its name counts: mypy may recall the copy by where it was the last time."""
+    name = Path(file).name
+    return PAGE if name == COPIED else next(program for program in PROGRAMS if program.name == name)
 
 
 def _code_of(text: str) -> str:

@@ -1,23 +1,22 @@
 """mypy --strict finds the mistakes that are marked in the cases, and nothing else."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from tests.typing.marks import CASES, ROOT, files, marked_lines
+from tests.typing.marks import CASES, ROOT, case_of, files, marked_lines
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     from mypy import api
 
-    cases = files(tmp_path_factory.mktemp("mypy"))
+    given = map(str, files(tmp_path_factory.mktemp("mypy")))
     options = ["--strict", "--output=json", f"--config-file={ROOT / 'pyproject.toml'}"]
-    printed, problems, _ = api.run([*options, f"--cache-dir={ROOT / '.mypy_cache'}", *cases])
+    printed, problems, _ = api.run([*options, f"--cache-dir={ROOT / '.mypy_cache'}", *given])
     assert problems == ""
     errors = [each for each in map(json.loads, printed.splitlines()) if each["severity"] == "error"]
-    return {(cases[str(Path(each["file"]).resolve())], each["line"]) for each in errors}
+    return {(case_of(each["file"]), each["line"]) for each in errors}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.typing.marks import CASES, ROOT, files, marked_lines
+from tests.typing.marks import CASES, ROOT, case_of, files, marked_lines
 
 pytestmark = pytest.mark.node
 
@@ -20,12 +20,12 @@ def found(tmp_path_factory):
     pyright = os.environ.get("ANTIPHON_PYRIGHT")
     if not pyright:
         pytest.fail("set ANTIPHON_PYRIGHT to the path of pyright; `npm install pyright` puts one in node_modules/.bin")
-    cases = files(tmp_path_factory.mktemp("pyright"))
-    command = [pyright, "--outputjson", "--pythonpath", sys.executable, *cases]
+    given = map(str, files(tmp_path_factory.mktemp("pyright")))
+    command = [pyright, "--outputjson", "--pythonpath", sys.executable, *given]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode in (0, 1), ran.stderr or ran.stdout
     errors = [each for each in json.loads(ran.stdout)["generalDiagnostics"] if each["severity"] == "error"]
-    return {(cases[each["file"]], each["range"]["start"]["line"] + 1) for each in errors}
+    return {(case_of(each["file"]), each["range"]["start"]["line"] + 1) for each in errors}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)

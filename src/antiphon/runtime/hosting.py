@@ -85,6 +85,8 @@ class TreeHost:
             return
         given = actor.get_snapshot().input
         task = Task(self._token(), self.root, path_of(actor), str(actor.src), given, logic.safety, epoch=self.epoch)
+        # Spawning under an id that is taken leaves an orphan, whom nobody can reach here any more.
+        self.end(task.to, "cancelled")
         self.tasks[task.to] = task
         self.notes.started.append((task, logic))
 

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 from antiphon.runtime.errors import InboxFull
@@ -26,6 +27,44 @@ class Waiting:
         """Tell who waits that there is none."""
         if self.answer is not None and not self.answer.done():
             self.answer.set_exception(error)
+
+
+class UnderWay:
+    """Letters from outside whose fate is not known yet: nobody else may bring them in meanwhile."""
+
+    def __init__(self) -> None:
+        self._fates: dict[tuple[str, str], asyncio.Future[Receipt]] = {}
+
+    async def earlier(self, letter: Letter) -> Receipt | None:
+        """What became of the same letter if it is on its way already: a duplicate, unless it was refused."""
+        while (fate := self._fates.get((letter.root, letter.id))) is not None:
+            await asyncio.wait([fate])
+            if not fate.cancelled():
+                receipt = fate.result()
+                return receipt if receipt.status == "rejected" else replace(receipt, status="duplicate")
+        return None
+
+    @contextmanager
+    def claim(self, letter: Letter) -> "Iterator[asyncio.Future[Receipt]]":
+        """Bring a letter in; whatever keeps it from coming in is its fate."""
+        key = (letter.root, letter.id)
+        fate: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        self._fates[key] = fate
+        fate.add_done_callback(lambda done: self._settled(key, done))
+        try:
+            yield fate
+        except Exception as error:
+            if not fate.done():
+                fate.set_exception(error)
+            raise
+        except BaseException:
+            fate.cancel()
+            raise
+
+    def _settled(self, key: tuple[str, str], fate: "asyncio.Future[Receipt]") -> None:
+        self._fates.pop(key, None)
+        if not fate.cancelled():
+            fate.exception()  # who waited has heard of it
 
 
 class Inboxes:

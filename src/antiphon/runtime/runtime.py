@@ -18,7 +18,7 @@ from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.errors import NotRunning, Quarantined, StoreError
 from antiphon.runtime.feed import Feeds
-from antiphon.runtime.inboxes import Inboxes, Waiting
+from antiphon.runtime.inboxes import Inboxes, UnderWay, Waiting
 from antiphon.runtime.machines import Machines
 from antiphon.runtime.past import Past
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt
@@ -68,8 +68,7 @@ class Runtime:
         self.tasks = TaskRunner(self._deliver, self.now)
         self.woods = Woods(store, self.machines, tree_limit, self._is_idle, self.now, snapshot_every)
         self.past = Past(self.woods, store, self.now, self.new_id)
-        # Letters from outside that are being taken and not stored yet, by tree and id.
-        self._under_way: dict[tuple[str, str], asyncio.Future[Receipt]] = {}
+        self.under_way = UnderWay()
         self._failures: dict[str, int] = {}
         self._busy: set[str] = set()  # trees between taking letters and storing what they did
         self._loop_task: asyncio.Task[None] | None = None
@@ -123,39 +122,33 @@ class Runtime:
         """Send an event and wait until the step that takes it is stored."""
         self._check_running()
         letter = self._letter(root, event, id, to)
-        known = self._under_way.get((root, letter.id))
-        if known is not None:
-            return replace(await asyncio.shield(known), status="duplicate")
-        answer: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        self._under_way[root, letter.id] = answer
-        try:
-            seq = None if id is None else await self.store.applied(root, id)
+        if (earlier := await self.under_way.earlier(letter)) is not None:
+            return earlier
+        with self.under_way.claim(letter) as fate:
             tree = await self.woods.tree(root)
-            if seq is not None or letter.id in tree.posted or letter.id in tree.queued:
-                answer.set_result(Receipt("duplicate", letter.id, seq or 0))
+            if tree.knows(letter.id):
+                fate.set_result(Receipt("duplicate", letter.id))
+            elif id is not None and (seq := await self.store.applied(root, id)) is not None:
+                fate.set_result(Receipt("duplicate", letter.id, seq))
             else:
-                self.inboxes.put(Waiting(letter, answer), bounded=True)
-            return await answer
-        except BaseException:
-            answer.cancel()
-            raise
-        finally:
-            del self._under_way[root, letter.id]
+                self.inboxes.put(Waiting(letter, fate), bounded=True)
+        # Who waits may go away; the letter's fate does not depend on that.
+        return await asyncio.shield(fate)
 
     async def post(self, root: str, event: Any, *, id: str | None = None, to: str = "", delay_ms: int = 0) -> Receipt:
         """Put an event into an inbox; it is stored when this returns, and taken when its time comes."""
         self._check_running()
         letter = self._letter(root, event, id, to)
         letter = replace(letter, due=letter.at + delay_ms)
-        known = self._under_way.get((root, letter.id))
-        if known is not None:
-            return replace(await asyncio.shield(known), status="duplicate")
-        (is_new,) = await self.store.post([letter])
-        if not is_new:
-            return Receipt("duplicate", letter.id)
-        self.woods.posted(letter)
-        self.inboxes.alarm(letter.due, root)
-        return Receipt("accepted", letter.id)
+        if (earlier := await self.under_way.earlier(letter)) is not None:
+            return earlier
+        with self.under_way.claim(letter) as fate:
+            (is_new,) = await self.store.post([letter])
+            if is_new:
+                self.woods.posted(letter)
+                self.inboxes.alarm(letter.due, root)
+            fate.set_result(Receipt("accepted" if is_new else "duplicate", letter.id))
+        return fate.result()
 
     def feed(self, root: str, after: int = 0) -> AsyncIterator[Entry]:
         """A tree's journal: what is there, then what comes."""
@@ -290,6 +283,7 @@ class Runtime:
 
     def _perform(self, work: Work) -> None:
         """Let happen what a stored step asked for."""
+        work.tree.taken.clear()
         for waiting, (_, receipt) in zip(work.taken, work.batch.receipts, strict=False):
             waiting.succeed(receipt)
         ended = dict.fromkeys(id for id, _ in work.commit.ended)

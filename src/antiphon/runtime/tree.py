@@ -56,6 +56,7 @@ class Tree:
         self.actor: Actor[Any, Any] = None  # type: ignore[assignment]
         self.posted: dict[str, Letter] = {}  # stored letters whose time has not come, by id
         self.queued: set[str] = set()  # letters that wait to be taken, by id
+        self.taken: set[str] = set()  # letters that were taken and not stored as such yet, by id
 
     # -- coming to be --------------------------------------------------------------------------------------------
 
@@ -149,6 +150,10 @@ class Tree:
         """A new, empty batch."""
         return Batch(self.seq, now)
 
+    def knows(self, letter: str) -> bool:
+        """Whether a letter was stored for this tree and has not become a step yet."""
+        return letter in self.posted or letter in self.queued or letter in self.taken
+
     def due(self, now: int) -> list[Letter]:
         """The stored letters whose time has come and that nobody has queued yet, in order."""
         stored = (*self.host.letters.values(), *self.posted.values())
@@ -166,6 +171,7 @@ class Tree:
         self.queued.discard(letter.id)
         if self.posted.pop(letter.id, None) is not None or letter.timer is not None:
             batch.taken.append(letter.id)
+            self.taken.add(letter.id)
         actor = actor_at(self.actor, letter.to)
         if not self._is_current(letter) or actor is None or not actor.is_running:
             batch.receipts.append((letter, self._rejection(letter, actor)))

@@ -40,7 +40,7 @@ class Woods:
         """Keep a tree."""
         self._trees[tree.root] = tree
         if len(self._trees) > self._limit:
-            self._thin_out()
+            self._thin_out(tree)
 
     def plant(self, root: str, machine: Machine[Any, Any], birth: Birth) -> Tree:
         """A tree that has not begun yet."""
@@ -110,7 +110,7 @@ class Woods:
             await self._store.commit([commit])
         return tree
 
-    def _thin_out(self) -> None:
-        idle = [root for root, tree in self._trees.items() if self._is_idle(tree)]
+    def _thin_out(self, newest: Tree) -> None:
+        idle = [root for root, tree in self._trees.items() if tree is not newest and self._is_idle(tree)]
         for root in idle[: max(1, self._limit // 10)]:
             del self._trees[root]

@@ -38,7 +38,8 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if "decode to UTF-8" in str(error):  # Python's own finding, without a code
+        # Our own statements name what is there, unless the schema is damaged; bad texts are Python's finding.
+        if str(error).startswith(("no such", "Could not decode")):
             code = sqlite3.SQLITE_CORRUPT
         advice = f"; {ADVICE[code]}" if code in ADVICE else ""
         raise KINDS.get(code, StoreError)(f"{path}: {error}{advice}") from error

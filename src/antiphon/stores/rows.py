@@ -30,7 +30,7 @@ def decoded(text: str, what: str) -> Any:
     """The value of a stored JSON text."""
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise _damaged(what, str(error)) from error
 
 

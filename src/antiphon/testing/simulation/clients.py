@@ -5,7 +5,7 @@ from typing import Any
 
 from antiphon.runtime.errors import InboxFull, NotRunning, RootExists, StoreError
 from antiphon.runtime.records import Receipt
-from antiphon.testing.simulation.processes import Died
+from antiphon.testing.simulation.processes import Died, Forsaken
 from antiphon.testing.simulation.world import World
 
 AGAIN = (Died, InboxFull, NotRunning, StoreError)
@@ -52,11 +52,12 @@ class Client:
             door = runtime.post if by_post else runtime.send
             try:
                 receipt = await world.process.call(door(root, event, id=id, to=to))
+            except Forsaken:
+                world.history.broken.append(f"{root}: sending {id} was cancelled, though nobody asked for it")
             except AGAIN as error:
                 world.note(f"{id} for {root}: {error!r}, so once more")
-                await asyncio.sleep(world.dice.choice((0.0, 0.02, 0.1)))
-                continue
-            world.note(f"{id} for {root}: {receipt.status} {receipt.seq} {'by post' if by_post else ''}")
-            world.history.acknowledged(root, receipt, by_post)
-            world.history.counts[f"letters {receipt.status}"] += 1
-            return receipt
+            else:
+                world.note(f"{id} for {root}: {receipt.status} {receipt.seq} {'by post' if by_post else ''}")
+                world.history.acknowledged(root, receipt, by_post)
+                return receipt
+            await asyncio.sleep(world.dice.choice((0.0, 0.02, 0.1)))

@@ -88,9 +88,10 @@ class History:
     def acknowledged(self, root: str, receipt: Receipt, by_post: bool) -> None:
         """Whoever sent a letter was told what became of it."""
         key = root, receipt.letter
+        self.counts[f"letters {receipt.status}"] += 1
         if by_post and receipt.status == "accepted":
-            self.posted.add(key)
-        elif receipt.status != "duplicate":
+            return  # the store has it, and will say so when it is taken
+        if receipt.status != "duplicate":
             before = self.receipts.get(key)
             if before is not None and before.status == "accepted":
                 self.broken.append(

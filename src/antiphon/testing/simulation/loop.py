@@ -44,7 +44,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     def __init__(self, pick: Callable[[int], int] = first, *, most: int = 1_000_000) -> None:
         super().__init__()
-        self._pick, self._left, self._now = pick, most, 0.0
+        self._pick, self._left, self._now, self._is_over = pick, most, 0.0, False
         self._jobs: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
         # Held until the end: what is collected earlier runs its `finally` clauses, which the dead do not.
         self._tasks: list[asyncio.Task[Any]] = []
@@ -65,12 +65,25 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     def dispose(self) -> None:
         """Forget everything that is still under way."""
-        self.close()
+        self._is_over = True
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             if not task.done():
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
                 _close(task.get_coro())
+        self.close()
+
+    def is_closed(self) -> bool:
+        """Whether nothing can be run any more."""
+        return self._is_over or super().is_closed()
+
+    def call_soon(
+        self, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+    ) -> asyncio.Handle:
+        """Have a function called; what is asked for while everything is being forgotten is forgotten too."""
+        if self._is_over:
+            return asyncio.Handle(callback, args, self, context)
+        return super().call_soon(callback, *args, context=context)
 
     def _do_job(self) -> None:
         future, work = self._jobs.popleft()

@@ -18,6 +18,10 @@ class Died(Exception):
     """The process died before it answered."""
 
 
+class Forsaken(Exception):
+    """A call was cancelled, though nobody asked for it."""
+
+
 class Process:
     """Everything that ends when a process is killed: the callbacks of the tasks that were started in it."""
 
@@ -75,11 +79,11 @@ class Process:
         self._calls.pop(answer, None)
         if answer.done() or not self.is_alive:
             return
-        error = task.exception() if not task.cancelled() else asyncio.CancelledError()
-        if isinstance(error, Exception):
-            answer.set_exception(error)
-        elif error is None:
+        error = task.exception() if not task.cancelled() else Forsaken()
+        if error is None:
             answer.set_result(task.result())
+        else:
+            answer.set_exception(error)
 
 
 def current_process() -> Process:

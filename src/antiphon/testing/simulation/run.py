@@ -17,7 +17,7 @@ from antiphon.testing.simulation.laws import broken_laws
 from antiphon.testing.simulation.loop import SimulatedLoop, Stalled, first
 from antiphon.testing.simulation.world import WORLD, World
 
-STORM_S, LIMIT_S, REST_S, MOST_CALLBACKS = 20.0, 36_000.0, 600.0, 300_000
+STORM_S, LIMIT_S, REST_S, MOST_CALLBACKS = 20.0, 3_600.0, 600.0, 300_000
 
 Traffic = Callable[[World], Awaitable[None]]
 Check = Callable[[World], Awaitable[list[str]]]
@@ -29,7 +29,7 @@ class Broken(AssertionError):
     def __init__(self, seed: int, laws: list[str], world: World) -> None:
         lines = [f"{at:>8} ms  {text}" for at, text in world.trace[-80:]]
         super().__init__("\n".join([f"seed {seed}:", *laws[:10], "the end of the trace:", *lines]))
-        self.seed, self.laws = seed, laws
+        self.seed, self.laws, self.world = seed, laws, world
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,13 @@ async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]
     WORLD.set(world)
     loop = asyncio.get_running_loop()
     loop.create_task(world.live())
-    raging = loop.create_task(world.rage())
+    loop.create_task(world.rage())
     loop.call_later(STORM_S, world.calm)
     try:
         await asyncio.wait_for(traffic(world), LIMIT_S)
     except TimeoutError:
         return [*world.history.broken, "the traffic did not come to its end"]
     world.calm()
-    raging.cancel()
     for _ in range(2):  # as it is, and after a restart that was asked for
         await world.up()
         await asyncio.sleep(REST_S)

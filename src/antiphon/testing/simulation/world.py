@@ -35,7 +35,7 @@ class World:
         self.process.die()
         self.runtime: Runtime = None  # type: ignore[assignment]
         self.store = store
-        self._machines, self._skew, self._ids = list(machines), 0, 0
+        self._machines, self._skew, self._highest, self._ids = list(machines), 0, 0, 0
         self._limits = {"inbox_limit": dice.choice((4, 256)), "tree_limit": dice.choice((10_000, 10_000))}
         self._booted = asyncio.Event()
         self._roots: dict[str, None] = {}
@@ -121,10 +121,11 @@ class World:
 
     async def rage(self) -> None:
         """Let faults happen that come from nowhere."""
-        while True:
+        while self.faults is not NONE:
             await asyncio.sleep(self.dice.choice((0.02, 0.1, 0.3)))
             if self.happens("clock_jumps"):
                 jump = self.dice.choice(JUMPS_MS)
+                self._highest = max(self._highest, self.wall())
                 self._skew += jump
                 self.note(f"the clock jumps by {jump} ms")
             if self.process.is_alive and self.happens("killed"):
@@ -151,8 +152,8 @@ class World:
         at = self.wall()
         letter = Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt)
         self.note(f"a late result of task {task.id}, attempt {task.attempt}")
-        if self.process.is_alive and self._booted.is_set() and self.dice.random() < 0.7:
-            self.runtime._deliver(letter)
+        if self.process.is_alive:
+            (await self.up())._deliver(letter)
         else:
             await self.store.post([letter])
 
@@ -188,7 +189,7 @@ class World:
 
     def stored(self, commits: Sequence[Commit]) -> None:
         """Commits were stored."""
-        self.history.stored(commits, self.wall())
+        self.history.stored(commits, max(self._highest, self.wall()))
         for commit in commits:
             said = [f"{entry.seq} {entry.to}<{entry.event['type']} {entry.letter or ''}" for entry in commit.entries]
             started, ended = [task.id for task in commit.tasks], list(commit.ended)
@@ -197,4 +198,5 @@ class World:
     def posted(self, letters: Sequence[Letter]) -> None:
         """Letters were stored."""
         for letter in letters:
+            self.history.posted.add((letter.root, letter.id))
             self.note(f"posted {letter.id} for {letter.root}")
