@@ -24,7 +24,7 @@ class History:
         self.ends: dict[str, str] = {}
         self.timers: dict[str, Letter] = {}
         self.fired: set[str] = set()
-        self.receipts: dict[tuple[str, str], Receipt] = {}
+        self.applied: dict[tuple[str, str], int] = {}
         self.posted: set[tuple[str, str]] = set()
         self.executions: list[Execution] = []
         self.executing: dict[tuple[str, int], Execution] = {}
@@ -50,17 +50,23 @@ class History:
             self.broken.append(f"{entry.root}: entry {entry.seq} follows {len(journal)}")
         journal.append(entry)
         self.counts["steps"] += 1
-        if entry.timer is None:
-            return
-        letter = self.timers.get(entry.timer)
+        if entry.letter is not None:
+            if (entry.root, entry.letter) in self.applied:
+                self.broken.append(f"{entry.root}: letter {entry.letter} was applied twice")
+            self.applied[entry.root, entry.letter] = entry.seq
+        if entry.timer is not None:
+            self._fired(entry, entry.timer, wall)
+
+    def _fired(self, entry: Entry, id: str, wall: int) -> None:
+        letter = self.timers.get(id)
         self.counts["timers fired"] += 1
-        if entry.timer in self.fired:
-            self.broken.append(f"{entry.root}: timer {entry.timer} fired twice")
+        if id in self.fired:
+            self.broken.append(f"{entry.root}: timer {id} fired twice")
         if letter is None:
-            self.broken.append(f"{entry.root}: timer {entry.timer} fired and was never set")
+            self.broken.append(f"{entry.root}: timer {id} fired and was never set")
         elif wall < letter.due or entry.at < letter.due:
-            self.broken.append(f"{entry.root}: timer {entry.timer} fired {letter.due - wall} ms early")
-        self.fired.add(entry.timer)
+            self.broken.append(f"{entry.root}: timer {id} fired {letter.due - wall} ms early")
+        self.fired.add(id)
 
     def began(self, task: Task, process: int) -> None:
         """A task began to run."""
@@ -87,19 +93,23 @@ class History:
 
     def acknowledged(self, root: str, receipt: Receipt, by_post: bool) -> None:
         """Whoever sent a letter was told what became of it."""
-        key = root, receipt.letter
+        id, seq = receipt.letter, self.applied.get((root, receipt.letter))
         self.counts[f"letters {receipt.status}"] += 1
-        if by_post and receipt.status == "accepted":
-            return  # the store has it, and will say so when it is taken
-        if receipt.status != "duplicate":
-            before = self.receipts.get(key)
-            if before is not None and before.status == "accepted":
-                self.broken.append(
-                    f"{root}: letter {receipt.letter} was accepted twice, at {before.seq} and {receipt.seq}"
-                )
-            self.receipts[key] = receipt
-        elif key not in self.receipts:
-            self.receipts[key] = receipt
+        match receipt.status:
+            case "accepted" if by_post:
+                if (root, id) not in self.posted:
+                    self.broken.append(f"{root}: letter {id} was accepted by post, and is not stored")
+            case "accepted":
+                if seq != receipt.seq:
+                    self.broken.append(f"{root}: letter {id} was accepted at {receipt.seq}, and is stored at {seq}")
+            case "duplicate":
+                if seq is None and (root, id) not in self.posted:
+                    self.broken.append(f"{root}: letter {id} was called a duplicate, and is not stored")
+                elif receipt.seq not in (0, seq):
+                    self.broken.append(f"{root}: letter {id} was called a duplicate of {receipt.seq}, and is at {seq}")
+            case "rejected":
+                if seq is not None and seq <= receipt.seq:
+                    self.broken.append(f"{root}: letter {id} was rejected at {receipt.seq}, and was applied at {seq}")
 
     def shown(self, root: str, entry: Entry) -> None:
         """A reader of a feed was given an entry."""
