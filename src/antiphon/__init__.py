@@ -1,5 +1,8 @@
 """Antiphon runs LLM conversations as statecharts: this is its engine and its actors."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from antiphon.actors.actor import Actor
 from antiphon.actors.callbacks import from_callback, from_transition
 from antiphon.actors.clock import SimulatedClock
@@ -39,23 +42,56 @@ from antiphon.chart.transition import (
 )
 from antiphon.chart.values import matches_state
 
+if TYPE_CHECKING:
+    from antiphon.chart.coverage import TransitionPaths, get_transition_paths
+    from antiphon.chart.graph import ExplorationError, get_adjacency
+    from antiphon.chart.mermaid import to_mermaid
+    from antiphon.chart.paths import Path, get_paths_from_events, get_shortest_paths, get_simple_paths
+    from antiphon.chart.play import Trace, play
+    from antiphon.chart.reachability import reachable_states, unreachable_states
+    from antiphon.chart.schema import CHART_SCHEMA
+
+# Tools for looking at charts are loaded when they are first asked for: a program that only runs machines
+# should not wait for them.
+_TOOLS = {
+    "to_mermaid": "antiphon.chart.mermaid",
+    "CHART_SCHEMA": "antiphon.chart.schema",
+    "play": "antiphon.chart.play",
+    "Trace": "antiphon.chart.play",
+    "get_adjacency": "antiphon.chart.graph",
+    "ExplorationError": "antiphon.chart.graph",
+    "get_shortest_paths": "antiphon.chart.paths",
+    "get_simple_paths": "antiphon.chart.paths",
+    "get_paths_from_events": "antiphon.chart.paths",
+    "Path": "antiphon.chart.paths",
+    "get_transition_paths": "antiphon.chart.coverage",
+    "TransitionPaths": "antiphon.chart.coverage",
+    "reachable_states": "antiphon.chart.reachability",
+    "unreachable_states": "antiphon.chart.reachability",
+}
+
 __all__ = [
+    "CHART_SCHEMA",
     "Action",
     "Actor",
     "ChartError",
     "EngineError",
     "Enqueue",
     "EventError",
+    "ExplorationError",
     "GuardError",
     "LoopError",
     "Machine",
     "MachineConfig",
+    "Path",
     "Scope",
     "SimulatedClock",
     "Snapshot",
     "SnapshotError",
     "StateConfig",
     "Text",
+    "Trace",
+    "TransitionPaths",
     "and_",
     "assert_event",
     "assign",
@@ -69,15 +105,22 @@ __all__ = [
     "from_stream",
     "from_task",
     "from_transition",
+    "get_adjacency",
     "get_initial_microsteps",
     "get_microsteps",
     "get_next_transitions",
+    "get_paths_from_events",
+    "get_shortest_paths",
+    "get_simple_paths",
+    "get_transition_paths",
     "initial_transition",
     "log",
     "matches_state",
     "not_",
     "or_",
+    "play",
     "raise_",
+    "reachable_states",
     "send_parent",
     "send_to",
     "setup",
@@ -86,6 +129,14 @@ __all__ = [
     "stop_child",
     "takes",
     "to_awaitable",
+    "to_mermaid",
     "transition",
+    "unreachable_states",
     "wait_for",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _TOOLS:
+        return getattr(import_module(_TOOLS[name]), name)
+    raise AttributeError(f"module 'antiphon' has no attribute {name!r}")

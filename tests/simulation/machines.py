@@ -21,7 +21,8 @@ def append(context, event):
 def outcome(context, event):
     match event["type"].split("."):
         case ["xstate", "done", *_]:
-            how = "done" if event["output"]["input"] == context["call"] else "a stranger's result"
+            result = event["output"]
+            how = "a stranger's result" if result["input"] != context["call"] else "late" if result["late"] else "done"
         case ["xstate", "error", *_]:
             how = event["error"].get("code", event["error"]["name"])
         case _:

@@ -7,7 +7,7 @@ from antiphon.actors.clock import Clock
 from antiphon.actors.errors import SystemIdTaken
 from antiphon.actors.host import Host
 from antiphon.actors.inspection import Inspection
-from antiphon.actors.observers import Subscription
+from antiphon.actors.observers import Subscription, guarded
 
 Inspector = Callable[[Inspection], Any]
 
@@ -57,7 +57,7 @@ class System:
         if self.inspectors is not None:
             happened = Inspection(type, actor, self.root.session_id, **details)
             for inspector in list(self.inspectors):
-                inspector(happened)
+                guarded(inspector, happened)
 
     def relay(self, source: Any, target: Any, event: Any) -> None:
         """Deliver an event from one actor to another."""

@@ -1,16 +1,21 @@
-"""Wall time for the runtime: milliseconds that never run backwards."""
+"""Wall time for the runtime: milliseconds that never run backwards and never stand still."""
 
 import time
 from collections.abc import Callable
 
 
 class SteadyClock:
-    """The wall clock, held still while it steps back, so that no timer fires early or twice."""
+    """The wall clock as far as it goes ahead; while it steps back, time goes on at the pace of the monotonic one.
 
-    def __init__(self, source: Callable[[], float] = time.time) -> None:
-        self._source, self._last = source, 0
+    So no timer fires early or twice, and none waits until the wall has caught up.
+    """
+
+    def __init__(self, wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._wall, self._monotonic = wall, monotonic
+        self._offset = wall() - monotonic()
 
     def now(self) -> int:
         """Milliseconds since the epoch."""
-        self._last = max(self._last, int(self._source() * 1000))
-        return self._last
+        running = self._monotonic()
+        self._offset = max(self._offset, self._wall() - running)
+        return int((running + self._offset) * 1000)

@@ -120,4 +120,9 @@ class TreeHost:
 
     def _token(self) -> str:
         self._count += 1
-        return f"{self.incarnation}/{self.seq}/{self._count - 1}"
+        return token(self.incarnation, self.seq, self._count - 1)
+
+
+def token(incarnation: str, seq: int, number: int) -> str:
+    """An id that nothing else has, in any store; as texts, ids sort in the order in which they were made."""
+    return f"{incarnation}/{seq:010d}/{number:04d}"

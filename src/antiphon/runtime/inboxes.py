@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
@@ -37,29 +36,18 @@ class UnderWay:
 
     async def earlier(self, letter: Letter) -> Receipt | None:
         """What became of the same letter if it is on its way already: a duplicate, unless it was refused."""
-        while (fate := self._fates.get((letter.root, letter.id))) is not None:
-            await asyncio.wait([fate])
-            if not fate.cancelled():
-                receipt = fate.result()
-                return receipt if receipt.status == "rejected" else replace(receipt, status="duplicate")
+        if (fate := self._fates.get((letter.root, letter.id))) is not None:
+            receipt = await asyncio.shield(fate)
+            return receipt if receipt.status == "rejected" else replace(receipt, status="duplicate")
         return None
 
-    @contextmanager
-    def claim(self, letter: Letter) -> "Iterator[asyncio.Future[Receipt]]":
-        """Bring a letter in; whatever keeps it from coming in is its fate."""
+    def claim(self, letter: Letter) -> "asyncio.Future[Receipt]":
+        """The fate of a letter that is being brought in now."""
         key = (letter.root, letter.id)
         fate: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self._fates[key] = fate
         fate.add_done_callback(lambda done: self._settled(key, done))
-        try:
-            yield fate
-        except Exception as error:
-            if not fate.done():
-                fate.set_exception(error)
-            raise
-        except BaseException:
-            fate.cancel()
-            raise
+        return fate
 
     def _settled(self, key: tuple[str, str], fate: "asyncio.Future[Receipt]") -> None:
         self._fates.pop(key, None)
@@ -74,6 +62,7 @@ class Inboxes:
         self._limit = limit
         self._inboxes: dict[str, deque[Waiting]] = {}
         self._ready: dict[str, None] = {}
+        self._held: dict[str, int] = {}  # trees that have no turn before a time, because the store has failed
         self._due: list[tuple[int, str]] = []
         self.wake = asyncio.Event()
 
@@ -84,14 +73,22 @@ class Inboxes:
         if bounded and len(inbox) >= self._limit:
             raise InboxFull(f"{root!r} has {len(inbox)} letters waiting; try again later")
         inbox.append(waiting)
-        self._ready[root] = None
-        self.wake.set()
+        self._make_ready(root)
 
-    def put_back(self, root: str, waiting: Iterable[Waiting]) -> None:
-        """Put letters that could not be taken back in front."""
+    def put_back(self, root: str, waiting: Iterable[Waiting], until: int = 0) -> None:
+        """Put letters that could not be taken back in front, for a turn not before a time."""
         self._inboxes.setdefault(root, deque()).extendleft(reversed(list(waiting)))
-        self._ready[root] = None
-        self.wake.set()
+        if until:
+            self._held[root] = until
+            self._ready.pop(root, None)
+            self.alarm(until, root)
+        else:
+            self._make_ready(root)
+
+    def _make_ready(self, root: str) -> None:
+        if root not in self._held:
+            self._ready[root] = None
+            self.wake.set()
 
     def has(self, root: str) -> bool:
         """Whether letters wait for a tree."""
@@ -129,6 +126,11 @@ class Inboxes:
         roots: dict[str, None] = {}
         while self._due and self._due[0][0] <= now:
             roots[heappop(self._due)[1]] = None
+        for root in roots:
+            if self._held.get(root, now) <= now:
+                self._held.pop(root, None)
+                if self.has(root):
+                    self._make_ready(root)
         return list(roots)
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 
 from antiphon.actors.tasks import REJECT
 from antiphon.runtime.charts import chart_hash
+from antiphon.runtime.hosting import token
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Saved, Task
 from antiphon.runtime.store import Store
@@ -69,7 +70,7 @@ class Past:
         )
         later = now - past.host.now
         timers = [
-            _moved(letter, id, f"{incarnation}/1/{i}", later) for i, letter in enumerate(past.host.letters.values())
+            _moved(letter, id, token(incarnation, 1, i), later) for i, letter in enumerate(past.host.letters.values())
         ]
         reports = [interruption(replace(task, root=id), now, fenced=False) for task in past.host.tasks.values()]
         commit = Commit(

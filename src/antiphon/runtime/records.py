@@ -44,7 +44,7 @@ class Entry:
 class Task:
     """Work outside the machine: asked for by a step, its result comes back as a letter."""
 
-    id: str  # {incarnation}/{seq}/{i}: the idempotency key of whatever the task does
+    id: str  # {incarnation}/{seq}/{number}: the idempotency key of whatever the task does
     root: str
     to: str  # the actor that stands for it
     src: str

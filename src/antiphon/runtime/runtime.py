@@ -6,7 +6,7 @@ done only once it is stored. A tree whose step could not be stored is thrown awa
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -27,6 +27,7 @@ from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import SNAPSHOT_ENTRIES, Batch, Tree
 from antiphon.runtime.woods import Woods
 
+Fate = asyncio.Future[Receipt]
 BATCH_TREES, BATCH_LETTERS, INBOX_LIMIT, TREE_LIMIT = 256, 16, 256, 10_000
 RETRY_MS = 500  # how long to wait after the store has failed
 REST_S = 30.0  # the wall clock may jump ahead while we sleep
@@ -69,6 +70,7 @@ class Runtime:
         self.woods = Woods(store, self.machines, tree_limit, self._is_idle, self.now, snapshot_every)
         self.past = Past(self.woods, store, self.now, self.new_id)
         self.under_way = UnderWay()
+        self._errands: set[asyncio.Task[None]] = set()
         self._failures: dict[str, int] = {}
         self._busy: set[str] = set()  # trees between taking letters and storing what they did
         self._loop_task: asyncio.Task[None] | None = None
@@ -124,16 +126,7 @@ class Runtime:
         letter = self._letter(root, event, id, to)
         if (earlier := await self.under_way.earlier(letter)) is not None:
             return earlier
-        with self.under_way.claim(letter) as fate:
-            tree = await self.woods.tree(root)
-            if tree.knows(letter.id):
-                fate.set_result(Receipt("duplicate", letter.id))
-            elif id is not None and (seq := await self.store.applied(root, id)) is not None:
-                fate.set_result(Receipt("duplicate", letter.id, seq))
-            else:
-                self.inboxes.put(Waiting(letter, fate), bounded=True)
-        # Who waits may go away; the letter's fate does not depend on that.
-        return await asyncio.shield(fate)
+        return await self._errand(letter, lambda fate: self._bring_in(letter, fate, is_named=id is not None))
 
     async def post(self, root: str, event: Any, *, id: str | None = None, to: str = "", delay_ms: int = 0) -> Receipt:
         """Put an event into an inbox; it is stored when this returns, and taken when its time comes."""
@@ -142,13 +135,32 @@ class Runtime:
         letter = replace(letter, due=letter.at + delay_ms)
         if (earlier := await self.under_way.earlier(letter)) is not None:
             return earlier
-        with self.under_way.claim(letter) as fate:
-            (is_new,) = await self.store.post([letter])
-            if is_new:
-                self.woods.posted(letter)
-                self.inboxes.alarm(letter.due, root)
-            fate.set_result(Receipt("accepted" if is_new else "duplicate", letter.id))
-        return fate.result()
+        return await self._errand(letter, lambda fate: self._put_away(letter, fate))
+
+    async def _errand(self, letter: Letter, run: Callable[[Fate], Coroutine[Any, Any, None]]) -> Receipt:
+        """Do something for a letter to its end: who waits may go away, the letter's fate does not depend on that."""
+        fate = self.under_way.claim(letter)
+        errand = asyncio.get_running_loop().create_task(_to_its_end(run(fate), fate))
+        self._errands.add(errand)
+        errand.add_done_callback(self._errands.discard)
+        return await asyncio.shield(fate)
+
+    async def _bring_in(self, letter: Letter, fate: Fate, is_named: bool) -> None:
+        tree = await self.woods.tree(letter.root)
+        seq = None
+        if not tree.knows(letter.id) and is_named:
+            seq = await self.store.applied(letter.root, letter.id)
+        if tree.knows(letter.id) or seq is not None:
+            fate.set_result(Receipt("duplicate", letter.id, seq or 0))
+        else:
+            self.inboxes.put(Waiting(letter, fate), bounded=True)
+
+    async def _put_away(self, letter: Letter, fate: Fate) -> None:
+        (is_new,) = await self.store.post([letter])
+        if is_new:
+            self.woods.posted(letter)
+            self.inboxes.alarm(letter.due, letter.root)
+        fate.set_result(Receipt("accepted" if is_new else "duplicate", letter.id))
 
     def feed(self, root: str, after: int = 0) -> AsyncIterator[Entry]:
         """A tree's journal: what is there, then what comes."""
@@ -272,14 +284,11 @@ class Runtime:
         """Tell who waits that nothing happened; what nobody waits for is tried again a little later."""
         for one in waiting:
             one.fail(error)
-        again = [one.letter for one in waiting if one.answer is None and one.letter.task is not None]
-        roots = {one.letter.root for one in waiting}
+        again = [one for one in waiting if one.answer is None and one.letter.task is not None]
         if isinstance(error, StoreError) and not self._stopping:
-            loop = asyncio.get_running_loop()
-            for letter in again:
-                loop.call_later(RETRY_MS / 1000, self._deliver, letter)
-            for root in roots:
-                self.inboxes.alarm(self.now() + RETRY_MS, root)
+            for root in dict.fromkeys(one.letter.root for one in waiting):
+                mine = [one for one in again if one.letter.root == root]
+                self.inboxes.put_back(root, mine, until=self.now() + RETRY_MS)
 
     def _perform(self, work: Work) -> None:
         """Let happen what a stored step asked for."""
@@ -321,3 +330,11 @@ def _ids() -> Callable[[], str]:
     """Ids that nobody else makes: a random prefix of this process, then a count."""
     prefix, numbers = uuid.uuid4().hex, count()
     return lambda: f"{prefix}{next(numbers):x}"
+
+
+async def _to_its_end(errand: Coroutine[Any, Any, None], fate: Fate) -> None:
+    try:
+        await errand
+    except Exception as error:
+        if not fate.done():
+            fate.set_exception(error)

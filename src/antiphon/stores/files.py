@@ -32,7 +32,7 @@ KINDS: dict[int, type[StoreError]] = {
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explained(path: Path | str) -> Iterator[None]:
     """Let errors of SQLite out as errors of the store that say what to do."""
     try:
         yield

@@ -15,9 +15,7 @@ class Ownership:
     """A lock file beside the store, with a note on who holds it."""
 
     def __init__(self, path: Path) -> None:
-        # Whoever comes by another name, through a link for one, must meet the same lock.
-        real = path.resolve()
-        self._of, self._path = path, real.with_name(real.name + ".lock")
+        self._of, self._path = path, _lock_of(path)
         self._file: IO[str] | None = None
 
     def take(self) -> None:
@@ -51,6 +49,27 @@ class Ownership:
                 file.truncate(0)
             with suppress(OSError):
                 file.close()
+
+
+def owner_of(path: Path) -> int | None:
+    """The process that owns a file, by its note; one that has died does not count."""
+    try:
+        pid = int(json.loads(_lock_of(path).read_text(encoding="utf-8"))["pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return None
+    except OSError:
+        return pid  # it lives, and is somebody else's
+    return pid
+
+
+def _lock_of(path: Path) -> Path:
+    # Whoever comes by another name, through a link for one, must meet the same lock.
+    real = path.resolve()
+    return real.with_name(real.name + ".lock")
 
 
 def _owner(note: str) -> str:

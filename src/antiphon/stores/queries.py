@@ -8,9 +8,9 @@ NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
 @cache
-def queries(dialect: str) -> dict[str, str]:
-    """The statements of a dialect by name, without their comments."""
-    text = (files("antiphon.stores") / "sql" / dialect / "queries.sql").read_text(encoding="utf-8")
+def queries(dialect: str, subject: str = "queries") -> dict[str, str]:
+    """The statements of a dialect on a subject by name, without their comments."""
+    text = (files("antiphon.stores") / "sql" / dialect / f"{subject}.sql").read_text(encoding="utf-8")
     parts = NAME.split(text)
     return {name: _statement(body) for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 

@@ -26,7 +26,7 @@ def encoded(value: Any) -> str:
     return text if is_text(text) else _escaped(value)
 
 
-def decoded(text: str, what: str) -> Any:
+def decoded(text: str | bytes, what: str) -> Any:
     """The value of a stored JSON text."""
     try:
         return json.loads(text)

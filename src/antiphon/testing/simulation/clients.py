@@ -1,6 +1,7 @@
 """Simulated clients: they send a letter until they know what became of it, and some letters more than once."""
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 from antiphon.runtime.errors import InboxFull, NotRunning, RootExists, StoreError
@@ -8,7 +9,7 @@ from antiphon.runtime.records import Receipt
 from antiphon.testing.simulation.processes import Died, Forsaken
 from antiphon.testing.simulation.world import World
 
-AGAIN = (Died, InboxFull, NotRunning, StoreError)
+AGAIN = (Died, InboxFull, NotRunning, StoreError, TimeoutError)
 
 
 class Client:
@@ -51,7 +52,8 @@ class Client:
             by_post = world.happens("by_post")
             door = runtime.post if by_post else runtime.send
             try:
-                receipt = await world.process.call(door(root, event, id=id, to=to))
+                call = world.process.call(door(root, event, id=id, to=to))
+                receipt = await (self._impatiently(call) if world.happens("impatience") else call)
             except Forsaken:
                 world.history.broken.append(f"{root}: sending {id} was cancelled, though nobody asked for it")
             except AGAIN as error:
@@ -61,3 +63,6 @@ class Client:
                 world.history.acknowledged(root, receipt, by_post)
                 return receipt
             await asyncio.sleep(world.dice.choice((0.0, 0.02, 0.1)))
+
+    async def _impatiently(self, call: Coroutine[Any, Any, Receipt]) -> Receipt:
+        return await asyncio.wait_for(call, self._world.dice.choice((0.0005, 0.003, 0.1)))

@@ -13,6 +13,7 @@ class Faults:
     store_is_slow: float = 0.0  # at each call of the store
     duplicate: float = 0.0  # for each letter: sent again, at the same time or later
     by_post: float = 0.0  # for each letter: posted instead of sent
+    impatience: float = 0.0  # for each letter: whoever sent it does not wait for the receipt, and asks again
     work_fails: float = 0.0  # for each task, as the next ones
     work_hangs: float = 0.0
     work_is_slow: float = 0.0
@@ -36,6 +37,7 @@ CHOICES: dict[str, tuple[float, ...]] = {
     "store_is_slow": (0.0, 0.1, 0.5),
     "duplicate": (0.0, 0.1, 0.4),
     "by_post": (0.0, 0.3, 0.8),
+    "impatience": (0.0, 0.0, 0.2),
     "work_fails": (0.0, 0.2),
     "work_hangs": (0.0, 0.1),
     "work_is_slow": (0.0, 0.3),

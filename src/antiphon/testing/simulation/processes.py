@@ -44,8 +44,13 @@ class Process:
             raise Died
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._calls[answer] = None
-        self.start(work).add_done_callback(lambda task: self._answer(answer, task))
-        return await answer
+        task = self.start(work)
+        task.add_done_callback(lambda task: self._answer(answer, task))
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
 
     def point(self, name: str) -> None:
         """A place where the process may die."""

@@ -2,14 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from antiphon.chart.machine import Machine
-from antiphon.runtime import tree
 from antiphon.runtime.store import Store
 from antiphon.stores.memory import MemoryStore
 from antiphon.testing.simulation.faults import Faults
@@ -55,13 +53,12 @@ def simulate(
     faults = faults or Faults.drawn(dice)
     world = World(dice, machines, store(), faults)
     loop = SimulatedLoop(dice.randrange if faults.disorder else first, most=MOST_CALLBACKS)
-    with _snapshots_every(dice.choice((2, 5, 100))):
-        try:
-            laws = loop.run_until_complete(_run(world, traffic, check))
-        except Stalled as error:
-            laws = [*world.history.broken, str(error)]
-        finally:
-            loop.dispose()
+    try:
+        laws = loop.run_until_complete(_run(world, traffic, check))
+    except Stalled as error:
+        laws = [*world.history.broken, str(error)]
+    finally:
+        loop.dispose()
     if laws:
         raise Broken(seed, laws, world)
     return Report(seed, world.history.counts, world.trace)
@@ -89,14 +86,3 @@ async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]
         await world.stop()
     world.history.counts["virtual seconds"] += int(loop.time())
     return []
-
-
-@contextmanager
-def _snapshots_every(steps: int) -> Iterator[None]:
-    """Have snapshots stored so often that short runs see them."""
-    before = tree.SNAPSHOT_ENTRIES
-    tree.SNAPSHOT_ENTRIES = steps
-    try:
-        yield
-    finally:
-        tree.SNAPSHOT_ENTRIES = before

@@ -6,7 +6,7 @@ from typing import Any
 from antiphon.actors.tasks import AsyncLogic, Safety, from_task
 from antiphon.runtime.tasks import TaskScope
 from antiphon.testing.simulation.processes import current_process
-from antiphon.testing.simulation.world import WORLD, World
+from antiphon.testing.simulation.world import WORLD, World, result_of
 
 DELTA = "DELTA"
 
@@ -34,7 +34,7 @@ def simulated_task(safety: Safety = "report", deltas: int = 0) -> AsyncLogic:
         world.note(f"task {task.id} is done, attempt {task.attempt}")
         if world.happens("echo"):
             asyncio.get_running_loop().create_task(world.report(task, world.dice.choice((0.0, 0.1, 0.5))))
-        return {"task": task.id, "attempt": task.attempt, "input": input}
+        return result_of(task)
 
     return from_task(perform, safety=safety)
 

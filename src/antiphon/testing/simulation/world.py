@@ -35,8 +35,13 @@ class World:
         self.process.die()
         self.runtime: Runtime = None  # type: ignore[assignment]
         self.store = store
-        self._machines, self._skew, self._highest, self._ids = list(machines), 0, 0, 0
-        self._limits = {"inbox_limit": dice.choice((4, 256)), "tree_limit": dice.choice((10_000, 10_000))}
+        self._machines, self._skew, self._ahead, self._ids = list(machines), 0, 0, 0
+        # Small enough to be reached in short runs.
+        self._limits = {
+            "inbox_limit": dice.choice((4, 256)),
+            "tree_limit": dice.choice((1, 2, 10_000)),
+            "snapshot_every": dice.choice((1, 2, 5, 100)),
+        }
         self._booted = asyncio.Event()
         self._roots: dict[str, None] = {}
 
@@ -92,6 +97,7 @@ class World:
             point=process.point,
             **self._limits,
         )
+        self._ahead = self._skew
         self.note(f"boot {process.number}")
         try:
             await process.call(self.runtime.start())
@@ -125,8 +131,8 @@ class World:
             await asyncio.sleep(self.dice.choice((0.02, 0.1, 0.3)))
             if self.happens("clock_jumps"):
                 jump = self.dice.choice(JUMPS_MS)
-                self._highest = max(self._highest, self.wall())
                 self._skew += jump
+                self._ahead = max(self._ahead, self._skew)
                 self.note(f"the clock jumps by {jump} ms")
             if self.process.is_alive and self.happens("killed"):
                 self.note(f"process {self.process.number} is killed")
@@ -148,7 +154,7 @@ class World:
     async def report(self, task: Task, delay_s: float) -> None:
         """Have a result of a task arrive that nobody may wait for any more."""
         await asyncio.sleep(delay_s)
-        event = {"type": RESOLVE, "data": {"task": task.id, "attempt": task.attempt, "input": task.input}}
+        event = {"type": RESOLVE, "data": result_of(task, late=True)}
         at = self.wall()
         letter = Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt)
         self.note(f"a late result of task {task.id}, attempt {task.attempt}")
@@ -189,7 +195,7 @@ class World:
 
     def stored(self, commits: Sequence[Commit]) -> None:
         """Commits were stored."""
-        self.history.stored(commits, max(self._highest, self.wall()))
+        self.history.stored(commits, self.wall() + self._ahead - self._skew)
         for commit in commits:
             said = [f"{entry.seq} {entry.to}<{entry.event['type']} {entry.letter or ''}" for entry in commit.entries]
             started, ended = [task.id for task in commit.tasks], list(commit.ended)
@@ -200,3 +206,8 @@ class World:
         for letter in letters:
             self.history.posted.add((letter.root, letter.id))
             self.note(f"posted {letter.id} for {letter.root}")
+
+
+def result_of(task: Task, late: bool = False) -> dict[str, Any]:
+    """What simulated tasks give: which of them it was."""
+    return {"task": task.id, "attempt": task.attempt, "input": task.input, "late": late}

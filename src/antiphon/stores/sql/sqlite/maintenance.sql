@@ -1,0 +1,148 @@
+-- Every statement that the commands for operators run, by name.
+
+-- name: statuses
+-- How many root actors have which status.
+select status, count(*)
+from actor
+group by status
+order by status;
+
+-- name: machines
+-- How many root actors run which machine.
+select machine, count(*)
+from actor
+group by machine
+order by machine;
+
+-- name: ages
+-- The steps of all root actors, when the oldest was made, and when one last changed.
+select coalesce(sum(seq), 0), min(created), max(updated)
+from actor;
+
+-- name: longest
+-- The longest journals.
+select id, seq
+from actor
+order by seq desc, id
+limit 5;
+
+-- name: letters_waiting
+-- How many letters wait, and when the first is due.
+select count(*), min(due)
+from letter;
+
+-- name: task_states
+-- How many tasks are in which state.
+select state, count(*)
+from task
+group by state
+order by state;
+
+-- name: dead_count
+-- How many letters no step could take.
+select count(*)
+from dead_letter;
+
+-- name: dead_letters
+-- All letters that no step could take.
+select actor.id, dead_letter.id, dead_letter.at, body, error
+from dead_letter
+join actor on actor.n = dead_letter.actor
+order by dead_letter.at, actor.id, dead_letter.id;
+
+-- name: row_count
+-- How many rows there are to look at.
+select (select count(*) from actor) + (select count(*) from entry) + (select count(*) from letter)
+  + (select count(*) from task) + (select count(*) from dead_letter);
+
+-- name: broken_journals
+-- Root actors whose journal is not exactly the steps 1 to their sequence.
+select actor.id, actor.seq, count(entry.seq), coalesce(max(entry.seq), 0)
+from actor
+left join entry on entry.actor = actor.n
+group by actor.n
+having count(entry.seq) <> actor.seq or coalesce(max(entry.seq), 0) <> actor.seq;
+
+-- name: odd_snapshots
+-- Root actors whose snapshot is from a step they have not taken, or from no step.
+select id, seq, snapshot_seq
+from actor
+where snapshot_seq > seq or snapshot_seq < 0 or (snapshot is null) <> (snapshot_seq = 0);
+
+-- name: applied_letters
+-- Letters that wait although they were applied.
+select actor.id, letter.id
+from letter
+join entry on entry.actor = letter.actor and entry.letter = letter.id
+join actor on actor.n = letter.actor;
+
+-- name: all_actors
+-- Everything about all root actors; the snapshot as bytes, since damaged ones may be no text.
+select n, id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq,
+  snapshot_seq, cast(snapshot as blob)
+from actor
+order by id;
+
+-- name: all_entries_of
+-- The whole journal of a root actor.
+select seq, at, recipient, letter, body
+from entry
+where actor = ?
+order by seq;
+
+-- name: all_letters_of
+-- The whole inbox of a root actor.
+select id, at, due, body
+from letter
+where actor = ?
+order by due, at, id;
+
+-- name: all_tasks_of
+-- All tasks of a root actor, those that are over too.
+select id, recipient, src, input, safety, attempt, state, epoch
+from task
+where actor = ?
+order by id;
+
+-- name: all_dead_letters_of
+-- All letters that no step of a root actor could take.
+select id, at, body, error
+from dead_letter
+where actor = ?
+order by at, id;
+
+-- name: insert_actor
+-- A root actor as another store had it.
+insert into actor (
+  id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq,
+  snapshot_seq, snapshot
+)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (id) do nothing
+returning n;
+
+-- name: insert_entry
+-- A step as another store had it.
+insert into entry (actor, seq, at, recipient, letter, body)
+values (?, ?, ?, ?, ?, ?);
+
+-- name: insert_letter
+-- A letter as another store had it.
+insert into letter (actor, id, at, due, body)
+values (?, ?, ?, ?, ?);
+
+-- name: insert_task
+-- A task as another store had it.
+insert into task (actor, id, recipient, src, input, safety, attempt, state, epoch)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: insert_dead_letter
+-- A dead letter as another store had it.
+insert into dead_letter (actor, id, at, body, error)
+values (?, ?, ?, ?, ?);
+
+-- name: raise_boot
+-- The number of boots, if another store had more.
+update meta
+set value = max(value, ?)
+where key = 'epoch';

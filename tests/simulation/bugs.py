@@ -1,0 +1,173 @@
+"""Bugs to plant into the runtime: the simulation must find each of them."""
+
+from dataclasses import replace
+
+from antiphon.runtime.errors import StoreError
+from antiphon.runtime.feed import Feeds
+from antiphon.runtime.hosting import TreeHost
+from antiphon.runtime.past import Past
+from antiphon.runtime.records import Commit
+from antiphon.runtime.runtime import Runtime
+from antiphon.runtime.tree import Tree
+from antiphon.runtime.woods import Woods
+from antiphon.stores.memory import MemoryStore
+from antiphon.testing.simulation.processes import current_process
+
+
+class ForgetsIds(MemoryStore):
+    """Does not remember which letters were applied."""
+
+    async def commit(self, commits):
+        await super().commit(commits)
+        for tree in self.trees.values():
+            tree.applied.clear()
+
+
+class TwoTransactions(MemoryStore):
+    """Stores steps first, and what they ask for in a second transaction."""
+
+    async def commit(self, commits):
+        await super().commit([replace(commit, letters=(), tasks=(), ended=()) for commit in commits])
+        await current_process().pause("between two transactions")
+        await super().commit([_rest(commit) for commit in commits])
+
+
+def _rest(commit):
+    status = commit.status
+    return Commit(commit.root, commit.seq, commit.at, status, letters=commit.letters, tasks=commit.tasks, ended=commit.ended)
+
+
+class TasksInMemory(MemoryStore):
+    """Does not store tasks."""
+
+    async def commit(self, commits):
+        await super().commit([replace(commit, tasks=()) for commit in commits])
+
+
+def no_dedup(patch):
+    """A letter that comes twice is applied twice."""
+    return ForgetsIds
+
+
+def no_fence(patch):
+    """Any result is good for any task."""
+    real = Tree._is_current
+    patch.setattr(Tree, "_is_current", lambda tree, letter: letter.task is not None or real(tree, letter))
+    return MemoryStore
+
+
+def two_transactions(patch):
+    """A step and its tasks and timers are not stored together."""
+    return TwoTransactions
+
+
+def tasks_in_memory(patch):
+    """Tasks are known to the process only."""
+    return TasksInMemory
+
+
+def timers_without_token(patch):
+    """A timer that was cancelled is not told from the one that was set later."""
+    real = Tree._is_current
+    patch.setattr(Tree, "_is_current", lambda tree, letter: letter.timer is not None or real(tree, letter))
+    patch.setattr(TreeHost, "_cancel", lambda host, letter: host.letters.pop(letter.id))
+    return MemoryStore
+
+
+def acknowledged_too_early(patch):
+    """Who sends a letter hears of it before it is stored."""
+    real = Runtime._store
+
+    async def store(runtime, works):
+        for work in works:
+            for waiting, (_, receipt) in zip(work.taken, work.batch.receipts, strict=False):
+                waiting.succeed(receipt)
+        await real(runtime, works)
+
+    patch.setattr(Runtime, "_store", store)
+    return MemoryStore
+
+
+def performed_too_early(patch):
+    """Tasks begin before the step that asked for them is stored."""
+    real = Runtime._store
+
+    async def store(runtime, works):
+        for work in works:
+            for notes in work.batch.notes:
+                for task, logic in notes.started:
+                    runtime.tasks.start(task, logic)
+                notes.started.clear()
+        await real(runtime, works)
+
+    patch.setattr(Runtime, "_store", store)
+    return MemoryStore
+
+
+def shown_too_early(patch):
+    """Feeds show entries before they are stored."""
+    real = Runtime._store
+
+    async def store(runtime, works):
+        for work in works:
+            runtime.feeds.publish(work.tree.root, work.commit.entries)
+        patch.setattr(Feeds, "publish", lambda feeds, root, entries: None)
+        await real(runtime, works)
+        patch.undo()
+        patch.setattr(Runtime, "_store", store)
+
+    patch.setattr(Runtime, "_store", store)
+    return MemoryStore
+
+
+def everything_is_run_again(patch):
+    """After a crash every task is run again, whatever its class."""
+
+    async def left_behind(past, start):
+        for task in await past._store.running():
+            tree = await past._woods.find(task.root)
+            if tree is not None and tree.host.tasks.get(task.to) == task:
+                await past._repeat(tree, task, start)
+        return []
+
+    patch.setattr(Past, "left_behind", left_behind)
+    return MemoryStore
+
+
+def nobody_tells_the_charts(patch):
+    """After a crash nobody looks for the tasks of the dead process."""
+
+    async def left_behind(past, start):
+        return []
+
+    patch.setattr(Past, "left_behind", left_behind)
+    return MemoryStore
+
+
+def failed_steps_are_kept(patch):
+    """A tree whose step could not be stored goes on from that step."""
+    patch.setattr(Woods, "forget", lambda woods, root: None)
+    return MemoryStore
+
+
+def timers_fire_early(patch):
+    """Timers fire a little before they are due."""
+    real = Tree.due
+    patch.setattr(Tree, "due", lambda tree, now: real(tree, now + 40))
+    return MemoryStore
+
+
+BUGS = [
+    no_dedup,
+    no_fence,
+    two_transactions,
+    tasks_in_memory,
+    timers_without_token,
+    acknowledged_too_early,
+    performed_too_early,
+    shown_too_early,
+    everything_is_run_again,
+    nobody_tells_the_charts,
+    failed_steps_are_kept,
+    timers_fire_early,
+]
