@@ -34,7 +34,9 @@ class TwoTransactions(MemoryStore):
 
 def _rest(commit):
     status = commit.status
-    return Commit(commit.root, commit.seq, commit.at, status, letters=commit.letters, tasks=commit.tasks, ended=commit.ended)
+    return Commit(
+        commit.root, commit.seq, commit.at, status, letters=commit.letters, tasks=commit.tasks, ended=commit.ended
+    )
 
 
 class TasksInMemory(MemoryStore):

@@ -36,10 +36,12 @@ def counted(name):
 
 def _calling(src):
     ended = {"target": "idle", "actions": "outcome"}
+    given = lambda context, event: context["call"]  # noqa: E731
     return {
-        "invoke": {"id": "call", "src": src, "input": lambda context, event: context["call"], "onDone": ended, "onError": ended},
-        "after": {1000: ended},
+        "invoke": {"id": "call", "src": src, "input": given, "onDone": ended, "onError": ended},
         "on": {"CANCEL": ended, "DELTA": {"actions": "append"}},
+        # What is done once only is waited for as long as it takes.
+        **({"after": {1000: ended}} if src != "once" else {}),
     }
 
 
@@ -58,7 +60,9 @@ CALLER = setup(actions=ACTIONS, actors=SERVICES).create_machine(
         "initial": "idle",
         "on": {"NOTE": {"actions": "note"}},
         "states": {
-            "idle": {"on": {f"GO_{src.upper()}": {"target": src, "actions": "call"} for src in ("report", "once", "repeat")}},
+            "idle": {
+                "on": {f"GO_{src.upper()}": {"target": src, "actions": "call"} for src in ("report", "once", "repeat")}
+            },
             **{src: _calling(src) for src in ("report", "once", "repeat")},
         },
     }
@@ -100,7 +104,9 @@ CHILD = setup(actions=ACTIONS, actors=SERVICES).create_machine(
                 "invoke": {"id": "thought", "src": "think", "onDone": "waiting", "onError": "resting"},
                 "after": {2000: "resting"},
             },
-            "resting": {"after": {50: [{"target": "over", "guard": lambda c, e: c["tries"] > 2}, {"target": "thinking"}]}},
+            "resting": {
+                "after": {50: [{"target": "over", "guard": lambda c, e: c["tries"] > 2}, {"target": "thinking"}]}
+            },
             "waiting": {"after": {80: "over"}},
             "over": {"type": "final", "entry": send_parent({"type": "BYE"})},
         },

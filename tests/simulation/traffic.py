@@ -57,7 +57,8 @@ def _caller(root, context, journal):
     calls = [entry.event["n"] for entry in journal if entry.event["type"].startswith("GO_")]
     text = "".join(f"{i + 1};" for i in range(DELTAS))
     found = []
-    if [call for call, _, _ in context["outcomes"]] != calls or context["call"] is not None:
+    open = [] if context["call"] is None else [context["call"]]
+    if [call for call, _, _ in context["outcomes"]] + open != calls:
         found.append(f"{root}: calls {calls} had the outcomes {context['outcomes']}, and {context['call']} is open")
     for call, how, said in context["outcomes"]:
         if how == "a stranger's result":

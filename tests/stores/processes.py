@@ -65,11 +65,18 @@ class Owner:
 
 
 @contextmanager
-def owner(path):
-    """Another process that owns a file, for a while."""
-    command = [sys.executable, "-c", HEAD + OWNER, str(path)]
+def running(script, path):
+    """A script that runs in another process for a while."""
+    command = [sys.executable, "-c", HEAD + script, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
-            yield Owner(process)
+            yield process
         finally:
             process.kill()
+
+
+@contextmanager
+def owner(path):
+    """Another process that owns a file, for a while."""
+    with running(OWNER, path) as process:
+        yield Owner(process)

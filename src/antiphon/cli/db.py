@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TextIO
 
 from antiphon.cli.cells import harmless
 from antiphon.cli.progress import Progress
@@ -110,7 +110,7 @@ def _check(options: argparse.Namespace) -> int:
 def _stats(options: argparse.Namespace) -> int:
     found = maintenance.stats(options.store)
     lines = {
-        "file": f"{found.path} (schema {found.schema}, SQLite {found.sqlite}, {found.boots} boots)",
+        "file": f"{found.path} (schema {found.schema}, SQLite {found.sqlite}, opened {found.boots:,} times)",
         "owner": "nobody" if found.owner is None else f"process {found.owner}",
         "size": f"{size(found.file_bytes)}, of which {size(found.free_bytes)} unused; log {size(found.log_bytes)}",
         "trees": f"{found.trees:,}{_each(found.statuses)}",
@@ -184,7 +184,7 @@ def _complain(problem: str, code: int) -> int:
     return code
 
 
-def _write(lines: Sequence[str], file: IO[str]) -> None:
+def _write(lines: Sequence[str], file: TextIO) -> None:
     """Lines that may quote what anybody stored, made harmless."""
     encoding = file.encoding or "utf-8"
     for line in lines:
@@ -202,7 +202,7 @@ def _refuse_existing(target: Path) -> None:
 
 
 @contextmanager
-def _source(name: str) -> Iterator[IO[str]]:
+def _source(name: str) -> Iterator[TextIO]:
     if name == "-":
         yield _as_utf8(sys.stdin)
         return
@@ -214,14 +214,14 @@ def _source(name: str) -> Iterator[IO[str]]:
         yield file
 
 
-def _as_utf8(file: IO[str]) -> IO[str]:
+def _as_utf8(file: TextIO) -> TextIO:
     """A standard stream in the encoding of exports, whatever the terminal's is."""
     if isinstance(file, io.TextIOWrapper):
         file.reconfigure(encoding="utf-8", newline="\n")
     return file
 
 
-def _lines(file: IO[str]) -> Iterator[str]:
+def _lines(file: TextIO) -> Iterator[str]:
     try:
         yield from file
     except UnicodeDecodeError as error:

@@ -81,10 +81,6 @@ class Runtime:
     async def start(self) -> "Runtime":
         """Take the store over and go on where its last owner left off."""
         self.woods.epoch = await self.store.open()
-        for root, due in await self.store.waiting():
-            self.inboxes.alarm(due, root)
-        for letter in await self.past.left_behind(self.tasks.start):
-            self._deliver(letter)
         self._loop_task = asyncio.get_running_loop().create_task(self._loop())
         return self
 
@@ -182,6 +178,8 @@ class Runtime:
     # -- the loop ------------------------------------------------------------------------------------------------
 
     async def _loop(self) -> None:
+        while not await self._pick_up() and not self._stopping:
+            await asyncio.sleep(RETRY_MS / 1000)
         while True:
             for root in self.inboxes.alarms(self.now()):
                 await self._collect(root)
@@ -194,6 +192,19 @@ class Runtime:
             if self._stopping:
                 return
             await self._rest()
+
+    async def _pick_up(self) -> bool:
+        """Go on with what the last owner of the store left; false if the store does not answer."""
+        try:
+            waiting = await self.store.waiting()
+            letters = await self.past.left_behind(self.tasks.start)
+        except StoreError:
+            return False
+        for root, due in waiting:
+            self.inboxes.alarm(due, root)
+        for letter in letters:
+            self._deliver(letter)
+        return True
 
     async def _rest(self) -> None:
         self.inboxes.wake.clear()

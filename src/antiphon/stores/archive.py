@@ -41,6 +41,8 @@ READ = {"step": "all_entries_of", "letter": "all_letters_of", "task": "all_tasks
 WRITE = {"step": "insert_entry", "letter": "insert_letter", "task": "insert_task", "dead": "insert_dead_letter"}
 JSON = {"version", "input", "snapshot", "body"}
 KINDS = ("tree", *PARTS)
+# Characters that some programs take for the end of a line.
+BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 # What a line that no export has written can raise.
 WRONG = (
     ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
@@ -115,7 +117,8 @@ def _record(kind: str, names: tuple[str, ...], row: Iterable[Any], root: str) ->
 
 
 def _line(value: Any) -> str:
-    return rows.encoded(value) + "\n"
+    text = rows.encoded(value)
+    return (text if text.isascii() else text.translate(BREAKS)) + "\n"
 
 
 # -- in ------------------------------------------------------------------------------------------------------------

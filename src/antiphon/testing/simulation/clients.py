@@ -62,7 +62,7 @@ class Client:
                 world.note(f"{id} for {root}: {receipt.status} {receipt.seq} {'by post' if by_post else ''}")
                 world.history.acknowledged(root, receipt, by_post)
                 return receipt
-            await asyncio.sleep(world.dice.choice((0.0, 0.02, 0.1)))
+            await asyncio.sleep(world.dice.choice((0.0, 0.05, 0.3)))
 
     async def _impatiently(self, call: Coroutine[Any, Any, Receipt]) -> Receipt:
         return await asyncio.wait_for(call, self._world.dice.choice((0.0005, 0.003, 0.1)))

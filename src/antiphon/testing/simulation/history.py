@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from antiphon.runtime.records import Commit, Entry, Letter, Receipt, Task
 
+ROUNDING_MS = 1
+
 
 @dataclass(frozen=True, slots=True)
 class Execution:
@@ -64,7 +66,7 @@ class History:
             self.broken.append(f"{entry.root}: timer {id} fired twice")
         if letter is None:
             self.broken.append(f"{entry.root}: timer {id} fired and was never set")
-        elif wall < letter.due or entry.at < letter.due:
+        elif wall + ROUNDING_MS < letter.due or entry.at < letter.due:
             self.broken.append(f"{entry.root}: timer {id} fired {letter.due - wall} ms early")
         self.fired.add(id)
 

@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Callable
 from contextvars import Context, ContextVar
 from heapq import heappop
-from typing import Any, Protocol, TypeVar, TypeVarTuple, Unpack
+from typing import Any, Protocol, TypeVar, TypeVarTuple
+from warnings import catch_warnings, simplefilter
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -55,7 +56,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         """Seconds since the loop was made, of its own time."""
         return self._now
 
-    def run_in_executor(self, executor: Any, func: Callable[[Unpack[Ts]], T], *args: Unpack[Ts]) -> asyncio.Future[T]:
+    def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
         """Do the work in this thread, soon; jobs are done in the order in which they were given."""
         future: asyncio.Future[T] = self.create_future()
         owner = OWNER.get(None)
@@ -67,10 +68,12 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         """Forget everything that is still under way."""
         self._is_over = True
         tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            if not task.done():
-                task._log_destroy_pending = False  # type: ignore[attr-defined]
-                _close(task.get_coro())
+        with catch_warnings():
+            simplefilter("ignore", RuntimeWarning)  # of coroutines that never got so far as to run
+            for task in tasks:
+                if not task.done():
+                    task._log_destroy_pending = False  # type: ignore[attr-defined]
+                    _close(task.get_coro())
         self.close()
 
     def is_closed(self) -> bool:
@@ -78,7 +81,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         return self._is_over or super().is_closed()
 
     def call_soon(
-        self, callback: Callable[[Unpack[Ts]], object], *args: Unpack[Ts], context: Context | None = None
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
         """Have a function called; what is asked for while everything is being forgotten is forgotten too."""
         if self._is_over:

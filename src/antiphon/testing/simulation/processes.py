@@ -52,6 +52,11 @@ class Process:
             task.cancel()
             raise
 
+    @property
+    def calls(self) -> int:
+        """How many wait for an answer."""
+        return len(self._calls)
+
     def point(self, name: str) -> None:
         """A place where the process may die."""
         if not self.is_alive:

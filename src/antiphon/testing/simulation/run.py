@@ -67,8 +67,7 @@ def simulate(
 async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]:
     WORLD.set(world)
     loop = asyncio.get_running_loop()
-    loop.create_task(world.live())
-    loop.create_task(world.rage())
+    world.begin()
     loop.call_later(STORM_S, world.calm)
     try:
         await asyncio.wait_for(traffic(world), LIMIT_S)

@@ -33,7 +33,7 @@ def simulated_task(safety: Safety = "report", deltas: int = 0) -> AsyncLogic:
             world.history.finished(task)
         world.note(f"task {task.id} is done, attempt {task.attempt}")
         if world.happens("echo"):
-            asyncio.get_running_loop().create_task(world.report(task, world.dice.choice((0.0, 0.1, 0.5))))
+            world.report_later(task)
         return result_of(task)
 
     return from_task(perform, safety=safety)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from random import Random
 from typing import Any
 
@@ -44,12 +44,16 @@ class World:
         }
         self._booted = asyncio.Event()
         self._roots: dict[str, None] = {}
+        self._fates: list[asyncio.Task[None]] = []
 
     # -- time and chance -----------------------------------------------------------------------------------------
 
     def wall(self) -> int:
         """What the clock on the wall says, in milliseconds; it may jump."""
-        return EPOCH_MS + self._skew + int(asyncio.get_running_loop().time() * 1000)
+        return int(self._wall_s() * 1000)
+
+    def _wall_s(self) -> float:
+        return (EPOCH_MS + self._skew) / 1000 + asyncio.get_running_loop().time()
 
     def note(self, text: str) -> None:
         """Write something into the trace."""
@@ -70,8 +74,11 @@ class World:
 
     # -- processes -----------------------------------------------------------------------------------------------
 
-    async def live(self) -> None:
-        """Have a process running at all times."""
+    def begin(self) -> None:
+        """Have a process running at all times, and let faults happen."""
+        self._fates = [asyncio.get_running_loop().create_task(fate) for fate in (self._live(), self._rage())]
+
+    async def _live(self) -> None:
         while True:
             await self._boot()
             await self.process.ended()
@@ -92,7 +99,7 @@ class World:
         self.runtime = Runtime(
             FaultyStore(self.store, process, self),
             self._machines,
-            now=SteadyClock(lambda: self.wall() / 1000).now,
+            now=SteadyClock(self._wall_s, asyncio.get_running_loop().time).now,
             new_id=self.new_id,
             point=process.point,
             **self._limits,
@@ -122,11 +129,14 @@ class World:
         self.note(f"stopping process {process.number}")
         with suppress(Died, RuntimeFault):
             await process.call(runtime.stop(limit_s=self.dice.choice((0.0, 0.1, 5.0))))
+        await asyncio.sleep(1.0)
         self.note(f"stopped process {process.number}")
+        if process.is_alive and process.calls:
+            self.history.broken.append(f"process {process.number} was stopped, and {process.calls} calls hang")
         process.die()
 
-    async def rage(self) -> None:
-        """Let faults happen that come from nowhere."""
+    async def _rage(self) -> None:
+        """Faults that come from nowhere."""
         while self.faults is not NONE:
             await asyncio.sleep(self.dice.choice((0.02, 0.1, 0.3)))
             if self.happens("clock_jumps"):
@@ -149,10 +159,15 @@ class World:
         """Tasks of a dead process may go on and report to a later one."""
         for task in left:
             if self.happens("zombie"):
-                asyncio.get_running_loop().create_task(self.report(task, self.dice.choice((0.0, 0.05, 0.5))))
+                self.report_later(task)
 
-    async def report(self, task: Task, delay_s: float) -> None:
-        """Have a result of a task arrive that nobody may wait for any more."""
+    def report_later(self, task: Task) -> None:
+        """Have a result of a task arrive some time."""
+        delay_s = self.dice.choice((0.0, 0.05, 0.5))
+        self._fates.append(asyncio.get_running_loop().create_task(self._report(task, delay_s), context=Context()))
+
+    async def _report(self, task: Task, delay_s: float) -> None:
+        """A result that nobody may wait for any more."""
         await asyncio.sleep(delay_s)
         event = {"type": RESOLVE, "data": result_of(task, late=True)}
         at = self.wall()

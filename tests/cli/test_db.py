@@ -1,0 +1,459 @@
+"""`antiphon db` looks after a store's file: it says what is wrong, copies it while it is in use, and loses nothing."""
+
+import asyncio
+import io
+import json
+import re
+import sqlite3
+
+import pytest
+
+from antiphon.cli.db import default_store, main
+from antiphon.runtime.records import Commit
+from antiphon.stores import maintenance
+from antiphon.stores.sqlite import SqliteStore
+from antiphon.testing.stores.facts import contents
+from antiphon.testing.stores.samples import VALUES, birth, letter, newborn, step, steps, task
+from tests.stores.processes import owner, running
+
+BAD = (letter("a", "bad", event={"type": "BAD"}), "ValueError: no\x1b[2J")
+
+
+def stored(path, *calls):
+    """A store that was given some commits."""
+
+    async def fill():
+        store = SqliteStore(path)
+        await store.open()
+        for commits in calls:
+            await store.commit(commits)
+        await store.close()
+
+    asyncio.run(fill())
+    return path
+
+
+def held(path):
+    """Everything a store on a file shows."""
+
+    async def look():
+        store = SqliteStore(path, read_only=True)
+        await store.open()
+        try:
+            return await contents(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(look())
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A store with some of everything."""
+    return stored(
+        tmp_path / "store.db",
+        [
+            newborn("a", letters=(letter("a", "l1"),), tasks=(task("a", "t1"), task("a", "t2"))),
+            newborn("é", birth=birth(input=VALUES, version=[1, None])),
+        ],
+        [steps("a", 1, 3, ended=(("t1", "done"),), snapshot={"text": "日本", "half": "\ud83e"})],
+        [Commit("a", 4, 99, "quarantined", entries=(step("a", 5, "l0"),), dead=(BAD,))],
+    )
+
+
+@pytest.fixture
+def db(path, capsys):
+    """The command on that store: gives its exit code and what it says on both outputs."""
+
+    def run(*arguments, store=path):
+        code = main(["--store", str(store), *map(str, arguments)])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def change(path, statement):
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(statement)
+    connection.close()
+
+
+# -- stats and dead ------------------------------------------------------------------------------------------------
+
+
+def test_stats_counts_everything(db, path):
+    code, out, _ = db("stats", "--json")
+    found = json.loads(out)
+
+    assert code == 0
+    assert found["trees"] == 2
+    assert found["statuses"] == {"active": 1, "quarantined": 1}
+    assert found["machines"] == {"toggle": 2}
+    assert (found["steps"], found["letters"], found["first_due"], found["dead_letters"]) == (6, 1, 100, 1)
+    assert found["tasks"] == {"done": 1, "running": 1}
+    assert (found["oldest"], found["latest"], found["longest"]["a"]) == (10, 99, 5)
+    assert (found["file_bytes"], found["log_bytes"], found["owner"]) == (path.stat().st_size, 0, None)
+
+
+def test_stats_are_for_people_unless_asked_otherwise(db):
+    code, out, _ = db("stats")
+
+    assert code == 0
+    assert "trees     2: active 1, quarantined 1" in out.splitlines()
+
+
+def test_stats_of_a_store_in_use_name_its_owner_and_its_log(db, tmp_path):
+    with owner(tmp_path / "other.db") as other:
+        other.store("a")
+        found = json.loads(db("stats", "--json", store=tmp_path / "other.db")[1])
+
+    assert (found["owner"], found["trees"]) == (other.pid, 1)
+    assert found["log_bytes"] > 0
+
+
+def test_dead_lists_letters_with_their_reasons_harmlessly(db):
+    code, out, _ = db("dead")
+
+    assert code == 0
+    assert "a  bad  BAD\n    ValueError: no [2J" in out
+
+
+def test_dead_gives_the_whole_letter_as_json(db):
+    (found,) = json.loads(db("dead", "--json")[1])
+
+    assert (found["error"], found["at"]) == (BAD[1], 99)
+    assert found["letter"]["event"] == {"type": "BAD"}
+
+
+def test_dead_can_be_asked_of_one_tree(db):
+    assert db("dead", "--root", "nobody") == (0, "no dead letters\n", "")
+
+
+# -- check ---------------------------------------------------------------------------------------------------------
+
+
+def test_check_finds_nothing_in_a_sound_store(db):
+    assert db("check") == (0, "no problems found\n", "")
+
+
+def test_check_works_while_the_store_is_in_use(db, tmp_path):
+    with owner(tmp_path / "other.db") as other:
+        other.store("a")
+
+        assert db("check", store=tmp_path / "other.db")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "finding"),
+    [
+        ("delete from entry where seq = 3", "'a': it is at step 5, its journal has 4 and ends at 5"),
+        ("delete from entry where seq = 5", "'a': it is at step 5, its journal has 4 and ends at 4"),
+        ("update actor set seq = 7 where id = 'a'", "'a': it is at step 7, its journal has 5 and ends at 5"),
+        ("update actor set snapshot_seq = 9 where id = 'a'", "'a': it is at step 5, its snapshot at 9"),
+        ("update actor set snapshot = '{\"te' where id = 'a'", "'a': the snapshot of 'a' is damaged"),
+        ("update entry set body = '{}' where seq = 2", "'a': step 2 of 'a' is damaged: it names no event"),
+        ("update letter set body = 'x'", "'a': letter 'l1' to 'a' is damaged"),
+        ("update task set input = 'x'", "'a': task 't1' of 'a' is damaged"),
+        ("update letter set id = 'l0'", "'a': letter 'l0' waits although it was applied"),
+        ("delete from actor where id <> 'a'", "a row of 'entry' belongs to no row of 'actor'"),
+        ("delete from meta", "the number of its last boot is gone"),
+    ],
+)
+def test_check_finds(db, path, statement, finding):
+    change(path, statement)
+    code, out, _ = db("check")
+
+    assert code == 1
+    assert finding in out
+
+
+def test_check_says_what_it_finds_as_json(db, path):
+    change(path, "update actor set seq = 7 where id = 'a'")
+    code, out, _ = db("check", "--json")
+
+    assert code == 1
+    assert json.loads(out) == [{"root": "a", "what": "it is at step 7, its journal has 5 and ends at 5"}]
+
+
+def test_check_finds_every_page_of_rubbish(db, path):
+    whole = path.read_bytes()
+    for page in range(len(whole) // 4096):
+        spoiled = bytearray(whole)
+        spoiled[page * 4096 : (page + 1) * 4096] = b"\xff" * 4096
+        path.write_bytes(spoiled)
+        code, out, _ = db("check")
+
+        assert code == 1, page
+        assert out != "", page
+
+
+# -- migrate and vacuum --------------------------------------------------------------------------------------------
+
+
+def test_migrate_says_when_there_is_nothing_to_do(db):
+    assert db("migrate") == (0, "schema 2: up to date\n", "")
+
+
+def test_migrate_brings_an_old_file_up_to_date(db, path):
+    change(path, "drop table dead_letter")
+    change(path, "pragma user_version = 1")
+
+    assert db("stats")[0] == 1
+    assert db("migrate") == (0, "schema 1 → 2\n", "")
+    assert db("stats")[0] == 0
+
+
+def test_vacuum_gives_space_back_and_keeps_everything(db, path):
+    stored(path, [newborn("z", snapshot="x" * 500_000)])
+    stored(path, [steps("z", 1, snapshot="small")])
+    before = held(path)
+    code, out, _ = db("vacuum", "--json")
+    sizes = json.loads(out)
+
+    assert code == 0
+    assert sizes["after"] < sizes["before"] - 400_000
+    assert held(path) == before
+
+
+@pytest.mark.parametrize("command", [["migrate"], ["vacuum"], ["import", "-"]])
+def test_commands_that_write_refuse_a_store_in_use(db, tmp_path, command):
+    with owner(tmp_path / "other.db") as other:
+        code, _, err = db(*command, store=tmp_path / "other.db")
+
+    assert code == 1
+    assert f"in use by process {other.pid}" in err
+
+
+# -- backup --------------------------------------------------------------------------------------------------------
+
+
+def test_a_backup_has_everything(db, path, tmp_path):
+    code, _, _ = db("backup", tmp_path / "copy.db")
+
+    assert code == 0
+    assert held(tmp_path / "copy.db") == held(path)
+    assert not (tmp_path / "copy.db.part").exists()
+
+
+# Moves two trees on together, as fast as it can.
+WRITER = """
+async def main():
+    store = SqliteStore(path, durability="normal")
+    await store.open()
+    await store.commit([newborn("a", snapshot="x" * 300_000), newborn("b")])
+    for n in range(1, 1_000_000):
+        await store.commit([steps("a", n), steps("b", n)])
+        if n == 20:
+            say("under way")
+
+asyncio.run(main())
+"""
+
+
+def test_a_backup_taken_while_another_process_writes_is_of_one_moment(db, tmp_path, monkeypatch):
+    monkeypatch.setattr(maintenance, "BACKUP_PAGES", 8)
+    with running(WRITER, tmp_path / "live.db") as writer:
+        assert writer.stdout.readline() == '["under way"]\n'
+        code, _, err = db("backup", tmp_path / "copy.db", store=tmp_path / "live.db")
+
+    assert (code, err) == (0, "")
+    trees = held(tmp_path / "copy.db")[2]
+    assert trees[0].seq == trees[1].seq > 20
+    assert db("check", store=tmp_path / "copy.db")[0] == 0
+
+
+def test_a_backup_overwrites_nothing(db, tmp_path):
+    (tmp_path / "copy.db").write_text("precious")
+    code, _, err = db("backup", tmp_path / "copy.db")
+
+    assert code == 2
+    assert "nothing is overwritten" in err
+    assert (tmp_path / "copy.db").read_text() == "precious"
+
+
+def test_a_backup_of_a_damaged_store_is_not_kept(db, path, tmp_path):
+    spoiled = bytearray(path.read_bytes())
+    spoiled[-4096:] = b"\xff" * 4096
+    path.write_bytes(spoiled)
+    code, _, err = db("backup", tmp_path / "copy.db")
+
+    assert code == 1
+    assert "`antiphon db check`" in err
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith("copy")] == []
+
+
+def test_a_backup_goes_where_there_is_a_folder(db, tmp_path):
+    code, _, err = db("backup", tmp_path / "deep" / "copy.db")
+
+    assert code == 1
+    assert "cannot be written: No such file or directory" in err
+
+
+# -- export and import ---------------------------------------------------------------------------------------------
+
+
+def test_an_export_imported_and_exported_again_is_the_same(db, path, tmp_path):
+    copy = tmp_path / "copy.db"
+
+    assert db("export", tmp_path / "one.jsonl") == (0, "", "")
+    assert db("import", tmp_path / "one.jsonl", store=copy) == (0, "2 trees with 6 steps imported\n", "")
+    assert db("export", tmp_path / "two.jsonl", store=copy)[0] == 0
+    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
+    assert held(copy) == held(path)
+    assert db("check", store=copy)[0] == 0
+
+
+def test_an_export_goes_through_a_pipe(db, tmp_path, monkeypatch):
+    _, text, _ = db("export", "-")
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+    assert db("import", "-", store=tmp_path / "copy.db")[0] == 0
+    assert db("export", "-", store=tmp_path / "copy.db")[1] == text
+
+
+def test_an_export_is_json_a_line(db):
+    kinds = [next(iter(json.loads(line))) for line in db("export", "-")[1].splitlines()]
+
+    assert kinds == ["antiphon", "tree", *["step"] * 5, "letter", "task", "task", "dead", "tree", "step", "end"]
+
+
+def test_an_imported_store_counts_its_boots_on(db, tmp_path, monkeypatch):
+    _, text, _ = db("export", "-")
+    monkeypatch.setattr("sys.stdin", io.StringIO(text.replace('"boots":1', '"boots":41')))
+    db("import", "-", store=tmp_path / "copy.db")
+
+    assert json.loads(db("stats", "--json", store=tmp_path / "copy.db")[1])["boots"] == 41
+
+
+def test_an_import_adds_to_what_is_there(db, tmp_path, monkeypatch):
+    other = stored(tmp_path / "other.db", [newborn("z")])
+    monkeypatch.setattr("sys.stdin", io.StringIO(db("export", "-")[1]))
+
+    assert db("import", "-", store=other)[0] == 0
+    assert [tree.root for tree in held(other)[2]] == ["a", "z", "é"]
+
+
+def test_an_import_refuses_trees_that_are_there(db, tmp_path, monkeypatch):
+    other = stored(tmp_path / "other.db", [newborn("é")])
+    before = held(other)
+    monkeypatch.setattr("sys.stdin", io.StringIO(db("export", "-")[1]))
+    code, _, err = db("import", "-", store=other)
+
+    assert (code, err) == (1, "antiphon db: there is a root actor 'é' already; nothing was imported\n")
+    assert held(other) == before
+
+
+def edited(change):
+    """An edit of the lines of an export."""
+    return lambda text: "".join(f"{line}\n" for line in change(text.splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "finding"),
+    [
+        (lambda text: "", "ends after line 0, before its end"),
+        (lambda text: text[: len(text) // 2], "line [0-9]+ is not what an export says"),
+        (edited(lambda lines: lines[:-1]), "before its end"),
+        (edited(lambda lines: [*lines, lines[-1]]), "there is more after the end"),
+        (edited(lambda lines: lines[1:]), "line 1 is not what an export says: .* begins with its format"),
+        (edited(lambda lines: [*lines[:3], *lines[4:]]), "it promises"),
+        (edited(lambda lines: [lines[0], *lines[2:]]), "it belongs to no tree"),
+        (lambda text: text.replace('"seq":5', '"seq":6'), "the journal of 'a' does not fit its sequence"),
+        (lambda text: text.replace('"safety"', '"risk"'), "line 9 is not what an export says"),
+        (lambda text: text.replace('"safety":"report"', '"safety":"bold"'), "line 9 .*constraint"),
+        (lambda text: text.replace('"seq":1,"at":10', '"seq":1,"at":"noon"'), "line 3 is not what an export says"),
+        (lambda text: text.replace('"at":10', f'"at":{2**70}'), "line 3 is not what an export says"),
+        (lambda text: text.replace('{"letter":{', '{"parcel":{'), "no kind of line is named 'parcel'"),
+        (lambda text: text.replace('{"letter":{', '["letter",{'), "line 8 is not what an export says"),
+        (lambda text: text.replace('"format":1', '"format":2'), "begins with its format, 1"),
+        (edited(lambda lines: [*lines[:2], "[" * 5000, *lines[2:]]), "line 3 is not what an export says"),
+    ],
+)
+def test_an_export_that_was_spoiled_is_refused_as_a_whole(db, tmp_path, monkeypatch, spoil, finding):
+    monkeypatch.setattr("sys.stdin", io.StringIO(spoil(db("export", "-")[1])))
+    code, out, err = db("import", "-", store=tmp_path / "copy.db")
+
+    assert (code, out) == (1, "")
+    assert re.search(finding, err)
+    assert "nothing was imported" in err
+    assert not (tmp_path / "copy.db").exists()
+
+
+def test_what_is_not_even_text_is_refused(db, path, tmp_path):
+    code, _, err = db("import", path, store=tmp_path / "copy.db")
+
+    assert code == 1
+    assert "not the text of an export" in err
+
+
+def test_a_damaged_tree_ends_an_export(db, path, tmp_path):
+    change(path, "update entry set body = 'x' where seq = 2")
+    code, _, err = db("export", tmp_path / "out.jsonl")
+
+    assert code == 1
+    assert "the body of a step of 'a' is damaged" in err
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_rescue_leaves_damaged_trees_out_and_says_so(db, path, tmp_path):
+    change(path, "update entry set body = 'x' where seq = 2")
+    code, _, err = db("export", "--rescue", tmp_path / "out.jsonl")
+
+    assert code == 1
+    assert "'a' is left out" in err
+    assert db("import", tmp_path / "out.jsonl", store=tmp_path / "copy.db")[0] == 0
+    assert [tree.root for tree in held(tmp_path / "copy.db")[2]] == ["é"]
+
+
+def test_an_export_does_without_a_damaged_snapshot(db, path, tmp_path):
+    change(path, "update actor set snapshot = 'x' where id = 'a'")
+
+    assert db("export", tmp_path / "out.jsonl")[0] == 0
+    assert db("import", tmp_path / "out.jsonl", store=tmp_path / "copy.db")[0] == 0
+    assert held(tmp_path / "copy.db") == held(path)
+
+
+# -- being called --------------------------------------------------------------------------------------------------
+
+
+def test_a_store_that_is_not_there_is_named(db, tmp_path):
+    code, _, err = db("stats", store=tmp_path / "none.db")
+
+    assert code == 2
+    assert f"{tmp_path / 'none.db'}: there is no such file; name the store with --store" in err
+
+
+def test_a_command_that_is_not_there_is_misuse(db):
+    with pytest.raises(SystemExit, match="2"):
+        db("frobnicate")
+
+
+def test_the_store_may_be_named_before_and_after_the_command(path, capsys):
+    assert main(["stats", "--store", str(path)]) == main(["--store", str(path), "stats"]) == 0
+
+
+def test_the_store_is_where_the_environment_says(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.delenv("ANTIPHON_STORE", raising=False)
+
+    assert default_store() == tmp_path / "antiphon" / "antiphon.db"
+    monkeypatch.setenv("ANTIPHON_STORE", str(path))
+    assert main(["check"]) == 0
+
+
+def test_a_file_that_is_no_store_is_said_to_be_none(db, tmp_path):
+    (tmp_path / "note.txt").write_text("a shopping list, which is long enough to be read as a database " * 20)
+
+    for command in ("stats", "check", "migrate", "vacuum"):
+        code, out, err = db(command, store=tmp_path / "note.txt")
+        assert code == 1
+        assert "file is not a database" in out + err
+
+
+def test_long_work_tells_how_far_it_has_come(db, path, monkeypatch):
+    monkeypatch.setattr("antiphon.cli.progress.LONG", 1)
+    monkeypatch.setattr("antiphon.stores.checks.STEP", 2)
+
+    assert db("check")[2].splitlines()[-1] == "checking: 100 %"
