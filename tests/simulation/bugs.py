@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from antiphon.runtime.errors import StoreError
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.hosting import TreeHost
 from antiphon.runtime.past import Past

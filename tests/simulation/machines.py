@@ -1,13 +1,19 @@
-"""Small machines whose contexts tell what happened to them: letters, tasks, timers and children."""
+"""Small machines whose contexts tell what happened to them: letters, tasks, streams, timers and children."""
 
-from antiphon import assign, cancel, raise_, send_parent, setup, spawn_child, stop_child
-from antiphon.testing.simulation.services import simulated_task
+from antiphon import assign, cancel, from_callback, raise_, send_parent, setup, spawn_child, stop_child
+from antiphon.testing.simulation.services import simulated_stream, simulated_task
+from antiphon.testing.simulation.world import WORLD
 
 DELTAS = 4
+CALLS = ("report", "once", "repeat", "stream")
 
 
 def note(context, event):
     return {**context, "notes": [*context["notes"], event["n"]]}
+
+
+def shout(context, event):
+    WORLD.get().history.performed[event["n"]] += 1
 
 
 def call(context, event):
@@ -15,13 +21,14 @@ def call(context, event):
 
 
 def append(context, event):
-    return {**context, "text": context["text"] + event["text"]}
+    text = event["snapshot"].context if "snapshot" in event else event["text"]
+    return {**context, "text": context["text"] + (text or "")}
 
 
 def outcome(context, event):
     match event["type"].split("."):
         case ["xstate", "done", *_]:
-            result = event["output"]
+            result = event["output"] or {"input": context["call"], "late": False}
             how = "a stranger's result" if result["input"] != context["call"] else "late" if result["late"] else "done"
         case ["xstate", "error", *_]:
             how = event["error"].get("code", event["error"]["name"])
@@ -34,36 +41,48 @@ def counted(name):
     return assign({name: lambda context, event: context[name] + 1})
 
 
-def _calling(src):
-    ended = {"target": "idle", "actions": "outcome"}
-    given = lambda context, event: context["call"]  # noqa: E731
-    return {
-        "invoke": {"id": "call", "src": src, "input": given, "onDone": ended, "onError": ended},
-        "on": {"CANCEL": ended, "DELTA": {"actions": "append"}},
-        # What is done once only is waited for as long as it takes.
-        **({"after": {1000: ended}} if src != "once" else {}),
-    }
+def watch(input, scope):
+    scope.send_back({"type": "TICK"})
 
 
 SERVICES = {
     "report": simulated_task("report", DELTAS),
     "once": simulated_task("once"),
     "repeat": simulated_task("repeat"),
-    "think": simulated_task("report"),
+    "stream": simulated_stream("report", DELTAS),
+    "watch": from_callback(watch),
 }
-ACTIONS = {"note": assign(note), "call": assign(call), "append": assign(append), "outcome": assign(outcome)}
+ACTIONS = {
+    "note": assign(note),
+    "shout": shout,
+    "call": assign(call),
+    "append": assign(append),
+    "outcome": assign(outcome),
+}
+NOTE = {"NOTE": {"actions": ["note", "shout"]}}
+
+
+def _calling(src):
+    ended = {"target": "idle", "actions": "outcome"}
+    given = lambda context, event: context["call"]  # noqa: E731
+    invoke = {"id": "call", "src": src, "input": given, "onDone": ended, "onError": ended}
+    return {
+        "invoke": {**invoke, "onSnapshot": {"actions": "append"}} if src == "stream" else invoke,
+        "on": {"CANCEL": ended, "DELTA": {"actions": "append"}},
+        # What is done once only is waited for as long as it takes.
+        **({"after": {1000: ended}} if src != "once" else {}),
+    }
+
 
 CALLER = setup(actions=ACTIONS, actors=SERVICES).create_machine(
     {
         "id": "caller",
         "context": {"notes": [], "outcomes": [], "call": None, "text": ""},
         "initial": "idle",
-        "on": {"NOTE": {"actions": "note"}},
+        "on": NOTE,
         "states": {
-            "idle": {
-                "on": {f"GO_{src.upper()}": {"target": src, "actions": "call"} for src in ("report", "once", "repeat")}
-            },
-            **{src: _calling(src) for src in ("report", "once", "repeat")},
+            "idle": {"on": {f"GO_{src.upper()}": {"target": src, "actions": "call"} for src in CALLS}},
+            **{src: _calling(src) for src in CALLS},
         },
     }
 )
@@ -74,7 +93,7 @@ ALARM = setup(actions=ACTIONS).create_machine(
         "context": {"notes": [], "armed": 0, "rearmed": 0, "disarmed": 0, "fired": 0, "rings": 0},
         "initial": "idle",
         "on": {
-            "NOTE": {"actions": "note"},
+            **NOTE,
             "PLAN": {"actions": raise_({"type": "RING"}, delay=150, id="ring")},
             "UNPLAN": {"actions": cancel("ring")},
             "RING": {"actions": counted("rings")},
@@ -92,21 +111,21 @@ ALARM = setup(actions=ACTIONS).create_machine(
     }
 )
 
-CHILD = setup(actions=ACTIONS, actors=SERVICES).create_machine(
+CHILD = setup(actions=ACTIONS, actors=SERVICES, guards={"isTired": lambda context, event: context["tries"] > 2})
+CHILD = CHILD.create_machine(
     {
         "id": "child",
         "context": {"notes": [], "tries": 0},
         "initial": "thinking",
-        "on": {"NOTE": {"actions": "note"}},
+        "on": NOTE,
+        "invoke": {"id": "watch", "src": "watch"},
         "states": {
             "thinking": {
                 "entry": counted("tries"),
-                "invoke": {"id": "thought", "src": "think", "onDone": "waiting", "onError": "resting"},
+                "invoke": {"id": "thought", "src": "report", "onDone": "waiting", "onError": "resting"},
                 "after": {2000: "resting"},
             },
-            "resting": {
-                "after": {50: [{"target": "over", "guard": lambda c, e: c["tries"] > 2}, {"target": "thinking"}]}
-            },
+            "resting": {"after": {50: [{"target": "over", "guard": "isTired"}, {"target": "thinking"}]}},
             "waiting": {"after": {80: "over"}},
             "over": {"type": "final", "entry": send_parent({"type": "BYE"})},
         },
@@ -114,17 +133,16 @@ CHILD = setup(actions=ACTIONS, actors=SERVICES).create_machine(
     }
 )
 
-PARENT = setup(actions=ACTIONS, actors={"child": CHILD}).create_machine(
+PARENT = setup(
+    actions=ACTIONS, actors={"child": CHILD}, guards={"isAlone": lambda context, event: not context["extra"]}
+).create_machine(
     {
         "id": "parent",
         "context": {"notes": [], "started": 0, "done": 0, "aborted": 0, "byes": 0, "extra": False},
         "initial": "idle",
         "on": {
-            "NOTE": {"actions": "note"},
-            "SPAWN": {
-                "guard": lambda context, event: not context["extra"],
-                "actions": [spawn_child("child", id="extra"), assign({"extra": True})],
-            },
+            **NOTE,
+            "SPAWN": {"guard": "isAlone", "actions": [spawn_child("child", id="extra"), assign({"extra": True})]},
             "DISMISS": {"actions": [stop_child("extra"), assign({"extra": False})]},
             "BYE": {"actions": counted("byes")},
         },

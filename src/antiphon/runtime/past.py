@@ -79,18 +79,15 @@ class Past:
         await self._store.commit([commit])
         return commit
 
-    async def left_behind(self, start: Callable[[Task, Any], None]) -> list[Letter]:
-        """Begin again what may be repeated; for the rest, the letters that tell their charts."""
-        letters = []
-        for task in await self._store.running():
-            tree = await self._woods.find(task.root)
-            if task.epoch == self._woods.epoch or tree is None or tree.host.tasks.get(task.to) != task:
-                continue
-            if task.safety != "repeat":
-                letters.append(interruption(task, self._now()))
-            else:
-                await self._repeat(tree, task, start)
-        return letters
+    async def left_behind(self, task: Task, start: Callable[[Task, Any], None]) -> Letter | None:
+        """Begin a task again that a dead process left, if it may be repeated; else the letter that tells its chart."""
+        tree = await self._woods.find(task.root)
+        if task.epoch == self._woods.epoch or tree is None or tree.host.tasks.get(task.to) != task:
+            return None
+        if task.safety != "repeat":
+            return interruption(task, self._now())
+        await self._repeat(tree, task, start)
+        return None
 
     async def _repeat(self, tree: Tree, task: Task, start: Callable[[Task, Any], None]) -> None:
         actor = actor_at(tree.actor, task.to)

@@ -6,11 +6,12 @@ done only once it is stored. A tree whose step could not be stored is thrown awa
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from antiphon.actors.observers import guarded
 from antiphon.chart.machine import Machine
@@ -27,6 +28,7 @@ from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import SNAPSHOT_ENTRIES, Batch, Tree
 from antiphon.runtime.woods import Woods
 
+T = TypeVar("T")
 Fate = asyncio.Future[Receipt]
 BATCH_TREES, BATCH_LETTERS, INBOX_LIMIT, TREE_LIMIT = 256, 16, 256, 10_000
 RETRY_MS = 500  # how long to wait after the store has failed
@@ -178,8 +180,7 @@ class Runtime:
     # -- the loop ------------------------------------------------------------------------------------------------
 
     async def _loop(self) -> None:
-        while not await self._pick_up() and not self._stopping:
-            await asyncio.sleep(RETRY_MS / 1000)
+        await self._pick_up()
         while True:
             for root in self.inboxes.alarms(self.now()):
                 await self._collect(root)
@@ -193,18 +194,23 @@ class Runtime:
                 return
             await self._rest()
 
-    async def _pick_up(self) -> bool:
-        """Go on with what the last owner of the store left; false if the store does not answer."""
-        try:
-            waiting = await self.store.waiting()
-            letters = await self.past.left_behind(self.tasks.start)
-        except StoreError:
-            return False
-        for root, due in waiting:
+    async def _pick_up(self) -> None:
+        """Go on with what the last owner of the store left."""
+        for root, due in await self._insist(self.store.waiting) or ():
             self.inboxes.alarm(due, root)
-        for letter in letters:
-            self._deliver(letter)
-        return True
+        for task in await self._insist(self.store.running) or ():
+            letter = await self._insist(partial(self.past.left_behind, task, self.tasks.start))
+            if letter is not None:
+                self._deliver(letter)
+
+    async def _insist(self, ask: Callable[[], Awaitable[T]]) -> T | None:
+        """Ask the store until it answers; nothing if the runtime is stopped before."""
+        while not self._stopping:
+            try:
+                return await ask()
+            except StoreError:
+                await asyncio.sleep(RETRY_MS / 1000)
+        return None
 
     async def _rest(self) -> None:
         self.inboxes.wake.clear()

@@ -1,11 +1,12 @@
 """Simulated clients: they send a letter until they know what became of it, and some letters more than once."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from antiphon.runtime.errors import InboxFull, NotRunning, RootExists, StoreError
 from antiphon.runtime.records import Receipt
+from antiphon.runtime.runtime import Runtime
 from antiphon.testing.simulation.processes import Died, Forsaken
 from antiphon.testing.simulation.world import World
 
@@ -20,10 +21,17 @@ class Client:
 
     async def create(self, machine: str, root: str, input: Any = None) -> str:
         """A new root actor; if nobody says whether it was made, ask again."""
+        return await self._make(root, lambda runtime: runtime.create(machine, root=root, input=input))
+
+    async def fork(self, root: str, seq: int, new: str) -> str:
+        """A new root actor that begins where another one was."""
+        return await self._make(new, lambda runtime: runtime.fork(root, seq, new=new))
+
+    async def _make(self, root: str, make: Callable[[Runtime], Coroutine[Any, Any, str]]) -> str:
         while True:
             runtime = await self._world.up()
             try:
-                await self._world.process.call(runtime.create(machine, root=root, input=input))
+                await self._world.process.call(make(runtime))
                 break
             except RootExists:
                 break

@@ -31,6 +31,7 @@ class History:
         self.executions: list[Execution] = []
         self.executing: dict[tuple[str, int], Execution] = {}
         self.fed: dict[str, int] = {}
+        self.performed: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.broken: list[str] = []
 

@@ -29,6 +29,8 @@ async def broken_laws(world: World) -> list[str]:
         entries = await world.store.entries(summary.root, 0, saved.seq + 1)
         if saved.birth.forked_from is None:
             found += await _journal(world, saved, entries)
+        else:
+            found += await _fork(world, saved)
         found += _open(world, saved)
         if world.history.fed.get(summary.root, 0) != saved.seq:
             found.append(f"{summary.root}: the feed ended at {world.history.fed.get(summary.root, 0)} of {saved.seq}")
@@ -63,6 +65,15 @@ async def _journal(world: World, saved: Saved, entries: list[Entry]) -> list[str
     if tasks != wanted:
         found.append(f"{root}: the tasks {tasks} are stored, and {wanted} follow from the journal")
     return found
+
+
+async def _fork(world: World, saved: Saved) -> list[str]:
+    """Go over the journal of a fork again, from where it left its origin."""
+    tree = await world.runtime.past.rebuild(saved.root)
+    loaded = await world.runtime.snapshot(saved.root)
+    if tree.actor.get_persisted_snapshot() == loaded:
+        return []
+    return [f"{saved.root}: replay gives {tree.actor.get_persisted_snapshot()}, and stored is {loaded}"]
 
 
 def _result(tree: Tree, entry: Entry) -> list[str]:

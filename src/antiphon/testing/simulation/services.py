@@ -1,14 +1,17 @@
-"""Simulated services: tasks that succeed, fail, hang, are slow or cancel themselves, as the world has it."""
+"""Simulated services: tasks and streams that succeed, fail, hang, are slow or cancel themselves."""
 
 import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from antiphon.actors.tasks import AsyncLogic, Safety, from_task
+from antiphon.actors.tasks import AsyncLogic, Safety, from_stream, from_task
 from antiphon.runtime.tasks import TaskScope
 from antiphon.testing.simulation.processes import current_process
 from antiphon.testing.simulation.world import WORLD, World, result_of
 
 DELTA = "DELTA"
+FATES = ("work_fails", "work_hangs", "work_cancels_itself")
 
 
 class ServiceFault(Exception):
@@ -24,35 +27,52 @@ def simulated_task(safety: Safety = "report", deltas: int = 0) -> AsyncLogic:
     """
 
     async def perform(input: Any, scope: TaskScope) -> Any:
-        world, task = WORLD.get(), scope.task
-        world.history.began(task, current_process().number)
-        world.note(f"task {task.id} begins, attempt {task.attempt}")
-        try:
-            await _work(world, scope, deltas)
-        finally:
-            world.history.finished(task)
-        world.note(f"task {task.id} is done, attempt {task.attempt}")
+        with _execution(scope) as world:
+            async for text in _texts(world, deltas):
+                scope.send_back({"type": DELTA, "text": text})
         if world.happens("echo"):
-            world.report_later(task)
-        return result_of(task)
+            world.report_later(scope.task)
+        return result_of(scope.task)
 
     return from_task(perform, safety=safety)
 
 
-async def _work(world: World, scope: TaskScope, deltas: int) -> None:
-    fate = next((fault for fault in ("work_fails", "work_hangs", "work_cancels_itself") if world.happens(fault)), "")
-    seconds = world.dice.choice((2.0, 10.0)) if world.happens("work_is_slow") else world.dice.choice((0.0, 0.01, 0.2))
-    told = world.dice.randint(0, deltas) if fate else deltas
+def simulated_stream(safety: Safety = "report", deltas: int = 4) -> AsyncLogic:
+    """A service that gives the texts "1;", "2;" and so on as its values, as far as it gets."""
+
+    async def perform(input: Any, scope: TaskScope) -> AsyncIterator[str]:
+        with _execution(scope) as world:
+            async for text in _texts(world, deltas):
+                yield text
+
+    return from_stream(perform, safety=safety)
+
+
+@contextmanager
+def _execution(scope: TaskScope) -> Iterator[World]:
+    world, task = WORLD.get(), scope.task
+    world.history.began(task, current_process().number)
+    world.note(f"task {task.id} begins, attempt {task.attempt}")
+    try:
+        yield world
+    finally:
+        world.history.finished(task)
+    world.note(f"task {task.id} is done, attempt {task.attempt}")
+
+
+async def _texts(world: World, count: int) -> AsyncIterator[str]:
+    """The course of one attempt: some texts, then the end the world has chosen for it."""
+    fate = next((fault for fault in FATES if world.happens(fault)), None)
+    seconds = world.dice.choice((2.0, 10.0) if world.happens("work_is_slow") else (0.0, 0.01, 0.2))
+    told = count if fate is None else world.dice.randint(0, count)
     for number in range(told):
         await asyncio.sleep(seconds / (told + 1))
-        scope.send_back({"type": DELTA, "text": f"{number + 1};"})
+        yield f"{number + 1};"
     await asyncio.sleep(seconds / (told + 1))
-    match fate:
-        case "work_fails":
-            raise ServiceFault("the service is overloaded")
-        case "work_hangs":
-            await asyncio.get_running_loop().create_future()
-        case "work_cancels_itself":
-            cancelled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            cancelled.cancel()
-            await cancelled
+    if fate == "work_fails":
+        raise ServiceFault("the service is overloaded")
+    if fate is not None:
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if fate == "work_cancels_itself":
+            future.cancel()
+        await future
