@@ -81,7 +81,7 @@ class Clients:
         try:
             await self.runtime.stop()
         except StoreError:
-            await self.store.close()
+            await self._insist(self.store.close)
 
     async def create(self, root):
         async def create():

@@ -397,7 +397,7 @@ class Actor(Generic[S, E]):
             self._audience.next(snapshot)
 
     def _tell_parent(self, snapshot: Any) -> None:
-        if snapshot.status == "active" and self.parent is not None:
+        if snapshot.status == "active" and self.parent is not None and not self.system.quiet:
             event = {"type": f"xstate.snapshot.{self.id}", "snapshot": snapshot}
             self.system.relay(self, self.parent, event)
 

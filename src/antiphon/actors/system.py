@@ -15,7 +15,7 @@ Inspector = Callable[[Inspection], Any]
 class System:
     """What the actors of one tree have in common."""
 
-    __slots__ = ("_keyed", "clock", "host", "inspectors", "logger", "root", "timer_policy", "unhandled")
+    __slots__ = ("_keyed", "clock", "host", "inspectors", "logger", "quiet", "root", "timer_policy", "unhandled")
 
     def __init__(
         self,
@@ -28,6 +28,8 @@ class System:
     ) -> None:
         self.root, self.clock, self.logger, self.unhandled, self.host = root, clock, logger, unhandled, host
         self.timer_policy = timer_policy
+        # While a tree is rebuilt, its children do not tell their parents again where they stand.
+        self.quiet = False
         # Most systems have neither, and there may be very many of them.
         self.inspectors: dict[Inspector, None] | None = None
         self._keyed: dict[str, Any] | None = None

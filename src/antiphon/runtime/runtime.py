@@ -76,7 +76,8 @@ class Runtime:
         self._failures: dict[str, int] = {}
         self._busy: set[str] = set()  # trees between taking letters and storing what they did
         self._loop_task: asyncio.Task[None] | None = None
-        self._stopping = False
+        self._stopping = False  # no more letters from outside
+        self._closing = False  # and none on their way
 
     # -- life ----------------------------------------------------------------------------------------------------
 
@@ -92,6 +93,9 @@ class Runtime:
         with suppress(TimeoutError):
             await asyncio.wait_for(self.tasks.finished(), limit_s)
         await self.tasks.close()
+        if self._errands:
+            await asyncio.wait(self._errands)
+        self._closing = True
         self.inboxes.wake.set()
         if self._loop_task is not None:
             await self._loop_task
@@ -190,7 +194,7 @@ class Runtime:
             self._busy.clear()
             if works:
                 continue
-            if self._stopping:
+            if self._closing:
                 return
             await self._rest()
 
@@ -214,7 +218,7 @@ class Runtime:
 
     async def _rest(self) -> None:
         self.inboxes.wake.clear()
-        if not self.inboxes.is_empty or self._stopping:
+        if not self.inboxes.is_empty or self._closing:
             return
         alarm = self.inboxes.next_alarm
         rest = REST_S if alarm is None else min(REST_S, max(0, alarm - self.now()) / 1000)

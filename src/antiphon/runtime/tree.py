@@ -136,7 +136,9 @@ class Tree:
             on_unhandled=self.host.unhandled,
         )
         self.actor.subscribe(None, lambda error: None)
+        self.actor.system.quiet = snapshot is not None
         self.actor.start()
+        self.actor.system.quiet = False
 
     # -- taking letters ------------------------------------------------------------------------------------------
 
