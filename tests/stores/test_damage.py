@@ -207,3 +207,21 @@ def test_a_bad_byte_changes_at_most_the_tree_it_belongs_to(folder):
         return harmed
 
     assert max(asyncio.run(main())) <= 1
+
+
+@pytest.mark.parametrize(("gone", "finding"), [(3, "step 3 of 'a' is gone"), (5, "journal of 'a' ends at 4, not at 5")])
+def test_a_journal_with_a_gap_is_not_taken_for_a_whole_one(folder, gone, finding):
+    path = folder / "store.db"
+
+    async def main():
+        store = SqliteStore(path)
+        await store.open()
+        await store.commit([newborn("a"), steps("a", 1, 4)])
+        store._db().execute(f"delete from entry where seq = {gone}")
+        try:
+            return await store.load("a")
+        finally:
+            await store.close()
+
+    with pytest.raises(StoreCorrupt, match=finding):
+        asyncio.run(main())

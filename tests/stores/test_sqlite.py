@@ -63,6 +63,28 @@ def test_readers_see_what_the_owner_commits_meanwhile(path):
         assert use(SqliteStore(path, read_only=True), follow) == [0, 1, 2]
 
 
+def test_a_reader_sees_a_tree_as_it_was_at_one_moment(path):
+    async def main():
+        owner, reader = SqliteStore(path), SqliteStore(path, read_only=True)
+        await owner.open()
+        await owner.commit([newborn("a")])
+        await reader.open()
+        ask = reader._all
+
+        def interrupted(name, *values):
+            if name == "entries_after":
+                owner._transaction(lambda: owner._apply_all([steps("a", 1)]))
+            return ask(name, *values)
+
+        reader._all = interrupted
+        saved = await reader.load("a")
+        await reader.close()
+        await owner.close()
+        return saved.seq, len(saved.entries)
+
+    assert asyncio.run(main()) == (1, 1)
+
+
 def test_a_file_whose_owner_was_killed_can_be_owned_and_has_all_that_was_acknowledged(path):
     with owner(path) as other:
         for root in ("a", "b", "c"):

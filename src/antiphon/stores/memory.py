@@ -101,7 +101,7 @@ class MemoryStore:
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
         """The journal after a sequence number."""
         start = max(0, after)
-        found = self._tree(root).entries[start : start + limit]
+        found = self._tree(root).entries[start : start + max(0, limit)]
         return [rows.entry_from(root, row) for row in found]
 
     async def waiting(self) -> list[tuple[str, int]]:
@@ -120,7 +120,7 @@ class MemoryStore:
 
     async def roots(self, after: str = "", limit: int = 1000) -> list[Summary]:
         """The trees there are, by id."""
-        names = sorted(root for root in self.trees if root > after)[:limit]
+        names = sorted(root for root in self.trees if root > after)[: max(0, limit)]
         found = [(root, self.trees[root]) for root in names]
         return [Summary(root, tree.birth[1], tree.status, tree.seq, tree.updated) for root, tree in found]
 

@@ -55,7 +55,7 @@ class TreeFacts:
         assert [tree.root for tree in await store.roots()] == names
         assert await store.roots("Zoë", 1) == [Summary("a", "toggle", "done", 2, 21)]
         assert [tree.root for tree in await store.roots("b", 2)] == ["b/1", "é"]
-        assert await store.roots("🦜") == await store.roots("", 0) == []
+        assert await store.roots("🦜") == await store.roots("", 0) == await store.roots("", -1) == []
 
     @on_a_store
     async def test_a_tree_goes_on_with_another_version_of_its_machine(self, store: InspectableStore) -> None:

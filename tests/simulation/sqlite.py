@@ -1,0 +1,22 @@
+"""SQLite under simulation: each boot opens the file anew, as a new process would."""
+
+from antiphon.stores.sqlite import SqliteStore
+
+
+class RebootedStore:
+    """A store whose file is opened anew at each boot."""
+
+    def __init__(self, path):
+        self._path, self._store = path, None
+
+    async def open(self):
+        if self._store is not None:
+            await self._store.close()
+        self._store = SqliteStore(self._path, durability="normal")
+        return await self._store.open()
+
+    async def close(self):
+        """Nothing yet: the simulation looks at the store after the process has stopped."""
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)

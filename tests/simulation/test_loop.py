@@ -1,0 +1,126 @@
+"""The simulated loop has its own time and order, and the callbacks of dead processes never run."""
+
+import asyncio
+
+import pytest
+
+from antiphon.testing.simulation.loop import SimulatedLoop, Stalled
+from antiphon.testing.simulation.processes import Crash, Died, Process
+
+
+@pytest.fixture
+def loop():
+    loop = SimulatedLoop()
+    yield loop
+    loop.dispose()
+
+
+def immortal(number=1):
+    return Process(number, lambda name: False)
+
+
+def test_an_hour_takes_no_time(loop):
+    loop.run_until_complete(asyncio.sleep(3600))
+
+    assert loop.time() == 3600
+
+
+def test_timers_fire_in_the_order_of_their_times(loop):
+    seen = []
+    for delay in (3, 1, 2):
+        loop.call_later(delay, seen.append, delay)
+    loop.run_until_complete(asyncio.sleep(4))
+
+    assert seen == [1, 2, 3]
+
+
+def test_pick_decides_what_runs_next():
+    seen = []
+    loop = SimulatedLoop(lambda count: count - 1)
+    for name in "abc":
+        loop.call_soon(seen.append, name)
+    loop.run_until_complete(asyncio.sleep(1))
+    loop.dispose()
+
+    assert seen == ["c", "b", "a"]
+
+
+def test_a_loop_in_which_all_wait_for_each_other_says_so(loop):
+    with pytest.raises(Stalled, match="no timer is set"):
+        loop.run_until_complete(loop.create_future())
+
+
+def test_a_loop_that_goes_in_circles_says_so():
+    async def circle():
+        while True:
+            await asyncio.sleep(0)
+
+    loop = SimulatedLoop(most=1000)
+    with pytest.raises(Stalled, match="in circles"):
+        loop.run_until_complete(circle())
+    loop.dispose()
+
+
+def test_work_for_an_executor_is_done_in_the_order_in_which_it_was_given():
+    seen = []
+
+    async def main():
+        asked = asyncio.get_running_loop()
+        await asyncio.gather(*(asked.run_in_executor(None, seen.append, number) for number in range(5)))
+
+    loop = SimulatedLoop(lambda count: count - 1)
+    loop.run_until_complete(main())
+    loop.dispose()
+
+    assert seen == [0, 1, 2, 3, 4]
+
+
+def test_nothing_of_a_dead_process_runs_not_even_its_clean_up(loop):
+    seen = []
+
+    async def work():
+        try:
+            await asyncio.sleep(1)
+            seen.append("work")
+        finally:
+            seen.append("clean-up")
+
+    async def main():
+        process = immortal()
+        process.start(work())
+        await asyncio.sleep(0.5)
+        process.die()
+        await asyncio.sleep(10)
+        return list(seen)
+
+    assert loop.run_until_complete(main()) == []
+
+
+def test_who_calls_a_process_that_dies_hears_of_it(loop):
+    async def main():
+        process = immortal()
+        asyncio.get_running_loop().call_later(1, process.die)
+        with pytest.raises(Died):
+            await process.call(asyncio.sleep(2))
+
+    loop.run_until_complete(main())
+
+
+def test_a_process_dies_at_the_point_that_was_chosen(loop):
+    passed = []
+
+    async def work(process):
+        for name in ("before", "after"):
+            process.point(name)
+            passed.append(name)
+
+    async def main():
+        process = Process(1, lambda name: name == "after")
+        with pytest.raises(Died):
+            await process.call(work(process))
+        with pytest.raises(Crash):
+            process.point("later")
+
+    loop.run_until_complete(main())
+
+    assert passed == ["before"]
