@@ -15,11 +15,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import pytest
-
-from antiphon.testing.simulation.run import Broken, simulate
 from tests.simulation.bugs import BUGS
 from tests.simulation.machines import MACHINES
 from tests.simulation.traffic import check, traffic
+
+from antiphon.testing.simulation.run import Broken, simulate
 
 BLOCK = 50
 

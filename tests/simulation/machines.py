@@ -12,10 +12,6 @@ def note(context, event):
     return {**context, "notes": [*context["notes"], event["n"]]}
 
 
-def shout(context, event):
-    WORLD.get().history.performed[event["n"]] += 1
-
-
 def call(context, event):
     return {**context, "call": event["n"], "text": ""}
 
@@ -41,24 +37,6 @@ def counted(name):
     return assign({name: lambda context, event: context[name] + 1})
 
 
-def watch(input, scope):
-    scope.send_back({"type": "TICK"})
-
-
-SERVICES = {
-    "report": simulated_task("report", DELTAS),
-    "once": simulated_task("once"),
-    "repeat": simulated_task("repeat"),
-    "stream": simulated_stream("report", DELTAS),
-    "watch": from_callback(watch),
-}
-ACTIONS = {
-    "note": assign(note),
-    "shout": shout,
-    "call": assign(call),
-    "append": assign(append),
-    "outcome": assign(outcome),
-}
 NOTE = {"NOTE": {"actions": ["note", "shout"]}}
 
 
@@ -74,86 +52,104 @@ def _calling(src):
     }
 
 
-CALLER = setup(actions=ACTIONS, actors=SERVICES).create_machine(
-    {
-        "id": "caller",
-        "context": {"notes": [], "outcomes": [], "call": None, "text": ""},
-        "initial": "idle",
-        "on": NOTE,
-        "states": {
-            "idle": {"on": {f"GO_{src.upper()}": {"target": src, "actions": "call"} for src in CALLS}},
-            **{src: _calling(src) for src in CALLS},
-        },
-    }
-)
-
-ALARM = setup(actions=ACTIONS).create_machine(
-    {
-        "id": "alarm",
-        "context": {"notes": [], "armed": 0, "rearmed": 0, "disarmed": 0, "fired": 0, "rings": 0},
-        "initial": "idle",
-        "on": {
-            **NOTE,
-            "PLAN": {"actions": raise_({"type": "RING"}, delay=150, id="ring")},
-            "UNPLAN": {"actions": cancel("ring")},
-            "RING": {"actions": counted("rings")},
-        },
-        "states": {
-            "idle": {"on": {"ARM": {"target": "armed", "actions": counted("armed")}}},
-            "armed": {
-                "after": {100: {"target": "idle", "actions": counted("fired")}},
-                "on": {
-                    "ARM": {"target": "armed", "reenter": True, "actions": [counted("armed"), counted("rearmed")]},
-                    "DISARM": {"target": "idle", "actions": counted("disarmed")},
-                },
+CALLER = {
+    "id": "caller",
+    "context": {"notes": [], "outcomes": [], "call": None, "text": ""},
+    "initial": "idle",
+    "on": NOTE,
+    "states": {
+        "idle": {"on": {f"GO_{src.upper()}": {"target": src, "actions": "call"} for src in CALLS}},
+        **{src: _calling(src) for src in CALLS},
+    },
+}
+ALARM = {
+    "id": "alarm",
+    "context": {"notes": [], "armed": 0, "rearmed": 0, "disarmed": 0, "fired": 0, "rings": 0},
+    "initial": "idle",
+    "on": {
+        **NOTE,
+        "PLAN": {"actions": raise_({"type": "RING"}, delay=150, id="ring")},
+        "UNPLAN": {"actions": cancel("ring")},
+        "RING": {"actions": counted("rings")},
+    },
+    "states": {
+        "idle": {"on": {"ARM": {"target": "armed", "actions": counted("armed")}}},
+        "armed": {
+            "after": {100: {"target": "idle", "actions": counted("fired")}},
+            "on": {
+                "ARM": {"target": "armed", "reenter": True, "actions": [counted("armed"), counted("rearmed")]},
+                "DISARM": {"target": "idle", "actions": counted("disarmed")},
             },
         },
-    }
-)
+    },
+}
+CHILD = {
+    "id": "child",
+    "context": {"notes": [], "tries": 0},
+    "initial": "thinking",
+    "on": NOTE,
+    "invoke": {"id": "watch", "src": "watch"},
+    "states": {
+        "thinking": {
+            "entry": counted("tries"),
+            "invoke": {"id": "thought", "src": "report", "onDone": "waiting", "onError": "resting"},
+            "after": {2000: "resting"},
+        },
+        "resting": {"after": {50: [{"target": "over", "guard": "isTired"}, {"target": "thinking"}]}},
+        "waiting": {"after": {80: "over"}},
+        "over": {"type": "final", "entry": send_parent({"type": "BYE"})},
+    },
+    "output": lambda context, event: context["tries"],
+}
+PARENT = {
+    "id": "parent",
+    "context": {"notes": [], "started": 0, "done": 0, "aborted": 0, "byes": 0, "extra": False},
+    "initial": "idle",
+    "on": {
+        **NOTE,
+        "SPAWN": {"guard": "isAlone", "actions": [spawn_child("child", id="extra"), assign({"extra": True})]},
+        "DISMISS": {"actions": [stop_child("extra"), assign({"extra": False})]},
+        "BYE": {"actions": counted("byes")},
+    },
+    "states": {
+        "idle": {"on": {"START": {"target": "working", "actions": counted("started")}}},
+        "working": {
+            "invoke": {"id": "kid", "src": "child", "onDone": {"target": "idle", "actions": counted("done")}},
+            "on": {"ABORT": {"target": "idle", "actions": counted("aborted")}},
+        },
+    },
+}
 
-CHILD = setup(actions=ACTIONS, actors=SERVICES, guards={"isTired": lambda context, event: context["tries"] > 2})
-CHILD = CHILD.create_machine(
+
+def machines(services, shout):
+    """The machines, with services for `report`, `once`, `repeat` and `stream`, and what NOTE does to the world."""
+    actions = {
+        "note": assign(note),
+        "shout": shout,
+        "call": assign(call),
+        "append": assign(append),
+        "outcome": assign(outcome),
+    }
+    guards = {
+        "isTired": lambda context, event: context["tries"] > 2,
+        "isAlone": lambda context, event: not context["extra"],
+    }
+    actors = {**services, "watch": from_callback(lambda input, scope: scope.send_back({"type": "TICK"}))}
+    child = setup(actions=actions, actors=actors, guards=guards).create_machine(CHILD)
+    known = setup(actions=actions, actors={**actors, "child": child}, guards=guards)
+    return [known.create_machine(config) for config in (CALLER, ALARM, PARENT)]
+
+
+def shout(context, event):
+    WORLD.get().history.performed[event["n"]] += 1
+
+
+MACHINES = machines(
     {
-        "id": "child",
-        "context": {"notes": [], "tries": 0},
-        "initial": "thinking",
-        "on": NOTE,
-        "invoke": {"id": "watch", "src": "watch"},
-        "states": {
-            "thinking": {
-                "entry": counted("tries"),
-                "invoke": {"id": "thought", "src": "report", "onDone": "waiting", "onError": "resting"},
-                "after": {2000: "resting"},
-            },
-            "resting": {"after": {50: [{"target": "over", "guard": "isTired"}, {"target": "thinking"}]}},
-            "waiting": {"after": {80: "over"}},
-            "over": {"type": "final", "entry": send_parent({"type": "BYE"})},
-        },
-        "output": lambda context, event: context["tries"],
-    }
+        "report": simulated_task("report", DELTAS),
+        "once": simulated_task("once"),
+        "repeat": simulated_task("repeat"),
+        "stream": simulated_stream("report", DELTAS),
+    },
+    shout,
 )
-
-PARENT = setup(
-    actions=ACTIONS, actors={"child": CHILD}, guards={"isAlone": lambda context, event: not context["extra"]}
-).create_machine(
-    {
-        "id": "parent",
-        "context": {"notes": [], "started": 0, "done": 0, "aborted": 0, "byes": 0, "extra": False},
-        "initial": "idle",
-        "on": {
-            **NOTE,
-            "SPAWN": {"guard": "isAlone", "actions": [spawn_child("child", id="extra"), assign({"extra": True})]},
-            "DISMISS": {"actions": [stop_child("extra"), assign({"extra": False})]},
-            "BYE": {"actions": counted("byes")},
-        },
-        "states": {
-            "idle": {"on": {"START": {"target": "working", "actions": counted("started")}}},
-            "working": {
-                "invoke": {"id": "kid", "src": "child", "onDone": {"target": "idle", "actions": counted("done")}},
-                "on": {"ABORT": {"target": "idle", "actions": counted("aborted")}},
-            },
-        },
-    }
-)
-
-MACHINES = [CALLER, ALARM, PARENT]

@@ -34,10 +34,8 @@ class CallbackLogic:
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """Pass an event on, or clean up."""
         snapshot: LogicSnapshot = actor.get_snapshot()
-        held = actor.private
         if event["type"] != STOP:
-            for listener in list(held.get("receivers", ())):
-                listener(event)
+            actor.system.host.hear(actor, event)
             return snapshot
         actor.system.host.stop(actor, self)
         return LogicSnapshot("stopped", input=snapshot.input)

@@ -37,6 +37,10 @@ class Host(Protocol):
         """End that work."""
         ...
 
+    def hear(self, actor: Any, event: Any) -> None:
+        """Give an event to the function that a callback actor stands for."""
+        ...
+
     def emit(self, actor: Any, event: Any) -> None:
         """Tell who listens."""
         ...
@@ -72,6 +76,11 @@ class InProcess:
     def stop(self, actor: Any, logic: Any) -> None:
         """End that work."""
         logic.abandon(actor)
+
+    def hear(self, actor: Any, event: Any) -> None:
+        """Give an event to the function that a callback actor stands for."""
+        for listener in tuple(actor.private.get("receivers", ())):
+            listener(event)
 
     def emit(self, actor: Any, event: Any) -> None:
         """Tell who listens."""

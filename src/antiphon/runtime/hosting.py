@@ -22,6 +22,7 @@ class Notes:
     cancelled: list[str] = field(default_factory=list)
     started: list[tuple[Task, Any]] = field(default_factory=list)
     ended: list[tuple[str, TaskState]] = field(default_factory=list)
+    heard: list[tuple[str, Any]] = field(default_factory=list)
     unhandled: bool = False
 
 
@@ -93,6 +94,12 @@ class TreeHost:
     def stop(self, actor: Any, logic: Any) -> None:
         """Note a task to be cancelled."""
         self.end(path_of(actor), "cancelled")
+
+    def hear(self, actor: Any, event: Any) -> None:
+        """Note an event for the function that a callback actor stands for."""
+        task = self.tasks.get(path_of(actor))
+        if task is not None and not self.silent:
+            self.notes.heard.append((task.id, event))
 
     def emit(self, actor: Any, event: Any) -> None:
         """Note an event for the journal."""

@@ -323,6 +323,8 @@ class Runtime:
             for task, logic in notes.started:
                 if task.id not in ended:
                     self.tasks.start(task, logic)
+            for id, event in notes.heard:
+                self.tasks.hear(id, event)
             for call in notes.calls:
                 guarded(call)
         for letter in work.commit.letters:

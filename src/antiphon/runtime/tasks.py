@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from antiphon.actors.callbacks import CallbackLogic
+from antiphon.actors.observers import guarded
 from antiphon.actors.tasks import NEXT, REJECT, RESOLVE
 from antiphon.runtime.paths import parent_of
 from antiphon.runtime.records import Letter, Task
@@ -67,13 +68,19 @@ class TaskRunner:
         work, scope = self._running.pop(id, (None, None))
         if work is not None and scope is not None:
             for callback in scope.cancels:
-                callback()
+                guarded(callback)
             work.cancel()
+
+    def hear(self, id: str, event: Any) -> None:
+        """Give an event to a callback that listens."""
+        _, scope = self._running.get(id, (None, None))
+        for listener in tuple(scope.receivers) if scope is not None else ():
+            guarded(listener, event)
 
     async def finished(self) -> None:
         """Wait until no task is running."""
-        while self._running:
-            await asyncio.wait([work for work, _ in self._running.values()])
+        while works := [work for work, _ in self._running.values() if not work.done()]:
+            await asyncio.wait(works)
 
     async def close(self) -> None:
         """End all tasks and wait until they are gone."""
@@ -100,10 +107,12 @@ class TaskRunner:
             event = {"type": REJECT, "data": described(error)}
         else:
             if isinstance(logic, CallbackLogic):
+                if callable(result):
+                    scope.cancels.append(result)
                 return
             event = {"type": RESOLVE, "data": result}
         finally:
-            # A callback goes on without its function: it ends when its actor does.
+            # A callback goes on when its function has returned: it ends when its actor does.
             if not isinstance(logic, CallbackLogic):
                 self._running.pop(task.id, None)
         deltas.flush()
