@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,11 @@ PYTHON_PEERS = {
     "transitions": "0.9.3",
     "sismic": "1.6.14",
     "xstate-statemachine": "0.11.0",
+}
+RUNTIME_PEERS = {
+    "langgraph": "1.2.20",
+    "langgraph-checkpoint-sqlite": "3.1.2",
+    "apache-burr": "0.43.0",
 }
 REPOSITORY = Path(__file__).resolve().parent.parent
 INSTALL_LIMIT_S = 180
@@ -71,10 +76,10 @@ def open_cache(folder: Path | None) -> Path:
     return cache
 
 
-def provide_python(cache: Path) -> Path:
-    """An interpreter of our own version that can import every Python peer."""
-    wanted = [f"{name}=={version}" for name, version in PYTHON_PEERS.items()]
-    folder = cache / f"python-{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
+def provide_python(cache: Path, peers: Mapping[str, str] = PYTHON_PEERS, kind: str = "python") -> Path:
+    """An interpreter of our own version that can import every one of these peers."""
+    wanted = [f"{name}=={version}" for name, version in peers.items()]
+    folder = cache / f"{kind}-{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     installed = folder / "peers.txt"
     if installed.exists() and installed.read_text().split() == wanted:

@@ -61,8 +61,8 @@ def again(seed: int, trace: bool) -> int:
 
 
 def explore(first: int, seeds: int, jobs: int) -> int:
-    """Run many seeds, stop at the first block that breaks a law, and sum up."""
-    began, total, done = time.monotonic(), Counter[str](), 0
+    """Run many seeds, print those that break a law, and sum up."""
+    began, total, failures = time.monotonic(), Counter[str](), 0
     with ProcessPoolExecutor(jobs) as pool:
         blocks = [
             pool.submit(run_block, start, min(start + BLOCK, first + seeds))
@@ -70,29 +70,30 @@ def explore(first: int, seeds: int, jobs: int) -> int:
         ]
         for block in as_completed(blocks):
             counts, broken = block.result()
-            if broken is not None:
-                pool.shutdown(wait=False, cancel_futures=True)
-                print(f"\n{broken}\n\nagain: python campaigns/simulate.py --seed N --trace")
-                return 1
             total.update(counts)
-            done += counts["seeds"]
+            failures += len(broken)
+            for words in broken:
+                print(
+                    f"\n{words}\n\nagain: python campaigns/simulate.py --trace --seed {words.split()[1][:-1]}",
+                    flush=True,
+                )
             if sys.stderr.isatty():
-                print(f"\r{done} of {seeds} seeds", end="", file=sys.stderr, flush=True)
-    print(f"\n{done} seeds in {time.monotonic() - began:.0f} s, no law broken\n")
+                print(f"\r{total['seeds']} of {seeds} seeds", end="", file=sys.stderr, flush=True)
+    print(f"\n{total['seeds']:,} seeds in {time.monotonic() - began:.0f} s, {failures} broke a law\n")
     print(table(total))
-    return 0
+    return int(failures > 0)
 
 
-def run_block(start: int, end: int) -> tuple[Counter[str], str | None]:
+def run_block(start: int, end: int) -> tuple[Counter[str], list[str]]:
     """Some seeds; gives what happened, and what was broken."""
-    counts = Counter[str]()
+    counts, broken = Counter[str](), []
     for seed in range(start, end):
+        counts["seeds"] += 1
         try:
             counts.update(simulate(seed, MACHINES, traffic, check=check).counts)
-        except Broken as broken:
-            return counts, str(broken)
-        counts["seeds"] += 1
-    return counts, None
+        except Broken as error:
+            broken.append(str(error))
+    return counts, broken
 
 
 def plant(seeds: int) -> int:

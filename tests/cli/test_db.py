@@ -5,10 +5,12 @@ import io
 import json
 import re
 import sqlite3
+from pathlib import Path
 
 import pytest
 
-from antiphon.cli.db import default_store, main
+from antiphon.cli.db import default_store, main, parser
+from antiphon.runtime.errors import StoreError
 from antiphon.runtime.records import Commit
 from antiphon.stores import maintenance
 from antiphon.stores.sqlite import SqliteStore
@@ -441,6 +443,14 @@ def test_the_store_is_where_the_environment_says(path, tmp_path, monkeypatch, ca
     assert default_store() == tmp_path / "antiphon" / "antiphon.db"
     monkeypatch.setenv("ANTIPHON_STORE", str(path))
     assert main(["check"]) == 0
+
+
+def test_every_command_and_every_error_of_a_store_is_in_the_manual():
+    manual = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+    (commands,) = (action for action in parser()._actions if action.choices)
+
+    assert [name for name in commands.choices if f"| `{name}" not in manual] == []
+    assert [kind.__name__ for kind in (StoreError, *StoreError.__subclasses__()) if kind.__name__ not in manual] == []
 
 
 def test_a_file_that_is_no_store_is_said_to_be_none(db, tmp_path):

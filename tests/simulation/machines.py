@@ -121,6 +121,10 @@ PARENT = {
 }
 
 
+def watch(input, scope):
+    scope.send_back({"type": "TICK"})
+
+
 def machines(services, shout):
     """The machines, with services for `report`, `once`, `repeat` and `stream`, and what NOTE does to the world."""
     actions = {
@@ -134,7 +138,7 @@ def machines(services, shout):
         "isTired": lambda context, event: context["tries"] > 2,
         "isAlone": lambda context, event: not context["extra"],
     }
-    actors = {**services, "watch": from_callback(lambda input, scope: scope.send_back({"type": "TICK"}))}
+    actors = {**services, "watch": from_callback(watch)}
     child = setup(actions=actions, actors=actors, guards=guards).create_machine(CHILD)
     known = setup(actions=actions, actors={**actors, "child": child}, guards=guards)
     return [known.create_machine(config) for config in (CALLER, ALARM, PARENT)]

@@ -8,21 +8,24 @@ from tests.simulation.machines import MACHINES
 from tests.simulation.traffic import check, traffic
 
 
+def explore(store):
+    for seed in range(100):
+        simulate(seed, MACHINES, traffic, check=check, store=store)
+
+
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_a_planted_bug_is_found_within_100_seeds(bug, monkeypatch):
     store = bug(monkeypatch)
 
     with pytest.raises(Broken):
-        for seed in range(100):
-            simulate(seed, MACHINES, traffic, check=check, store=store)
+        explore(store)
 
 
 def test_a_broken_law_is_reported_with_its_seed_and_the_end_of_the_trace(monkeypatch):
     store = next(bug for bug in BUGS if bug.__name__ == "timers_fire_early")(monkeypatch)
 
     with pytest.raises(Broken) as caught:
-        for seed in range(100):
-            simulate(seed, MACHINES, traffic, check=check, store=store)
+        explore(store)
     said = str(caught.value)
 
     assert f"seed {caught.value.seed}:" in said

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from antiphon.actors.observers import guarded
 from antiphon.chart.machine import Machine
+from antiphon.runtime.admission import admissible
 from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.errors import NotRunning, Quarantined, StoreError
@@ -339,7 +340,7 @@ class Runtime:
 
     def _letter(self, root: str, event: Any, id: str | None, to: str) -> Letter:
         at = self.now()
-        return Letter(id or self.new_id(), root, event, at, at, to)
+        return Letter(id or self.new_id(), root, admissible(event), at, at, to)
 
     def _is_idle(self, tree: Tree) -> bool:
         return not self.inboxes.has(tree.root) and not tree.host.tasks and tree.root not in self._busy

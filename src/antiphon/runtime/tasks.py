@@ -8,6 +8,8 @@ from typing import Any
 from antiphon.actors.callbacks import CallbackLogic
 from antiphon.actors.observers import guarded
 from antiphon.actors.tasks import NEXT, REJECT, RESOLVE
+from antiphon.chart.errors import EventError
+from antiphon.runtime.admission import not_json
 from antiphon.runtime.paths import parent_of
 from antiphon.runtime.records import Letter, Task
 
@@ -110,7 +112,7 @@ class TaskRunner:
                 if callable(result):
                     scope.cancels.append(result)
                 return
-            event = {"type": RESOLVE, "data": result}
+            event = _outcome(result)
         finally:
             # A callback goes on when its function has returned: it ends when its actor does.
             if not isinstance(logic, CallbackLogic):
@@ -118,6 +120,13 @@ class TaskRunner:
         deltas.flush()
         at = self._now()
         self._deliver(Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt))
+
+
+def _outcome(result: Any) -> dict[str, Any]:
+    problem = not_json(result)
+    if problem is None:
+        return {"type": RESOLVE, "data": result}
+    return {"type": REJECT, "data": {"name": "TypeError", "message": f"the result cannot be stored: {problem}"}}
 
 
 async def _result(task: Task, logic: Any, scope: TaskScope, deltas: "Deltas") -> Any:
@@ -140,6 +149,9 @@ class Deltas:
 
     def add(self, to: str, event: Any) -> None:
         """Send an event, soon."""
+        problem = not_json(event)
+        if problem is not None:
+            raise EventError(f"the event {event!r} cannot be stored: {problem}")
         last = self._waiting[-1] if self._waiting else None
         joined = joined_events(last[1], event) if last is not None and last[0] == to else None
         if joined is not None:

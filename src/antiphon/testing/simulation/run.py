@@ -10,8 +10,8 @@ from typing import Any
 from antiphon.chart.machine import Machine
 from antiphon.runtime.store import Store
 from antiphon.stores.memory import MemoryStore
+from antiphon.testing.laws import broken_laws
 from antiphon.testing.simulation.faults import Faults
-from antiphon.testing.simulation.laws import broken_laws
 from antiphon.testing.simulation.loop import SimulatedLoop, Stalled, first
 from antiphon.testing.simulation.world import WORLD, World
 
@@ -77,7 +77,7 @@ async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]
     for _ in range(2):  # as it is, and after a restart that was asked for
         await world.up()
         await asyncio.sleep(REST_S)
-        laws = await broken_laws(world)
+        laws = [*world.history.broken, *await broken_laws(world.runtime, world.store), *await _shown(world)]
         if check is not None:
             laws += await check(world)
         if laws:
@@ -85,3 +85,14 @@ async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]
         await world.stop()
     world.history.counts["virtual seconds"] += int(loop.time())
     return []
+
+
+async def _shown(world: World) -> list[str]:
+    """Whether what was stored is what was seen being stored, and what the feeds gave."""
+    found = []
+    for root, journal in world.history.journals.items():
+        if await world.store.entries(root, 0, len(journal) + 1) != journal:
+            found.append(f"{root}: the journal is not what was stored")
+        if world.history.fed.get(root, 0) != len(journal):
+            found.append(f"{root}: the feed ended at {world.history.fed.get(root, 0)} of {len(journal)}")
+    return found

@@ -1,0 +1,1 @@
+"""One module per child process of `runtime.py`: durable loops that take turns, and figures that print one line."""

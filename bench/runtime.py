@@ -1,0 +1,216 @@
+"""What durability costs: the runtime on SQLite beside LangGraph and Burr, a bare loop, and its own goals.
+
+Contestants take turns in processes of their own, and all files are in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from durable.turns import MESSAGE_LENGTH
+from lanes import run_once
+from loops import Loops, middle, quotients
+from peers import RUNTIME_PEERS, PeerUnavailable, open_cache, provide_python
+from tables import ABSENT, print_table, ratio, report, spread
+
+LIMIT_S = 120
+ACTORS, IDLE, ENTRIES = 100, 100_000, 10_000
+PEERS = {"langgraph": "durable.langgraph_peer", "burr": "durable.burr_peer"}
+# The machine, and how many entries after its latest snapshot an actor has at most: there restoring is dearest.
+SHORT, LONG = ("loop", 99), ("talk", 999)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of the table; `highest` or `lowest` is the goal."""
+
+    name: str
+    antiphon: float | None
+    langgraph: float | None = None
+    burr: float | None = None
+    highest: float | None = None
+    lowest: float | None = None
+    spread: str = ""
+
+    def row(self) -> list[str]:
+        """The cells of the line."""
+        return [self.name, self.spread or shown(self.antiphon), shown(self.langgraph), shown(self.burr), self.goal()]
+
+    def goal(self) -> str:
+        """The goal, and whether it is met."""
+        if self.highest is None and self.lowest is None:
+            return ABSENT
+        text = f"≤ {self.highest:g}" if self.highest is not None else f"≥ {self.lowest:g}"
+        is_met = self.is_met()
+        return text if is_met is None else f"{text} {'met' if is_met else 'MISSED'}"
+
+    def is_met(self) -> bool | None:
+        """Whether the goal is met, where there is one and something to hold against it."""
+        if self.antiphon is None or (self.highest is None and self.lowest is None):
+            return None
+        return (self.highest is None or self.antiphon <= self.highest) and (
+            self.lowest is None or self.antiphon >= self.lowest
+        )
+
+
+def shown(value: float | None) -> str:
+    """A figure with about three digits, or a dash."""
+    if value is None:
+        return ABSENT
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else ratio(value)
+
+
+class Bench:
+    """Starts the children, and remembers which of them gave nothing and why."""
+
+    def __init__(self, folder: Path, python: Path | PeerUnavailable, *, is_quick: bool) -> None:
+        self.folder, self.python, self.is_quick = str(folder), python, is_quick
+        self.problems: list[str] = []
+
+    def ours(self, module: str, *arguments: object) -> list[str]:
+        """The command of a child that is ours."""
+        return [sys.executable, "-m", f"durable.{module}", *map(str, arguments)]
+
+    def peer(self, name: str, *arguments: object) -> list[str]:
+        """The command of a peer's child."""
+        if isinstance(self.python, PeerUnavailable):
+            raise self.python
+        return [str(self.python), "-m", PEERS[name], *map(str, arguments)]
+
+    def answer(self, name: str, command: Callable[[], list[str]]) -> dict[str, float]:
+        """The line that a child prints, or nothing."""
+        report(name)
+        try:
+            answer: dict[str, float] = json.loads(run_once(command(), limit_s=LIMIT_S))
+        except PeerUnavailable as reason:
+            self.problem(name, reason)
+            return {}
+        return answer
+
+    def problem(self, name: str, reason: Exception) -> None:
+        """Remember that there is something missing."""
+        self.problems.append(f"{name}: {reason}")
+
+
+def busy(bench: Bench) -> list[Figure]:
+    """The two-step loop, of many actors at once."""
+    turns = 8 if bench.is_quick else 40
+    report("busy actors: starting")
+    with Loops(bench.problem) as loops:
+        ours = loops.start("antiphon", lambda: bench.ours("busy", bench.folder, ACTORS))
+        size = max(1, round(ours.facts.get("events_per_transaction", ACTORS)))
+        bare = loops.start("bare", lambda: bench.ours("bare", bench.folder, ACTORS, size))
+        langgraph, burr = (
+            loops.start(name, lambda name=name: bench.peer(name, "loop", bench.folder, ACTORS)) for name in PEERS
+        )
+        for turn in range(turns):
+            report(f"busy actors: turn {turn + 1} of {turns}")
+            loops.take_turns()
+    peers = [langgraph, burr]
+    share = quotients(ours.rates(), bare.rates())
+    return [
+        Figure(
+            f"CPU µs per durable event, {ACTORS} busy actors",
+            middle(ours.cpu_us()),
+            *(middle(peer.cpu_us()) for peer in peers),
+            highest=100,
+        ),
+        Figure("… theirs over Antiphon's", None, *(middle(quotients(peer.cpu_us(), ours.cpu_us())) for peer in peers)),
+        Figure("durable events per second", middle(ours.rates()), *(middle(peer.rates()) for peer in peers)),
+        Figure("events in one transaction", ours.facts.get("events_per_transaction"), 1, 1),
+        Figure("commits per second over a bare loop's", middle(share), lowest=0.6, spread=spread(share)),
+    ]
+
+
+def history(bench: Bench) -> list[Figure]:
+    """A conversation whose every message is kept in the context."""
+    turns = 100 if bench.is_quick else 300
+    answers = [bench.answer("history: antiphon", lambda: bench.ours("history", bench.folder, turns))]
+    for name in PEERS:
+        answers.append(
+            bench.answer(f"history: {name}", lambda name=name: bench.peer(name, "history", bench.folder, turns))
+        )
+    payload = turns * MESSAGE_LENGTH
+    title = f"file over payload, {turns} messages of {MESSAGE_LENGTH} bytes"
+    return [
+        Figure(title, *(answer["bytes"] / payload if answer else None for answer in answers), highest=3),
+        Figure("… CPU µs per message", *(answer["cpu_s"] / turns * 1e6 if answer else None for answer in answers)),
+    ]
+
+
+def idle(bench: Bench) -> list[Figure]:
+    """Many actors of whom nobody has heard in this process."""
+    bench.answer("idle actors: storing them", lambda: bench.ours("idle", "fill", bench.folder, IDLE))
+    answer = bench.answer("idle actors: starting", lambda: bench.ours("idle", "wake", bench.folder, IDLE))
+    return [
+        Figure(f"s to start with {IDLE:,} idle actors", answer.get("start_s"), highest=1),
+        Figure("… and until the first event is stored", answer.get("first_s")),
+        Figure("… MB of memory at most", answer.get("rss_mb"), highest=200),
+    ]
+
+
+def restore(bench: Bench) -> list[Figure]:
+    """One actor with a long journal."""
+    return [
+        Figure(f"ms to restore an actor of {ENTRIES:,} entries", restore_ms(bench, *SHORT), highest=20),
+        Figure("… whose context has a message of 100 bytes for each", restore_ms(bench, *LONG)),
+    ]
+
+
+def restore_ms(bench: Bench, machine: str, tail: int) -> float | None:
+    """Milliseconds to restore an actor that runs this machine, just before its next snapshot."""
+    fill = bench.ours("restore", "fill", bench.folder, machine, ENTRIES, tail)
+    if not bench.answer(f"restoring {machine!r}: writing the journal", lambda: fill):
+        return None
+    look = bench.ours("restore", "look", bench.folder, machine)
+    return bench.answer(f"restoring {machine!r}", lambda: look).get("ms")
+
+
+def provide_peers(cache: Path | None) -> Path | PeerUnavailable:
+    """The interpreter that has LangGraph and Burr, or why there is none."""
+    report("installing the peers")
+    try:
+        return provide_python(open_cache(cache), RUNTIME_PEERS, "runtime")
+    except PeerUnavailable as reason:
+        return reason
+
+
+def read_options() -> Any:
+    """The command line."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer turns and a shorter history")
+    parser.add_argument("--json", type=Path, help="write the figures to this file as well")
+    parser.add_argument("--cache", type=Path, help="where the peers are installed (default: .bench)")
+    return parser.parse_args()
+
+
+def take(bench: Bench) -> Sequence[Figure]:
+    """Every figure."""
+    return [figure for part in (busy, history, idle, restore) for figure in part(bench)]
+
+
+def main() -> None:
+    """Take every figure, print them, and write the JSON file if asked to."""
+    options = read_options()
+    with TemporaryDirectory(prefix="antiphon-bench-") as folder:
+        bench = Bench(Path(folder), provide_peers(options.cache), is_quick=options.quick)
+        figures = take(bench)
+    report("")
+    head = ["", "antiphon", "LangGraph", "Burr", "goal"]
+    print_table("Durable runtime", head, [figure.row() for figure in figures])
+    for problem in dict.fromkeys(bench.problems):
+        print(f"\n– {problem}")
+    if options.json:
+        said = [{**asdict(figure), "is_met": figure.is_met()} for figure in figures]
+        options.json.write_text(json.dumps(said, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

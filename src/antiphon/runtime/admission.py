@@ -1,0 +1,29 @@
+"""What may come in from outside: events that are JSON, and that are not the engine's own."""
+
+import json
+from typing import Any
+
+from antiphon.chart.errors import EventError
+from antiphon.chart.ops import checked
+
+OWN = ("xstate.", "antiphon.")
+
+
+def admissible(event: Any) -> Any:
+    """The event, if anyone may send it and it can be stored."""
+    kind: str = checked(event)["type"]
+    if kind.startswith(OWN) and kind != "xstate.route":
+        raise EventError(f"{kind!r} is an event of the engine's own and cannot be sent from outside")
+    problem = not_json(event)
+    if problem is not None:
+        raise EventError(f"the event {kind!r} cannot be stored: {problem}")
+    return event
+
+
+def not_json(value: Any) -> str | None:
+    """Why a value is not JSON, if it is not."""
+    try:
+        json.dumps(value, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        return str(error)
+    return None

@@ -1,0 +1,345 @@
+"""What the runtime promises: letters once, tasks reported, timers kept, the past at hand."""
+
+import asyncio
+
+import pytest
+
+from antiphon import EventError, assign, create_machine
+from antiphon.runtime.errors import InboxFull, NotRunning, Quarantined, RootExists, UnknownMachine, UnknownRoot
+from antiphon.stores.memory import MemoryStore
+from tests.runtime.world import START, chat, crash, runtime, settled, simulate
+
+
+async def words(input, scope):
+    for word in ("Good ", "evening."):
+        scope.send_back({"type": "TEXT", "text": word})
+    return "done"
+
+
+async def forever(input):
+    await asyncio.get_running_loop().create_future()
+
+
+def test_a_letter_is_acknowledged_when_its_step_is_stored():
+    async def main():
+        store = MemoryStore()
+        async with runtime(store, chat(words)) as host:
+            root = await host.create("chat")
+            receipt = await host.send(root, {"type": "PLAN", "ms": 5}, id="m1")
+
+            assert (receipt.status, receipt.seq) == ("accepted", 2)
+            assert store.trees[root].applied == {"m1": 2}
+
+    simulate(main)
+
+
+def test_a_letter_that_comes_twice_is_applied_once():
+    async def main():
+        async with runtime(MemoryStore(), chat(words)) as host:
+            root = await host.create("chat")
+            event = {"type": "PLAN", "ms": 5}
+            first, second = await asyncio.gather(host.send(root, event, id="m1"), host.send(root, event, id="m1"))
+            third = await host.send(root, event, id="m1")
+
+            assert [first.status, second.status, third.status] == ["accepted", "duplicate", "duplicate"]
+            assert len(await host.store.entries(root)) == 2
+
+    simulate(main)
+
+
+def test_an_event_no_transition_takes_is_refused_with_those_that_can_happen():
+    async def main():
+        async with runtime(MemoryStore(), chat(words)) as host:
+            root = await host.create("chat")
+            receipt = await host.send(root, {"type": "NOPE"})
+
+            assert (receipt.status, receipt.can) == ("rejected", ("SEND", "PLAN", "RING"))
+            assert len(await host.store.entries(root)) == 1
+
+    simulate(main)
+
+
+def test_deltas_come_joined_and_before_the_result():
+    async def main():
+        async with runtime(MemoryStore(), chat(words)) as host:
+            root = await host.create("chat")
+            await host.send(root, {"type": "SEND"})
+            snapshot = await settled(host, root, "idle")
+            while snapshot["context"]["text"] == "":
+                snapshot = await settled(host, root, "idle")
+                await asyncio.sleep(1)
+
+            journal = [entry.event["type"] for entry in await host.store.entries(root)]
+            assert snapshot["context"]["text"] == "Good evening."
+            assert journal == ["xstate.init", "SEND", "TEXT", "xstate.promise.resolve"]
+
+    simulate(main)
+
+
+@pytest.mark.parametrize(("safety", "code"), [("report", "interrupted"), ("once", "unknown")])
+def test_a_task_that_a_dead_process_left_is_reported(safety, code):
+    async def main():
+        store = MemoryStore()
+        first = await runtime(store, chat(forever, safety=safety)).start()
+        root = await first.create("chat")
+        await first.send(root, {"type": "SEND"})
+        crash(first)
+        async with runtime(store, chat(forever, safety=safety)) as second:
+            snapshot = await settled(second, root, "failed")
+
+            assert snapshot["context"]["failure"] == code
+            assert await store.running() == []
+
+    simulate(main)
+
+
+def test_a_task_that_may_be_repeated_is_run_again_with_the_same_key():
+    async def main():
+        seen = []
+
+        async def flaky(input, scope):
+            seen.append((scope.key, scope.attempt))
+            if scope.attempt == 1:
+                await forever(input)
+
+        store = MemoryStore()
+        first = await runtime(store, chat(flaky, safety="repeat")).start()
+        root = await first.create("chat")
+        await first.send(root, {"type": "SEND"})
+        await asyncio.sleep(0.01)
+        crash(first)
+        async with runtime(store, chat(flaky, safety="repeat")) as second:
+            await asyncio.sleep(1)
+
+            assert (await second.snapshot(root))["value"] == "idle"
+        (key, one), (same, two) = seen
+        assert (key, one, two) == (same, 1, 2)
+
+    simulate(main)
+
+
+def test_leaving_the_state_cancels_the_task():
+    async def main():
+        ended = []
+
+        async def patient(input):
+            try:
+                await forever(input)
+            finally:
+                ended.append("cancelled")
+
+        async with runtime(MemoryStore(), chat(patient)) as host:
+            root = await host.create("chat")
+            await host.send(root, {"type": "SEND"})
+            await asyncio.sleep(0.01)
+            await host.send(root, {"type": "CANCEL"})
+            await asyncio.sleep(0.01)
+
+            assert ended == ["cancelled"]
+            assert host.tasks.running == 0
+
+    simulate(main)
+
+
+def test_late_timers_come_at_once_in_the_order_of_their_due_times():
+    async def main():
+        store = MemoryStore()
+        first = await runtime(store, chat(words)).start()
+        root = await first.create("chat")
+        await first.send(root, {"type": "PLAN", "ms": 300})
+        await first.send(root, {"type": "PLAN", "ms": 100})
+        crash(first)
+        await asyncio.sleep(60)
+        async with runtime(store, chat(words)) as second:
+            await asyncio.sleep(0.001)
+
+            assert (await second.snapshot(root))["context"]["rings"] == [START + 100, START + 300]
+
+    simulate(main)
+
+
+def test_a_posted_letter_survives_the_process():
+    async def main():
+        store = MemoryStore()
+        first = await runtime(store, chat(words)).start()
+        root = await first.create("chat")
+        await first.post(root, {"type": "PLAN", "ms": 0}, id="p", delay_ms=50)
+        crash(first)
+        async with runtime(store, chat(words)) as second:
+            await asyncio.sleep(1)
+
+            assert await store.applied(root, "p") == 2
+            assert (await second.post(root, {"type": "PLAN", "ms": 0}, id="p")).status == "duplicate"
+
+    simulate(main)
+
+
+def test_the_past_can_be_seen_and_forked():
+    async def main():
+        async with runtime(MemoryStore(), chat(forever)) as host:
+            root = await host.create("chat")
+            await host.send(root, {"type": "SEND"})
+            await host.send(root, {"type": "CANCEL"})
+            branch = await host.fork(root, 2)
+            await asyncio.sleep(1)
+
+            assert (await host.snapshot(root, 2))["value"] == "replying"
+            assert (await host.snapshot(root))["value"] == "idle"
+            assert (await host.snapshot(branch))["context"]["failure"] == "interrupted"
+
+    simulate(main)
+
+
+def test_replaying_the_journal_gives_the_snapshot():
+    async def main():
+        async with runtime(MemoryStore(), chat(words), snapshot_every=2) as host:
+            root = await host.create("chat")
+            for number in range(5):
+                await host.send(root, {"type": "PLAN", "ms": number})
+                await host.send(root, {"type": "SEND"})
+                await asyncio.sleep(1)
+            replayed = await host.past.rebuild(root)
+
+            assert replayed.actor.get_persisted_snapshot() == await host.snapshot(root)
+
+    simulate(main)
+
+
+def test_a_tree_is_moved_to_the_next_version_of_its_machine():
+    async def main():
+        store = MemoryStore()
+        old = chat(words)
+        async with runtime(store, old) as host:
+            root = await host.create("chat")
+
+        def migrate(snapshot, version):
+            return {**snapshot, "context": {**snapshot["context"], "text": f"from {version}"}}
+
+        new = chat(words, version=2, migrate=migrate)
+        async with runtime(store, old, new) as host:
+            assert (await host.snapshot(root))["context"]["text"] == "from 1"
+            assert (await host.snapshot(root, 1))["context"]["text"] == ""
+        async with runtime(store, new) as host:
+            assert (await host.send(root, {"type": "PLAN", "ms": 1})).status == "accepted"
+
+    simulate(main)
+
+
+def test_an_unknown_version_is_refused():
+    async def main():
+        store = MemoryStore()
+        async with runtime(store, chat(words)) as host:
+            root = await host.create("chat")
+        async with runtime(store, chat(words, version=2)) as host:
+            with pytest.raises(UnknownMachine, match="version 1, which is not registered"):
+                await host.snapshot(root)
+
+    simulate(main)
+
+
+def test_a_letter_no_step_can_take_is_set_aside_and_the_rest_goes_on():
+    async def main():
+        store = MemoryStore()
+        spoil = {"spoil": assign({"x": lambda context, event: object()})}
+        machine = create_machine({"id": "m", "context": {}, "on": {"SPOIL": {"actions": "spoil"}}}, actions=spoil)
+        async with runtime(store, machine, chat(words), snapshot_every=1) as host:
+            sick, well = await host.create("m"), await host.create("chat")
+            with pytest.raises(Quarantined, match="cannot be persisted as JSON"):
+                await host.send(sick, {"type": "SPOIL", "text": "long enough for a snapshot" * 9}, id="bad")
+            with pytest.raises(Quarantined):
+                await host.send(sick, {"type": "SPOIL"})
+
+            assert (await host.send(well, {"type": "SEND"})).status == "accepted"
+            assert len(store.trees[sick].dead) == 1
+
+    simulate(main)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "SEND", "prompt": object()},
+        {"type": "SEND", "n": float("nan")},
+        {"type": "xstate.done.actor.reply"},
+        "SEND",
+    ],
+)
+def test_an_event_that_may_not_come_in_is_refused_and_changes_nothing(event):
+    async def main():
+        async with runtime(MemoryStore(), chat(words)) as host:
+            root = await host.create("chat")
+            with pytest.raises(EventError):
+                await host.send(root, event)
+
+            assert len(await host.store.entries(root)) == 1
+
+    simulate(main)
+
+
+def test_an_inbox_is_bounded():
+    async def main():
+        async with runtime(MemoryStore(), chat(words), inbox_limit=3) as host:
+            root = await host.create("chat")
+            sends = [host.send(root, {"type": "PLAN", "ms": 1}) for _ in range(10)]
+            outcomes = await asyncio.gather(*sends, return_exceptions=True)
+
+            assert any(isinstance(outcome, InboxFull) for outcome in outcomes)
+            assert sum(not isinstance(outcome, Exception) for outcome in outcomes) >= 3
+
+    simulate(main)
+
+
+def test_many_readers_get_every_entry_once_in_order():
+    async def main():
+        async with runtime(MemoryStore(), chat(words)) as host:
+            root = await host.create("chat")
+
+            async def read(after):
+                seen = []
+                async for entry in host.feed(root, after):
+                    seen.append(entry.seq)
+                    if entry.seq == 600:
+                        break
+                return seen
+
+            readers = [asyncio.create_task(read(after)) for after in (0, 0, 100)]
+            for _ in range(599):
+                await host.send(root, {"type": "PLAN", "ms": 10_000_000})
+            found = await asyncio.gather(*readers)
+
+            assert found == [list(range(1, 601)), list(range(1, 601)), list(range(101, 601))]
+
+    simulate(main)
+
+
+def test_unknown_trees_and_machines_and_taken_names_are_refused():
+    async def main():
+        async with runtime(MemoryStore(), chat(words)) as host:
+            await host.create("chat", root="r")
+            with pytest.raises(RootExists):
+                await host.create("chat", root="r")
+            with pytest.raises(UnknownMachine):
+                await host.create("nothing")
+            with pytest.raises(UnknownRoot):
+                await host.send("nobody", {"type": "SEND"})
+        with pytest.raises(NotRunning):
+            await host.send("r", {"type": "SEND"})
+
+    simulate(main)
+
+
+def test_stopping_lets_tasks_finish():
+    async def main():
+        async def slow(input):
+            await asyncio.sleep(2)
+
+        store = MemoryStore()
+        host = await runtime(store, chat(slow)).start()
+        root = await host.create("chat")
+        await host.send(root, {"type": "SEND"})
+        await host.stop(limit_s=5)
+
+        assert await store.running() == []
+        assert [entry.value for entry in await store.entries(root)] == ["idle", "replying", "idle"]
+
+    simulate(main)
