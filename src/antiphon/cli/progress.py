@@ -17,7 +17,7 @@ class Progress:
         """Take note of how much is done, and of how much; 0 if nobody knows."""
         if total:
             self._show(f"{done * 100 // total // 10 * 10} %" if total >= LONG else "")
-        elif done % LONG == 0:
+        elif done % (10 * LONG) == 0:
             self._show(f"{done:,}")
 
     def __enter__(self) -> "Progress":

@@ -90,6 +90,19 @@ class Inboxes:
             self._ready[root] = None
             self.wake.set()
 
+    def release(self) -> None:
+        """Give the trees that were held back a last turn."""
+        self._held.clear()
+        for root in self._inboxes:
+            self._make_ready(root)
+
+    def abandon(self, error: Exception) -> None:
+        """Tell who still waits that nothing will come of it."""
+        for inbox in self._inboxes.values():
+            for waiting in inbox:
+                waiting.fail(error)
+        self._inboxes.clear()
+
     def has(self, root: str) -> bool:
         """Whether letters wait for a tree."""
         return bool(self._inboxes.get(root))

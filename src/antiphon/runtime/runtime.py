@@ -97,9 +97,11 @@ class Runtime:
         if self._errands:
             await asyncio.wait(self._errands)
         self._closing = True
+        self.inboxes.release()
         self.inboxes.wake.set()
         if self._loop_task is not None:
             await self._loop_task
+        self.inboxes.abandon(NotRunning("the runtime was stopped before this letter could be taken"))
         self.feeds.close()
         await self.store.close()
 

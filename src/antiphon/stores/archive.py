@@ -62,10 +62,10 @@ def export(path: Path, progress: Progress, damaged: Callable[[str], None] | None
     with reading(path) as connection:
         boots = connection.execute(queries("sqlite")["current_boot"]).fetchone()
         yield _line({"antiphon": "export", "format": FORMAT, "boots": 0 if boots is None else boots[0]})
-        actors = connection.execute(sql["all_actors"]).fetchall()
+        (total,) = connection.execute(sql["tree_count"]).fetchone()
         counts = Counter(dict.fromkeys(KINDS, 0))
-        for done, (n, *columns) in enumerate(actors):
-            progress(done, len(actors))
+        for done, (n, *columns) in enumerate(connection.execute(sql["all_actors"])):
+            progress(done, total)
             try:
                 with files.explained(path):
                     lines = list(_tree(connection, sql, n, columns))
@@ -76,7 +76,7 @@ def export(path: Path, progress: Progress, damaged: Callable[[str], None] | None
                 continue
             counts.update(kind for kind, _ in lines)
             yield from (line for _, line in lines)
-        progress(len(actors), len(actors))
+        progress(total, total)
         yield _line({"end": counts})
 
 

@@ -85,7 +85,7 @@ def _bodies(progress: Progress, connection: sqlite3.Connection, sql: Sql) -> Ite
     """Texts that are no JSON any more."""
     (total,) = connection.execute(sql["row_count"]).fetchone()
     done = 0
-    for n, root, *actor in connection.execute(sql["all_actors"]).fetchall():
+    for n, root, *actor in connection.execute(sql["all_actors"]):
         for read, row in _rows_of(connection, sql, n, root, actor):
             done += 1
             if done % STEP == 0:

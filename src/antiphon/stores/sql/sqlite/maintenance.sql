@@ -50,6 +50,11 @@ from dead_letter
 join actor on actor.n = dead_letter.actor
 order by dead_letter.at, actor.id, dead_letter.id;
 
+-- name: tree_count
+-- How many root actors there are.
+select count(*)
+from actor;
+
 -- name: row_count
 -- How many rows there are to look at.
 select (select count(*) from actor) + (select count(*) from entry) + (select count(*) from letter)
