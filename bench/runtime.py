@@ -16,12 +16,13 @@ from typing import Any
 
 from durable.turns import MESSAGE_LENGTH
 from lanes import run_once
-from loops import Loops, middle, quotients
+from loops import Loop, Loops, middle, quotients
 from peers import RUNTIME_PEERS, PeerUnavailable, open_cache, provide_python
 from tables import ABSENT, print_table, ratio, report, spread
 
 LIMIT_S = 120
 ACTORS, IDLE, ENTRIES = 100, 100_000, 10_000
+FEW = (10, 1)
 PEERS = {"langgraph": "durable.langgraph_peer", "burr": "durable.burr_peer"}
 # The machine, and how many entries after its latest snapshot an actor has at most: there restoring is dearest.
 SHORT, LONG = ("loop", 99), ("talk", 999)
@@ -101,32 +102,45 @@ class Bench:
 
 def busy(bench: Bench) -> list[Figure]:
     """The two-step loop, of many actors at once."""
-    turns = 8 if bench.is_quick else 40
     report("busy actors: starting")
     with Loops(bench.problem) as loops:
-        ours = loops.start("antiphon", lambda: bench.ours("busy", bench.folder, ACTORS))
-        size = max(1, round(ours.facts.get("events_per_transaction", ACTORS)))
-        bare = loops.start("bare", lambda: bench.ours("bare", bench.folder, ACTORS, size))
-        langgraph, burr = (
-            loops.start(name, lambda name=name: bench.peer(name, "loop", bench.folder, ACTORS)) for name in PEERS
-        )
-        for turn in range(turns):
-            report(f"busy actors: turn {turn + 1} of {turns}")
-            loops.take_turns()
-    peers = [langgraph, burr]
+        ours, bare = start_pair(bench, loops, ACTORS)
+        peers = [loops.start(name, lambda name=name: bench.peer(name, "loop", bench.folder, ACTORS)) for name in PEERS]
+        take_turns(loops, ACTORS, 8 if bench.is_quick else 40)
     share = quotients(ours.rates(), bare.rates())
+    costs, rates = ([middle(values(loop)) for loop in (ours, *peers)] for values in (Loop.cpu_us, Loop.rates))
+    dearer = [middle(quotients(peer.cpu_us(), ours.cpu_us())) for peer in peers]
     return [
-        Figure(
-            f"CPU µs per durable event, {ACTORS} busy actors",
-            middle(ours.cpu_us()),
-            *(middle(peer.cpu_us()) for peer in peers),
-            highest=100,
-        ),
-        Figure("… theirs over Antiphon's", None, *(middle(quotients(peer.cpu_us(), ours.cpu_us())) for peer in peers)),
-        Figure("durable events per second", middle(ours.rates()), *(middle(peer.rates()) for peer in peers)),
-        Figure("events in one transaction", ours.facts.get("events_per_transaction"), 1, 1),
+        Figure(f"CPU µs per durable event, {ACTORS} busy actors", *costs, highest=100),
+        Figure("… theirs over Antiphon's", None, *dearer),
+        Figure("durable events per second", *rates),
+        Figure("… in one transaction", ours.facts.get("events_per_transaction"), 1, 1),
         Figure("commits per second over a bare loop's", middle(share), lowest=0.6, spread=spread(share)),
+        *(few(bench, actors) for actors in FEW),
     ]
+
+
+def few(bench: Bench, actors: int) -> Figure:
+    """The runtime beside the bare loop, where few actors share a transaction."""
+    with Loops(bench.problem) as loops:
+        ours, bare = start_pair(bench, loops, actors)
+        take_turns(loops, actors, 4 if bench.is_quick else 10)
+    share = quotients(ours.rates(), bare.rates())
+    return Figure(f"… with {actors} busy", middle(share), spread=spread(share))
+
+
+def start_pair(bench: Bench, loops: Loops, actors: int) -> tuple[Loop, Loop]:
+    """The runtime, and a bare loop that has as many events in a transaction."""
+    ours = loops.start("antiphon", lambda: bench.ours("busy", bench.folder, actors))
+    size = max(1, round(ours.facts.get("events_per_transaction", actors)))
+    return ours, loops.start("bare", lambda: bench.ours("bare", bench.folder, actors, size))
+
+
+def take_turns(loops: Loops, actors: int, turns: int) -> None:
+    """So many turns of all contestants."""
+    for turn in range(turns):
+        report(f"{actors} busy: turn {turn + 1} of {turns}")
+        loops.take_turns()
 
 
 def history(bench: Bench) -> list[Figure]:

@@ -13,9 +13,8 @@ from antiphon.stores import files
 from antiphon.stores.queries import queries
 from antiphon.stores.sqlite import SqliteStore
 from durable.charts import two_steps
-from durable.turns import serve
+from durable.turns import each, serve
 
-BURST = 1000
 AT = 1_800_000_000_000
 BODY = '{"event":{"type":"GO"},"value":"pong"}'
 
@@ -31,22 +30,23 @@ def group_commit(connection: Connection, batch: list[tuple[int, int, str]]) -> N
 
 async def main(folder: Path, actors: int, size: int) -> None:
     """Make the same file as the runtime does, then write to it in batches of that size."""
-    path = folder / "bare.db"
+    path = folder / f"bare-{actors}.db"
     async with Runtime(SqliteStore(path), [two_steps()]) as runtime:
         for _ in range(actors):
             await runtime.create("loop")
     connection = files.connect(path, files.DURABILITY["full"])
     rows = ((actor, seq, f"{AT:032x}{seq:x}") for seq in count(2) for actor in range(1, actors + 1))
 
+    batches = max(1, round(each(actors) * actors / size))
+
     async def burst() -> int:
-        batches = max(1, round(BURST / size))
         for _ in range(batches):
             group_commit(connection, list(islice(rows, size)))
         return batches * size
 
     await burst()
     (changed,) = connection.execute("select count(*) from entry").fetchone()
-    assert changed == actors + max(1, round(BURST / size)) * size
+    assert changed == actors + batches * size
     await serve(burst)
 
 

@@ -11,9 +11,9 @@ from antiphon.runtime.records import Commit
 from antiphon.runtime.runtime import Runtime
 from antiphon.stores.sqlite import SqliteStore
 from durable.charts import two_steps
-from durable.turns import serve
+from durable.turns import each, serve
 
-WARM_UP, BURST = 20, 10  # events per actor
+WARM_UP = 20  # events per actor
 
 
 class CountingStore(SqliteStore):
@@ -29,7 +29,7 @@ class CountingStore(SqliteStore):
 
 async def main(folder: Path, actors: int) -> None:
     """Create the actors, prove that they count, and then do as the driver asks."""
-    store = CountingStore(folder / "busy.db")
+    store = CountingStore(folder / f"busy-{actors}.db")
     async with Runtime(store, [two_steps()]) as runtime:
         roots = [await runtime.create("loop") for _ in range(actors)]
 
@@ -38,7 +38,7 @@ async def main(folder: Path, actors: int) -> None:
                 receipt = await runtime.send(root, {"type": "GO"})
                 assert receipt.status == "accepted"
 
-        async def burst(events: int = BURST) -> int:
+        async def burst(events: int = each(actors)) -> int:
             await asyncio.gather(*(insist(root, events) for root in roots))
             return len(roots) * events
 

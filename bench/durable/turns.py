@@ -8,6 +8,12 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter, process_time
 
 MESSAGE_LENGTH = 1700
+BURST, MOST_EACH = 1000, 200
+
+
+def each(actors: int) -> int:
+    """How many events each of so many actors takes in a burst."""
+    return max(1, min(MOST_EACH, BURST // actors))
 
 
 def message(number: int) -> str:

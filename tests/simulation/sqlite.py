@@ -1,5 +1,7 @@
 """SQLite under simulation: each boot opens the file anew, as a new process would."""
 
+import asyncio
+
 from antiphon.stores.sqlite import SqliteStore
 
 
@@ -17,6 +19,10 @@ class RebootedStore:
 
     async def close(self):
         """Nothing yet: the simulation looks at the store after the process has stopped."""
+
+    def finish(self):
+        """Close the file."""
+        asyncio.run(self._store.close())
 
     def __getattr__(self, name):
         return getattr(self._store, name)

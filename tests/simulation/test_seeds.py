@@ -34,7 +34,9 @@ def test_all_laws_hold_without_faults():
 
 def test_all_laws_hold_on_sqlite(tmp_path):
     for seed in range(5):
-        run(seed, store=lambda: RebootedStore(tmp_path / f"{seed}.db"))
+        store = RebootedStore(tmp_path / f"{seed}.db")
+        run(seed, store=lambda: store)
+        store.finish()
 
 
 def test_one_seed_is_one_run():

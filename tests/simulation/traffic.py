@@ -18,7 +18,7 @@ TEXT = "".join(f"{number + 1};" for number in range(DELTAS))
 async def traffic(world):
     """A few clients at a time, each with a tree of its own."""
     kinds = [world.dice.choice(list(EVENTS)) for _ in range(world.dice.randint(1, 4))]
-    letters = world.dice.randint(30, 60) // len(kinds)
+    letters = world.dice.randint(15, 45) // len(kinds)
     await asyncio.gather(*(_talk(world, f"{kind}{i}", kind, letters) for i, kind in enumerate(kinds)))
 
 

@@ -33,6 +33,10 @@ class StoreError(RuntimeFault):
     """The store could not do what was asked; nothing was changed."""
 
 
+class Unstorable(StoreError):
+    """What is to be stored is not JSON, or too large for its place; trying again does not help."""
+
+
 class StoreBusy(StoreError):
     """Another process owns the store for writing."""
 

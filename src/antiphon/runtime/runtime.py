@@ -18,7 +18,7 @@ from antiphon.chart.machine import Machine
 from antiphon.runtime.admission import admissible
 from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.clock import SteadyClock
-from antiphon.runtime.errors import NotRunning, Quarantined, StoreError
+from antiphon.runtime.errors import NotRunning, Quarantined, StoreError, Unstorable
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Inboxes, UnderWay, Waiting
 from antiphon.runtime.machines import Machines
@@ -75,6 +75,7 @@ class Runtime:
         self.under_way = UnderWay()
         self._errands: set[asyncio.Task[None]] = set()
         self._failures: dict[str, int] = {}
+        self._careful: set[str] = set()  # trees that take one letter at a time, to find the one that spoils a commit
         self._busy: set[str] = set()  # trees between taking letters and storing what they did
         self._loop_task: asyncio.Task[None] | None = None
         self._stopping = False  # no more letters from outside
@@ -245,7 +246,7 @@ class Runtime:
 
     async def _turn(self, root: str) -> Work | None:
         """Let a tree take some of its letters."""
-        waiting = self.inboxes.draw(root, BATCH_LETTERS)
+        waiting = self.inboxes.draw(root, 1 if root in self._careful else BATCH_LETTERS)
         if not waiting:
             return None
         self._busy.add(root)
@@ -281,9 +282,10 @@ class Runtime:
                 [Commit(tree.root, saved.seq, self.now(), "quarantined", taken=(letter.id,), dead=dead)]
             )
         except StoreError:
-            self.inboxes.put_back(tree.root, waiting)
+            self.inboxes.put_back(tree.root, waiting, until=self.now() + RETRY_MS)
             return
         del self._failures[letter.id]
+        self._careful.discard(tree.root)
         self.inboxes.put_back(tree.root, [one for one in waiting if one is not culprit])
         culprit.fail(Quarantined(f"{tree.root!r} could not take {letter.id!r} and is set aside: {reason}"))
 
@@ -295,14 +297,29 @@ class Runtime:
             if commits:
                 await self.store.commit(commits)
         except StoreError as error:
-            for work in works:
-                self.woods.forget(work.tree.root)
-                self._fail(work.taken, error)
+            if len(works) > 1:  # one of them may have spoiled it for all
+                for work in works:
+                    await self._store([work])
+            else:
+                await self._not_stored(works[0], error)
             return
         self._point("after commit")
         for work in works:
             self._perform(work)
         self._point("after perform")
+
+    async def _not_stored(self, work: Work, error: StoreError) -> None:
+        """Nothing of it happened; a letter whose step can never be stored is found and set aside."""
+        root = work.tree.root
+        if not isinstance(error, Unstorable):
+            self.woods.forget(root)
+            self._fail(work.taken, error)
+        elif len(work.taken) > 1:
+            self.woods.forget(root)
+            self._careful.add(root)
+            self.inboxes.put_back(root, work.taken)
+        else:
+            await self._stumble(work.tree, work.taken, work.taken[0], error)
 
     def _fail(self, waiting: list[Waiting], error: Exception) -> None:
         """Tell who waits that nothing happened; what nobody waits for is tried again a little later."""

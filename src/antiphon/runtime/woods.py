@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.chart.machine import Machine
-from antiphon.runtime.errors import Quarantined, UnknownMachine, UnknownRoot
+from antiphon.runtime.errors import Quarantined, StoreCorrupt, UnknownMachine, UnknownRoot
 from antiphon.runtime.machines import Machines
 from antiphon.runtime.records import Birth, Letter, Saved
 from antiphon.runtime.store import Store
@@ -80,7 +80,7 @@ class Woods:
         """A tree, unless there is none, or none that can be run here."""
         try:
             return await self.tree(root)
-        except (UnknownRoot, UnknownMachine, Quarantined):
+        except (UnknownRoot, UnknownMachine, Quarantined, StoreCorrupt):
             return None
 
     async def saved(self, root: str) -> Saved:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError
+from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError, Unstorable
 from antiphon.stores.queries import migrations
 from antiphon.stores.rows import RESTORE
 
@@ -46,7 +46,7 @@ def explained(path: Path | str) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise StoreCorrupt(f"{path}: a text is damaged: {error}; {RESTORE}") from error
     except (UnicodeEncodeError, OverflowError) as error:
-        raise StoreError(f"{path}: what is to be stored is not valid Unicode or too large: {error}") from error
+        raise Unstorable(f"{path}: what is to be stored is not valid Unicode or too large: {error}") from error
 
 
 def connect(path: Path, durability: str) -> sqlite3.Connection:

@@ -7,7 +7,7 @@ columns of their own, they are refused.
 import json
 from typing import Any
 
-from antiphon.runtime.errors import Conflict, StoreCorrupt, StoreError
+from antiphon.runtime.errors import Conflict, StoreCorrupt, Unstorable
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Task
 
 _compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
@@ -22,7 +22,7 @@ def encoded(value: Any) -> str:
     try:
         text = _compact(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise StoreError(f"what is to be stored is not JSON: {error}") from error
+        raise Unstorable(f"what is to be stored is not JSON: {error}") from error
     return text if is_text(text) else _escaped(value)
 
 

@@ -53,9 +53,9 @@ class Process:
             raise
 
     @property
-    def calls(self) -> int:
-        """How many wait for an answer."""
-        return len(self._calls)
+    def calls(self) -> set[asyncio.Future[Any]]:
+        """Who waits for an answer."""
+        return set(self._calls)
 
     def point(self, name: str) -> None:
         """A place where the process may die."""

@@ -129,10 +129,11 @@ class World:
         self.note(f"stopping process {process.number}")
         with suppress(Died, RuntimeFault):
             await process.call(runtime.stop(limit_s=self.dice.choice((0.0, 0.1, 5.0))))
+        waiting = process.calls
         await asyncio.sleep(1.0)
         self.note(f"stopped process {process.number}")
-        if process.is_alive and process.calls:
-            self.history.broken.append(f"process {process.number} was stopped, and {process.calls} calls hang")
+        if process.is_alive and not process.calls.isdisjoint(waiting):
+            self.history.broken.append(f"process {process.number} was stopped, and who had called it waits for ever")
         process.die()
 
     async def _rage(self) -> None:
