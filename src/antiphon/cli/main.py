@@ -55,7 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=command_name(),
         description="Play a chart in the terminal: by default a chat whose reply breaks off and is asked for again.",
-        epilog="`antiphon db --help` says how to look after stored actors. With --chart, type events, one a line: TYPE, TYPE {payload}, a JSON event, 'done ID' or 'error ID' for "
+        epilog="'antiphon db --help' says how to look after stored actors. "
+        "With --chart, type events, one a line: TYPE, TYPE {payload}, a JSON event, 'done ID' or 'error ID' for "
         'an invoked actor, {"after": ms} to let time pass.',
     )
     parser.add_argument("--chart", type=Path, metavar="FILE", help="play the chart in a JSON file, by events you type")

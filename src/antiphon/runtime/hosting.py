@@ -43,7 +43,9 @@ class TreeHost:
 
     def resume(self, letters: tuple[Letter, ...], tasks: tuple[Task, ...]) -> None:
         """Know again what is still open."""
-        self.letters = {letter.id: letter for letter in letters if letter.timer is not None}
+        # In the order in which they were set: of two timers of one name the later one is meant.
+        timers = sorted((letter for letter in letters if letter.timer is not None), key=lambda letter: letter.id)
+        self.letters = {letter.id: letter for letter in timers}
         self.tasks = {task.to: task for task in tasks}
 
     # -- what actors ask for -------------------------------------------------------------------------------------

@@ -326,7 +326,7 @@ class Runtime:
         for one in waiting:
             one.fail(error)
         again = [one for one in waiting if one.answer is None and one.letter.task is not None]
-        if isinstance(error, StoreError) and not self._stopping:
+        if isinstance(error, StoreError) and not self._closing:
             for root in dict.fromkeys(one.letter.root for one in waiting):
                 mine = [one for one in again if one.letter.root == root]
                 self.inboxes.put_back(root, mine, until=self.now() + RETRY_MS)

@@ -15,7 +15,7 @@ from antiphon.testing.simulation.faults import Faults
 from antiphon.testing.simulation.loop import SimulatedLoop, Stalled, first
 from antiphon.testing.simulation.world import WORLD, World
 
-STORM_S, LIMIT_S, REST_S, MOST_CALLBACKS = 20.0, 3_600.0, 600.0, 300_000
+STORM_S, LIMIT_S, REST_S, MOST_CALLBACKS = 20.0, 900.0, 600.0, 300_000
 
 Traffic = Callable[[World], Awaitable[None]]
 Check = Callable[[World], Awaitable[list[str]]]
