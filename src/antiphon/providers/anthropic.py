@@ -1,0 +1,271 @@
+"""The wire format of Anthropic's Messages API."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, Usage
+from antiphon.providers.base import (
+    Delta,
+    Done,
+    Request,
+    SignatureDelta,
+    Stop,
+    TextDelta,
+    ThinkingDelta,
+    ToolArgs,
+    ToolStart,
+    UsageDelta,
+)
+from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.faults import fault_error
+from antiphon.providers.history import portable_id, settled, system_messages
+from antiphon.providers.schema import closed
+from antiphon.providers.sse import FrameDecoder
+from antiphon.providers.truncation import ended_early
+from antiphon.providers.wire import parse_frame
+
+VERSION = "2023-06-01"
+# The format demands a limit; with thinking the thought counts too.
+MAX_TOKENS = 8_192
+MAX_TOKENS_THINKING = 16_384
+STOPS: Mapping[str, Stop] = {
+    "end_turn": "end",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "stop_sequence": "stop_sequence",
+    "pause_turn": "pause",
+}
+EPHEMERAL = {"type": "ephemeral"}
+
+
+class AnthropicWire:
+    """Messages with content blocks; thoughts are signed and must come back unchanged."""
+
+    name = "anthropic"
+    key_header = ("x-api-key", "")
+
+    def path(self, model: str) -> str:
+        """The one endpoint."""
+        return "/v1/messages"
+
+    def headers(self) -> Mapping[str, str]:
+        """The version of the format."""
+        return {"anthropic-version": VERSION}
+
+    def body(self, model: str, request: Request) -> dict[str, Any]:
+        """The request as the server wants it."""
+        body: dict[str, Any] = {
+            "model": model,
+            "max_tokens": _max_tokens(request),
+            "messages": list(_turns(settled(request.messages, self.name))),
+            "stream": True,
+        }
+        if instructions := [_system_block(message) for message in system_messages(request.messages)]:
+            body["system"] = instructions
+        if request.tools:
+            body["tools"] = [
+                {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+                for tool in request.tools
+            ]
+            body["tool_choice"] = _tool_choice(request.tool_choice)
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.stop:
+            body["stop_sequences"] = list(request.stop)
+        return body | _thinking_and_output(request)
+
+    def decoder(self, model: str, request: Request, request_id: str | None) -> "AnthropicDecoder":
+        """A reader for the reply."""
+        return AnthropicDecoder(model, request_id)
+
+
+class AnthropicDecoder:
+    """Reads the events of one message; `message_stop` is the end, and nothing else is."""
+
+    __slots__ = ("_calls", "_frames", "_model", "_request_id", "_stop", "_tier", "_usage", "finished")
+
+    def __init__(self, model: str, request_id: str | None) -> None:
+        self.finished = False
+        self._frames = FrameDecoder()
+        self._model = model
+        self._request_id = request_id
+        self._calls: dict[int, str] = {}
+        self._usage: dict[str, Any] = {}
+        self._tier: str | None = None
+        self._stop: str | None = None
+
+    def feed(self, chunk: bytes) -> Iterator[Delta]:
+        """The deltas that these bytes complete."""
+        for data in self._frames.feed(chunk):
+            frame = parse_frame(data)
+            kind = frame.get("type")
+            if kind == "content_block_delta":
+                delta = frame["delta"]
+                if delta["type"] == "text_delta":
+                    yield TextDelta(delta["text"])
+                else:
+                    yield from self._other_delta(frame["index"], delta)
+            else:
+                yield from self._event(kind, frame)
+            if self.finished:
+                return
+
+    def end(self) -> Iterator[Delta]:
+        """A body that ends before `message_stop` was cut."""
+        yield from self.feed(b"\n\n")
+        if not self.finished:
+            raise ended_early(self._frames, "message_stop", self._request_id)
+
+    def _other_delta(self, index: int, delta: dict[str, Any]) -> Iterator[Delta]:
+        match delta["type"]:
+            case "thinking_delta" if delta["thinking"]:
+                yield ThinkingDelta(delta["thinking"])
+            case "signature_delta" if delta["signature"]:
+                yield SignatureDelta(delta["signature"])
+            case "input_json_delta" if delta["partial_json"] and index in self._calls:
+                yield ToolArgs(self._calls[index], delta["partial_json"])
+
+    def _event(self, kind: str | None, frame: dict[str, Any]) -> Iterator[Delta]:
+        match kind:
+            case "content_block_start":
+                yield from self._block(frame["index"], frame["content_block"])
+            case "message_start":
+                message = frame["message"]
+                self._model = message.get("model") or self._model
+                yield self._count(message.get("usage"), estimated=True)
+            case "message_delta":
+                self._stop = frame["delta"].get("stop_reason") or self._stop
+                self._usage |= {key: value for key, value in (frame.get("usage") or {}).items() if value is not None}
+                if self._stop == "refusal":
+                    yield self._count(None)
+                    raise ProviderError(Code.REFUSED, _refusal(frame["delta"]), request_id=self._request_id)
+            case "message_stop":
+                self.finished = True
+                yield self._count(None)
+                yield Done(STOPS.get(self._stop or "", "end"), self._request_id)
+            case "error":
+                raise fault_error(frame, request_id=self._request_id)
+
+    def _block(self, index: int, block: dict[str, Any]) -> Iterator[Delta]:
+        match block["type"]:
+            case "tool_use":
+                self._calls[index] = block["id"]
+                yield ToolStart(block["id"], block["name"])
+                # Proxies that do not stream arguments put them here whole.
+                if block.get("input"):
+                    yield ToolArgs(block["id"], json.dumps(block["input"]))
+            case "redacted_thinking":
+                yield SignatureDelta(block["data"], redacted=True)
+            case "text" if block.get("text"):
+                yield TextDelta(block["text"])
+            case "thinking" if block.get("thinking"):
+                yield ThinkingDelta(block["thinking"])
+
+    def _count(self, reported: dict[str, Any] | None, *, estimated: bool = False) -> UsageDelta:
+        self._usage |= {key: value for key, value in (reported or {}).items() if value is not None}
+        self._tier = self._usage.get("service_tier")
+        read = self._usage.get("cache_read_input_tokens", 0)
+        written = self._usage.get("cache_creation_input_tokens", 0)
+        usage = Usage(
+            input=self._usage.get("input_tokens", 0) + read + written,
+            output=self._usage.get("output_tokens", 0),
+            cached_read=read,
+            cached_write=written,
+            reasoning=(self._usage.get("output_tokens_details") or {}).get("thinking_tokens", 0),
+            estimated=estimated,
+        )
+        return UsageDelta(usage, self._model, self._tier)
+
+
+def _turns(messages: list[Message]) -> Iterator[dict[str, Any]]:
+    # Results of tools belong to the user's side; two turns of one side become one.
+    role = ""
+    content: list[dict[str, Any]] = []
+    for message in messages:
+        side = "assistant" if message.role == "assistant" else "user"
+        if side != role and content:
+            yield {"role": role, "content": content}
+            content = []
+        role = side
+        blocks = [_block(part) for part in message.parts]
+        if message.cache and blocks:
+            blocks[-1]["cache_control"] = EPHEMERAL
+        content += blocks
+    if content:
+        yield {"role": role, "content": content}
+
+
+def _block(part: Part) -> dict[str, Any]:
+    match part:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Image(media_type, data, url):
+            source = {"type": "base64", "media_type": media_type, "data": data}
+            return {"type": "image", "source": source if url is None else {"type": "url", "url": url}}
+        case Thinking(_, signature, True):
+            return {"type": "redacted_thinking", "data": signature}
+        case Thinking(text, signature):
+            return {"type": "thinking", "thinking": text, "signature": signature or ""}
+        case ToolCall(id, name):
+            return {"type": "tool_use", "id": _id(id), "name": name, "input": _input(part)}
+        case ToolResult(call_id, parts, is_error):
+            block = {"type": "tool_result", "tool_use_id": _id(call_id), "content": _shown(parts)}
+            return block | {"is_error": True} if is_error else block
+
+
+def _shown(parts: Iterable[Text | Image]) -> list[dict[str, Any]]:
+    return [_block(part) for part in parts if not (isinstance(part, Text) and not part.text)]
+
+
+def _input(call: ToolCall) -> dict[str, Any]:
+    # The format has no room for arguments that are not an object; the model sees what it wrote.
+    try:
+        return call.input()
+    except ValueError:
+        return {"unreadable": call.arguments}
+
+
+def _id(id: str) -> str:
+    return portable_id(id, r"[A-Za-z0-9_-]{1,64}", 24)
+
+
+def _system_block(message: Message) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "text", "text": message.text}
+    return block | {"cache_control": EPHEMERAL} if message.cache else block
+
+
+def _tool_choice(choice: str) -> dict[str, Any]:
+    return {"type": choice} if choice in ("auto", "any", "none") else {"type": "tool", "name": choice}
+
+
+def _max_tokens(request: Request) -> int:
+    if request.max_tokens is not None:
+        return request.max_tokens
+    if isinstance(request.thinking, int):
+        return request.thinking + MAX_TOKENS
+    return MAX_TOKENS if request.thinking in (None, "none") else MAX_TOKENS_THINKING
+
+
+def _thinking_and_output(request: Request) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    config: dict[str, Any] = {}
+    match request.thinking:
+        case None:
+            pass
+        case "none":
+            body["thinking"] = {"type": "disabled"}
+        case int(budget):
+            body["thinking"] = {"type": "enabled", "budget_tokens": budget}
+        case effort:
+            body["thinking"] = {"type": "adaptive", "display": "summarized"}
+            config["effort"] = effort
+    if request.output is not None:
+        config["format"] = {"type": "json_schema", "schema": closed(request.output.schema)}
+    return body | {"output_config": config} if config else body
+
+
+def _refusal(delta: dict[str, Any]) -> str:
+    details = delta.get("stop_details") or {}
+    return f"the model refused: {details.get('explanation') or details.get('category') or 'no reason given'}"

@@ -1,0 +1,23 @@
+"""What to say of a stream that ends before its end."""
+
+import json
+
+from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.faults import fault_error, is_fault
+from antiphon.providers.sse import FrameDecoder
+
+
+def ended_early(frames: FrameDecoder, terminal: str, request_id: str | None) -> ProviderError:
+    """The error for a body that ended without its terminal event; what lies around it may say why."""
+    stray = frames.stray.strip()
+    if not stray:
+        return ProviderError(Code.TRUNCATED, f"the reply ended without {terminal}", request_id=request_id)
+    try:
+        value = json.loads(stray)
+    except ValueError:
+        value = None
+    # Google breaks off with the plain, indented JSON of the error in the middle of the events.
+    told = value[0] if isinstance(value, list) and value else value
+    if isinstance(told, dict) and is_fault(told):
+        return fault_error(told, request_id=request_id)
+    return ProviderError(Code.MALFORMED, f"the server sent no event stream: {stray[:80]!r}", request_id=request_id)
