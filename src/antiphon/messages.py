@@ -227,8 +227,14 @@ def usage_to_json(usage: Usage) -> dict[str, Any]:
 
 def usage_from_json(value: Mapping[str, Any]) -> Usage:
     """A usage from JSON; what is absent is zero."""
-    counts = (value.get(key, 0) for key in ("input", "output", "cachedRead", "cachedWrite", "reasoning"))
-    return Usage(*counts, estimated=value.get("estimated", False))
+    return Usage(
+        input=value.get("input", 0),
+        output=value.get("output", 0),
+        cached_read=value.get("cachedRead", 0),
+        cached_write=value.get("cachedWrite", 0),
+        reasoning=value.get("reasoning", 0),
+        estimated=value.get("estimated", False),
+    )
 
 
 def cost_to_json(cost: Cost) -> dict[str, Any]:

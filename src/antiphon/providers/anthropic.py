@@ -23,7 +23,7 @@ from antiphon.providers.history import portable_id, settled, system_messages
 from antiphon.providers.schema import closed
 from antiphon.providers.sse import FrameDecoder
 from antiphon.providers.truncation import ended_early
-from antiphon.providers.wire import parse_frame
+from antiphon.providers.wire import SHAPE_ERRORS, misshapen, parse_frame
 
 VERSION = "2023-06-01"
 # The format demands a limit; with thinking the thought counts too.
@@ -100,15 +100,18 @@ class AnthropicDecoder:
         """The deltas that these bytes complete."""
         for data in self._frames.feed(chunk):
             frame = parse_frame(data)
-            kind = frame.get("type")
-            if kind == "content_block_delta":
-                delta = frame["delta"]
-                if delta["type"] == "text_delta":
-                    yield TextDelta(delta["text"])
+            try:
+                kind = frame.get("type")
+                if kind == "content_block_delta":
+                    delta = frame["delta"]
+                    if delta["type"] == "text_delta":
+                        yield TextDelta(delta["text"])
+                    else:
+                        yield from self._other_delta(frame["index"], delta)
                 else:
-                    yield from self._other_delta(frame["index"], delta)
-            else:
-                yield from self._event(kind, frame)
+                    yield from self._event(kind, frame)
+            except SHAPE_ERRORS as error:
+                raise misshapen(data) from error
             if self.finished:
                 return
 

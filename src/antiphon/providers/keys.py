@@ -57,12 +57,12 @@ class Keys:
         for variable in VARIABLES.get(name, ()):
             if value := self._environment.get(variable, "").strip():
                 return secret(value, variable)
-        value = self._file().get(name)
-        if value is None:
+        stored = self._file().get(name)
+        if stored is None:
             return None
-        if not isinstance(value, str):
+        if not isinstance(stored, str):
             raise ProviderError(Code.UNAUTHENTICATED, f"the key of {name!r} in {self._path} is not text")
-        return secret(value.strip(), f"{self._path} ({name})")
+        return secret(stored.strip(), f"{self._path} ({name})")
 
     def advice(self, name: str) -> str:
         """What someone without a key can do."""

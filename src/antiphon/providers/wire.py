@@ -106,6 +106,15 @@ class Wire(Protocol):
         ...
 
 
+# What reading a frame of an unexpected shape runs into.
+SHAPE_ERRORS = (KeyError, TypeError, AttributeError, IndexError)
+
+
+def misshapen(data: str) -> ProviderError:
+    """The error for a frame that is JSON, but not of the shape its format promises."""
+    return ProviderError(Code.MALFORMED, f"the server sent a frame of an unknown shape: {data[:80]!r}")
+
+
 def parse_frame(data: str) -> dict[str, Any]:
     """The JSON object in a frame."""
     try:

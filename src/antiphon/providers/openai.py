@@ -1,0 +1,5 @@
+"""The wire format of OpenAI's chat completions."""
+
+from antiphon.providers.chat import ChatWire, Dialect
+
+OPENAI = ChatWire(Dialect("openai", max_tokens="max_completion_tokens", id_pattern=r"\S{1,40}", id_length=40))
