@@ -22,7 +22,8 @@ from antiphon.providers.faults import fault_error
 from antiphon.providers.history import portable_id, settled, system_messages
 from antiphon.providers.schema import closed
 from antiphon.providers.sse import FrameDecoder
-from antiphon.providers.truncation import ended_early
+from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
+from antiphon.providers.truncation import ended_early, last_deltas
 from antiphon.providers.wire import SHAPE_ERRORS, misshapen, parse_frame
 
 VERSION = "2023-06-01"
@@ -78,22 +79,27 @@ class AnthropicWire:
 
     def decoder(self, model: str, request: Request, request_id: str | None) -> "AnthropicDecoder":
         """A reader for the reply."""
-        return AnthropicDecoder(model, request_id)
+        return AnthropicDecoder(model, request, request_id)
 
 
 class AnthropicDecoder:
     """Reads the events of one message; `message_stop` is the end, and nothing else is."""
 
-    __slots__ = ("_calls", "_frames", "_model", "_request_id", "_stop", "_tier", "_usage", "finished")
+    __slots__ = (
+        "_calls", "_counted", "_frames", "_model", "_request", "_request_id", "_size", "_stop", "_usage", "finished",
+    )  # fmt: skip
 
-    def __init__(self, model: str, request_id: str | None) -> None:
+    def __init__(self, model: str, request: Request, request_id: str | None) -> None:
         self.finished = False
         self._frames = FrameDecoder()
         self._model = model
+        self._request = request
         self._request_id = request_id
         self._calls: dict[int, str] = {}
+        self._size = 0
         self._usage: dict[str, Any] = {}
-        self._tier: str | None = None
+        # The counts of the start are preliminary; those of `message_delta` count.
+        self._counted = False
         self._stop: str | None = None
 
     def feed(self, chunk: bytes) -> Iterator[Delta]:
@@ -105,6 +111,7 @@ class AnthropicDecoder:
                 if kind == "content_block_delta":
                     delta = frame["delta"]
                     if delta["type"] == "text_delta":
+                        self._size += len(delta["text"])
                         yield TextDelta(delta["text"])
                     else:
                         yield from self._other_delta(frame["index"], delta)
@@ -117,17 +124,22 @@ class AnthropicDecoder:
 
     def end(self) -> Iterator[Delta]:
         """A body that ends before `message_stop` was cut."""
-        yield from self.feed(b"\n\n")
+        yield from last_deltas(self.feed, self._cut)
         if not self.finished:
-            raise ended_early(self._frames, "message_stop", self._request_id)
+            raise self._cut()
+
+    def _cut(self) -> ProviderError:
+        return ended_early(self._frames, "message_stop", self._request_id)
 
     def _other_delta(self, index: int, delta: dict[str, Any]) -> Iterator[Delta]:
         match delta["type"]:
             case "thinking_delta" if delta["thinking"]:
+                self._size += len(delta["thinking"])
                 yield ThinkingDelta(delta["thinking"])
             case "signature_delta" if delta["signature"]:
                 yield SignatureDelta(delta["signature"])
             case "input_json_delta" if delta["partial_json"] and index in self._calls:
+                self._size += len(delta["partial_json"])
                 yield ToolArgs(self._calls[index], delta["partial_json"])
 
     def _event(self, kind: str | None, frame: dict[str, Any]) -> Iterator[Delta]:
@@ -137,16 +149,18 @@ class AnthropicDecoder:
             case "message_start":
                 message = frame["message"]
                 self._model = message.get("model") or self._model
-                yield self._count(message.get("usage"), estimated=True)
+                self._add(message.get("usage"))
+                yield self._count()
             case "message_delta":
                 self._stop = frame["delta"].get("stop_reason") or self._stop
-                self._usage |= {key: value for key, value in (frame.get("usage") or {}).items() if value is not None}
+                self._add(frame.get("usage"))
+                self._counted = bool(frame.get("usage"))
                 if self._stop == "refusal":
-                    yield self._count(None)
+                    yield self._count()
                     raise ProviderError(Code.REFUSED, _refusal(frame["delta"]), request_id=self._request_id)
             case "message_stop":
                 self.finished = True
-                yield self._count(None)
+                yield self._count()
                 yield Done(STOPS.get(self._stop or "", "end"), self._request_id)
             case "error":
                 raise fault_error(frame, request_id=self._request_id)
@@ -166,20 +180,23 @@ class AnthropicDecoder:
             case "thinking" if block.get("thinking"):
                 yield ThinkingDelta(block["thinking"])
 
-    def _count(self, reported: dict[str, Any] | None, *, estimated: bool = False) -> UsageDelta:
+    def _add(self, reported: dict[str, Any] | None) -> None:
         self._usage |= {key: value for key, value in (reported or {}).items() if value is not None}
-        self._tier = self._usage.get("service_tier")
-        read = self._usage.get("cache_read_input_tokens", 0)
-        written = self._usage.get("cache_creation_input_tokens", 0)
+
+    def _count(self) -> UsageDelta:
+        said = self._usage
+        read = said.get("cache_read_input_tokens", 0)
+        written = said.get("cache_creation_input_tokens", 0)
+        output = said.get("output_tokens", 0)
         usage = Usage(
-            input=self._usage.get("input_tokens", 0) + read + written,
-            output=self._usage.get("output_tokens", 0),
+            input=(said.get("input_tokens", 0) + read + written) or tokens_of_request(self._request),
+            output=output if self._counted else max(output, tokens_of_bytes(self._size)),
             cached_read=read,
             cached_write=written,
-            reasoning=(self._usage.get("output_tokens_details") or {}).get("thinking_tokens", 0),
-            estimated=estimated,
+            reasoning=(said.get("output_tokens_details") or {}).get("thinking_tokens", 0),
+            estimated=not (self._counted and "input_tokens" in said),
         )
-        return UsageDelta(usage, self._model, self._tier)
+        return UsageDelta(usage, self._model, said.get("service_tier"))
 
 
 def _turns(messages: list[Message]) -> Iterator[dict[str, Any]]:

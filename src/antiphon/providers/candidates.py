@@ -22,7 +22,7 @@ from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.faults import fault_error, is_fault
 from antiphon.providers.sse import FrameDecoder
 from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
-from antiphon.providers.truncation import ended_early
+from antiphon.providers.truncation import ended_early, last_deltas
 from antiphon.providers.wire import SHAPE_ERRORS, misshapen, parse_frame
 
 MADE_UP_ID = "gcall_"
@@ -69,9 +69,9 @@ class GoogleDecoder:
 
     def end(self) -> Iterator[Delta]:
         """Without a finish reason the body was cut."""
-        yield from self.feed(b"\n\n")
+        yield from last_deltas(self.feed, self._cut)
         if self._finish is None or self._frames.stray.strip():
-            raise ended_early(self._frames, "a finish reason", self._request_id)
+            raise self._cut()
         yield self._count()
         if self._finish in BOTCHED:
             raise ProviderError(Code.MALFORMED, f"the reply was spoiled: {self._finish}", request_id=self._request_id)
@@ -81,6 +81,9 @@ class GoogleDecoder:
         self.finished = True
         stop: Stop = "length" if self._finish == "MAX_TOKENS" else "tool_calls" if self._called else "end"
         yield Done(stop, self._request_id)
+
+    def _cut(self) -> ProviderError:
+        return ended_early(self._frames, "a finish reason", self._request_id)
 
     def _start(self, frame: dict[str, Any]) -> Iterator[Delta]:
         if is_fault(frame):

@@ -22,7 +22,7 @@ from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.faults import fault_error, is_fault
 from antiphon.providers.sse import FrameDecoder
 from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
-from antiphon.providers.truncation import ended_early
+from antiphon.providers.truncation import ended_early, last_deltas
 from antiphon.providers.wire import SHAPE_ERRORS, misshapen, parse_frame
 
 STOPS: Mapping[str, Stop] = {
@@ -86,12 +86,15 @@ class ChatDecoder:
 
     def end(self) -> Iterator[Delta]:
         """A body that ends before its end was cut."""
-        yield from self.feed(b"\n\n")
+        yield from last_deltas(self.feed, self._cut)
         if self.finished:
             return
         if self._needs_done or self._finish is None:
-            raise ended_early(self._frames, "[DONE]", self._request_id)
+            raise self._cut()
         yield from self._complete()
+
+    def _cut(self) -> ProviderError:
+        return ended_early(self._frames, "a finish reason and [DONE]", self._request_id)
 
     def _start(self, frame: dict[str, Any]) -> Iterator[Delta]:
         if is_fault(frame) or self._frames.event == "error":
@@ -153,8 +156,9 @@ class ChatDecoder:
 
     def _complete(self) -> Iterator[Delta]:
         finish = self._finish
-        if finish is None and not self._started:
-            raise ended_early(self._frames, "a finish reason", self._request_id)
+        # A proxy may write `[DONE]` although the server behind it broke off.
+        if finish is None:
+            raise self._cut()
         yield self._count()
         if self._refusal or finish == "content_filter":
             why = "".join(self._refusal) or "the content filter stopped the reply"
@@ -163,7 +167,7 @@ class ChatDecoder:
             raise ProviderError(Code.OVERLOADED, "the server gave up on the reply", request_id=self._request_id)
         self.finished = True
         default: Stop = "tool_calls" if self._calls else "end"
-        yield Done(STOPS.get(finish or "", default), self._request_id)
+        yield Done(STOPS.get(finish, default), self._request_id)
 
     def _count(self) -> UsageDelta:
         if self._reported is None:

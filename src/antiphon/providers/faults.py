@@ -65,9 +65,10 @@ def status_error(status: int, headers: Mapping[str, str], body: bytes) -> Provid
         said = body.decode("utf-8", "replace").strip()
         fault = Fault((), _shortened(said) if said and not said.startswith("<") else f"HTTP {status}", said)
     delay = retry_after(headers)
+    message = "the server sends us elsewhere, and a key does not follow" if 300 <= status < 400 else fault.message
     return ProviderError(
         classify(status, fault.kinds, fault.text),
-        f"{fault.message} (HTTP {status})",
+        f"{message} (HTTP {status})",
         retry_after_ms=delay if delay is not None else fault.retry_after_ms,
         status=status,
         request_id=request_id(headers),

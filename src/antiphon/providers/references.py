@@ -33,7 +33,7 @@ def parse(text: str) -> Reference:
     """The reference that a text spells; an error that says what one looks like otherwise."""
     if match := BY_ADDRESS.fullmatch(text):
         reference = Reference(match["provider"], match["model"], match["url"].rstrip("/"))
-        if reference.provider in HOSTED and _has_a_real_port(match["url"]):
+        if reference.provider in HOSTED and _is_plain(text, match["url"]):
             return reference
     elif (match := PLAIN.fullmatch(text)) and match["provider"] in NAMES:
         return Reference(match["provider"], match["model"])
@@ -46,8 +46,10 @@ def parse(text: str) -> Reference:
     )
 
 
-def _has_a_real_port(url: str) -> bool:
+def _is_plain(text: str, url: str) -> bool:
+    # A user and a password before the host would be a secret in a reference, and look like a host and a model.
+    authority = text.partition("://")[2].partition("/")[0]
     try:
-        return urlsplit(url).port != 0
+        return "@" not in authority and urlsplit(url).port != 0
     except ValueError:
         return False

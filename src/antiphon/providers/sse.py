@@ -73,11 +73,6 @@ class FrameDecoder:
         if tail:
             self._hold(tail)
 
-    def end(self) -> Iterator[str]:
-        """The frames that the end of the bytes completes: a last line without an end."""
-        if self._held:
-            yield from self.feed(b"\n\n")
-
     def _joined(self) -> str:
         data = self._data
         whole = data[0] if len(data) == 1 else b"\n".join(data)

@@ -1,10 +1,22 @@
 """What to say of a stream that ends before its end."""
 
 import json
+from collections.abc import Callable, Iterator
 
+from antiphon.providers.base import Delta
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.faults import fault_error, is_fault
 from antiphon.providers.sse import FrameDecoder
+
+
+def last_deltas(
+    feed: Callable[[bytes], Iterator[Delta]], ended_early: Callable[[], ProviderError]
+) -> Iterator[Delta]:
+    """The deltas of a last frame whose end is missing; half a frame is a cut, not a malformed one."""
+    try:
+        yield from feed(b"\n\n")
+    except ProviderError as error:
+        raise (ended_early() if error.code is Code.MALFORMED else error) from None
 
 
 def ended_early(frames: FrameDecoder, terminal: str, request_id: str | None) -> ProviderError:

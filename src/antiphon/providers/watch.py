@@ -15,23 +15,26 @@ class Watch:
     The timer is not moved with every delta; when it fires too early it is set again.
     """
 
-    __slots__ = ("_cancelling", "_clock", "_due", "_expired", "_limit_ms", "_task", "_timer", "_waiting")
+    __slots__ = ("_cancelling", "_clock", "_due", "_expired", "_fires", "_limit_ms", "_task", "_timer", "_waiting")
 
     def __init__(self, clock: Clock, limit_ms: float) -> None:
         self._clock = clock
         self._limit_ms = limit_ms
         self._expired = False
         self._timer: Any = None
+        self._fires = float("inf")
 
     def __enter__(self) -> Self:
         self.wait(self._limit_ms)
-        self._timer = self._clock.set_timeout(self._check, self._limit_ms)
         return self
 
     def wait(self, limit_ms: float) -> None:
         """From now on the task waits, and may do so for this long."""
         self._limit_ms = limit_ms
         self._due = self._clock.now() + limit_ms
+        # Only when a shorter limit takes over must the timer be moved.
+        if self._due < self._fires:
+            self._set(limit_ms)
         self.resume()
 
     def resume(self) -> None:
@@ -46,13 +49,19 @@ class Watch:
         """The server has said something; until the next wait no time counts."""
         self._waiting = False
 
+    def _set(self, delay_ms: float) -> None:
+        if self._timer is not None:
+            self._clock.clear_timeout(self._timer)
+        self._fires = self._clock.now() + delay_ms
+        self._timer = self._clock.set_timeout(self._check, delay_ms)
+
     def _check(self) -> None:
+        self._timer = None
         left = self._due - self._clock.now() if self._waiting else self._limit_ms
         if left > 0:
-            self._timer = self._clock.set_timeout(self._check, left)
+            self._set(left)
             return
         self._expired = True
-        self._timer = None
         self._task.cancel()
 
     def __exit__(

@@ -26,7 +26,7 @@ class ProviderContract:
         raise NotImplementedError
 
     def test_a_stream_ends_with_exactly_one_done(self) -> None:
-        """S0-41: nothing follows the end, and nothing is an end but the end."""
+        """Nothing follows the end, and nothing is an end but the end."""
         deltas = _run(self._deltas("ok"))
 
         assert [isinstance(delta, Done) for delta in deltas].count(True) == 1

@@ -101,12 +101,12 @@ async def perform(scenario: Scenario, voice: Voice, stage: Stage, record: Record
     await stage.open()
     if scenario.pings:
         await _ping_forever(voice, stage, record)
-    for data in _before_words(scenario, voice):
+    for data in before_words(scenario, voice):
         await _send(data, scenario, stage)
     await _speak(scenario, voice, stage, record)
     if scenario.fault is not None:
         return await _fail(scenario, voice, stage, record)
-    for data in _after_words(scenario, voice):
+    for data in after_words(scenario, voice):
         await _send(data, scenario, stage)
     await stage.close_body()
     return "complete"
@@ -161,7 +161,8 @@ async def _fail(scenario: Scenario, voice: Voice, stage: Stage, record: Record) 
     return f"fault: {scenario.fault}"
 
 
-def _before_words(scenario: Scenario, voice: Voice) -> Iterator[bytes]:
+def before_words(scenario: Scenario, voice: Voice) -> Iterator[bytes]:
+    """The frames that come first."""
     yield from voice.begin()
     if scenario.unknown_events:
         yield voice.unknown()
@@ -169,7 +170,8 @@ def _before_words(scenario: Scenario, voice: Voice) -> Iterator[bytes]:
         yield from voice.thoughts(scenario.thoughts)
 
 
-def _after_words(scenario: Scenario, voice: Voice) -> Iterator[bytes]:
+def after_words(scenario: Scenario, voice: Voice) -> Iterator[bytes]:
+    """The frames that complete the reply."""
     if scenario.unknown_events:
         yield voice.unknown()
     for number in range(scenario.calls):

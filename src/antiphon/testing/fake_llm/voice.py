@@ -8,6 +8,7 @@ from antiphon.testing.fake_llm.scenarios import Ending
 
 # What the providers call a failure: the one word of Anthropic and OpenAI, the other of Google.
 KINDS: Mapping[int, tuple[str, str]] = {
+    302: ("redirect", "REDIRECT"),
     400: ("invalid_request_error", "INVALID_ARGUMENT"),
     401: ("authentication_error", "UNAUTHENTICATED"),
     403: ("permission_error", "PERMISSION_DENIED"),
