@@ -24,7 +24,7 @@ from antiphon.providers.schema import closed
 from antiphon.providers.sse import FrameDecoder
 from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
 from antiphon.providers.truncation import ended_early, last_deltas
-from antiphon.providers.wire import SHAPE_ERRORS, misshapen, parse_frame
+from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, parse_frame, said
 
 VERSION = "2023-06-01"
 # The format demands a limit; with thinking the thought counts too.
@@ -111,8 +111,10 @@ class AnthropicDecoder:
                 if kind == "content_block_delta":
                     delta = frame["delta"]
                     if delta["type"] == "text_delta":
-                        self._size += len(delta["text"])
-                        yield TextDelta(delta["text"])
+                        text = said(delta["text"])
+                        if text:
+                            self._size += len(text)
+                            yield TextDelta(text)
                     else:
                         yield from self._other_delta(frame["index"], delta)
                 else:
@@ -133,14 +135,14 @@ class AnthropicDecoder:
 
     def _other_delta(self, index: int, delta: dict[str, Any]) -> Iterator[Delta]:
         match delta["type"]:
-            case "thinking_delta" if delta["thinking"]:
-                self._size += len(delta["thinking"])
-                yield ThinkingDelta(delta["thinking"])
-            case "signature_delta" if delta["signature"]:
-                yield SignatureDelta(delta["signature"])
-            case "input_json_delta" if delta["partial_json"] and index in self._calls:
-                self._size += len(delta["partial_json"])
-                yield ToolArgs(self._calls[index], delta["partial_json"])
+            case "thinking_delta" if thought := said(delta["thinking"]):
+                self._size += len(thought)
+                yield ThinkingDelta(thought)
+            case "signature_delta" if signature := said(delta["signature"]):
+                yield SignatureDelta(signature)
+            case "input_json_delta" if index in self._calls and (piece := said(delta["partial_json"])):
+                self._size += len(piece)
+                yield ToolArgs(self._calls[index], piece)
 
     def _event(self, kind: str | None, frame: dict[str, Any]) -> Iterator[Delta]:
         match kind:
@@ -148,11 +150,11 @@ class AnthropicDecoder:
                 yield from self._block(frame["index"], frame["content_block"])
             case "message_start":
                 message = frame["message"]
-                self._model = message.get("model") or self._model
+                self._model = said(message.get("model") or self._model)
                 self._add(message.get("usage"))
                 yield self._count()
             case "message_delta":
-                self._stop = frame["delta"].get("stop_reason") or self._stop
+                self._stop = said(frame["delta"].get("stop_reason") or self._stop or "")
                 self._add(frame.get("usage"))
                 self._counted = bool(frame.get("usage"))
                 if self._stop == "refusal":
@@ -168,35 +170,35 @@ class AnthropicDecoder:
     def _block(self, index: int, block: dict[str, Any]) -> Iterator[Delta]:
         match block["type"]:
             case "tool_use":
-                self._calls[index] = block["id"]
-                yield ToolStart(block["id"], block["name"])
+                id = self._calls[index] = said(block["id"])
+                yield ToolStart(id, said(block["name"]))
                 # Proxies that do not stream arguments put them here whole.
                 if block.get("input"):
-                    yield ToolArgs(block["id"], json.dumps(block["input"]))
+                    yield ToolArgs(id, json.dumps(block["input"]))
             case "redacted_thinking":
-                yield SignatureDelta(block["data"], redacted=True)
+                yield SignatureDelta(said(block["data"]), redacted=True)
             case "text" if block.get("text"):
-                yield TextDelta(block["text"])
+                yield TextDelta(said(block["text"]))
             case "thinking" if block.get("thinking"):
-                yield ThinkingDelta(block["thinking"])
+                yield ThinkingDelta(said(block["thinking"]))
 
     def _add(self, reported: dict[str, Any] | None) -> None:
         self._usage |= {key: value for key, value in (reported or {}).items() if value is not None}
 
     def _count(self) -> UsageDelta:
-        said = self._usage
-        read = said.get("cache_read_input_tokens", 0)
-        written = said.get("cache_creation_input_tokens", 0)
-        output = said.get("output_tokens", 0)
+        told = self._usage
+        read = counted(told.get("cache_read_input_tokens"))
+        written = counted(told.get("cache_creation_input_tokens"))
+        output = counted(told.get("output_tokens"))
         usage = Usage(
-            input=(said.get("input_tokens", 0) + read + written) or tokens_of_request(self._request),
+            input=(counted(told.get("input_tokens")) + read + written) or tokens_of_request(self._request),
             output=output if self._counted else max(output, tokens_of_bytes(self._size)),
             cached_read=read,
             cached_write=written,
-            reasoning=(said.get("output_tokens_details") or {}).get("thinking_tokens", 0),
-            estimated=not (self._counted and "input_tokens" in said),
+            reasoning=counted((told.get("output_tokens_details") or {}).get("thinking_tokens")),
+            estimated=not (self._counted and "input_tokens" in told),
         )
-        return UsageDelta(usage, self._model, said.get("service_tier"))
+        return UsageDelta(usage, self._model, told.get("service_tier"))
 
 
 def _turns(messages: list[Message]) -> Iterator[dict[str, Any]]:

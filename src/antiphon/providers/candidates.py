@@ -23,7 +23,7 @@ from antiphon.providers.faults import fault_error, is_fault
 from antiphon.providers.sse import FrameDecoder
 from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
 from antiphon.providers.truncation import ended_early, last_deltas
-from antiphon.providers.wire import SHAPE_ERRORS, misshapen, parse_frame
+from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, parse_frame, said
 
 MADE_UP_ID = "gcall_"
 # The model wrote something that its own server could not read; another try may go better.
@@ -35,7 +35,7 @@ class GoogleDecoder:
 
     __slots__ = (
         "_called", "_finish", "_frames", "_model", "_reported", "_request", "_request_id", "_size", "_started",
-        "finished",
+        "_tier", "finished",
     )  # fmt: skip
 
     def __init__(self, model: str, request: Request, request_id: str | None) -> None:
@@ -47,7 +47,8 @@ class GoogleDecoder:
         self._started = False
         self._called = False
         self._size = 0
-        self._reported: dict[str, Any] | None = None
+        self._reported: Usage | None = None
+        self._tier: str | None = None
         self._finish: str | None = None
 
     def feed(self, chunk: bytes) -> Iterator[Delta]:
@@ -58,12 +59,13 @@ class GoogleDecoder:
                 if not self._started or "candidates" not in frame:
                     yield from self._start(frame)
                 if frame.get("usageMetadata"):
-                    self._reported = frame["usageMetadata"]
+                    self._reported = _usage(frame["usageMetadata"])
+                    self._tier = frame["usageMetadata"].get("serviceTier")
                 for candidate in frame.get("candidates") or ():
                     for part in (candidate.get("content") or {}).get("parts") or ():
                         yield from self._part(part)
                     if candidate.get("finishReason"):
-                        self._finish = candidate["finishReason"]
+                        self._finish = said(candidate["finishReason"])
             except SHAPE_ERRORS as error:
                 raise misshapen(data) from error
 
@@ -90,8 +92,8 @@ class GoogleDecoder:
             raise fault_error(frame, request_id=self._request_id)
         if not self._started:
             self._started = True
-            self._model = frame.get("modelVersion") or self._model
-            self._request_id = self._request_id or frame.get("responseId")
+            self._model = said(frame.get("modelVersion") or self._model)
+            self._request_id = self._request_id or said(frame.get("responseId") or "") or None
             yield self._count()
         blocked = (frame.get("promptFeedback") or {}).get("blockReason")
         if blocked:
@@ -99,18 +101,18 @@ class GoogleDecoder:
             raise ProviderError(Code.REFUSED, why, request_id=self._request_id)
 
     def _part(self, part: dict[str, Any]) -> Iterator[Delta]:
-        signature = part.get("thoughtSignature")
-        text = part.get("text")
+        signature = said(part.get("thoughtSignature") or "")
+        text = said(part.get("text") or "")
         if text:
             self._size += len(text)
             yield ThinkingDelta(text) if part.get("thought") else TextDelta(text)
         call = part.get("functionCall")
         if call is not None:
             self._called = True
-            id = call.get("id") or f"{MADE_UP_ID}{uuid4().hex}"
+            id = said(call.get("id") or f"{MADE_UP_ID}{uuid4().hex}")
             arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
             self._size += len(arguments)
-            yield ToolStart(id, call["name"])
+            yield ToolStart(id, said(call["name"]))
             yield ToolArgs(id, arguments)
             if signature:
                 yield SignatureDelta(signature, id)
@@ -118,15 +120,15 @@ class GoogleDecoder:
             yield SignatureDelta(signature)
 
     def _count(self) -> UsageDelta:
-        if self._reported is None:
-            guess = Usage(tokens_of_request(self._request), tokens_of_bytes(self._size), estimated=True)
-            return UsageDelta(guess, self._model)
-        read = self._reported
-        thoughts = read.get("thoughtsTokenCount") or 0
-        usage = Usage(
-            input=(read.get("promptTokenCount") or 0) + (read.get("toolUsePromptTokenCount") or 0),
-            output=(read.get("candidatesTokenCount") or 0) + thoughts,
-            cached_read=read.get("cachedContentTokenCount") or 0,
-            reasoning=thoughts,
-        )
-        return UsageDelta(usage, self._model, read.get("serviceTier"))
+        guess = Usage(tokens_of_request(self._request), tokens_of_bytes(self._size), estimated=True)
+        return UsageDelta(self._reported or guess, self._model, self._tier)
+
+
+def _usage(told: dict[str, Any]) -> Usage:
+    thoughts = counted(told.get("thoughtsTokenCount"))
+    return Usage(
+        input=counted(told.get("promptTokenCount")) + counted(told.get("toolUsePromptTokenCount")),
+        output=counted(told.get("candidatesTokenCount")) + thoughts,
+        cached_read=counted(told.get("cachedContentTokenCount")),
+        reasoning=thoughts,
+    )

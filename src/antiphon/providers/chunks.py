@@ -23,7 +23,7 @@ from antiphon.providers.faults import fault_error, is_fault
 from antiphon.providers.sse import FrameDecoder
 from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
 from antiphon.providers.truncation import ended_early, last_deltas
-from antiphon.providers.wire import SHAPE_ERRORS, misshapen, parse_frame
+from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, parse_frame, said
 
 STOPS: Mapping[str, Stop] = {
     "stop": "end",
@@ -52,7 +52,7 @@ class ChatDecoder:
         self._started = False
         self._calls: dict[int, str] = {}
         self._size = 0
-        self._reported: dict[str, Any] | None = None
+        self._reported: Usage | None = None
         self._tier: str | None = None
         self._finish: str | None = None
         self._refusal: list[str] = []
@@ -78,9 +78,9 @@ class ChatDecoder:
                         else:
                             yield from self._parts(delta)
                     if choice.get("finish_reason"):
-                        self._finish = choice["finish_reason"]
+                        self._finish = said(choice["finish_reason"])
                 if frame.get("usage"):
-                    self._reported = frame["usage"]
+                    self._reported = _usage(frame["usage"])
             except SHAPE_ERRORS as error:
                 raise misshapen(data) from error
 
@@ -102,13 +102,13 @@ class ChatDecoder:
         if "choices" not in frame or self._started:
             return
         self._started = True
-        self._model = frame.get("model") or self._model
+        self._model = said(frame.get("model") or self._model)
         self._tier = frame.get("service_tier")
         yield self._count()
 
     def _parts(self, delta: dict[str, Any]) -> Iterator[Delta]:
         # Servers call it by two names, and some send both.
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        thought = said(delta.get("reasoning_content") or delta.get("reasoning") or "")
         if thought:
             self._size += len(thought)
             yield ThinkingDelta(thought)
@@ -116,7 +116,7 @@ class ChatDecoder:
         if content:
             yield from self._content(content)
         if delta.get("refusal"):
-            self._refusal.append(delta["refusal"])
+            self._refusal.append(said(delta["refusal"]))
         for call in delta.get("tool_calls") or ():
             yield from self._call(call)
 
@@ -127,16 +127,16 @@ class ChatDecoder:
             return
         for part in content:
             match part["type"]:
-                case "text" if part["text"]:
-                    self._size += len(part["text"])
-                    yield TextDelta(part["text"])
+                case "text" if text := said(part["text"]):
+                    self._size += len(text)
+                    yield TextDelta(text)
                 case "thinking":
-                    for inner in part["thinking"]:
-                        if inner.get("text"):
-                            self._size += len(inner["text"])
-                            yield ThinkingDelta(inner["text"])
+                    for thought in [said(inner.get("text") or "") for inner in part["thinking"]]:
+                        if thought:
+                            self._size += len(thought)
+                            yield ThinkingDelta(thought)
                     if part.get("signature"):
-                        yield SignatureDelta(part["signature"])
+                        yield SignatureDelta(said(part["signature"]))
 
     def _call(self, call: dict[str, Any]) -> Iterator[Delta]:
         index = call.get("index") or 0
@@ -145,9 +145,9 @@ class ChatDecoder:
         # A call begins with a new id; the pieces after it repeat the id, or leave it out, or say "null".
         begins = index not in self._calls or (id and id not in ("null", self._calls[index]) and function.get("name"))
         if begins:
-            id = id if id and id != "null" else f"call_{uuid4().hex}"
+            id = said(id) if id and id != "null" else f"call_{uuid4().hex}"
             self._calls[index] = id
-            yield ToolStart(id, function["name"])
+            yield ToolStart(id, said(function["name"]))
         arguments = function.get("arguments")
         if arguments:
             text = arguments if isinstance(arguments, str) else json.dumps(arguments)
@@ -170,17 +170,17 @@ class ChatDecoder:
         yield Done(STOPS.get(finish, default), self._request_id)
 
     def _count(self) -> UsageDelta:
-        if self._reported is None:
-            guess = Usage(tokens_of_request(self._request), tokens_of_bytes(self._size), estimated=True)
-            return UsageDelta(guess, self._model, self._tier)
-        read = self._reported
-        prompt = read.get("prompt_tokens_details") or {}
-        completion = read.get("completion_tokens_details") or {}
-        usage = Usage(
-            input=read.get("prompt_tokens") or 0,
-            output=read.get("completion_tokens") or 0,
-            cached_read=prompt.get("cached_tokens") or read.get("prompt_cache_hit_tokens") or 0,
-            cached_write=prompt.get("cache_write_tokens") or 0,
-            reasoning=completion.get("reasoning_tokens") or 0,
-        )
-        return UsageDelta(usage, self._model, self._tier)
+        guess = Usage(tokens_of_request(self._request), tokens_of_bytes(self._size), estimated=True)
+        return UsageDelta(self._reported or guess, self._model, self._tier)
+
+
+def _usage(told: dict[str, Any]) -> Usage:
+    prompt = told.get("prompt_tokens_details") or {}
+    completion = told.get("completion_tokens_details") or {}
+    return Usage(
+        input=counted(told.get("prompt_tokens")),
+        output=counted(told.get("completion_tokens")),
+        cached_read=counted(prompt.get("cached_tokens") or told.get("prompt_cache_hit_tokens")),
+        cached_write=counted(prompt.get("cache_write_tokens")),
+        reasoning=counted(completion.get("reasoning_tokens")),
+    )

@@ -9,9 +9,7 @@ from antiphon.providers.faults import fault_error, is_fault
 from antiphon.providers.sse import FrameDecoder
 
 
-def last_deltas(
-    feed: Callable[[bytes], Iterator[Delta]], ended_early: Callable[[], ProviderError]
-) -> Iterator[Delta]:
+def last_deltas(feed: Callable[[bytes], Iterator[Delta]], ended_early: Callable[[], ProviderError]) -> Iterator[Delta]:
     """The deltas of a last frame whose end is missing; half a frame is a cut, not a malformed one."""
     try:
         yield from feed(b"\n\n")

@@ -115,6 +115,19 @@ def misshapen(data: str) -> ProviderError:
     return ProviderError(Code.MALFORMED, f"the server sent a frame of an unknown shape: {data[:80]!r}")
 
 
+def said(value: Any) -> str:
+    """A text in a frame; another thing in its place is a shape error."""
+    if value.__class__ is not str:
+        raise TypeError("not a text")
+    text: str = value
+    return text
+
+
+def counted(value: Any) -> int:
+    """A count in a frame; nothing and nonsense count as zero."""
+    return value if value.__class__ is int and value > 0 else 0
+
+
 def parse_frame(data: str) -> dict[str, Any]:
     """The JSON object in a frame."""
     try:

@@ -46,7 +46,7 @@ class FakeLLM:
         self.seen: list[Seen] = []
         self._port = port
         self._server: asyncio.Server | None = None
-        self._open: set[asyncio.StreamWriter] = set()
+        self._serving: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port, limit=LARGEST_BODY)
@@ -58,9 +58,15 @@ class FakeLLM:
     ) -> None:
         assert self._server is not None
         self._server.close()
-        for writer in list(self._open):
-            writer.transport.abort()
+        for task in self._serving:
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
         await self._server.wait_closed()
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._serving)
 
     def base_url(self, format: str) -> str:
         """Where a format is spoken."""
@@ -72,7 +78,9 @@ class FakeLLM:
         await self._server.serve_forever()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open.add(writer)
+        task = asyncio.current_task()
+        assert task is not None, "a connection is served by a task"
+        self._serving.add(task)
         try:
             while await self._exchange(reader, writer):
                 pass
@@ -80,7 +88,7 @@ class FakeLLM:
             # The other side is gone, or the server is: nobody is left to tell.
             pass
         finally:
-            self._open.discard(writer)
+            self._serving.discard(task)
             writer.close()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
