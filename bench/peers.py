@@ -18,6 +18,7 @@ PYTHON_PEERS = {
     "sismic": "1.6.14",
     "xstate-statemachine": "0.11.0",
 }
+SDK_PEERS = {"anthropic": "2.8.0", "openai": "3.49.0"}
 REPOSITORY = Path(__file__).resolve().parent.parent
 INSTALL_LIMIT_S = 180
 
@@ -71,10 +72,10 @@ def open_cache(folder: Path | None) -> Path:
     return cache
 
 
-def provide_python(cache: Path) -> Path:
+def provide_python(cache: Path, peers: dict[str, str] = PYTHON_PEERS, name: str = "python") -> Path:
     """An interpreter of our own version that can import every Python peer."""
-    wanted = [f"{name}=={version}" for name, version in PYTHON_PEERS.items()]
-    folder = cache / f"python-{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
+    wanted = [f"{peer}=={version}" for peer, version in peers.items()]
+    folder = cache / f"{name}-{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     installed = folder / "peers.txt"
     if installed.exists() and installed.read_text().split() == wanted:

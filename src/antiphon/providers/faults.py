@@ -5,7 +5,6 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from antiphon.providers.errors import ProviderError, classify
@@ -96,6 +95,9 @@ def retry_after(headers: Mapping[str, str]) -> int | None:
 
 
 def _seconds_until(moment: str, server_now: str | None) -> float | None:
+    # Needed so rarely that everyone else need not load it.
+    from email.utils import parsedate_to_datetime
+
     # The server's own clock is the fair one: ours may be off by minutes.
     try:
         now = parsedate_to_datetime(server_now).timestamp() if server_now else time.time()

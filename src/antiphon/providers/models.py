@@ -11,7 +11,6 @@ from antiphon.providers.clock import LOOP_CLOCK, Clock
 from antiphon.providers.compatible import COMPATIBLE
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.google import GoogleWire
-from antiphon.providers.http import HttpCarrier
 from antiphon.providers.keys import Keys
 from antiphon.providers.mistral import MISTRAL
 from antiphon.providers.openai import OPENAI
@@ -33,6 +32,7 @@ BASE_URLS: Mapping[str, str] = {
     "google": "https://generativelanguage.googleapis.com",
     "mistral": "https://api.mistral.ai/v1",
 }
+NOT_INSTALLED = "models on servers are not installed: pip install 'antiphon[models]'"
 Opener = Callable[[Reference], Provider]
 
 
@@ -55,7 +55,7 @@ class Models:
         self._timeouts = timeouts
         self._base_urls = {**BASE_URLS, "ollama": ollama_url(), **(base_urls or {})}
         self._openers = openers or {}
-        self._carrier = carrier or HttpCarrier()
+        self._carrier = carrier
         self._clock = clock
 
     async def __aenter__(self) -> Self:
@@ -68,7 +68,8 @@ class Models:
 
     async def close(self) -> None:
         """Give back all connections."""
-        await self._carrier.close()
+        if self._carrier is not None:
+            await self._carrier.close()
 
     def open(self, reference: str | Reference) -> Provider:
         """The model that a reference names; a missing key is reported when it is first asked."""
@@ -88,7 +89,7 @@ class Models:
         return RemoteModel(
             Model(str(named), wire.name, named.model),
             wire,
-            self._carrier,
+            self._opened_carrier(),
             base_url=named.base_url or self._base_urls[named.provider],
             keys=self._keys,
             # The key of a provider goes to the provider only: a reference may name any server.
@@ -97,6 +98,16 @@ class Models:
             timeouts=self._timeouts,
             clock=self._clock,
         )
+
+    def _opened_carrier(self) -> Carrier:
+        if self._carrier is None:
+            # The HTTP library is an extra, and loads longer than all else: only a model on a server needs it.
+            try:
+                from antiphon.providers.http import HttpCarrier
+            except ModuleNotFoundError as error:
+                raise ProviderError(Code.UNSUPPORTED, NOT_INSTALLED) from error
+            self._carrier = HttpCarrier()
+        return self._carrier
 
 
 def ollama_url(environment: Mapping[str, str] = os.environ) -> str:

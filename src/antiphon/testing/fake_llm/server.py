@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -15,6 +16,8 @@ from antiphon.testing.fake_llm.voices import VOICES
 KEY_HEADERS = {"authorization", "x-api-key", "x-goog-api-key"}
 PATHS = {"openai": "/v1", "mistral": "/v1", "compatible": "/v1"}
 LARGEST_BODY = 64 * 1024 * 1024
+# So that thousands of clients can come at once.
+BACKLOG = 4096
 
 
 @dataclass(slots=True)
@@ -42,14 +45,17 @@ class Seen:
 class FakeLLM:
     """A server on the loopback interface, for the length of an `async with`."""
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, *, tls: ssl.SSLContext | None = None) -> None:
         self.seen: list[Seen] = []
+        self._tls = tls
         self._port = port
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port, limit=LARGEST_BODY)
+        self._server = await asyncio.start_server(
+            self._serve, "127.0.0.1", self._port, limit=LARGEST_BODY, backlog=BACKLOG, ssl=self._tls
+        )
         self._port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -70,7 +76,8 @@ class FakeLLM:
 
     def base_url(self, format: str) -> str:
         """Where a format is spoken."""
-        return f"http://127.0.0.1:{self._port}/{format}{PATHS.get(format, '')}"
+        scheme = "http" if self._tls is None else "https"
+        return f"{scheme}://127.0.0.1:{self._port}/{format}{PATHS.get(format, '')}"
 
     async def serve_forever(self) -> None:
         """Serve until cancelled."""
