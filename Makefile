@@ -24,9 +24,10 @@ lint: $(STAMP)
 types: $(STAMP)
 	@$(BIN)/mypy
 
-bench: $(STAMP) ## measure speed and growth beside the peers (needs Node for XState)
+bench: $(STAMP) ## measure speed, growth and providers beside the peers (needs Node for XState)
 	@$(BIN)/python bench/engine.py
 	@$(BIN)/python bench/growth.py
+	@$(BIN)/python bench/providers.py
 
 conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
 	@$(BIN)/python conformance/run.py

@@ -19,10 +19,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class FrameDecoder:
     """Takes bytes as they come and gives the data of each complete frame."""
 
-    __slots__ = ("_begun", "_data", "_held", "_held_size", "_longest", "_open_size", "_stray", "_swallow", "event")
+    __slots__ = ("_begun", "_data", "_held", "_held_size", "_longest", "_open_size", "_stray", "_swallow", "_title")
 
     def __init__(self, longest_line: int = LONGEST_LINE) -> None:
-        self.event = ""
+        self._title = b""
         self._longest = longest_line
         self._held: list[bytes] = []
         self._held_size = 0
@@ -33,12 +33,17 @@ class FrameDecoder:
         self._begun = False
 
     @property
+    def event(self) -> str:
+        """The name of the frame that was given last."""
+        return self._title.decode("utf-8", "replace")
+
+    @property
     def stray(self) -> str:
         """What came that belongs to no frame."""
         return self._stray.decode("utf-8", "replace")
 
     def feed(self, chunk: bytes) -> Iterator[str]:
-        """The data of the frames that these bytes complete; `event` is the name of the latest."""
+        """The data of the frames that these bytes complete."""
         if b"\r" in chunk or self._swallow:
             chunk = self._with_line_feeds(chunk)
         if b"\n" not in chunk:
@@ -57,15 +62,15 @@ class FrameDecoder:
         for line in lines:
             if line.startswith(b"data: "):
                 self._data.append(line[6:])
+            elif line.startswith(b"event: "):
+                self._title = line[7:]
             elif line:
                 if (data := self._field(line)) is not None:
                     yield data
-            elif self._data:
-                data = self._joined()
-                yield data
-                self.event = ""
             else:
-                self.event = ""
+                if self._data:
+                    yield self._joined()
+                self._title = b""
         # A frame of many short lines is bounded like one long line.
         self._open_size = self._open_size + len(chunk) if self._data else 0
         if self._open_size > self._longest:
@@ -92,12 +97,12 @@ class FrameDecoder:
         name, colon, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"event":
-            self.event = value.decode("utf-8", "replace")
+            self._title = value
         elif name == b"data":
             self._data.append(value)
         elif name == b"error" and colon:
             # llama.cpp names the field itself "error".
-            self.event = "error"
+            self._title = b"error"
             self._data.append(value)
         elif line.startswith(b"{") and line.endswith(b"}"):
             return line.decode("utf-8", "replace")

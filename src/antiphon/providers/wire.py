@@ -9,7 +9,8 @@ from antiphon.providers.base import Delta, Request
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.keys import Secret
 
-_parse = json.JSONDecoder().decode
+# Without the checks for white space around the value that `json.loads` makes with regular expressions.
+_scan = json.JSONDecoder().raw_decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +132,19 @@ def counted(value: Any) -> int:
 def parse_frame(data: str) -> dict[str, Any]:
     """The JSON object in a frame."""
     try:
-        frame = _parse(data)
+        frame, end = _scan(data)
+        if end != len(data):
+            frame = json.loads(data)
+    except ValueError:
+        frame = _padded(data)
+    if frame.__class__ is not dict:
+        raise ProviderError(Code.MALFORMED, f"the server sent a frame that is not an object: {data[:80]!r}")
+    parsed: dict[str, Any] = frame
+    return parsed
+
+
+def _padded(data: str) -> Any:
+    try:
+        return json.loads(data)
     except ValueError:
         raise ProviderError(Code.MALFORMED, f"the server sent a frame that is not JSON: {data[:80]!r}") from None
-    if not isinstance(frame, dict):
-        raise ProviderError(Code.MALFORMED, f"the server sent a frame that is not an object: {data[:80]!r}")
-    return frame
