@@ -108,6 +108,19 @@ def test_a_connection_is_used_again(format):
     assert run(work()) == 1
 
 
+@pytest.mark.parametrize("format", ["anthropic", "openai", "mistral", "compatible"])
+def test_a_complete_reply_does_not_wait_for_a_connection_that_stays_open(format):
+    async def work():
+        async with stand() as here:
+            outcome = await read(here.open(format, "linger"))
+            await here.fake.seen[0].over.wait()
+            return outcome, here.fake.seen[0].ended
+
+    outcome, ended = run(work())
+    assert outcome.done.stop == "end"
+    assert ended == "client closed"
+
+
 def test_without_a_key_nothing_is_sent():
     async def work():
         async with stand() as here, Models(keys=Keys({}, NOWHERE)) as keyless:

@@ -100,6 +100,7 @@ def test_an_error_is_an_event_as_json():
 
     assert error.to_json() == {"code": "3001", "message": "slow down", "recoverable": True, "retryAfterMs": 20}
     assert "retryAfterMs" not in ProviderError(Code.NETWORK, "gone").to_json()
+    assert not ProviderError(Code.NETWORK, "gone for good", recoverable=False).recoverable
     assert str(error) == "3001 slow down"
     assert repr(error) == "ProviderError('3001', 'slow down', recoverable=True)"
 

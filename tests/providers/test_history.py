@@ -65,3 +65,10 @@ def test_an_id_that_a_provider_refuses_is_replaced_by_the_same_one_every_time():
     assert portable_id("abcdefghi", "[a-z]{9}", 9) == "abcdefghi"
     assert portable_id("toolu_1", "[a-z0-9]{9}", 9) == portable_id("toolu_1", "[a-z0-9]{9}", 9)
     assert len(portable_id("toolu_1", "[a-z0-9]{9}", 9)) == 9
+
+
+def test_a_thought_that_was_cut_off_before_its_signature_is_not_sent_where_signatures_count():
+    cut = Message("assistant", (Thinking("hm"), Text("I")))
+
+    assert settled([cut], "anthropic", signed=True)[0].parts == (Text("I"),)
+    assert settled([cut], "mistral")[0].parts == cut.parts

@@ -16,6 +16,6 @@ def test_a_scenario_looks_alike_in_every_format(format, scenario):
 
 
 def test_no_scenario_of_the_server_is_forgotten():
-    elsewhere = {"echo", "json", "rejson", "paced", "burst"}
+    elsewhere = {"echo", "json", "rejson", "paced", "burst", "linger"}
 
     assert set(EXPECTED) | elsewhere == set(SCENARIOS)

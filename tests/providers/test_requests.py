@@ -203,6 +203,14 @@ def test_what_is_worth_caching_is_marked():
     assert "prompt_cache_key" not in body("compatible", cache_key="thread-1")
 
 
+def test_only_so_many_marks_are_sent_as_are_allowed():
+    sent = body("anthropic", system("s", cache=True), *(user(str(n), cache=True) for n in range(5)))
+    marked = [block["text"] for block in sent["messages"][0]["content"] if "cache_control" in block]
+
+    assert marked == ["1", "2", "3", "4"]
+    assert "cache_control" not in sent["system"][0]
+
+
 def test_thoughts_go_back_with_their_signatures():
     call = ToolCall("abcdefghi", "look", "{}", "sig2")
     reply = Message("assistant", (Thinking("hm", "sig1"), Text("I look"), call))

@@ -100,3 +100,8 @@ def test_strict_means_that_everything_is_required():
     assert not is_strict(PERSON)
     assert not is_strict({"type": "array", "items": {"type": "object"}})
     assert not is_strict({"anyOf": [{"type": "object", "properties": {"a": {}}}]})
+    assert not is_strict({"properties": {"a": {}}, "required": ["a"], "additionalProperties": True})
+
+
+def test_an_object_that_may_be_null_is_closed_too():
+    assert closed({"type": ["object", "null"], "properties": {}})["additionalProperties"] is False

@@ -53,6 +53,7 @@ class ProviderError(Exception):
         code: Code,
         message: str,
         *,
+        recoverable: bool | None = None,
         retry_after_ms: int | None = None,
         status: int | None = None,
         request_id: str | None = None,
@@ -60,7 +61,7 @@ class ProviderError(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
-        self.recoverable = code in RECOVERABLE
+        self.recoverable = code in RECOVERABLE if recoverable is None else recoverable
         self.retry_after_ms = retry_after_ms
         self.status = status
         self.request_id = request_id

@@ -33,7 +33,7 @@ class GoogleWire:
 
     def body(self, model: str, request: Request) -> dict[str, Any]:
         """The request as the server wants it."""
-        body: dict[str, Any] = {"contents": list(_contents(settled(request.messages, self.name)))}
+        body: dict[str, Any] = {"contents": list(_contents(settled(request.messages, self.name, signed=True)))}
         if instructions := [{"text": message.text} for message in system_messages(request.messages)]:
             body["systemInstruction"] = {"parts": instructions}
         if request.tools:
@@ -88,7 +88,7 @@ def _part(part: Part, names: Mapping[str, str]) -> dict[str, Any]:
         case Thinking(text, signature):
             # A signature without a thought came with an empty text, and goes back with one.
             thought: dict[str, Any] = {"text": text, "thought": True} if text else {"text": ""}
-            return thought | {"thoughtSignature": signature} if signature else thought
+            return thought | {"thoughtSignature": signature}
         case ToolCall(id, name, _, signature):
             call = {"functionCall": _identified(id, {"name": name, "args": _arguments(part)})}
             return call | {"thoughtSignature": signature} if signature else call

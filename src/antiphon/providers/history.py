@@ -3,7 +3,8 @@
 A conversation may have been stopped between a tool call and its result, or begun with another provider.
 1. Each tool call is followed by exactly one result, at once; a missing one says that there was none.
 2. A result without a call, an empty text and an empty message are left out.
-3. Thoughts and signatures go back to the provider that wrote them, and to no other.
+3. Thoughts and signatures go back to the provider that wrote them, and to no other; a provider that signs its thoughts
+   does not want those that were cut off before their signature.
 """
 
 import re
@@ -16,7 +17,7 @@ from antiphon.messages import Message, Part, Text, Thinking, ToolCall, ToolResul
 NO_RESULT = "The tool was stopped before it gave a result."
 
 
-def settled(messages: Iterable[Message], source: str) -> list[Message]:
+def settled(messages: Iterable[Message], source: str, *, signed: bool = False) -> list[Message]:
     """The conversation without system messages, ready to be written in one provider's format."""
     turns: list[Message] = []
     results: dict[int, dict[str, ToolResult | None]] = {}
@@ -33,7 +34,7 @@ def settled(messages: Iterable[Message], source: str) -> list[Message]:
                     if message.cache:
                         cached.add(place)
             continue
-        parts = tuple(_own_parts(message, source))
+        parts = tuple(_own_parts(message, source, signed))
         if not parts:
             continue
         turns.append(replace(message, parts=parts))
@@ -59,15 +60,15 @@ def portable_id(id: str, pattern: str, length: int) -> str:
     return id if re.fullmatch(pattern, id) else sha256(id.encode("utf-8", "replace")).hexdigest()[:length]
 
 
-def _own_parts(message: Message, source: str) -> Iterable[Part]:
+def _own_parts(message: Message, source: str, signed: bool) -> Iterable[Part]:
     own = message.source in (None, source)
     for part in message.parts:
         match part:
             case Text(text):
                 if text:
                     yield part
-            case Thinking():
-                if own:
+            case Thinking(_, signature):
+                if own and (signature or not signed):
                     yield part
             case ToolCall():
                 yield part if own else replace(part, signature=None)

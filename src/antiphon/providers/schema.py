@@ -40,12 +40,13 @@ def is_strict(schema: Mapping[str, Any]) -> bool:
             return False
         if part.get("type") == "object" and properties is None:
             return False
+        if part.get("additionalProperties", False) is not False:
+            return False
     return True
 
 
 def _with_closing(schema: Mapping[str, Any]) -> dict[str, Any]:
-    closing = {"additionalProperties": False} if schema.get("type") == "object" and "properties" in schema else {}
-    return closing | dict(schema)
+    return ({"additionalProperties": False} if "properties" in schema else {}) | dict(schema)
 
 
 def _closed_value(key: str, value: Any) -> Any:

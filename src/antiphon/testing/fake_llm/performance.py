@@ -108,6 +108,8 @@ async def perform(scenario: Scenario, voice: Voice, stage: Stage, record: Record
         return await _fail(scenario, voice, stage, record)
     for data in after_words(scenario, voice):
         await _send(data, scenario, stage)
+    if scenario.lingers:
+        await stage.wait_for_client_to_leave()
     await stage.close_body()
     return "complete"
 

@@ -41,6 +41,8 @@ class Scenario:
     pings: bool = False
     unknown_events: bool = False
     usage: bool = True
+    # Leave the body open after a complete reply.
+    lingers: bool = False
     # Say what the caller said, or what the schema of the request asks for.
     says: Literal["words", "echo", "json", "json at second try"] = "words"
 
@@ -69,6 +71,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "html": Scenario("the web page of a proxy, under HTTP 200", fault="html"),
     "split": Scenario("everything byte by byte", thoughts=THOUGHTS, calls=1, ending="tool_calls", split=True),
     "unknown": Scenario("events that nobody knows, between the known ones", unknown_events=True),
+    "linger": Scenario("words, and a connection that stays open after them", lingers=True),
     "slow": Scenario("words without an end, 100 a second", repeat=FOREVER, pause_ms=10),
     "paced": Scenario("40 words, 20 a second", words=("word ",), repeat=40, pause_ms=50),
     "burst": Scenario("2,000 words as fast as they can be sent", words=("word ",), repeat=BURST),
