@@ -7,13 +7,11 @@ from typing import Any
 from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from antiphon.providers.base import Request
 from antiphon.providers.blocks import AnthropicDecoder
+from antiphon.providers.generations import claude_settings
 from antiphon.providers.history import portable_id, settled, system_messages
 from antiphon.providers.schema import closed
 
 VERSION = "2023-06-01"
-# The format demands a limit; with thinking the thought counts too.
-MAX_TOKENS = 8_192
-MAX_TOKENS_THINKING = 16_384
 EPHEMERAL = {"type": "ephemeral"}
 MOST_MARKS = 4
 
@@ -37,7 +35,6 @@ class AnthropicWire:
         messages = _with_few_marks(request.messages)
         body: dict[str, Any] = {
             "model": model,
-            "max_tokens": _max_tokens(request),
             "messages": list(_turns(settled(messages, self.name, signed=True))),
             "stream": True,
         }
@@ -49,11 +46,13 @@ class AnthropicWire:
                 for tool in request.tools
             ]
             body["tool_choice"] = _tool_choice(request.tool_choice)
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
         if request.stop:
             body["stop_sequences"] = list(request.stop)
-        return body | _thinking_and_output(request)
+        body |= claude_settings(model, request)
+        if request.output is not None:
+            form = {"type": "json_schema", "schema": closed(request.output.schema)}
+            body["output_config"] = {**body.get("output_config", {}), "format": form}
+        return body
 
     def decoder(self, model: str, request: Request, request_id: str | None) -> AnthropicDecoder:
         """A reader for the reply."""
@@ -125,29 +124,3 @@ def _system_block(message: Message) -> dict[str, Any]:
 
 def _tool_choice(choice: str) -> dict[str, Any]:
     return {"type": choice} if choice in ("auto", "any", "none") else {"type": "tool", "name": choice}
-
-
-def _max_tokens(request: Request) -> int:
-    if request.max_tokens is not None:
-        return request.max_tokens
-    if isinstance(request.thinking, int):
-        return request.thinking + MAX_TOKENS
-    return MAX_TOKENS if request.thinking in (None, "none") else MAX_TOKENS_THINKING
-
-
-def _thinking_and_output(request: Request) -> dict[str, Any]:
-    body: dict[str, Any] = {}
-    config: dict[str, Any] = {}
-    match request.thinking:
-        case None:
-            pass
-        case "none":
-            body["thinking"] = {"type": "disabled"}
-        case int(budget):
-            body["thinking"] = {"type": "enabled", "budget_tokens": budget}
-        case effort:
-            body["thinking"] = {"type": "adaptive", "display": "summarized"}
-            config["effort"] = effort
-    if request.output is not None:
-        config["format"] = {"type": "json_schema", "schema": closed(request.output.schema)}
-    return body | {"output_config": config} if config else body

@@ -1,16 +1,27 @@
 """Chat completions: the format that OpenAI made and many speak, each a little differently."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from antiphon.providers.base import Request
 from antiphon.providers.chunks import ChatDecoder
+from antiphon.providers.generations import effort_of
 from antiphon.providers.history import portable_id, settled, system_messages
 from antiphon.providers.schema import closed, is_strict
 
 ANSWER_SCHEMA = "json_schema"
+
+
+def plain_settings(model: str, request: Request) -> dict[str, Any]:
+    """Temperature and thinking, as they are asked for."""
+    settings: dict[str, Any] = {}
+    if request.temperature is not None:
+        settings["temperature"] = request.temperature
+    if request.thinking is not None:
+        settings["reasoning_effort"] = effort_of(request.thinking)
+    return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +43,8 @@ class Dialect:
     # `[DONE]` must come; otherwise a finish reason is end enough.
     needs_done: bool = True
     cache_key: bool = True
+    # Temperature and thinking, as far as the model takes them.
+    settings: Callable[[str, Request], dict[str, Any]] = plain_settings
 
 
 class ChatWire:
@@ -83,14 +96,11 @@ def chat_body(dialect: Dialect, model: str, request: Request) -> dict[str, Any]:
             for tool in request.tools
         ]
         body["tool_choice"] = _tool_choice(dialect, request.tool_choice)
-    if request.temperature is not None:
-        body["temperature"] = request.temperature
+    body |= dialect.settings(model, request)
     if request.max_tokens is not None:
         body[dialect.max_tokens] = request.max_tokens
     if request.stop:
         body["stop"] = list(request.stop)
-    if request.thinking is not None:
-        body["reasoning_effort"] = _effort(request.thinking)
     if request.output is not None:
         strict = is_strict(request.output.schema)
         schema = {"name": request.output.name, "schema": closed(request.output.schema), "strict": strict}
@@ -172,13 +182,6 @@ def _tool_choice(dialect: Dialect, choice: str) -> Any:
             return dialect.any_tool
         case name:
             return {"type": "function", "function": {"name": name}}
-
-
-def _effort(thinking: str | int) -> str:
-    if isinstance(thinking, str):
-        return thinking
-    # The format knows no number of tokens.
-    return "low" if thinking < 4_096 else "medium" if thinking < 16_384 else "high"
 
 
 def _id(dialect: Dialect, id: str) -> str:

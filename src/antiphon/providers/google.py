@@ -7,6 +7,7 @@ from urllib.parse import quote
 from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from antiphon.providers.base import Request
 from antiphon.providers.candidates import MADE_UP_ID, GoogleDecoder
+from antiphon.providers.generations import gemini_thinking
 from antiphon.providers.history import settled, system_messages
 from antiphon.providers.schema import closed
 
@@ -43,7 +44,7 @@ class GoogleWire:
             ]
             body["tools"] = [{"functionDeclarations": declared}]
             body["toolConfig"] = {"functionCallingConfig": _calling(request.tool_choice)}
-        if settings := _settings(request):
+        if settings := _settings(model, request):
             body["generationConfig"] = settings
         return body
 
@@ -120,7 +121,7 @@ def _calling(choice: str) -> dict[str, Any]:
     return {"mode": MODES[choice]} if choice in MODES else {"mode": "ANY", "allowedFunctionNames": [choice]}
 
 
-def _settings(request: Request) -> dict[str, Any]:
+def _settings(model: str, request: Request) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     if request.temperature is not None:
         settings["temperature"] = request.temperature
@@ -131,13 +132,6 @@ def _settings(request: Request) -> dict[str, Any]:
     if request.output is not None:
         settings["responseMimeType"] = "application/json"
         settings["responseJsonSchema"] = closed(request.output.schema)
-    match request.thinking:
-        case None:
-            pass
-        case "none":
-            settings["thinkingConfig"] = {"thinkingBudget": 0}
-        case int(budget):
-            settings["thinkingConfig"] = {"thinkingBudget": budget, "includeThoughts": True}
-        case effort:
-            settings["thinkingConfig"] = {"thinkingLevel": effort.upper(), "includeThoughts": True}
+    if request.thinking is not None:
+        settings["thinkingConfig"] = gemini_thinking(model, request.thinking)
     return settings
