@@ -23,6 +23,7 @@ RUNTIME_PEERS = {
     "langgraph-checkpoint-sqlite": "3.1.2",
     "apache-burr": "0.43.0",
 }
+SDK_PEERS = {"anthropic": "2.8.0", "openai": "3.49.0"}
 REPOSITORY = Path(__file__).resolve().parent.parent
 INSTALL_LIMIT_S = 180
 

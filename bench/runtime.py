@@ -111,10 +111,10 @@ def busy(bench: Bench) -> list[Figure]:
     costs, rates = ([middle(values(loop)) for loop in (ours, *peers)] for values in (Loop.cpu_us, Loop.rates))
     dearer = [middle(quotients(peer.cpu_us(), ours.cpu_us())) for peer in peers]
     return [
-        Figure(f"CPU µs per durable event, {ACTORS} busy actors", *costs, highest=100),
+        Figure(f"CPU µs per durable event, {ACTORS} busy actors", *costs, highest=100, spread=spread(ours.cpu_us())),
         Figure("… theirs over Antiphon's", None, *dearer),
         Figure("durable events per second", *rates),
-        Figure("… in one transaction", ours.facts.get("events_per_transaction"), 1, 1),
+        Figure("… in one transaction", ours.facts.get("events_per_transaction")),
         Figure("commits per second over a bare loop's", middle(share), lowest=0.6, spread=spread(share)),
         *(few(bench, actors) for actors in FEW),
     ]

@@ -24,8 +24,10 @@ def test_pure_layers_use_no_clock_no_randomness_no_io_and_no_logging():
     assert rules.impurities(PACKAGE) == []
 
 
-def test_engine_and_actors_use_the_standard_library_only():
+def test_a_third_party_package_is_imported_by_one_layer_only():
     assert rules.third_party(PACKAGE, STANDARD) == []
+    packages = [name for names in rules.THIRD_PARTY.values() for name in names]
+    assert len(packages) == len(set(packages))
 
 
 def test_modules_form_no_cycle():
@@ -90,10 +92,24 @@ def test_an_impurity_is_noticed(tmp_path, line):
     assert len(rules.impurities(package)) == 1
 
 
-def test_a_third_party_import_is_noticed(tmp_path):
-    package = tree(tmp_path, {"actors/actor.py": "import anyio"})
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("actors/actor.py", "import anyio"),
+        ("testing/record.py", "import httpx2"),
+        ("providers/http.py", "def later():\n    import anyio"),
+    ],
+)
+def test_a_third_party_import_is_noticed(tmp_path, module, line):
+    package = tree(tmp_path, {module: line})
 
     assert len(rules.third_party(package, STANDARD)) == 1
+
+
+def test_a_third_party_import_of_its_own_layer_is_allowed(tmp_path):
+    package = tree(tmp_path, {"providers/http.py": "import httpx2"})
+
+    assert rules.third_party(package, STANDARD) == []
 
 
 @pytest.mark.parametrize(

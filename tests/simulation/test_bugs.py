@@ -1,9 +1,11 @@
 """Bugs that are planted into the runtime are found within 100 seeds."""
 
+import re
+
 import pytest
 
 from antiphon.testing.simulation.run import Broken, simulate
-from tests.simulation.bugs import BUGS
+from tests.simulation.bugs import BUGS, timers_fire_early
 from tests.simulation.machines import MACHINES
 from tests.simulation.traffic import check, traffic
 
@@ -13,16 +15,17 @@ def explore(store):
         simulate(seed, MACHINES, traffic, check=check, store=store)
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
-def test_a_planted_bug_is_found_within_100_seeds(bug, monkeypatch):
+@pytest.mark.parametrize(("bug", "law"), BUGS.items(), ids=lambda part: getattr(part, "__name__", ""))
+def test_a_planted_bug_is_found_within_100_seeds(bug, law, monkeypatch):
     store = bug(monkeypatch)
 
-    with pytest.raises(Broken):
+    with pytest.raises(Broken) as caught:
         explore(store)
+    assert re.search(law, " ".join(caught.value.laws))
 
 
 def test_a_broken_law_is_reported_with_its_seed_and_the_end_of_the_trace(monkeypatch):
-    store = next(bug for bug in BUGS if bug.__name__ == "timers_fire_early")(monkeypatch)
+    store = timers_fire_early(monkeypatch)
 
     with pytest.raises(Broken) as caught:
         explore(store)

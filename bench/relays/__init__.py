@@ -1,0 +1,1 @@
+"""Clients of the fake server, one process each: ours and the official SDKs."""

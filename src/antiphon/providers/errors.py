@@ -1,0 +1,190 @@
+"""What can go wrong with a model, and which of it is worth another try.
+
+The first digit says what to do: 1 try again, 2 sign in, 3 wait, 9 give up.
+`BY_KIND`, `BY_TEXT` and `BY_STATUS` are the one place where the words of providers become codes.
+"""
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Any
+
+
+class Code(StrEnum):
+    """The kinds of failure."""
+
+    NETWORK = "1001"
+    OVERLOADED = "1002"
+    TIMEOUT = "1003"
+    TRUNCATED = "1004"
+    MALFORMED = "1005"
+    UNAUTHENTICATED = "2001"
+    FORBIDDEN = "2002"
+    RATE_LIMITED = "3001"
+    QUOTA = "3002"
+    CONCURRENCY = "3003"
+    BAD_REQUEST = "9001"
+    REFUSED = "9002"
+    NOT_FOUND = "9003"
+    TOO_LONG = "9004"
+    UNSUPPORTED = "9005"
+    INVALID_OUTPUT = "9006"
+    UNPRICED = "9007"
+
+
+# Quota is a 3xxx that waiting alone does not cure: someone has to pay or raise a limit.
+RECOVERABLE = frozenset(
+    {
+        Code.NETWORK,
+        Code.OVERLOADED,
+        Code.TIMEOUT,
+        Code.TRUNCATED,
+        Code.MALFORMED,
+        Code.RATE_LIMITED,
+        Code.CONCURRENCY,
+    }
+)
+
+
+class ProviderError(Exception):
+    """A model did not answer as it should; `recoverable` says whether the same request may succeed later."""
+
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        *,
+        recoverable: bool | None = None,
+        retry_after_ms: int | None = None,
+        status: int | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.recoverable = code in RECOVERABLE if recoverable is None else recoverable
+        self.retry_after_ms = retry_after_ms
+        self.status = status
+        self.request_id = request_id
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.message}"
+
+    def __repr__(self) -> str:
+        return f"ProviderError({self.code.value!r}, {self.message!r}, recoverable={self.recoverable})"
+
+    def hide(self, cleaned: Callable[[str], str]) -> None:
+        """Clean the message of something that must not be seen."""
+        self.message = cleaned(self.message)
+        self.args = (self.message,)
+
+    def to_json(self) -> dict[str, Any]:
+        """The failure as an event carries it."""
+        value: dict[str, Any] = {
+            "code": self.code.value,
+            "message": self.message,
+            "recoverable": self.recoverable,
+            "retryAfterMs": self.retry_after_ms,
+        }
+        return {key: item for key, item in value.items() if item is not None}
+
+
+# Error types, codes and statuses as the providers spell them, in lower case.
+BY_KIND: dict[str, Code] = {
+    # Anthropic
+    "overloaded_error": Code.OVERLOADED,
+    "api_error": Code.OVERLOADED,
+    "timeout_error": Code.TIMEOUT,
+    "authentication_error": Code.UNAUTHENTICATED,
+    "permission_error": Code.FORBIDDEN,
+    "rate_limit_error": Code.RATE_LIMITED,
+    "billing_error": Code.QUOTA,
+    "enforced_spend_limit_reached": Code.QUOTA,
+    "not_found_error": Code.NOT_FOUND,
+    "request_too_large": Code.TOO_LONG,
+    # OpenAI, and servers that speak like it
+    "server_error": Code.OVERLOADED,
+    "server_is_overloaded": Code.OVERLOADED,
+    "overloaded": Code.OVERLOADED,
+    "engine_overloaded": Code.OVERLOADED,
+    "service_unavailable_error": Code.OVERLOADED,
+    "internal_server_error": Code.OVERLOADED,
+    "internalservererror": Code.OVERLOADED,
+    "unavailable_error": Code.OVERLOADED,
+    "invalid_api_key": Code.UNAUTHENTICATED,
+    "insufficient_permissions": Code.FORBIDDEN,
+    "unsupported_country_region_territory": Code.FORBIDDEN,
+    "rate_limit_exceeded": Code.RATE_LIMITED,
+    "slow_down": Code.RATE_LIMITED,
+    "requests": Code.RATE_LIMITED,
+    "tokens": Code.RATE_LIMITED,
+    "insufficient_quota": Code.QUOTA,
+    "billing_not_active": Code.QUOTA,
+    "billing_hard_limit_reached": Code.QUOTA,
+    "credit_balance_exhausted": Code.QUOTA,
+    "content_filter": Code.REFUSED,
+    "content_policy_violation": Code.REFUSED,
+    "model_not_found": Code.NOT_FOUND,
+    "context_length_exceeded": Code.TOO_LONG,
+    "string_above_max_length": Code.TOO_LONG,
+    "exceed_context_size_error": Code.TOO_LONG,
+    # Mistral
+    "unknown_model": Code.NOT_FOUND,
+    "invalid_model": Code.NOT_FOUND,
+    "service_tier_capacity_exceeded": Code.OVERLOADED,
+    # Google
+    "unavailable": Code.OVERLOADED,
+    "internal": Code.OVERLOADED,
+    "deadline_exceeded": Code.TIMEOUT,
+    "api_key_invalid": Code.UNAUTHENTICATED,
+    "unauthenticated": Code.UNAUTHENTICATED,
+    "permission_denied": Code.FORBIDDEN,
+    "resource_exhausted": Code.RATE_LIMITED,
+    "not_found": Code.NOT_FOUND,
+}
+
+# Where the type says too little, the sentence decides; in lower case.
+BY_TEXT: tuple[tuple[str, Code], ...] = (
+    ("credit balance is too low", Code.QUOTA),
+    ("usage limits", Code.QUOTA),
+    ("perday", Code.QUOTA),
+    ("concurren", Code.CONCURRENCY),
+    ("api key not valid", Code.UNAUTHENTICATED),
+    ("prompt is too long", Code.TOO_LONG),
+    ("context length", Code.TOO_LONG),
+    ("context window", Code.TOO_LONG),
+    ("input token count", Code.TOO_LONG),
+    ("try pulling it first", Code.NOT_FOUND),
+)
+
+BY_STATUS: dict[int, Code] = {
+    401: Code.UNAUTHENTICATED,
+    402: Code.QUOTA,
+    403: Code.FORBIDDEN,
+    404: Code.NOT_FOUND,
+    408: Code.TIMEOUT,
+    409: Code.OVERLOADED,
+    413: Code.TOO_LONG,
+    425: Code.OVERLOADED,
+    429: Code.RATE_LIMITED,
+    504: Code.TIMEOUT,
+}
+
+# Types that cover so many cases that sentence and status know better.
+VAGUE = frozenset({Code.RATE_LIMITED})
+
+
+def classify(status: int | None, kinds: Iterable[str], text: str) -> Code:
+    """The code for what a server said: its own word first, then its sentence, then the HTTP status."""
+    known = [BY_KIND[kind] for kind in kinds if kind in BY_KIND]
+    precise = next((code for code in known if code not in VAGUE), None)
+    if precise is not None:
+        return precise
+    lowered = text.lower()
+    for words, code in BY_TEXT:
+        if words in lowered:
+            return code
+    if known:
+        return known[0]
+    if status is None or status >= 500:
+        return BY_STATUS.get(status or 0, Code.OVERLOADED)
+    return BY_STATUS.get(status, Code.BAD_REQUEST)

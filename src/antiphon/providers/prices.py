@@ -1,0 +1,241 @@
+"""What tokens cost: the user's own price file first, then the table of the `genai-prices` package.
+
+The table is data inside a package: nothing is fetched. Its version is kept with every cost.
+Prices go by the model that answered, because an alias may point to another model tomorrow.
+"""
+
+import logging
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from antiphon.messages import Cost, Usage
+from antiphon.providers.base import Model
+from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.references import HOSTED, parse
+
+Policy = Literal["block", "warn", "assume"]
+MILLION = Decimal(1_000_000)
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """The price of a million tokens."""
+
+    input: Decimal
+    output: Decimal
+    cached_read: Decimal | None = None
+    cached_write: Decimal | None = None
+    currency: str = "USD"
+
+    def of(self, usage: Usage) -> Decimal:
+        """The price of a usage; without a price of their own, cached tokens cost what others cost."""
+        read, written = usage.cached_read, usage.cached_write
+        plain = max(0, usage.input - read - written)
+        total = plain * self.input + usage.output * self.output
+        total += read * (self.input if self.cached_read is None else self.cached_read)
+        total += written * (self.input if self.cached_write is None else self.cached_write)
+        return total / MILLION
+
+
+FREE = Price(Decimal(0), Decimal(0))
+# For unknown models, when told to assume: what the dearest common ones cost.
+ASSUMED = Price(Decimal(30), Decimal(180))
+
+
+class Prices:
+    """The prices in force, and what to do when there is none."""
+
+    __slots__ = ("_assumed", "_own", "_own_version", "_warned", "policy")
+
+    def __init__(
+        self,
+        own: Mapping[str, Price] | None = None,
+        *,
+        own_version: str = "own",
+        policy: Policy | None = None,
+        limited: bool = False,
+        assumed: Price = ASSUMED,
+    ) -> None:
+        # With a limit on cost, what cannot be counted must not be spent.
+        self.policy: Policy = policy or ("block" if limited else "warn")
+        self._own = dict(own or {})
+        self._own_version = own_version
+        self._assumed = assumed
+        self._warned: set[str] = set()
+
+    @classmethod
+    def load(cls, path: Path, *, policy: Policy | None = None, limited: bool = False) -> Self:
+        """The prices with a file of one's own, which wins over the table."""
+        try:
+            raw = path.read_bytes()
+            table = tomllib.loads(raw.decode("utf-8"), parse_float=Decimal)
+            own = {name: _price(entry) for name, entry in table.get("models", {}).items()}
+            assumed = _price(table["assumed"]) if "assumed" in table else ASSUMED
+        except (OSError, ValueError, KeyError, ArithmeticError) as error:
+            raise ProviderError(Code.BAD_REQUEST, f"the price file {str(path)!r} is not valid: {error}") from error
+        named = table.get("version") or sha256(raw).hexdigest()[:12]
+        return cls(own, own_version=f"{path.name} {named}", policy=policy, limited=limited, assumed=assumed)
+
+    def cost(
+        self,
+        model: Model,
+        usage: Usage,
+        *,
+        answered_by: str | None = None,
+        tier: str | None = None,
+        at: datetime | None = None,
+    ) -> Cost | None:
+        """What a usage costs; nothing when the price is unknown and the policy is to warn."""
+        name = answered_by or model.name
+        if (own := self._own_price(model, name)) is not None:
+            return Cost(own.of(usage), own.currency, self._own_version, usage.estimated)
+        if _is_free(model):
+            return Cost(Decimal(0), "USD", "free", usage.estimated)
+        amount = _table_amount(model, name, usage, tier, at)
+        if amount is None and name != model.name:
+            amount = _table_amount(model, model.name, usage, tier, at)
+        if amount is not None:
+            return Cost(amount, "USD", table_version(), usage.estimated)
+        return self._unknown(model, usage)
+
+    def price(self, model: Model) -> Price | None:
+        """The price of a model, as far as one line can say it; tiers and dates may change it."""
+        own = self._own_price(model, model.name)
+        return own or (FREE if _is_free(model) else _table_price(model))
+
+    def require(self, model: Model) -> None:
+        """Refuse a model without a price, before it is asked, if that is the policy."""
+        if self.policy == "block" and self.price(model) is None:
+            raise self._unpriced(model)
+
+    def _unknown(self, model: Model, usage: Usage) -> Cost | None:
+        match self.policy:
+            case "block":
+                raise self._unpriced(model)
+            case "assume":
+                return Cost(self._assumed.of(usage), self._assumed.currency, "assumed", estimated=True)
+            case "warn":
+                if model.reference not in self._warned:
+                    self._warned.add(model.reference)
+                    log.warning("no price is known for %s: its cost is not counted", model.reference)
+                return None
+
+    def _unpriced(self, model: Model) -> ProviderError:
+        return ProviderError(Code.UNPRICED, f"no price is known for {model.reference!r}; add one to the price file")
+
+    def _own_price(self, model: Model, name: str) -> Price | None:
+        prefix = model.reference.removesuffix(model.name)
+        for key in (prefix + name, model.reference, prefix + "*"):
+            if key in self._own:
+                return self._own[key]
+        return None
+
+
+@cache
+def table_version() -> str:
+    """Which table it is."""
+    return f"genai-prices {version('genai-prices')}"
+
+
+def has_table() -> bool:
+    """Whether the package with the table is installed."""
+    try:
+        table_version()
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
+def known_models(provider: str) -> list[str]:
+    """The models of a provider that the table knows and that are still offered."""
+    if not has_table():
+        return []
+    # The table takes longer to load than all adapters together, and only asking for a price needs it.
+    from genai_prices.data_snapshot import get_snapshot
+
+    found = next(entry for entry in get_snapshot().providers if entry.id == provider)
+    return [entry.id for entry in found.models if not entry.deprecated]
+
+
+def _is_free(model: Model) -> bool:
+    provider = parse(model.reference).provider
+    # Ollama also passes questions on to models it sells.
+    return provider in ("local", "scripted") or (provider == "ollama" and "cloud" not in model.name)
+
+
+def _table_name(model: Model) -> str | None:
+    reference = parse(model.reference)
+    # A server of one's own may charge anything.
+    known = reference.base_url is None and reference.provider in HOSTED and has_table()
+    return reference.provider if known else None
+
+
+def _table_amount(model: Model, name: str, usage: Usage, tier: str | None, at: datetime | None) -> Decimal | None:
+    provider = _table_name(model)
+    if provider is None:
+        return None
+    from genai_prices import Usage as TableUsage
+    from genai_prices import calc_price
+
+    counted = TableUsage(
+        input_tokens=max(usage.input, usage.cached_read + usage.cached_write),
+        output_tokens=usage.output,
+        cache_read_tokens=usage.cached_read,
+        cache_write_tokens=usage.cached_write,
+    )
+    context = {"service_tier": tier} if tier else None
+    try:
+        return calc_price(
+            counted, name, provider_id=provider, genai_request_timestamp=at, price_context=context
+        ).total_price
+    except LookupError:
+        return None
+
+
+def _table_price(model: Model) -> Price | None:
+    # Few enough tokens that the tiers for long prompts do not apply.
+    probes = (Usage(1_000), Usage(0, 1_000), Usage(1_000, 0, 1_000), Usage(1_000, 0, 0, 1_000))
+    amounts = [_table_amount(model, model.name, probe, None, None) for probe in probes]
+    per_million = [_plain(amount * 1_000) for amount in amounts if amount is not None]
+    if len(per_million) < len(probes):
+        return None
+    plain, output, read, written = per_million
+    return Price(plain, output, read, written)
+
+
+def _plain(amount: Decimal) -> Decimal:
+    # 3.000 becomes 3, and 10 does not become 1E+1.
+    short = amount.normalize()
+    return short if short.as_tuple().exponent in range(-28, 1) else short.quantize(Decimal(1))
+
+
+def _price(entry: Mapping[str, Any]) -> Price:
+    def amount(name: str) -> Decimal | None:
+        return None if name not in entry else Decimal(str(entry[name]))
+
+    unknown = entry.keys() - {"input", "output", "cached_read", "cached_write", "currency"}
+    if unknown:
+        raise ValueError(f"a price has no {', '.join(sorted(unknown))}")
+    return Price(
+        Decimal(str(entry["input"])),
+        Decimal(str(entry["output"])),
+        amount("cached_read"),
+        amount("cached_write"),
+        entry.get("currency", "USD"),
+    )
+
+
+def default_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where a price file is looked for."""
+    home = environment.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(environment.get("ANTIPHON_PRICES") or Path(home) / "antiphon" / "prices.toml")

@@ -1,0 +1,148 @@
+"""The fake server: HTTP by hand, so that it can also do what no HTTP server should."""
+
+import asyncio
+import json
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from antiphon.testing.fake_llm.performance import ClientLeft, Stage, perform
+from antiphon.testing.fake_llm.rules import complaints
+from antiphon.testing.fake_llm.scenarios import scenario_of
+from antiphon.testing.fake_llm.voices import VOICES
+
+KEY_HEADERS = {"authorization", "x-api-key", "x-goog-api-key"}
+PATHS = {"openai": "/v1", "mistral": "/v1", "compatible": "/v1"}
+LARGEST_BODY = 64 * 1024 * 1024
+# So that thousands of clients can come at once.
+BACKLOG = 4096
+
+
+@dataclass(slots=True)
+class Seen:
+    """A request as the server saw it, without its key, and how it ended."""
+
+    format: str
+    scenario: str
+    model: str
+    path: str
+    headers: Mapping[str, str]
+    key_header: str | None
+    body: Mapping[str, Any]
+    deltas: int = 0
+    ended: str | None = None
+    over: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    waiting: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The record for other processes."""
+        hidden = ("over", "waiting")
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in hidden}
+
+
+class FakeLLM:
+    """A server on the loopback interface, for the length of an `async with`."""
+
+    def __init__(self, port: int = 0, *, tls: ssl.SSLContext | None = None) -> None:
+        self.seen: list[Seen] = []
+        self._tls = tls
+        self._port = port
+        self._server: asyncio.Server | None = None
+        self._serving: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(
+            self._serve, "127.0.0.1", self._port, limit=LARGEST_BODY, backlog=BACKLOG, ssl=self._tls
+        )
+        self._port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in self._serving:
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+        await self._server.wait_closed()
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._serving)
+
+    def base_url(self, format: str) -> str:
+        """Where a format is spoken."""
+        scheme = "http" if self._tls is None else "https"
+        return f"{scheme}://127.0.0.1:{self._port}/{format}{PATHS.get(format, '')}"
+
+    async def serve_forever(self) -> None:
+        """Serve until cancelled."""
+        assert self._server is not None
+        await self._server.serve_forever()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None, "a connection is served by a task"
+        self._serving.add(task)
+        try:
+            while await self._exchange(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError, ClientLeft, asyncio.CancelledError):
+            # The other side is gone, or the server is: nobody is left to tell.
+            pass
+        finally:
+            self._serving.discard(task)
+            writer.close()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        method, path, _ = head[0].split(" ", 2)
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
+        raw = await reader.readexactly(int(headers.get("content-length", 0)))
+        stage = Stage(reader, writer)
+        if method == "GET":
+            await stage.answer(200, [seen.to_json() for seen in self.seen] if path == "/__seen" else {"fake": True})
+            return True
+        seen = _seen(path, headers, json.loads(raw or b"{}"))
+        if seen is None:
+            await stage.answer(404, {"error": {"message": f"nothing is served at {path}"}})
+            return True
+        self.seen.append(seen)
+        try:
+            return await self._reply(seen, stage)
+        except (ConnectionError, ClientLeft):
+            seen.ended = "client closed"
+            raise
+        finally:
+            seen.over.set()
+
+    async def _reply(self, seen: Seen, stage: Stage) -> bool:
+        scenario = scenario_of(seen.model)[1]
+        voice = VOICES[seen.format](seen.model, seen.body)
+        wrong = complaints(seen.format, seen.model, seen.body)
+        status, message = scenario.status, scenario.about
+        if seen.key_header is None and seen.format != "compatible":
+            status, message = 401, "no key"
+        elif wrong and status == 200:
+            status, message = 400, "; ".join(wrong)
+        if status != 200:
+            seen.ended = f"status {status}"
+            delay = {"retry-after": str(scenario.retry_after_s)} if scenario.retry_after_s is not None else {}
+            await stage.answer(status, voice.failure(status, message), delay | {"location": "/elsewhere"})
+            return True
+        seen.ended = await perform(scenario, voice, stage, seen)
+        return seen.ended == "complete"
+
+
+def _seen(path: str, headers: dict[str, str], body: dict[str, Any]) -> Seen | None:
+    format = path.split("/", 2)[1]
+    if format not in VOICES:
+        return None
+    model = body.get("model") or path.partition("/models/")[2].partition(":")[0]
+    key_header = next((name for name in headers if name in KEY_HEADERS), None)
+    shown = {name: value for name, value in headers.items() if name not in KEY_HEADERS}
+    return Seen(format, scenario_of(model)[0], model, path, shown, key_header, body)

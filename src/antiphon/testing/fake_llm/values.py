@@ -1,0 +1,43 @@
+"""Values that fit a JSON Schema, for replies that are asked for in one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def value_for(schema: Mapping[str, Any], root: Mapping[str, Any] | None = None) -> Any:
+    """The plainest value that fits."""
+    root = root or schema
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return value_for({**root.get("$defs", {}), **root.get("definitions", {})}[name], root)
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return schema["enum"][0]
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            return value_for(schema[key][0], root)
+    kind = schema.get("type", "object")
+    match kind if isinstance(kind, str) else kind[0]:
+        case "object":
+            return {name: value_for(part, root) for name, part in schema.get("properties", {}).items()}
+        case "array":
+            return [value_for(schema.get("items", {"type": "null"}), root) for _ in range(schema.get("minItems", 1))]
+        case "string":
+            return "x" * max(1, schema.get("minLength", 0))
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return True
+        case _:
+            return None
+
+
+def schema_in(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schema that a request of any format asks for."""
+    if form := (body.get("output_config") or {}).get("format"):
+        return dict(form["schema"])
+    if form := (body.get("response_format") or {}).get("json_schema"):
+        return dict(form["schema"])
+    found = (body.get("generationConfig") or {}).get("responseJsonSchema")
+    return None if found is None else dict(found)

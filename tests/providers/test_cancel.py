@@ -1,0 +1,88 @@
+"""Whoever stops reading stops paying: the connection is closed at once and no task is left (X-5)."""
+
+import asyncio
+import gc
+
+import pytest
+
+from antiphon.providers.base import TextDelta
+from antiphon.providers.reply import Reply
+from tests.providers.matrix import GRACE
+from tests.providers.stand import FORMATS, HELLO, run, stand
+
+
+async def read_some(provider, reply, count):
+    async for delta in provider.stream(HELLO):
+        reply.add(delta)
+        count -= isinstance(delta, TextDelta)
+        if not count:
+            break
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_cancelling_the_task_closes_the_connection(format):
+    async def work():
+        async with stand() as here:
+            provider = here.open(format, "slow")
+            reply = Reply(provider.model, HELLO)
+            reader = asyncio.create_task(read_some(provider, reply, -1))
+            while reply.text.count("Grüß") < 2:
+                await asyncio.sleep(0)
+            seen = here.fake.seen[0]
+            before = seen.deltas
+            reader.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reader
+            await seen.over.wait()
+            return seen.ended, seen.deltas - before, reply.usage
+
+    ended, more, usage = run(work())
+    assert ended == "client closed"
+    assert more <= GRACE
+    assert usage.estimated
+    assert usage.output > 0
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_breaking_out_of_the_loop_closes_the_connection_too(format):
+    async def work():
+        async with stand() as here:
+            provider = here.open(format, "slow")
+            await read_some(provider, Reply(provider.model, HELLO), 3)
+            gc.collect()
+            await here.fake.seen[0].over.wait()
+            return here.fake.seen[0]
+
+    seen = run(work())
+    assert seen.ended == "client closed"
+    assert seen.deltas <= 3 + GRACE
+
+
+def test_cancelling_before_the_answer_ends_the_request():
+    async def work():
+        async with stand() as here:
+            provider = here.open("openai", "silent")
+            reader = asyncio.create_task(read_some(provider, Reply(provider.model, HELLO), -1))
+            while not (here.fake.seen and here.fake.seen[0].waiting.is_set()):
+                await asyncio.sleep(0)
+            reader.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await reader
+            await here.fake.seen[0].over.wait()
+            return here.fake.seen[0].ended
+
+    assert run(work()) == "client closed"
+
+
+def test_many_cancelled_streams_leave_nothing():
+    async def work():
+        async with stand() as here:
+            before = len(asyncio.all_tasks())
+            provider = here.open("anthropic", "slow")
+            await asyncio.gather(*(read_some(provider, Reply(provider.model, HELLO), 1) for _ in range(50)))
+            await asyncio.gather(*(seen.over.wait() for seen in here.fake.seen))
+            for _ in range(100):
+                await asyncio.sleep(0)
+            return len(asyncio.all_tasks()) - before, len(here.fake.seen)
+
+    assert run(work()) == (0, 50)

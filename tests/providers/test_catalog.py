@@ -1,0 +1,71 @@
+"""The catalog says which models can be used here, what they cost, and what is missing for the rest."""
+
+import asyncio
+
+from antiphon.providers.catalog import ollama_models, rows
+from antiphon.providers.keys import Keys
+from antiphon.providers.references import parse
+from tests.providers.stand import CANARY, NOWHERE, run
+
+
+def catalog(environment=None, local=None, **settings):
+    keys = Keys(environment or {}, settings.pop("path", NOWHERE))
+    return rows(keys, environment=environment or {}, local_models=lambda host: local)
+
+
+def test_a_provider_without_a_key_has_one_row_that_says_so():
+    found = {row.reference: row for row in catalog()}
+
+    assert set(found) == {"anthropic:*", "openai:*", "google:*", "mistral:*", "ollama:*", "local:*", "scripted:demo"}
+    assert [row.usable for row in found.values()] == [False] * 6 + [True]
+    assert "GEMINI_API_KEY" in found["google:*"].why
+    assert "127.0.0.1:11434" in found["ollama:*"].why
+
+
+def test_a_provider_with_a_key_lists_its_models_with_prices():
+    found = [row for row in catalog({"ANTHROPIC_API_KEY": CANARY}) if row.reference.startswith("anthropic:")]
+
+    assert len(found) > 5
+    assert all(row.usable and row.price is not None for row in found)
+    assert all(parse(row.reference) for row in found)
+
+
+def test_only_models_to_talk_to_are_listed():
+    environment = dict.fromkeys(("OPENAI_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY"), CANARY)
+    names = " ".join(row.reference for row in catalog(environment))
+
+    assert "gpt-" in names
+    assert "gemini-" in names
+    assert not any(word in names for word in ("embed", "whisper", "tts", "google:claude", "moderation"))
+
+
+def test_a_keys_file_that_others_can_read_is_the_reason(tmp_path):
+    path = tmp_path / "keys.toml"
+    path.write_text('anthropic = "k"')
+    path.chmod(0o644)
+
+    assert "chmod 600" in catalog(path=path)[0].why
+
+
+def test_what_ollama_has_is_usable_and_free():
+    found = [row for row in catalog(local=["llama3.2:3b"]) if row.reference.startswith("ollama")]
+
+    assert [(row.reference, row.usable, row.price.output) for row in found] == [("ollama:llama3.2:3b", True, 0)]
+    assert "ollama pull" in next(row for row in catalog(local=[]) if row.reference == "ollama:*").why
+
+
+def test_ollama_is_asked_what_it_has():
+    async def answer(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        body = b'{"models": [{"name": "llama3.2:3b"}]}'
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+        writer.close()
+
+    async def work():
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            return await asyncio.to_thread(ollama_models, f"127.0.0.1:{port}")
+
+    assert run(work()) == ["llama3.2:3b"]
+    assert ollama_models("http://127.0.0.1:9") is None

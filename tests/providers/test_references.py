@@ -1,0 +1,77 @@
+"""Model references are read and written without loss, and what is none is refused without quoting a password."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from antiphon.providers.errors import ProviderError
+from antiphon.providers.references import HOSTED, NAMES, Reference, parse
+
+GOOD = {
+    "anthropic:claude-opus-5": Reference("anthropic", "claude-opus-5"),
+    "openai:gpt-6.1-sol": Reference("openai", "gpt-6.1-sol"),
+    "google:gemini-3.8-flash": Reference("google", "gemini-3.8-flash"),
+    "mistral:mistral-large-2512": Reference("mistral", "mistral-large-2512"),
+    "ollama:llama3.2:3b": Reference("ollama", "llama3.2:3b"),
+    "local:smollm2": Reference("local", "smollm2"),
+    "scripted:demo": Reference("scripted", "demo"),
+    "scripted:./talk/one.toml": Reference("scripted", "./talk/one.toml"),
+    "openai+http://127.0.0.1:8000/v1:meta/llama-3:8b": Reference(
+        "openai", "meta/llama-3:8b", "http://127.0.0.1:8000/v1"
+    ),
+    "openai+https://models.example/api/v1:m": Reference("openai", "m", "https://models.example/api/v1"),
+    "openai+http://localhost:1234:m": Reference("openai", "m", "http://localhost:1234"),
+    "openai+http://[::1]:8080/v1:m": Reference("openai", "m", "http://[::1]:8080/v1"),
+    "anthropic+http://127.0.0.1:9:claude": Reference("anthropic", "claude", "http://127.0.0.1:9"),
+}
+BAD = [
+    "",
+    "claude",
+    "anthropic:",
+    "nobody:model",
+    "anthropic:two words",
+    "Anthropic:claude",
+    "openai+ftp://host/v1:m",
+    "openai+http://host/v1",
+    "openai+http://host:99999/v1:m",
+    "openai+http://host/v1?key=1:m",
+    "scripted+http://host/v1:m",
+    "openai+http://user:hunter2@host/v1:m",
+]
+
+
+@pytest.mark.parametrize(("text", "reference"), GOOD.items())
+def test_a_reference_is_read_and_written(text, reference):
+    assert parse(text) == reference
+    assert str(reference) == text
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_names_no_model_is_refused(text):
+    with pytest.raises(ProviderError) as caught:
+        parse(text)
+
+    assert "names no model" in caught.value.message
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_slash_at_the_end_of_an_address_makes_no_difference():
+    assert parse("openai+http://host/v1/:m") == parse("openai+http://host/v1:m")
+
+
+models = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=30)
+addresses = st.from_regex(r"https?://[a-z]{1,8}(\.[a-z]{2,3})?(:[1-9][0-9]{0,3})?(/[a-z0-9]{1,5}){0,2}", fullmatch=True)
+
+
+@given(st.sampled_from(NAMES), models)
+def test_any_model_name_survives(provider, model):
+    assert parse(f"{provider}:{model}") == Reference(provider, model)
+
+
+@given(st.sampled_from(HOSTED), addresses, models)
+def test_any_address_survives(provider, url, model):
+    # After a bare host, a model that begins with digits reads like a port, and one with an "@" like a password.
+    bare = url.count("/") == 2
+    reference = Reference(provider, f"m{model.replace('@', '')}" if bare else model, url)
+
+    assert parse(str(reference)) == reference
