@@ -4,6 +4,7 @@ import pytest
 
 from antiphon.messages import Image, Message, ToolResult, system, tool, user
 from antiphon.providers.base import OutputSchema, Request, Timeouts, Tool
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys
 from antiphon.providers.models import Models
 from antiphon.providers.reply import collect
@@ -155,7 +156,7 @@ def test_nobody_at_the_address_is_a_network_error():
 
 
 def test_the_embedded_model_is_missing_until_someone_brings_it():
-    with pytest.raises(Exception, match="not installed"):
+    with pytest.raises(ProviderError, match="not installed"):
         Models().open("local:smollm2")
 
     opened = Models(openers={"local": lambda reference: reference.model}).open("local:smollm2")

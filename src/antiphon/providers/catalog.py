@@ -94,7 +94,9 @@ def _ollama(
 ) -> Iterator[Row]:
     host = environment.get("OLLAMA_HOST") or "127.0.0.1:11434"
     names = local_models(host)
-    if names is None:
+    if find_spec("httpx2") is None:
+        yield Row("ollama:*", False, NOT_INSTALLED)
+    elif names is None:
         yield Row("ollama:*", False, f"Ollama does not answer at {host}")
     elif not names:
         yield Row("ollama:*", False, "Ollama has no model yet: ollama pull <model>")
