@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help run test check lint types pyright bench conformance clean
+.PHONY: help run test check lint types pyright bench conformance sim crash clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,13 +28,20 @@ pyright: $(STAMP) ## check the public types with pyright too (needs Node)
 	@npm install --silent --no-audit --no-fund --prefix .pyright pyright@1.1.414
 	@ANTIPHON_PYRIGHT=.pyright/node_modules/.bin/pyright $(BIN)/python -m pytest -m node tests/typing
 
-bench: $(STAMP) ## measure speed, growth and providers beside the peers (needs Node for XState)
+bench: $(STAMP) ## measure speed, growth, the runtime and providers beside the peers (needs Node for XState)
 	@$(BIN)/python bench/engine.py
 	@$(BIN)/python bench/growth.py
+	@$(BIN)/python bench/runtime.py
 	@$(BIN)/python bench/providers.py
 
 conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
 	@$(BIN)/python conformance/run.py
+
+sim: $(STAMP) ## run the durable runtime through 10,000 simulated lives full of faults
+	@$(BIN)/python campaigns/simulate.py
+
+crash: $(STAMP) ## kill a real process 1,000 times and look for what is lost
+	@$(BIN)/python campaigns/crash.py
 
 clean: ## remove what was installed and built
 	rm -rf $(VENV) .bench .conformance .pyright

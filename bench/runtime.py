@@ -22,7 +22,6 @@ from tables import ABSENT, print_table, ratio, report, spread
 
 LIMIT_S = 120
 ACTORS, IDLE, ENTRIES = 100, 100_000, 10_000
-FEW = (10, 1)
 PEERS = {"langgraph": "durable.langgraph_peer", "burr": "durable.burr_peer"}
 # The machine, and how many entries after its latest snapshot an actor has at most: there restoring is dearest.
 SHORT, LONG = ("loop", 99), ("talk", 999)
@@ -116,17 +115,7 @@ def busy(bench: Bench) -> list[Figure]:
         Figure("durable events per second", *rates),
         Figure("… in one transaction", ours.facts.get("events_per_transaction")),
         Figure("commits per second over a bare loop's", middle(share), lowest=0.6, spread=spread(share)),
-        *(few(bench, actors) for actors in FEW),
     ]
-
-
-def few(bench: Bench, actors: int) -> Figure:
-    """The runtime beside the bare loop, where few actors share a transaction."""
-    with Loops(bench.problem) as loops:
-        ours, bare = start_pair(bench, loops, actors)
-        take_turns(loops, actors, 4 if bench.is_quick else 10)
-    share = quotients(ours.rates(), bare.rates())
-    return Figure(f"… with {actors} busy", middle(share), spread=spread(share))
 
 
 def start_pair(bench: Bench, loops: Loops, actors: int) -> tuple[Loop, Loop]:
