@@ -11,12 +11,13 @@ import pytest
 
 from antiphon.runtime.errors import StoreCorrupt, UnknownRoot
 from antiphon.runtime.records import Commit
+from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.facts import contents
 from antiphon.testing.stores.samples import letter, newborn, step, steps, task
 
 MEMORY = Path("/dev/shm")
-HEADER, FRAME = 32, 24 + 4096  # of a log, with pages of the usual size
+HEADER, FRAME = 32, 24 + PAGE_SIZE  # of a log
 ROOTS = [f"tree-{n}" for n in range(6)]
 
 
@@ -175,11 +176,11 @@ def test_a_page_of_rubbish_is_noticed_and_harms_nobody_else(folder, rubbish):
     async def main():
         path = folder / "store.db"
         await full(path)
-        true, pages, noticed = await trees(path), path.stat().st_size // 4096, 0
+        true, pages, noticed = await trees(path), path.stat().st_size // PAGE_SIZE, 0
         for page in range(pages):
 
             def spoil(data):
-                data[page * 4096 : page * 4096 + 4096] = (rubbish * 4096)[:4096]
+                data[page * PAGE_SIZE : (page + 1) * PAGE_SIZE] = (rubbish * PAGE_SIZE)[:PAGE_SIZE]
                 return data
 
             found = await after_damage(path, spoil)

@@ -130,6 +130,11 @@ class Runtime:
         """Send an event and wait until the step that takes it is stored."""
         self._check_running()
         letter = self._letter(root, event, id, to)
+        if id is None and self.woods.known(root) is not None:
+            # Nobody else has this letter, and its tree is at hand: there is nothing to find out first.
+            answer: Fate = asyncio.get_running_loop().create_future()
+            self.inboxes.put(Waiting(letter, answer), bounded=True)
+            return await answer
         if (earlier := await self.under_way.earlier(letter)) is not None:
             return earlier
         return await self._errand(letter, lambda fate: self._bring_in(letter, fate, is_named=id is not None))
