@@ -13,6 +13,7 @@ from antiphon.cli.db import default_store, main, parser
 from antiphon.runtime.errors import StoreError
 from antiphon.runtime.records import Commit
 from antiphon.stores import maintenance
+from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.facts import contents
 from antiphon.testing.stores.samples import VALUES, birth, letter, newborn, step, steps, task
@@ -181,9 +182,9 @@ def test_check_says_what_it_finds_as_json(db, path):
 
 def test_check_finds_every_page_of_rubbish(db, path):
     whole = path.read_bytes()
-    for page in range(len(whole) // 4096):
+    for page in range(len(whole) // PAGE_SIZE):
         spoiled = bytearray(whole)
-        spoiled[page * 4096 : (page + 1) * 4096] = b"\xff" * 4096
+        spoiled[page * PAGE_SIZE : (page + 1) * PAGE_SIZE] = b"\xff" * PAGE_SIZE
         path.write_bytes(spoiled)
         code, out, _ = db("check")
 
@@ -277,7 +278,7 @@ def test_a_backup_overwrites_nothing(db, tmp_path):
 
 def test_a_backup_of_a_damaged_store_is_not_kept(db, path, tmp_path):
     spoiled = bytearray(path.read_bytes())
-    spoiled[-4096:] = b"\xff" * 4096
+    spoiled[-PAGE_SIZE:] = b"\xff" * PAGE_SIZE
     path.write_bytes(spoiled)
     code, _, err = db("backup", tmp_path / "copy.db")
 

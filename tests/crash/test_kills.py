@@ -41,7 +41,9 @@ def test_kills_while_the_clock_jumps_lose_and_repeat_nothing(tmp_path):
 
 def test_a_process_that_acknowledges_too_early_is_found_out(tmp_path):
     lives = Lives(str(tmp_path / "threads.db"), seed=4)
-    for _ in range(10):
+    for _ in range(100):  # how soon depends on the machine: a kill must fall between the boast and the deed
         lives.killed_at("before post", boasts=True)
+        if lives.tally.lost:
+            break
 
     assert lives.tally.lost > 0
