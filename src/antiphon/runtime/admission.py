@@ -6,6 +6,7 @@ from typing import Any
 from antiphon.chart.errors import EventError
 from antiphon.chart.ops import checked
 
+_encode = json.JSONEncoder(allow_nan=False).encode  # made once: json.dumps would make one for every event
 OWN = ("xstate.", "antiphon.")
 
 
@@ -23,7 +24,7 @@ def admissible(event: Any) -> Any:
 def not_json(value: Any) -> str | None:
     """Why a value is not JSON, if it is not."""
     try:
-        json.dumps(value, allow_nan=False).encode()
+        _encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         return str(error)
     return None

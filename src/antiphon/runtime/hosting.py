@@ -25,6 +25,11 @@ class Notes:
     heard: list[tuple[str, Any]] = field(default_factory=list)
     unhandled: bool = False
 
+    @property
+    def asks(self) -> bool:
+        """Whether anything of it has to be stored."""
+        return bool(self.timers or self.cancelled or self.started or self.ended)
+
 
 class TreeHost:
     """Notes requests of one tree; while `silent`, when history is gone over again, it notes nothing."""

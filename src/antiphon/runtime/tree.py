@@ -223,9 +223,8 @@ class Tree:
 
     def commit(self, batch: Batch) -> Commit:
         """What storing a batch changes."""
-        cancelled = {id for notes in batch.notes for id in notes.cancelled}
-        timers = [letter for notes in batch.notes for letter in notes.timers if letter.id not in cancelled]
-        snapshot = self._snapshot_if_due() if batch.entries else None
+        asking = [notes for notes in batch.notes if notes.asks]
+        cancelled = {id for notes in asking for id in notes.cancelled}
         return Commit(
             self.root,
             batch.expected,
@@ -234,10 +233,10 @@ class Tree:
             birth=batch.birth,
             entries=tuple(batch.entries),
             taken=(*batch.taken, *sorted(cancelled)),
-            letters=tuple(timers),
-            tasks=tuple(task for notes in batch.notes for task, _ in notes.started),
-            ended=tuple(ended for notes in batch.notes for ended in notes.ended),
-            snapshot=snapshot,
+            letters=tuple(letter for notes in asking for letter in notes.timers if letter.id not in cancelled),
+            tasks=tuple(task for notes in asking for task, _ in notes.started),
+            ended=tuple(ended for notes in asking for ended in notes.ended),
+            snapshot=self._snapshot_if_due() if batch.entries else None,
         )
 
     def _snapshot_if_due(self) -> Any:
