@@ -14,7 +14,7 @@ from antiphon.actors.audience import Audience, as_exception
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.errors import NotRoot
 from antiphon.actors.host import IN_PROCESS, Host
-from antiphon.actors.logic import LogicSnapshot, restored
+from antiphon.actors.logic import LogicSnapshot, after_failure, restored
 from antiphon.actors.machines import MachineLogic
 from antiphon.actors.observers import Subscription, guarded, report_unhandled, to_observer
 from antiphon.actors.selection import Selection, same
@@ -27,7 +27,6 @@ from antiphon.chart.ops import checked
 from antiphon.chart.plans import Plan
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import Snapshot, make_snapshot
-from antiphon.chart.steps import failed
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -366,7 +365,7 @@ class Actor(Generic[S, E]):
                 self.logic.prepare(self, effect, starting=True)
         except Exception as error:
             self.pending = ()
-            self._snapshot = _failed(self._snapshot, error)
+            self._snapshot = after_failure(self._snapshot, error)
 
     def _update(self, snapshot: Any, event: Any) -> None:
         """Publish a snapshot, then let the rest of its effects happen."""
@@ -376,7 +375,7 @@ class Actor(Generic[S, E]):
             for effect in pending:
                 self.logic.deliver(self, effect)
         except Exception as error:  # no clock to set a timer on, for one
-            self._snapshot = snapshot = _failed(snapshot, error)
+            self._snapshot = snapshot = after_failure(snapshot, error)
         match snapshot.status:
             case "active":
                 self._show(snapshot)
@@ -409,7 +408,7 @@ class Actor(Generic[S, E]):
     # -- ending --------------------------------------------------------------------------------------------------
 
     def _fail(self, error: Exception) -> None:
-        self._snapshot = _failed(self._snapshot, error)
+        self._snapshot = after_failure(self._snapshot, error)
         self._end_in_error(error)
 
     def _end_in_error(self, error: Any) -> None:
@@ -439,11 +438,6 @@ class Actor(Generic[S, E]):
     # -- timers --------------------------------------------------------------------------------------------------
 
     @property
-    def has_timers(self) -> bool:
-        """Whether the actor ever set a timer."""
-        return self._timers is not None
-
-    @property
     def timers(self) -> Timers:
         """The actor's pending timers."""
         if self._timers is None:
@@ -452,9 +446,3 @@ class Actor(Generic[S, E]):
 
     def __repr__(self) -> str:
         return f"Actor({self.id!r}, {self._snapshot!r})"
-
-
-def _failed(snapshot: Any, error: Exception) -> Any:
-    if isinstance(snapshot, Snapshot):
-        return failed(snapshot, error)
-    return LogicSnapshot("error", context=snapshot.context, input=snapshot.input, output=snapshot.output, error=error)

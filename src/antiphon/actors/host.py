@@ -66,8 +66,7 @@ class InProcess:
 
     def cancel_timers(self, actor: Any) -> None:
         """Forget all delayed events of an actor that has ended."""
-        if actor.has_timers:
-            actor.timers.cancel_all()
+        actor.timers.cancel_all()
 
     def start(self, actor: Any, logic: Any) -> None:
         """Begin the work an actor stands for."""

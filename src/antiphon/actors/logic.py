@@ -6,6 +6,8 @@ from typing import Any, Protocol
 from antiphon.chart.errors import SnapshotError
 from antiphon.chart.functions import shape
 from antiphon.chart.persist import STATUSES, to_json_error, to_json_value
+from antiphon.chart.snapshot import Snapshot
+from antiphon.chart.steps import failed
 
 
 class Logic(Protocol):
@@ -61,6 +63,13 @@ def restored(persisted: Any) -> LogicSnapshot:
         output=persisted.get("output"),
         error=persisted.get("error"),
     )
+
+
+def after_failure(snapshot: Any, error: Exception) -> Any:
+    """The snapshot an actor of any kind ends with when it raises: where it stood, and why."""
+    if isinstance(snapshot, Snapshot):
+        return failed(snapshot, error)
+    return LogicSnapshot("error", context=snapshot.context, input=snapshot.input, output=snapshot.output, error=error)
 
 
 class LogicScope:
