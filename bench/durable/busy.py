@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from antiphon.runtime.records import Commit
@@ -21,10 +21,10 @@ class CountingStore(SqliteStore):
 
     transactions = 0
 
-    async def commit(self, commits: Sequence[Commit]) -> None:
+    async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits durable, and count that as one."""
         self.transactions += 1
-        await super().commit(commits)
+        await super().commit(commits, written)
 
 
 async def main(folder: Path, actors: int) -> None:

@@ -36,7 +36,7 @@ def copy(first: Saved, root: str) -> Commit:
     """The commit that creates another actor like the first."""
     (entry,) = first.entries
     birth = replace(first.birth, incarnation=f"copy-{root}")
-    return Commit(root, 0, entry.at, first.status, birth=birth, entries=(replace(entry, root=root),))
+    return Commit(root, 0, entry.at, first.status, birth=birth, entries=(entry._replace(root=root),))
 
 
 async def wake(path: Path, actors: int) -> None:

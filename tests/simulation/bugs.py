@@ -1,6 +1,5 @@
 """Bugs to plant into the runtime: the simulation must find each of them."""
 
-from dataclasses import replace
 
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.hosting import TreeHost
@@ -16,7 +15,7 @@ from antiphon.testing.simulation.processes import current_process
 class ForgetsIds(MemoryStore):
     """Does not remember which letters were applied."""
 
-    async def commit(self, commits):
+    async def commit(self, commits, written=None):
         await super().commit(commits)
         for tree in self.trees.values():
             tree.applied.clear()
@@ -25,8 +24,8 @@ class ForgetsIds(MemoryStore):
 class TwoTransactions(MemoryStore):
     """Stores steps first, and what they ask for in a second transaction."""
 
-    async def commit(self, commits):
-        await super().commit([replace(commit, letters=(), tasks=(), ended=()) for commit in commits])
+    async def commit(self, commits, written=None):
+        await super().commit([commit._replace(letters=(), tasks=(), ended=()) for commit in commits])
         await current_process().pause("between two transactions")
         await super().commit([_rest(commit) for commit in commits])
 
@@ -41,8 +40,8 @@ def _rest(commit):
 class TasksInMemory(MemoryStore):
     """Does not store tasks."""
 
-    async def commit(self, commits):
-        await super().commit([replace(commit, tasks=()) for commit in commits])
+    async def commit(self, commits, written=None):
+        await super().commit([commit._replace(tasks=()) for commit in commits])
 
 
 def no_dedup(patch):
@@ -81,7 +80,7 @@ def acknowledged_too_early(patch):
 
     async def store(runtime, works):
         for work in works:
-            for waiting, (_, receipt) in zip(work.taken, work.batch.receipts, strict=False):
+            for waiting, receipt in zip(work.taken, work.batch.receipts, strict=False):
                 waiting.succeed(receipt)
         await real(runtime, works)
 

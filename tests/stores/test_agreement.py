@@ -98,7 +98,7 @@ def commit_of(drawn, slip, seqs):
         given.pop("birth", None)
     expected = seqs.get(root, 0) + slip
     entries = enumerate(drawn.get("entries", ()), expected + 1)
-    given["entries"] = tuple(replace(entry, root=root, seq=seq) for seq, entry in entries)
+    given["entries"] = tuple(entry._replace(root=root, seq=seq) for seq, entry in entries)
     given["tasks"] = tuple(replace(task, root=root) for task in drawn.get("tasks", ()))
     commit = Commit(expected=expected, **given)
     seqs[root] = commit.seq

@@ -167,7 +167,7 @@ def _dead(options: argparse.Namespace) -> int:
     lines: list[str] = []
     for at, letter, error in found:
         lines += [f"{moment(at)}  {letter.root}  {letter.id}  {letter.event.get('type')}", f"    {error}"]
-    records = [{"at": at, "error": error, "letter": asdict(letter)} for at, letter, error in found]
+    records = [{"at": at, "error": error, "letter": letter._asdict()} for at, letter, error in found]
     return _say(options, lines or ["no dead letters"], records)
 
 

@@ -23,12 +23,6 @@ class Notes:
     started: list[tuple[Task, Any]] = field(default_factory=list)
     ended: list[tuple[str, TaskState]] = field(default_factory=list)
     heard: list[tuple[str, Any]] = field(default_factory=list)
-    unhandled: bool = False
-
-    @property
-    def asks(self) -> bool:
-        """Whether anything of it has to be stored."""
-        return bool(self.timers or self.cancelled or self.started or self.ended)
 
 
 class TreeHost:
@@ -37,14 +31,23 @@ class TreeHost:
     def __init__(self, root: str, incarnation: str, epoch: int) -> None:
         self.root, self.incarnation, self.epoch = root, incarnation, epoch
         self.seq, self.now, self.silent = 0, 0, False
-        self.notes = Notes()
+        self.has_notes = self.is_unhandled = False
+        self._notes = Notes()  # most steps ask for nothing: then it is good for the next one too
         self.letters: dict[str, Letter] = {}  # delayed ones that are still to come, by id
         self.tasks: dict[str, Task] = {}  # running ones, by the address of their actor
         self._count = 0
 
     def begin(self, seq: int, now: int) -> None:
         """Be ready to note what a step asks for."""
-        self.seq, self.now, self.notes, self._count = seq, now, Notes(), 0
+        self.seq, self.now, self._count, self.is_unhandled = seq, now, 0, False
+        if self.has_notes:
+            self._notes, self.has_notes = Notes(), False
+
+    @property
+    def notes(self) -> Notes:
+        """What the step has asked for, for someone to add to."""
+        self.has_notes = True
+        return self._notes
 
     def resume(self, letters: tuple[Letter, ...], tasks: tuple[Task, ...]) -> None:
         """Know again what is still open."""
@@ -115,7 +118,7 @@ class TreeHost:
 
     def unhandled(self, event: Any, snapshot: Any) -> None:
         """Note that no transition took the event."""
-        self.notes.unhandled = True
+        self.is_unhandled = True
 
     # -- bookkeeping ---------------------------------------------------------------------------------------------
 
@@ -127,10 +130,11 @@ class TreeHost:
 
     def _cancel(self, letter: Letter) -> None:
         del self.letters[letter.id]
-        if letter in self.notes.timers:
-            self.notes.timers.remove(letter)
+        notes = self.notes
+        if letter in notes.timers:
+            notes.timers.remove(letter)
         else:
-            self.notes.cancelled.append(letter.id)
+            notes.cancelled.append(letter.id)
 
     def _token(self) -> str:
         self._count += 1

@@ -3,8 +3,9 @@
 import asyncio
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import islice
 
 from antiphon.runtime.errors import InboxFull
 from antiphon.runtime.records import Letter, Receipt
@@ -38,7 +39,7 @@ class UnderWay:
         """What became of the same letter if it is on its way already: a duplicate, unless it was refused."""
         if (fate := self._fates.get((letter.root, letter.id))) is not None:
             receipt = await asyncio.shield(fate)
-            return receipt if receipt.status == "rejected" else replace(receipt, status="duplicate")
+            return receipt if receipt.status == "rejected" else receipt._replace(status="duplicate")
         return None
 
     def claim(self, letter: Letter) -> "asyncio.Future[Receipt]":
@@ -63,6 +64,8 @@ class Inboxes:
         self._inboxes: dict[str, deque[Waiting]] = {}
         self._ready: dict[str, None] = {}
         self._held: dict[str, int] = {}  # trees that have no turn before a time, because the store has failed
+        self._busy: set[str] = set()  # trees whose turn is not over until what they did is stored
+        self._overdue: set[str] = set()  # of those, the ones that had an alarm meanwhile
         self._due: list[tuple[int, str]] = []
         self.wake = asyncio.Event()
 
@@ -86,7 +89,7 @@ class Inboxes:
             self._make_ready(root)
 
     def _make_ready(self, root: str) -> None:
-        if root not in self._held:
+        if root not in self._held and root not in self._busy:
             self._ready[root] = None
             self.wake.set()
 
@@ -107,27 +110,41 @@ class Inboxes:
         """Whether letters wait for a tree."""
         return bool(self._inboxes.get(root))
 
+    def is_busy(self, root: str) -> bool:
+        """Whether a tree has a turn that is not over."""
+        return root in self._busy
+
     @property
-    def is_empty(self) -> bool:
-        """Whether no tree has a turn to take."""
-        return not self._ready
+    def ready(self) -> int:
+        """How many trees have a turn to take."""
+        return len(self._ready)
 
     def turns(self, most: int) -> list[str]:
-        """The trees whose turn it is, in the order in which they became ready."""
-        roots = list(self._ready)[:most]
+        """The trees whose turn it is, in the order in which they became ready; a turn lasts until `finish`."""
+        roots = list(islice(self._ready, most))
         for root in roots:
             del self._ready[root]
+        self._busy.update(roots)
         return roots
 
+    def finish(self, root: str) -> None:
+        """A turn is over; if there are more letters, the tree waits for another."""
+        self._busy.discard(root)
+        if root in self._overdue:
+            self._overdue.discard(root)
+            self.alarm(0, root)
+        if root in self._inboxes:
+            self._make_ready(root)
+
     def draw(self, root: str, most: int) -> list[Waiting]:
-        """The next letters of a tree; it gets another turn if there are more."""
-        inbox = self._inboxes.get(root, deque())
-        drawn = [inbox.popleft() for _ in range(min(most, len(inbox)))]
-        if inbox:
-            self._ready[root] = None
-        else:
-            self._inboxes.pop(root, None)
-        return drawn
+        """The next letters of a tree."""
+        inbox = self._inboxes.get(root)
+        if inbox is None:
+            return []
+        if len(inbox) <= most:
+            del self._inboxes[root]
+            return list(inbox)
+        return [inbox.popleft() for _ in range(most)]
 
     def alarm(self, due: int, root: str) -> None:
         """Remember when to look at a tree's stored letters."""
@@ -144,7 +161,8 @@ class Inboxes:
                 self._held.pop(root, None)
                 if self.has(root):
                     self._make_ready(root)
-        return list(roots)
+        self._overdue.update(self._busy.intersection(roots))
+        return [root for root in roots if root not in self._busy]
 
     @property
     def next_alarm(self) -> int | None:

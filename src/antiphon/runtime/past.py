@@ -112,4 +112,4 @@ def interruption(task: Task, now: int, fenced: bool = True) -> Letter:
 
 def _moved(letter: Letter, root: str, id: str, later_ms: int) -> Letter:
     """A delayed letter for a fork, with the time left that it had."""
-    return replace(letter, id=id, root=root, at=letter.at + later_ms, due=letter.due + later_ms)
+    return letter._replace(id=id, root=root, at=letter.at + later_ms, due=letter.due + later_ms)

@@ -8,7 +8,6 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from antiphon.runtime.errors import NotRunning, Quarantined, StoreError, Unstora
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Inboxes, UnderWay, Waiting
 from antiphon.runtime.machines import Machines
+from antiphon.runtime.pace import Pace
 from antiphon.runtime.past import Past
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt
 from antiphon.runtime.store import Store
@@ -70,13 +70,18 @@ class Runtime:
         self.feeds = Feeds(store)
         self.inboxes = Inboxes(inbox_limit)
         self.tasks = TaskRunner(self._deliver, self.now)
-        self.woods = Woods(store, self.machines, tree_limit, self._is_idle, self.now, snapshot_every)
+        self.woods = Woods(store, self.machines, tree_limit, self._is_dispensable, self.now, snapshot_every)
         self.past = Past(self.woods, store, self.now, self.new_id)
         self.under_way = UnderWay()
         self._errands: set[asyncio.Task[None]] = set()
         self._failures: dict[str, int] = {}
         self._careful: set[str] = set()  # trees that take one letter at a time, to find the one that spoils a commit
-        self._busy: set[str] = set()  # trees between taking letters and storing what they did
+        self._pace = Pace()
+        self._computed: list[Work] = []  # what waits until the commit before it is stored
+        self._storing: asyncio.Task[None] | None = None
+        self._calm = asyncio.Event()  # set, and replaced, when a commit is done with
+        self._is_writing = False  # the store needs the processor more than we do
+        self._written_at = 0.0
         self._loop_task: asyncio.Task[None] | None = None
         self._stopping = False  # no more letters from outside
         self._closing = False  # and none on their way
@@ -143,7 +148,7 @@ class Runtime:
         """Put an event into an inbox; it is stored when this returns, and taken when its time comes."""
         self._check_running()
         letter = self._letter(root, event, id, to)
-        letter = replace(letter, due=letter.at + delay_ms)
+        letter = letter._replace(due=letter.at + delay_ms)
         if (earlier := await self.under_way.earlier(letter)) is not None:
             return earlier
         return await self._errand(letter, lambda fate: self._put_away(letter, fate))
@@ -179,8 +184,14 @@ class Runtime:
 
     async def snapshot(self, root: str, seq: int | None = None) -> Any:
         """A tree's snapshot as JSON, now or as it was at a sequence number."""
-        tree = await self.woods.tree(root) if seq is None else await self.past.rebuild(root, seq)
+        tree = await self._settled(root) if seq is None else await self.past.rebuild(root, seq)
         return tree.actor.get_persisted_snapshot()
+
+    async def _settled(self, root: str) -> Tree:
+        """A tree, once all that it did is stored: nothing else may be shown."""
+        while self.inboxes.is_busy(root):
+            await self._calm.wait()
+        return await self.woods.tree(root)
 
     async def fork(self, root: str, seq: int, *, new: str | None = None) -> str:
         """A new tree that begins where another one was at a sequence number."""
@@ -194,18 +205,38 @@ class Runtime:
 
     async def _loop(self) -> None:
         await self._pick_up()
-        while True:
+        while not (self._closing and self._is_idle):
             for root in self.inboxes.alarms(self.now()):
                 await self._collect(root)
-            works = [work for root in self.inboxes.turns(BATCH_TREES) if (work := await self._turn(root))]
-            if works:
-                await self._store(works)
-            self._busy.clear()
-            if works:
-                continue
-            if self._closing:
-                return
+            if self._may_compute:
+                await self._compute()
+            if self._computed and self._storing is None:
+                works, self._computed = self._computed, []
+                self._is_writing = True
+                self._storing = asyncio.get_running_loop().create_task(self._store_and_finish(works))
             await self._rest()
+
+    @property
+    def _is_idle(self) -> bool:
+        return not self.inboxes.ready and not self._computed and self._storing is None
+
+    @property
+    def _may_compute(self) -> bool:
+        return self.inboxes.ready > 0 and len(self._computed) < BATCH_TREES and not self._is_writing
+
+    async def _compute(self) -> None:
+        """Let trees take their turns: of those that are ready some, while there is nothing to wait for, or all."""
+        clock = asyncio.get_running_loop().time
+        ready = min(self.inboxes.ready, BATCH_TREES - len(self._computed))
+        roots = self.inboxes.turns(ready if self._storing is not None else self._pace.share(ready))
+        began = clock()
+        for root in roots:
+            work = await self._turn(root)
+            if work is None:
+                self.inboxes.finish(root)
+            else:
+                self._computed.append(work)
+        self._pace.computed(len(roots), clock() - began)
 
     async def _pick_up(self) -> None:
         """Go on with what the last owner of the store left."""
@@ -226,8 +257,9 @@ class Runtime:
         return None
 
     async def _rest(self) -> None:
+        """Sleep until there is something to do; what is being stored wakes us when it is done."""
         self.inboxes.wake.clear()
-        if not self.inboxes.is_empty or self._closing:
+        if self._may_compute or (self._computed and self._storing is None) or (self._closing and self._is_idle):
             return
         alarm = self.inboxes.next_alarm
         rest = REST_S if alarm is None else min(REST_S, max(0, alarm - self.now()) / 1000)
@@ -254,9 +286,8 @@ class Runtime:
         waiting = self.inboxes.draw(root, 1 if root in self._careful else BATCH_LETTERS)
         if not waiting:
             return None
-        self._busy.add(root)
         try:
-            tree = await self.woods.tree(root)
+            tree = self.woods.at_hand(root) or await self.woods.tree(root)
         except Exception as error:
             self._fail(waiting, error)
             return None
@@ -294,13 +325,32 @@ class Runtime:
         self.inboxes.put_back(tree.root, [one for one in waiting if one is not culprit])
         culprit.fail(Quarantined(f"{tree.root!r} could not take {letter.id!r} and is set aside: {reason}"))
 
+    async def _store_and_finish(self, works: list[Work]) -> None:
+        """Store what the trees did, let it happen, and give them their next turn."""
+        try:
+            await self._store(works)
+        finally:
+            for work in works:
+                self.inboxes.finish(work.tree.root)
+            self._storing, self._is_writing = None, False
+            self._calm.set()
+            self._calm = asyncio.Event()
+            self.inboxes.wake.set()
+
+    def _written(self) -> None:
+        """Go on computing: what was written is on its way to the disk."""
+        self._is_writing = False
+        self._written_at = asyncio.get_running_loop().time()
+        self.inboxes.wake.set()
+
     async def _store(self, works: list[Work]) -> None:
         """Store what the trees did, then let it happen."""
         commits = [work.commit for work in works if not work.commit.is_empty]
         self._point("before commit")
         try:
             if commits:
-                await self.store.commit(commits)
+                await self.store.commit(commits, self._written)
+                self._pace.flushed(asyncio.get_running_loop().time() - self._written_at)
         except StoreError as error:
             if len(works) > 1:  # one of them may have spoiled it for all
                 for work in works:
@@ -339,7 +389,7 @@ class Runtime:
     def _perform(self, work: Work) -> None:
         """Let happen what a stored step asked for."""
         work.tree.taken.clear()
-        for waiting, (_, receipt) in zip(work.taken, work.batch.receipts, strict=False):
+        for waiting, receipt in zip(work.taken, work.batch.receipts, strict=False):
             waiting.succeed(receipt)
         ended = dict.fromkeys(id for id, _ in work.commit.ended)
         for id in ended:
@@ -366,8 +416,9 @@ class Runtime:
         at = self.now()
         return Letter(id or self.new_id(), root, admissible(event), at, at, to)
 
-    def _is_idle(self, tree: Tree) -> bool:
-        return not self.inboxes.has(tree.root) and not tree.host.tasks and tree.root not in self._busy
+    def _is_dispensable(self, tree: Tree) -> bool:
+        root = tree.root
+        return not (self.inboxes.has(root) or tree.host.tasks or self.inboxes.is_busy(root))
 
     def _check_running(self) -> None:
         if self._loop_task is None or self._stopping:

@@ -1,6 +1,6 @@
 """The port to whatever keeps letters, journals, tasks and snapshots."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from antiphon.runtime.records import Commit, Entry, Letter, Saved, Summary, Task
@@ -21,8 +21,11 @@ class Store(Protocol):
         """Put letters into inboxes; false for one whose id was posted or applied before."""
         ...
 
-    async def commit(self, commits: Sequence[Commit]) -> None:
-        """Make all commits durable at once, or raise and change nothing."""
+    async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
+        """Make all commits durable at once, or raise and change nothing.
+
+        `written` may be called, on the event loop, as soon as nothing but the disk is waited for.
+        """
         ...
 
     async def load(self, root: str) -> Saved | None:

@@ -36,7 +36,7 @@ class Batch:
     entries: list[Entry] = field(default_factory=list)
     taken: list[str] = field(default_factory=list)
     notes: list[Notes] = field(default_factory=list)
-    receipts: list[tuple[Letter, Receipt]] = field(default_factory=list)
+    receipts: list[Receipt] = field(default_factory=list)  # one for every letter
 
 
 class Tree:
@@ -170,25 +170,28 @@ class Tree:
 
     def take(self, letter: Letter, now: int, batch: Batch) -> None:
         """Take a letter, unless it has been overtaken by what happened since it was sent."""
+        host, event = self.host, letter.event
         self.queued.discard(letter.id)
         if self.posted.pop(letter.id, None) is not None or letter.timer is not None:
             batch.taken.append(letter.id)
             self.taken.add(letter.id)
         actor = actor_at(self.actor, letter.to)
         if not self._is_current(letter) or actor is None or not actor.is_running:
-            batch.receipts.append((letter, self._rejection(letter, actor)))
+            batch.receipts.append(self._rejection(letter, actor))
             return
-        self.host.begin(self.seq + 1, now)
+        host.begin(self.seq + 1, now)
         before = actor.get_snapshot()
-        event = {**letter.event, "due": letter.due} if letter.timer is not None else letter.event
-        self.host.letters.pop(letter.id, None)
+        if letter.timer is not None:
+            event = {**event, "due": letter.due}
+            host.letters.pop(letter.id, None)
         actor.system.relay(None, actor, event)
         if letter.task is not None and letter.id == letter.task:
-            self.host.end(letter.to, _ending(letter.event))
-        if self.host.notes.unhandled and actor.get_snapshot() is before:
-            batch.receipts.append((letter, self._rejection(letter, actor)))
+            host.end(letter.to, _ending(event))
+        if host.is_unhandled and actor.get_snapshot() is before:
+            batch.receipts.append(self._rejection(letter, actor))
             return
         self._note(batch, now, letter.to, event, letter, before)
+        batch.receipts.append(Receipt("accepted", letter.id, self.seq))
 
     def _is_current(self, letter: Letter) -> bool:
         if letter.timer is not None:
@@ -206,24 +209,29 @@ class Tree:
     def _note(self, batch: Batch, now: int, to: str, event: Any, letter: Letter | None, before: Any) -> None:
         """Add a step to a batch."""
         self.seq += 1
-        notes = self.host.notes
+        host, outside, timer = self.host, None, None
+        if letter is not None and letter.timer is not None:
+            timer = letter.id
+        elif letter is not None and letter.task is None:
+            outside = letter.id
         after = (actor_at(self.actor, to) or self.actor).get_snapshot()
-        value = getattr(after, "value", None)
-        changed = before is None or value != getattr(before, "value", None)
+        value = after.value if _is_elsewhere(after, before) else None
         status = after.status if before is None or after.status != before.status else None
-        outside = letter.id if letter is not None and letter.timer is None and letter.task is None else None
-        timer = letter.id if letter is not None and letter.timer is not None else None
-        shown = value if changed else None
-        entry = Entry(self.root, self.seq, now, to, event, outside, shown, status, tuple(notes.emitted), timer)
+        emitted = tuple(host.notes.emitted) if host.has_notes else ()
         self.size += _rough_size(event)
-        batch.entries.append(entry)
-        batch.notes.append(notes)
-        if letter is not None:
-            batch.receipts.append((letter, Receipt("accepted", letter.id, self.seq)))
+        batch.entries.append(Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer))
+        if host.has_notes:
+            batch.notes.append(host.notes)
 
     def commit(self, batch: Batch) -> Commit:
         """What storing a batch changes."""
-        asking = [notes for notes in batch.notes if notes.asks]
+        snapshot = self._snapshot_if_due() if batch.entries else None
+        entries, asking = tuple(batch.entries), batch.notes
+        if not asking:
+            taken = tuple(batch.taken)
+            return Commit(
+                self.root, batch.expected, batch.at, self.status, batch.birth, None, entries, taken, snapshot=snapshot
+            )
         cancelled = {id for notes in asking for id in notes.cancelled}
         return Commit(
             self.root,
@@ -231,12 +239,12 @@ class Tree:
             batch.at,
             self.status,
             birth=batch.birth,
-            entries=tuple(batch.entries),
+            entries=entries,
             taken=(*batch.taken, *sorted(cancelled)),
             letters=tuple(letter for notes in asking for letter in notes.timers if letter.id not in cancelled),
             tasks=tuple(task for notes in asking for task, _ in notes.started),
             ended=tuple(ended for notes in asking for ended in notes.ended),
-            snapshot=self._snapshot_if_due() if batch.entries else None,
+            snapshot=snapshot,
         )
 
     def _snapshot_if_due(self) -> Any:
@@ -248,6 +256,15 @@ class Tree:
         self.snapshot_seq, self.size = self.seq, 0
         self.snapshot_size = len(json.dumps(snapshot))
         return snapshot
+
+
+def _is_elsewhere(after: Any, before: Any) -> bool:
+    """Whether a machine is in other states than before; actors of other kinds are nowhere."""
+    if not isinstance(after, Snapshot):
+        return False
+    if not isinstance(before, Snapshot):
+        return True
+    return after.configuration.shared_value != before.configuration.shared_value
 
 
 def _ending(event: Any) -> TaskState:

@@ -36,6 +36,13 @@ class Woods:
         """A tree, if it is in memory."""
         return self._trees.get(root)
 
+    def at_hand(self, root: str) -> Tree | None:
+        """A tree, if it is in memory, to be used now."""
+        tree = self._trees.pop(root, None)
+        if tree is not None:
+            self._trees[root] = tree  # the most recently used is the last
+        return tree
+
     def add(self, tree: Tree) -> None:
         """Keep a tree."""
         self._trees[tree.root] = tree
@@ -60,7 +67,7 @@ class Woods:
 
     async def tree(self, root: str) -> Tree:
         """A tree, in memory now; who asks while it is being loaded waits for the same load."""
-        while (tree := self._trees.pop(root, None)) is None:
+        while (tree := self.at_hand(root)) is None:
             loading = self._loading.get(root)
             if loading is not None:
                 await asyncio.wait([loading])
@@ -73,7 +80,6 @@ class Woods:
             finally:
                 self._missed.pop(root, None)
                 self._loading.pop(root).set_result(None)
-        self._trees[root] = tree  # the most recently used is the last
         return tree
 
     async def find(self, root: str) -> Tree | None:

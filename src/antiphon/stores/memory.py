@@ -3,7 +3,7 @@
 It keeps the rows that a durable store would keep, so that what works here works there.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from antiphon.runtime.errors import Conflict, RootExists, StoreError, UnknownRoot
@@ -64,7 +64,7 @@ class MemoryStore:
         posted = [(self._tree(letter.root), _checked(rows.letter_row(letter))) for letter in letters]
         return [_put(tree, row) for tree, row in posted]
 
-    async def commit(self, commits: Sequence[Commit]) -> None:
+    async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Check all commits, then make all of them; letters go last, when every new tree is there."""
         seqs: dict[str, int] = {}
         applied: set[tuple[str, str]] = set()
@@ -80,6 +80,8 @@ class MemoryStore:
             for root, row in each.letters:
                 if root in self.trees:
                     _put(self.trees[root], row)
+        if written is not None:
+            written()
 
     async def load(self, root: str) -> Saved | None:
         """A tree, if there is one of that id."""

@@ -61,9 +61,16 @@ class SqliteStore:
         """Put letters into inboxes."""
         return await self._on_thread(lambda: self._transaction(lambda: [self._put(letter) for letter in letters]))
 
-    async def commit(self, commits: Sequence[Commit]) -> None:
+    async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits durable at once; letters go last, when every new tree is there."""
-        await self._on_thread(lambda: self._transaction(lambda: self._apply_all(commits)))
+        loop = asyncio.get_running_loop()
+
+        def apply() -> None:
+            self._apply_all(commits)
+            if written is not None:
+                loop.call_soon_threadsafe(written)
+
+        await self._on_thread(lambda: self._transaction(apply))
 
     async def load(self, root: str) -> Saved | None:
         """A tree, if there is one of that id; a snapshot that cannot be read is done without."""
@@ -189,24 +196,52 @@ class SqliteStore:
         return self._db().execute(self._sql["add_letter"], (n, *rows.letter_row(letter))).rowcount > 0
 
     def _apply_all(self, commits: Sequence[Commit]) -> None:
-        for commit in commits:
-            self._apply(commit)
+        are_of_one_tree_each = len({commit.root for commit in commits}) == len(commits)
+        for group in [commits] if are_of_one_tree_each else [[commit] for commit in commits]:
+            self._apply(group)
         for commit in commits:
             for letter in commit.letters:
                 if self._find(letter.root) is not None:
                     self._put(letter)
 
-    def _apply(self, commit: Commit) -> None:
-        n = self._number(commit.root) if commit.birth is None else self._add_actor(commit, commit.birth)
+    def _apply(self, commits: Sequence[Commit]) -> None:
+        """Store commits of different trees, apart from their letters."""
+        numbered = [
+            (self._number(commit.root) if commit.birth is None else self._add_actor(commit, commit.birth), commit)
+            for commit in commits
+        ]
+        self._move(numbered)
+        self._add_entries(numbered)
+        for n, commit in numbered:
+            self._add_others(n, commit)
+
+    def _move(self, numbered: list[tuple[int, Commit]]) -> None:
+        moves = [(commit.seq, commit.status, commit.at, n, commit.expected) for n, commit in numbered]
+        if self._db().executemany(self._sql["move_actor"], moves).rowcount == len(moves):
+            return
+        for n, commit in numbered:
+            (seq,) = self._one("seq_of", n)
+            if seq != commit.seq or len(numbered) == 1:
+                raise Conflict(f"{commit.root!r} has moved on from {commit.expected}")
+
+    def _add_entries(self, numbered: list[tuple[int, Commit]]) -> None:
+        added = []
+        for n, commit in numbered:
+            rows.check_order(commit)
+            added += [(n, *rows.entry_row(entry)) for entry in commit.entries]
+        try:
+            self._db().executemany(self._sql["add_entry"], added)
+        except sqlite3.IntegrityError as error:
+            applied = ((n, seq, letter) for n, seq, _, _, letter, _ in added if letter is not None)
+            twice = next((letter for n, seq, letter in applied if self._applied(n, letter) != seq), None)
+            raise Conflict(f"letter {twice!r} was applied before") from error
+
+    def _add_others(self, n: int, commit: Commit) -> None:
+        """What few steps have."""
         execute, sql = self._db().execute, self._sql
-        if execute(sql["move_actor"], (commit.seq, commit.status, commit.at, n, commit.expected)).rowcount == 0:
-            raise Conflict(f"{commit.root!r} has moved on from {commit.expected}")
-        rows.check_order(commit)
         if commit.moved is not None:
             _, _, version, hash, *_ = rows.birth_row(commit.moved)
             execute(sql["change_version"], (version, hash, n))
-        for entry in commit.entries:
-            self._add_entry(n, entry)
         for id in commit.taken:
             execute(sql["drop_letter"], (n, id))
         for task in commit.tasks:
@@ -218,12 +253,6 @@ class SqliteStore:
             execute(sql["save_snapshot"], (rows.encoded(commit.snapshot), commit.seq, n))
         for letter, error in commit.dead:
             execute(sql["add_dead_letter"], (n, *rows.dead_row(letter, error, commit.at)))
-
-    def _add_entry(self, n: int, entry: Entry) -> None:
-        try:
-            self._db().execute(self._sql["add_entry"], (n, *rows.entry_row(entry)))
-        except sqlite3.IntegrityError as error:
-            raise Conflict(f"{entry.root!r} has applied letter {entry.letter!r} before") from error
 
     def _add_actor(self, commit: Commit, birth: Birth) -> int:
         values = (commit.root, *rows.birth_row(birth), commit.status, commit.at, commit.at)

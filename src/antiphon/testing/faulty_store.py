@@ -33,10 +33,10 @@ class FaultyStore:
         self._count("post")
         return await self._inner.post(letters)
 
-    async def commit(self, commits: Sequence[Commit]) -> None:
+    async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits."""
         self._count("commit")
-        await self._inner.commit(commits)
+        await self._inner.commit(commits, written)
 
     async def load(self, root: str) -> Saved | None:
         """A tree."""

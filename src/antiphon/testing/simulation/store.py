@@ -57,12 +57,14 @@ class FaultyStore:
 
         return await self._do("post", post)
 
-    async def commit(self, commits: Sequence[Commit]) -> None:
+    async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits."""
 
         async def commit() -> None:
             await self._inner.commit(commits)
             self._weather.stored(commits)
+            if written is not None:
+                written()
 
         await self._do("commit", commit)
 
