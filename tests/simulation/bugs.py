@@ -1,6 +1,5 @@
 """Bugs to plant into the runtime: the simulation must find each of them."""
 
-
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.hosting import TreeHost
 from antiphon.runtime.past import Past

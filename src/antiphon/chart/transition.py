@@ -8,6 +8,7 @@ from antiphon.chart.effects import Call, Effect, Finish, SpawnChild
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
 from antiphon.chart.ops import checked
+from antiphon.chart.plans import Plan
 from antiphon.chart.signatures import C, E, F, Later, N
 from antiphon.chart.snapshot import Snapshot, make_snapshot
 from antiphon.chart.steps import Microstep, Step, Trace
@@ -36,7 +37,6 @@ def transition(
     assign, and that the machine has ended.
     """
     configuration = snapshot.configuration
-    context: Any = snapshot.context
     try:
         event_type = event["type"]
         plan = configuration.quick.get(event_type)
@@ -44,12 +44,21 @@ def transition(
         checked(event)
         raise
     if plan is None or snapshot.frame.status != "active":
-        leaf = decide(configuration, checked(event)["type"], context, event)
+        leaf = decide(configuration, checked(event)["type"], snapshot.context, event)
         plan = leaf.plan
         if plan is None or not plan.is_quick or is_reserved(event_type) or snapshot.frame.status != "active":
             step = Step(machine)
             after = step.advance(snapshot, event, leaf)
             return after, _listed(step.effects, complete)
+    after = follow(plan, snapshot, event)
+    if not plan.calls:
+        return after, NO_EFFECTS
+    return after, tuple([Call(op.type, op.function, None, after.context, event) for op in plan.call_ops])
+
+
+def follow(plan: Plan, snapshot: Snapshot[C, F, N], event: Any) -> Snapshot[C, F, N]:
+    """The snapshot after a plan that is quick and calls nothing."""
+    context: Any = snapshot.context
     for key, function in plan.assigns:
         found = function(context, event)
         if key is not None:
@@ -57,10 +66,7 @@ def transition(
             context[key] = found
         else:
             context = found
-    effects = NO_EFFECTS
-    if plan.calls:
-        effects = tuple([Call(op.type, op.function, None, context, event) for op in plan.call_ops])
-    return (make_snapshot(plan.target, context, snapshot.frame) if plan.changes else snapshot), effects
+    return make_snapshot(plan.target, context, snapshot.frame) if plan.changes else snapshot
 
 
 def _listed(effects: list[Effect], complete: bool) -> tuple[Effect, ...]:

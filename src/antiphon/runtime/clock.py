@@ -17,5 +17,7 @@ class SteadyClock:
     def now(self) -> int:
         """Milliseconds since the epoch."""
         running = self._monotonic()
-        self._offset = max(self._offset, self._wall() - running)
+        offset = self._wall() - running
+        if offset > self._offset:
+            self._offset = offset
         return int((running + self._offset) * 1000)

@@ -229,9 +229,9 @@ class Runtime:
         clock = asyncio.get_running_loop().time
         ready = min(self.inboxes.ready, BATCH_TREES - len(self._computed))
         roots = self.inboxes.turns(ready if self._storing is not None else self._pace.share(ready))
-        began = clock()
+        began, now = clock(), self.now()
         for root in roots:
-            work = await self._turn(root)
+            work = await self._turn(root, now)
             if work is None:
                 self.inboxes.finish(root)
             else:
@@ -281,7 +281,7 @@ class Runtime:
         if tree.next_due is not None:
             self.inboxes.alarm(tree.next_due, root)
 
-    async def _turn(self, root: str) -> Work | None:
+    async def _turn(self, root: str, now: int) -> Work | None:
         """Let a tree take some of its letters."""
         waiting = self.inboxes.draw(root, 1 if root in self._careful else BATCH_LETTERS)
         if not waiting:
@@ -291,8 +291,7 @@ class Runtime:
         except Exception as error:
             self._fail(waiting, error)
             return None
-        now, taken = self.now(), []
-        batch = tree.batch(now)
+        taken, batch = [], tree.batch(now)
         try:
             for one in waiting:
                 taken.append(one)
@@ -391,6 +390,11 @@ class Runtime:
         work.tree.taken.clear()
         for waiting, receipt in zip(work.taken, work.batch.receipts, strict=False):
             waiting.succeed(receipt)
+        if work.batch.notes:
+            self._do_what_was_asked(work)
+        self.feeds.publish(work.tree.root, work.commit.entries)
+
+    def _do_what_was_asked(self, work: Work) -> None:
         ended = dict.fromkeys(id for id, _ in work.commit.ended)
         for id in ended:
             self.tasks.cancel(id)
@@ -404,7 +408,6 @@ class Runtime:
                 guarded(call)
         for letter in work.commit.letters:
             self.inboxes.alarm(letter.due, letter.root)
-        self.feeds.publish(work.tree.root, work.commit.entries)
 
     # -- letters -------------------------------------------------------------------------------------------------
 

@@ -264,7 +264,7 @@ def _is_elsewhere(after: Any, before: Any) -> bool:
         return False
     if not isinstance(before, Snapshot):
         return True
-    return after.configuration.shared_value != before.configuration.shared_value
+    return bool(after.configuration.shared_value != before.configuration.shared_value)
 
 
 def _ending(event: Any) -> TaskState:
