@@ -47,10 +47,11 @@ class Feeds:
         try:
             while not self._closed:
                 wake = tail.wake
-                for entry in await self._next(tail, root, after):
+                found = await self._next(tail, root, after)
+                for entry in found:
                     after = entry.seq
                     yield entry
-                if wake is tail.wake and not self._closed:
+                if not found and wake is tail.wake and not self._closed:
                     await wake.wait()
         finally:
             tail.readers -= 1
@@ -58,16 +59,10 @@ class Feeds:
                 self._tails.pop(root, None)
 
     async def _next(self, tail: _Tail, root: str, after: int) -> list[Entry]:
-        """What comes after, from memory if it reaches back that far."""
+        """What comes after, from memory if it reaches back that far, else one page of what is stored."""
         if tail.entries and tail.entries[0].seq <= after + 1:
             return [entry for entry in tail.entries if entry.seq > after]
-        found: list[Entry] = []
-        while page := await self._store.entries(root, after, PAGE):
-            found.extend(page)
-            after = page[-1].seq
-            if len(page) < PAGE:
-                break
-        return found
+        return await self._store.entries(root, after, PAGE)
 
     def close(self) -> None:
         """End all feeds."""
