@@ -111,7 +111,7 @@ def serve(mode):
 def listen(server):
     import uvicorn
 
-    with socket.socket() as place:
+    with socket.socket(proto=socket.IPPROTO_TCP) as place:
         place.bind(("127.0.0.1", 0))
         place.listen()
         print(place.getsockname()[1], flush=True)

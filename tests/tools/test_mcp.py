@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import select
+import subprocess
 import sys
 
 import pytest
@@ -293,6 +294,13 @@ def test_a_call_after_the_end_is_an_error():
         return await ask(mcp, "ok__echo", text="a")
 
     assert "closed" in words(run(work()))
+
+
+def test_the_library_is_loaded_only_when_servers_are_started():
+    script = "import sys, antiphon.tools.mcp.toolbox; print('mcp' in sys.modules, 'anyio' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+
+    assert printed.split() == ["False", "False"]
 
 
 def test_without_the_library_it_is_said_what_to_install(monkeypatch):
