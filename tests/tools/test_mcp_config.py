@@ -1,11 +1,22 @@
 """A configuration of MCP servers is checked when it is read, and can be shown to anyone."""
 
+from pathlib import Path
+
 import pytest
 
 from antiphon.tools.errors import ConfigError
-from antiphon.tools.mcp.config import AddressServer, CommandServer, Limits, load_servers, servers_of
+from antiphon.tools.mcp.config import (
+    ADDRESS_KEYS,
+    COMMAND_KEYS,
+    AddressServer,
+    CommandServer,
+    Limits,
+    load_servers,
+    servers_of,
+)
 from tests.tools.stand import CANARY
 
+PAGE = Path(__file__).parents[2] / "docs" / "mcp.md"
 GOOD = """
 [servers.files]
 command = "mcp-files"
@@ -94,3 +105,9 @@ def test_what_may_be_secret_is_neither_shown_nor_quoted(tmp_path):
 
     assert "CommandServer" in shown
     assert CANARY not in shown
+
+
+def test_every_key_is_documented():
+    page = PAGE.read_text("utf-8")
+
+    assert [key for key in {**COMMAND_KEYS, **ADDRESS_KEYS} if f"| `{key}` |" not in page] == []
