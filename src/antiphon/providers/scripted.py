@@ -49,7 +49,7 @@ from antiphon.providers.base import (
 from antiphon.providers.clock import LOOP_CLOCK, Clock, sleep
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.references import Reference
-from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
+from antiphon.providers.tokens import guessed_usage
 
 MOST_REMEMBERED = 1_000
 PATTERNS = ("when", "system", "after")
@@ -85,8 +85,7 @@ class ScriptedModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Play the reply to a request."""
-        asked = tokens_of_request(request)
-        yield UsageDelta(Usage(asked, estimated=True), self.model.name)
+        yield UsageDelta(guessed_usage(request, 0), self.model.name)
         usage: Usage | None = None
         size = 0
         called = False
@@ -107,7 +106,7 @@ class ScriptedModel:
                         if self._pace_ms:
                             await sleep(self._clock, self._pace_ms)
                     yield delta
-        yield UsageDelta(usage or Usage(asked, tokens_of_bytes(size), estimated=True), self.model.name)
+        yield UsageDelta(usage or guessed_usage(request, size), self.model.name)
         yield Done("tool_calls" if called else "end")
 
     def _reply(self, request: Request) -> Mapping[str, Any]:
