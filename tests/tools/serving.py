@@ -1,10 +1,13 @@
 """A real MCP server for tests, made with the official library: what it does wrong is chosen by its first argument.
 
 `ok` serves, `chatty` also writes what is no message, `slow` takes its time first, `dies` and `mute` never serve,
-`http` serves at an address of this machine and prints its port.
+`http` serves at an address of this machine and prints its port. `old` is the one that is written by hand: it speaks
+the protocol as it was before 2026-07-28, as most servers still do, lists its tools on two
+pages, one of them twice, and starts in no time.
 """
 
 import base64
+import json
 import os
 import socket
 import subprocess
@@ -119,7 +122,40 @@ def listen(server):
         uvicorn.Server(settings).run(sockets=[place])
 
 
+def serve_as_of_old():
+    tool = {"inputSchema": {"type": "object"}}
+    pages = {
+        None: {"tools": [{"name": "echo", **tool}, {"name": "echo", **tool}], "nextCursor": "2"},
+        "2": {"tools": [{"name": "pid", **tool}, {"name": "die", **tool}]},
+    }
+    for line in sys.stdin:
+        asked = json.loads(line)
+        params = asked.get("params", {})
+        match asked["method"]:
+            case "initialize":
+                info = {"name": "old", "version": "1"}
+                result = {
+                    "protocolVersion": params["protocolVersion"],
+                    "capabilities": {"tools": {}},
+                    "serverInfo": info,
+                }
+            case "tools/list":
+                result = pages[params.get("cursor")]
+            case "tools/call":
+                if params["name"] == "die":
+                    os._exit(3)
+                text = str(os.getpid()) if params["name"] == "pid" else params["arguments"]["text"]
+                result = {"content": [{"type": "text", "text": text}]}
+            case _:
+                result = None
+        if "id" in asked:
+            answer = {"result": result} if result else {"error": {"code": -32601, "message": "unknown"}}
+            print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+
+
 def main(mode):
+    if mode == "old":
+        return serve_as_of_old()
     if mode == "dies":
         sys.exit(f"no licence found for {SECRET}")
     if mode == "mute":
@@ -128,7 +164,7 @@ def main(mode):
         time.sleep(0.3)
     if mode == "chatty":
         print(f'Welcome! {SECRET}\n{{}}\n[1, 2]\n\n{{"jsonrpc": "1.0"}}', flush=True)
-    serve(mode)
+    return serve(mode)
 
 
 if __name__ == "__main__":

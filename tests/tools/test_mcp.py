@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import select
+import signal
 import subprocess
 import sys
 
@@ -126,38 +127,24 @@ def test_a_secret_that_a_server_repeats_is_hidden(shared, caplog):
     assert CANARY not in seen + caplog.text
 
 
-def test_calls_run_at_the_same_time():
+def test_calls_run_at_the_same_time_and_are_cancelled_at_the_server():
     async def work():
         async with toolbox(server("ok")) as mcp:
+
+            def are_three(what):
+                async def asked():
+                    return words(await ask(mcp, "ok__waited", what=what)) == "3"
+
+                return asked
+
             waiting = [asyncio.create_task(ask(mcp, "ok__wait")) for _ in range(3)]
-
-            async def all_begun():
-                return words(await ask(mcp, "ok__waited", what="begun")) == "3"
-
-            await until(all_begun)
+            await until(are_three("begun"))
             for task in waiting:
                 task.cancel()
+            await until(are_three("cancelled"))
             return await asyncio.gather(*waiting, return_exceptions=True)
 
     assert [type(outcome) for outcome in run(work())] == [asyncio.CancelledError] * 3
-
-
-def test_a_cancelled_call_is_cancelled_at_the_server():
-    async def work():
-        async with toolbox(server("ok")) as mcp:
-            waiting = asyncio.create_task(ask(mcp, "ok__wait"))
-
-            async def begun():
-                return words(await ask(mcp, "ok__waited", what="begun")) == "1"
-
-            async def cancelled():
-                return words(await ask(mcp, "ok__waited", what="cancelled")) == "1"
-
-            await until(begun)
-            waiting.cancel()
-            await until(cancelled)
-
-    run(work())
 
 
 def test_a_call_that_takes_too_long_is_an_error_and_cancelled_at_the_server():
@@ -204,16 +191,62 @@ def test_a_server_that_dies_is_an_error_and_is_started_again_at_the_next_call():
     assert problems == ()
 
 
+def test_a_server_that_died_while_nobody_called_is_started_again_without_an_error():
+    async def work():
+        async with toolbox(server("old")) as mcp:
+            before = words(await ask(mcp, "old__pid"))
+            os.kill(int(before), signal.SIGKILL)
+            while not mcp._servers[0]._line.gone:
+                await asyncio.sleep(0)
+            return before, await ask(mcp, "old__pid")
+
+    before, after = run(work())
+    assert not after.is_error
+    assert words(after) != before
+
+
+def test_a_line_without_end_ends_the_server_and_not_the_memory():
+    async def work():
+        async with toolbox(server("ok")) as mcp:
+            flood = await ask(mcp, "ok__huge", characters=17 * 1024 * 1024)
+            return flood, await ask(mcp, "ok__echo", text="after")
+
+    flood, after = run(work())
+    assert flood.is_error
+    assert "more than 16 MiB" in words(flood)
+    assert words(after) == "after"
+
+
+def test_a_server_that_speaks_the_protocol_of_before_is_understood():
+    async def work():
+        async with toolbox(server("old")) as mcp:
+            return [tool.name for tool in mcp.tools], words(await ask(mcp, "old__echo", text="two"))
+
+    assert run(work()) == (["old__echo", "old__pid", "old__die"], "two")
+
+
+def test_closing_while_a_server_is_started_again_leaves_nothing(short_grace):
+    async def work():
+        async with toolbox(server("old")) as mcp:
+            await ask(mcp, "old__die")
+            waiting = asyncio.create_task(ask(mcp, "old__pid"))
+            for _ in range(5):
+                await asyncio.sleep(0)
+        return await waiting
+
+    assert run(work()).is_error
+
+
 def test_a_server_that_keeps_dying_is_given_up():
     async def work():
-        async with toolbox(server("ok", limits=Limits(start_ms=20_000, restarts=1))) as mcp:
-            told = [words(await ask(mcp, "ok__die")) for _ in range(3)]
+        async with toolbox(server("old", limits=Limits(start_ms=20_000, restarts=1))) as mcp:
+            told = [words(await ask(mcp, "old__die")) for _ in range(3)]
             return told, mcp.problems
 
     told, problems = run(work())
     assert ["ended during the call" in one for one in told] == [True, True, False]
     assert "given up after 1 restarts" in told[2]
-    assert [problem.server for problem in problems] == ["ok"]
+    assert [problem.server for problem in problems] == ["old"]
 
 
 def test_a_server_that_does_not_start_leaves_the_others_usable(short_grace, caplog):
@@ -289,9 +322,9 @@ def test_a_child_of_a_server_that_ended_by_itself_is_ended_too(tmp_path):
 
 def test_a_call_after_the_end_is_an_error():
     async def work():
-        async with toolbox(server("ok")) as mcp:
+        async with toolbox(server("old")) as mcp:
             pass
-        return await ask(mcp, "ok__echo", text="a")
+        return await ask(mcp, "old__echo", text="a")
 
     assert "closed" in words(run(work()))
 

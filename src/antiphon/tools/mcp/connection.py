@@ -6,10 +6,10 @@ still tells the server that nobody waits for the answer.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 import mcp_types
 from mcp import Client, MCPError
@@ -32,8 +32,9 @@ MOST_OF_A_DESCRIPTION = 8_000
 MOST_OF_AN_EVENT = 16 * 1024 * 1024
 # Shorter values are words that happen to be in the environment, not keys.
 LEAST_SECRET = 6
-PROBE_S = 5.0
+MOST_PROBE_MS = 5_000
 CLOSE_S = 10.0
+Result = TypeVar("Result")
 UNKNOWN = "whether the call had an effect is unknown"
 WHO = mcp_types.Implementation(name="antiphon", version=version("antiphon"))
 
@@ -41,7 +42,7 @@ WHO = mcp_types.Implementation(name="antiphon", version=version("antiphon"))
 class Connection:
     """A server that runs and can be asked; made once, closed once, never opened again."""
 
-    __slots__ = ("_calls", "_client", "_last_words", "_opened", "_over", "_owner", "_secrets", "gone", "silent")
+    __slots__ = ("_asking", "_client", "_last_words", "_opened", "_over", "_owner", "_secrets", "gone", "silent")
 
     def __init__(self) -> None:
         self.gone = False
@@ -51,7 +52,7 @@ class Connection:
         self._opened: asyncio.Future[tuple[Tool, ...]] = asyncio.get_running_loop().create_future()
         self._over = asyncio.Event()
         self._owner: asyncio.Task[None] | None = None
-        self._calls: set[asyncio.Task[mcp_types.CallToolResult]] = set()
+        self._asking: set[asyncio.Task[Any]] = set()
         self._last_words = LastWords()
         self._secrets: list[str] = []
 
@@ -72,21 +73,11 @@ class Connection:
         """Call a tool of the server."""
         if self._client is None or self.gone:
             raise ServerGone("it is not running")
-        calling = asyncio.create_task(self._client.call_tool(tool, arguments))
-        self._calls.add(calling)
-        calling.add_done_callback(self._forget)
         try:
-            await asyncio.wait({calling}, timeout=limits.call_ms / 1000)
-        except asyncio.CancelledError:
-            calling.cancel()
-            raise
-        if not calling.done():
+            result = await self._answer(self._client.call_tool(tool, arguments), limits.call_ms)
+        except ServerSilent:
             self.silent = True
-            calling.cancel()
-            raise ServerSilent(
-                f"it did not answer within {limits.call_ms} ms; whether the call had an effect is unknown"
-            )
-        result = self._outcome(calling)
+            raise
         parts = parts_of(result, limits.most_characters)
         return tuple(Text(self.hide(part.text)) if isinstance(part, Text) else part for part in parts), result.is_error
 
@@ -95,9 +86,8 @@ class Connection:
         if self._client is None or self.gone:
             return False
         try:
-            async with asyncio.timeout(min(PROBE_S, within_ms / 1000)):
-                await self._client.list_tools()
-        except (TimeoutError, MCPError):
+            await self._answer(self._client.list_tools(), min(MOST_PROBE_MS, within_ms))
+        except ServerError:
             return False
         self.silent = False
         return True
@@ -142,7 +132,7 @@ class Connection:
         match server:
             case CommandServer():
                 command = self._command(server, environment)
-                transport = process_streams(command, self._last_words)
+                transport = process_streams(command, self._last_words, self._ended)
             case AddressServer():
                 headers = {name: self._fill(text, environment) for name, text in server.headers.items()}
                 http = await stack.enter_async_context(create_mcp_http_client(headers))
@@ -174,23 +164,38 @@ class Connection:
         else:
             self._opened.set_result(outcome)
 
-    def _outcome(self, calling: asyncio.Task[mcp_types.CallToolResult]) -> mcp_types.CallToolResult:
-        error = asyncio.CancelledError() if calling.cancelled() else calling.exception()
+    async def _answer(self, question: Coroutine[Any, Any, Result], within_ms: int) -> Result:
+        asking = asyncio.create_task(question)
+        self._asking.add(asking)
+        asking.add_done_callback(self._forget)
+        try:
+            await asyncio.wait({asking}, timeout=within_ms / 1000)
+        except asyncio.CancelledError:
+            asking.cancel()
+            raise
+        if not asking.done():
+            asking.cancel()
+            raise ServerSilent(f"it did not answer within {within_ms} ms; {UNKNOWN}")
+        error = asyncio.CancelledError() if asking.cancelled() else asking.exception()
         if error is None:
-            return calling.result()
+            return asking.result()
         if isinstance(error, asyncio.CancelledError) or _is_closed(error):
             self.gone = True
             raise ServerGone(self._told(f"it ended during the call; {UNKNOWN}"))
         raise ServerError(self._told(_reason(error)))
 
+    def _ended(self) -> None:
+        self.gone = True
+
     def _told(self, problem: str) -> str:
         last = self._last_words.line
         return self.hide(f"{problem}; its last words: {last!r}" if last else problem)
 
-    def _forget(self, calling: asyncio.Task[mcp_types.CallToolResult]) -> None:
-        self._calls.discard(calling)
-        if not calling.cancelled():
-            calling.exception()
+    def _forget(self, asking: asyncio.Task[Any]) -> None:
+        self._asking.discard(asking)
+        if not asking.cancelled():
+            # Nobody may be left who looks at it, which is no mistake.
+            asking.exception()
 
 
 async def _listed(client: Client) -> tuple[Tool, ...]:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -64,7 +64,7 @@ class _Watched(SubprocessStreamProtocol):
 
 
 @asynccontextmanager
-async def process_streams(command: Command, last_words: LastWords) -> AsyncIterator[Streams]:
+async def process_streams(command: Command, last_words: LastWords, ended: Callable[[], None]) -> AsyncIterator[Streams]:
     """Start a process and speak with it in lines; leaving ends it and all that it started."""
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
@@ -76,7 +76,7 @@ async def process_streams(command: Command, last_words: LastWords) -> AsyncItera
     outbound, leaving = anyio.create_memory_object_stream[SessionMessage](0)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_read, process, arriving, last_words)
+            tasks.start_soon(_read, process, arriving, last_words, ended)
             tasks.start_soon(_write, process, leaving, arriving)
             tasks.start_soon(_listen, process, last_words)
             try:
@@ -92,27 +92,33 @@ async def process_streams(command: Command, last_words: LastWords) -> AsyncItera
         transport.close()
 
 
-async def _read(process: Process, arriving: Arriving, last_words: LastWords) -> None:
-    # The end of this stream is how the other side learns that the server is gone.
+async def _read(process: Process, arriving: Arriving, last_words: LastWords, ended: Callable[[], None]) -> None:
+    # The end of this stream is how those who wait for an answer learn that the server is gone.
+    try:
+        with arriving, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
+            while line := await _line(process, last_words):
+                if message := _message(line, last_words):
+                    await arriving.send(message)
+    finally:
+        ended()
+
+
+async def _line(process: Process, last_words: LastWords) -> bytes:
     assert process.stdout is not None
-    with arriving, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
-        while True:
-            try:
-                line = await process.stdout.readline()
-            except ValueError:
-                last_words.hear(b"\nit wrote a line of more than 16 MiB")
-                return
-            if not line:
-                return
-            if not line.strip():
-                continue
-            try:
-                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-            except ValueError:
-                # Some servers greet on the wrong output; what is no message is passed over.
-                last_words.stray = line[-MOST_LAST_WORDS:]
-                continue
-            await arriving.send(SessionMessage(message))
+    try:
+        return await process.stdout.readline()
+    except ValueError:
+        last_words.hear(b"\nit wrote a line of more than 16 MiB")
+        return b""
+
+
+def _message(line: bytes, last_words: LastWords) -> SessionMessage | None:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError:
+        # Some servers greet on the wrong output; what is no message is passed over.
+        last_words.stray = line[-MOST_LAST_WORDS:]
+        return None
 
 
 async def _write(process: Process, leaving: Leaving, arriving: Arriving) -> None:

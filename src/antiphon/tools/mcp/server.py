@@ -92,13 +92,13 @@ class ToolServer:
         # One caller starts it again; the others wait for that instead of starting more of them.
         async with self._lock:
             line = self._line
-            if self._closed:
-                raise ServerError("it has been closed")
             limits = self._settings.limits
             if line is not None and not line.gone and (not line.silent or await line.answers(limits.call_ms)):
                 return line
             if line is not None:
                 await line.close()
+            if self._closed:
+                raise ServerError("it has been closed")
             if self._restarts >= limits.restarts:
                 self.problem = f"given up after {self._restarts} restarts in a row"
                 raise ServerError(self.problem)
