@@ -272,6 +272,17 @@ def test_a_server_that_does_not_start_leaves_the_others_usable(short_grace, capl
     assert CANARY not in caplog.text
 
 
+def test_restarts_are_counted_until_a_call_goes_well():
+    async def work():
+        async with toolbox(server("old", limits=Limits(start_ms=20_000, restarts=1))) as mcp:
+            told = []
+            for _ in range(3):
+                told += [(await ask(mcp, "old__die")).is_error, words(await ask(mcp, "old__echo", text="well"))]
+            return told
+
+    assert run(work()) == [True, "well"] * 3
+
+
 def test_starting_can_be_cancelled(short_grace):
     async def work():
         starting = asyncio.create_task(toolbox(server("mute"), server("mute", name="other")).__aenter__())

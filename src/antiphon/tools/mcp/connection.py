@@ -97,10 +97,10 @@ class Connection:
         self.gone = True
         if self._owner is None:
             return
-        if self._client is None:
+        if self._client is None and not self._over.is_set():
+            # Once only: a second time would interrupt the library while it cleans up.
             self._owner.cancel()
-        else:
-            self._over.set()
+        self._over.set()
         _, late = await asyncio.wait({self._owner}, timeout=CLOSE_S)
         if late:
             self._owner.cancel()
