@@ -65,6 +65,15 @@ def test_an_outward_import_is_noticed(tmp_path):
     assert len(rules.outward_imports(package)) == 1
 
 
+def test_a_layer_that_may_import_one_module_may_not_import_another(tmp_path):
+    lines = "from antiphon.providers.base import Tool\nfrom antiphon.providers.keys import Keys"
+    package = tree(tmp_path, {"tools/shell.py": lines, "providers/base.py": "", "providers/keys.py": ""})
+
+    assert [problem.split(": ")[1] for problem in rules.outward_imports(package)] == [
+        "tools imports antiphon.providers.keys.Keys"
+    ]
+
+
 def test_an_undeclared_layer_is_noticed(tmp_path):
     package = tree(tmp_path, {"helpers/things.py": ""})
 

@@ -20,9 +20,9 @@ CHAT = ("openai", "mistral", "compatible")
 PNG = Image("image/png", "aGk=")
 
 
-def body(format, *messages, **settings):
+def body(format, *messages, model="m", **settings):
     wire = COMPATIBLE if format == "compatible" else WIRES[format]
-    return json.loads(json.dumps(wire.body("m", Request(tuple(messages) or (user("hi"),), **settings))))
+    return json.loads(json.dumps(wire.body(model, Request(tuple(messages) or (user("hi"),), **settings))))
 
 
 def test_instructions_stand_where_the_format_wants_them():
@@ -122,7 +122,7 @@ def test_temperature_limit_and_stops_have_their_names():
         "maxOutputTokens": 100,
         "stopSequences": ["END"],
     }
-    assert body("openai", **settings).items() >= {**plain, "max_completion_tokens": 100}.items()
+    assert body("openai", model="gpt-4.1", **settings).items() >= {**plain, "max_completion_tokens": 100}.items()
     assert body("mistral", **settings).items() >= {**plain, "max_tokens": 100}.items()
     assert body("compatible", **settings).items() >= {**plain, "max_tokens": 100}.items()
 

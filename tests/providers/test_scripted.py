@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from antiphon.actors.clock import SimulatedClock
-from antiphon.messages import Usage, assistant, user
+from antiphon.messages import ToolResult, Usage, assistant, system, tool, user
 from antiphon.providers.base import Request, SignatureDelta, TextDelta, ThinkingDelta, ToolStart, UsageDelta
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.models import Models
@@ -53,6 +53,52 @@ def test_a_pattern_goes_before_the_order():
     assert [run(collect(model, said(text))).text for text in ("a", "abba")] == ["one", "b!"]
 
 
+def test_the_instructions_choose_who_speaks():
+    model = ScriptedModel(
+        {
+            "replies": [
+                {"system": "judge", "when": "who", "steps": [{"text": "you"}]},
+                {"system": "judge", "steps": [{"text": "hm"}]},
+                {"steps": [{"text": "anyone"}]},
+            ]
+        }
+    )
+    asked = [("You judge.", "Who?"), ("You judge.", "What?"), ("You talk.", "Who?")]
+
+    talks = [Request((system(instructions), user(text))) for instructions, text in asked]
+    assert [run(collect(model, talk)).text for talk in talks] == ["you", "hm", "anyone"]
+
+
+def test_replies_with_the_same_patterns_take_turns():
+    model = ScriptedModel({"replies": [{"when": "a", "steps": [{"text": text}]} for text in ("one", "two")]})
+    talks = [said("a"), said("a", "one", "a"), said("a", "one", "a", "two", "a")]
+
+    assert [run(collect(model, talk)).text for talk in talks] == ["one", "two", "one"]
+
+
+def test_the_result_of_a_tool_has_its_own_reply():
+    model = ScriptedModel({"replies": [{"after": "look", "steps": [{"text": "seen"}]}, {"steps": [{"tool": "look"}]}]})
+    first = run(collect(model, said("a"))).message()
+    results = tool(ToolResult.of(first.calls[0], "a tree"))
+    followed = [(user("a"), first, results), (user("a"), first, results, assistant("seen"), user("b"))]
+
+    assert [run(collect(model, Request(talk))).text for talk in followed] == ["seen", ""]
+
+
+def test_an_error_can_be_raised_a_number_of_times_for_a_conversation(tmp_path):
+    path = tmp_path / "script.toml"
+    path.write_text('[[replies]]\nsteps = [{ error = "1002", times = 2 }, { text = "well" }]')
+
+    async def work():
+        async with Models() as models:
+            # Opened again for each question, as a program does that keeps no model.
+            return [await read(models.open(f"scripted:{path}"), said(text)) for text in "aaaba"]
+
+    outcomes = run(work())
+    assert [outcome.error is None for outcome in outcomes] == [False, False, True, False, True]
+    assert outcomes[2].text == "well"
+
+
 def test_words_come_at_the_pace_of_the_script():
     async def work():
         clock = SimulatedClock()
@@ -98,6 +144,8 @@ def test_the_same_conversation_gives_the_same_ids_and_another_turn_others():
         ('[[replies]]\nsteps = [{ shout = "a" }]', "a step has one of"),
         ('[[replies]]\nsteps = [{ error = "42" }]', "unknown error code '42'"),
         ("[[replies]]\n", "a step has one of"),
+        ('[[replies]]\nwhen = "("\nsteps = []', r"replies\[0\].when is no pattern"),
+        ("[[replies]]\nsystem = 1\nsteps = []", r"replies\[0\].system is no pattern"),
     ],
 )
 def test_a_broken_script_is_refused_when_it_is_opened(tmp_path, script, wrong):

@@ -1,9 +1,8 @@
 """Connections of our own: encrypted, refused, slow to read, slow to open."""
 
 import asyncio
-import shutil
 import ssl
-import subprocess
+from pathlib import Path
 
 import httpcore2
 import pytest
@@ -16,23 +15,13 @@ from antiphon.providers.sockets import MOST_AHEAD, LoopBackend
 from antiphon.testing.fake_llm import FakeLLM
 from tests.providers.stand import ENVIRONMENT, HELLO, NOWHERE, read, run, stand
 
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    """A certificate for this machine that nobody trusts yet."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("making a certificate needs openssl")
-    folder = tmp_path_factory.mktemp("tls")
-    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
-    subprocess.run(command, check=True, capture_output=True)
-    return folder
+# For this machine, self-signed: nobody trusts it yet.
+CERTIFICATE = Path(__file__).parent / "tls" / "cert.pem"
 
 
-async def encrypted(certificate, scenario):
+async def encrypted(scenario):
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    context.load_cert_chain(CERTIFICATE, CERTIFICATE.with_name("key.pem"))
     async with FakeLLM(tls=context) as fake:
         urls = {"openai": fake.base_url("openai")}
         async with Models(keys=Keys(ENVIRONMENT, NOWHERE), base_urls=urls) as models:
@@ -46,16 +35,16 @@ def without_proxies(monkeypatch):
 
 
 @pytest.mark.parametrize(("scenario", "code"), [("ok", None), ("split", None), ("drop", "1001"), ("eof", "1004")])
-def test_a_stream_can_be_encrypted(certificate, monkeypatch, without_proxies, scenario, code):
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
-    outcomes, connections = run(encrypted(certificate, scenario))
+def test_a_stream_can_be_encrypted(monkeypatch, without_proxies, scenario, code):
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    outcomes, connections = run(encrypted(scenario))
 
     assert [outcome.error and outcome.error.code.value for outcome in outcomes] == [code] * 2
     assert connections == (1 if code is None else 0)
 
 
-def test_a_certificate_that_nobody_trusts_is_refused(certificate, without_proxies):
-    outcomes, _ = run(encrypted(certificate, "ok"))
+def test_a_certificate_that_nobody_trusts_is_refused(without_proxies):
+    outcomes, _ = run(encrypted("ok"))
 
     assert outcomes[0].error.code == "1001"
     assert "certificate" in outcomes[0].error.message.lower()

@@ -14,6 +14,7 @@ from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys
 from antiphon.providers.prices import Price, Prices, known_models
 from antiphon.providers.references import HOSTED
+from antiphon.providers.scripted import script_names
 
 PROBE_S = 0.5
 # What the table prices, but is no model to talk to.
@@ -53,7 +54,7 @@ def rows(
     found = [row for provider in HOSTED for row in _hosted(provider, keys, prices)]
     found += _ollama(environment, prices, local_models or ollama_models)
     found.append(Row("local:*", False, "the embedded model is not installed"))
-    found.append(_row("scripted:demo", "scripted", "demo", prices))
+    found += [_row(f"scripted:{name}", "scripted", name, prices) for name in script_names()]
     return found
 
 

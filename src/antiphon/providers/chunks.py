@@ -21,7 +21,7 @@ from antiphon.providers.base import (
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.faults import fault_error, is_fault
 from antiphon.providers.sse import FrameDecoder
-from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
+from antiphon.providers.tokens import guessed_usage
 from antiphon.providers.truncation import ended_early, last_deltas
 from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, parse_frame, said
 
@@ -170,8 +170,8 @@ class ChatDecoder:
         yield Done(STOPS.get(finish, default), self._request_id)
 
     def _count(self) -> UsageDelta:
-        guess = Usage(tokens_of_request(self._request), tokens_of_bytes(self._size), estimated=True)
-        return UsageDelta(self._reported or guess, self._model, self._tier)
+        usage = self._reported or guessed_usage(self._request, self._size)
+        return UsageDelta(usage, self._model, self._tier)
 
 
 def _usage(told: dict[str, Any]) -> Usage:

@@ -1,7 +1,10 @@
 """What providers take from which generation of their models: how hard to think, and whether there is a temperature.
 
 The same wish is written differently, or must not be written at all, depending on the version in a model's name.
-A name without a version that we know is taken at its word: the wish is sent as it is.
+
+1. A model newer than all we know is asked like the newest we know, and so is one of the family whose name tells
+   no version: a wish that it might refuse is left out, or written in the way that the newest take.
+2. A name of another family, at a server that only speaks the format, is taken at its word.
 """
 
 import re
@@ -10,11 +13,14 @@ from typing import Any
 from antiphon.providers.base import Effort, Request
 
 Version = tuple[int, int]
-# A date after the version is no part of it.
-CLAUDE = re.compile(r"claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
-GPT = re.compile(r"gpt-(\d{1,2})(?:\.(\d{1,2}))?(?!\d)")
-GEMINI = re.compile(r"gemini-(\d{1,2})(?:\.(\d{1,2}))?(?!\d)")
-O_SERIES = re.compile(r"o\d")
+NEWEST: Version = (99, 0)
+# The name may follow that of a gateway or of a fine-tuning; a date after the version is no part of it.
+CLAUDE = re.compile(r"(?:.*[/.:])?claude-(?:[a-z]+-)*(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
+GPT = re.compile(r"(?:.*[/.:])?(?:chat)?gpt-(\d{1,2})(?:\.(\d{1,2}))?(?!\d)")
+GEMINI = re.compile(r"(?:.*[/.:])?gemini-(\d{1,2})(?:\.(\d{1,2}))?(?!\d)")
+O_SERIES = re.compile(r"(?:.*[/.:])?o\d")
+# Of the fifth generation, only these can be told not to think.
+CAN_REST = re.compile(r"opus|sonnet|haiku")
 
 CLAUDE_BUDGETS: dict[Effort, int] = {"low": 2_048, "medium": 8_192, "high": 16_384}
 GEMINI_BUDGETS: dict[Effort, int] = {"low": 1_024, "medium": 8_192, "high": 24_576}
@@ -37,17 +43,15 @@ def effort_of(thinking: Effort | int) -> Effort:
 
 def claude_settings(model: str, request: Request) -> dict[str, Any]:
     """Temperature, thinking and the token limit of a Claude model."""
-    version = version_in(CLAUDE, model)
+    version = version_in(CLAUDE, model) or (NEWEST if "claude" in model else None)
     settings: dict[str, Any] = {}
     # From 4.7 on, sampling is the model's own business: the field is an error.
     if request.temperature is not None and (version is None or version < (4, 7)):
         settings["temperature"] = request.temperature
     thinking = request.thinking
     if thinking == "none":
-        # 4.7 and 4.8 do not think unasked and refuse the word for it; later ones think unasked.
-        if version is None or not (4, 7) <= version < (5, 0):
-            settings["thinking"] = {"type": "disabled"}
-    elif thinking is not None:
+        settings |= _claude_rest(model, version)
+    elif thinking is not None and (version is None or version >= (3, 7)):
         old = version is not None and version < (4, 6)
         if old or (isinstance(thinking, int) and (version is None or version < (4, 7))):
             budget = thinking if isinstance(thinking, int) else _claude_budget(thinking, request.max_tokens)
@@ -60,35 +64,53 @@ def claude_settings(model: str, request: Request) -> dict[str, Any]:
 
 def gpt_settings(model: str, request: Request) -> dict[str, Any]:
     """Temperature and reasoning effort of an OpenAI model."""
-    version = version_in(GPT, model)
-    reasons = O_SERIES.match(model) is not None or (version is not None and version >= (5, 0) and "chat" not in model)
-    plain = not reasons and version is not None
+    o_series = O_SERIES.match(model) is not None
+    version = version_in(GPT, model) or (None if o_series else NEWEST)
+    reasons = version is None or (version >= (5, 0) and "chat" not in model)
     settings: dict[str, Any] = {}
-    if request.tools and version is not None and version >= (5, 4) and reasons:
-        # Chat completions take functions from these models only without reasoning.
-        settings["reasoning_effort"] = "none"
-    elif request.thinking is not None and not plain:
-        settings["reasoning_effort"] = _gpt_effort(effort_of(request.thinking), version, reasons)
-    # While a model reasons, its temperature is fixed.
-    if request.temperature is not None and (not reasons or settings.get("reasoning_effort") == "none"):
+    if request.tools and reasons and version is not None and version >= (5, 4):
+        # Chat completions take functions from these models only without reasoning; 5.4 does not reason unasked
+        # and refuses the word for it, later ones demand it.
+        if version >= (5, 5):
+            settings["reasoning_effort"] = "none"
+    elif request.thinking is not None and reasons:
+        settings["reasoning_effort"] = _gpt_effort(effort_of(request.thinking), version)
+    # While a model reasons, its temperature is fixed, and so it is for the chat models that came after 5.
+    if request.temperature is not None and (
+        settings.get("reasoning_effort") == "none" or (not reasons and (version or NEWEST) < (5, 1))
+    ):
         settings["temperature"] = request.temperature
     return settings
 
 
 def gemini_thinking(model: str, thinking: Effort | int) -> dict[str, Any]:
-    """The thinking of a Gemini model: a level from 3 on, a budget before."""
-    version = version_in(GEMINI, model)
-    if isinstance(thinking, int):
-        return {"thinkingBudget": thinking, "includeThoughts": True}
-    if version is not None and version < (3, 0):
-        if thinking != "none":
-            return {"thinkingBudget": GEMINI_BUDGETS[thinking], "includeThoughts": True}
-        # The larger ones cannot do without.
-        return {"thinkingBudget": 128 if "pro" in model else 0}
-    # From 3 on none can be kept from thinking; this is the least that all of them take.
-    return (
-        {"thinkingLevel": "LOW"} if thinking == "none" else {"thinkingLevel": thinking.upper(), "includeThoughts": True}
-    )
+    """The thinking of a Gemini model: a level from 3 on, a budget before, nothing before 2.5."""
+    version = version_in(GEMINI, model) or NEWEST
+    if version < (2, 5):
+        return {}
+    if version < (3, 0):
+        if thinking == "none":
+            # The larger ones cannot do without.
+            return {"thinkingBudget": 128 if "pro" in model else 0}
+        budget = thinking if isinstance(thinking, int) else GEMINI_BUDGETS[thinking]
+        return {"thinkingBudget": budget, "includeThoughts": True}
+    effort = effort_of(thinking)
+    if effort == "none":
+        # None of them can be kept from thinking; this is the least that all of them take.
+        return {"thinkingLevel": "LOW"}
+    if effort == "medium" and version == (3, 0) and "pro" in model:
+        effort = "high"
+    return {"thinkingLevel": effort.upper(), "includeThoughts": True}
+
+
+def _claude_rest(model: str, version: Version | None) -> dict[str, Any]:
+    # 4.7 and 4.8 do not think unasked and refuse the word for it, those before 3.7 have no word for it.
+    if version is None or (3, 7) <= version < (4, 7) or (version == (5, 0) and CAN_REST.search(model)):
+        return {"thinking": {"type": "disabled"}}
+    if version < (5, 0):
+        return {}
+    # The newest always think, and refuse to be told not to; this is the least they take.
+    return {"output_config": {"effort": "low"}}
 
 
 def _claude_budget(effort: Effort, limit: int | None) -> int:
@@ -108,7 +130,7 @@ def _claude_limit(version: Version | None, request: Request, settings: dict[str,
     return 2 * ROOM_TO_SPEAK
 
 
-def _gpt_effort(effort: Effort, version: Version | None, reasons: bool) -> str:
-    if effort != "none" or not reasons or (version is not None and version >= (5, 1)):
+def _gpt_effort(effort: Effort, version: Version | None) -> str:
+    if effort != "none" or (version is not None and version >= (5, 1)):
         return effort
     return "low" if version is None else "minimal"

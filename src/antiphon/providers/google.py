@@ -132,6 +132,6 @@ def _settings(model: str, request: Request) -> dict[str, Any]:
     if request.output is not None:
         settings["responseMimeType"] = "application/json"
         settings["responseJsonSchema"] = closed(request.output.schema)
-    if request.thinking is not None:
-        settings["thinkingConfig"] = gemini_thinking(model, request.thinking)
+    if request.thinking is not None and (thinking := gemini_thinking(model, request.thinking)):
+        settings["thinkingConfig"] = thinking
     return settings

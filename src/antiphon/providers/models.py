@@ -1,6 +1,7 @@
 """Opening models by reference: where keys, addresses, time and the shared connections come together."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
@@ -39,7 +40,7 @@ Opener = Callable[[Reference], Provider]
 class Models:
     """Opens models; close it to give the connections back."""
 
-    __slots__ = ("_base_urls", "_carrier", "_clock", "_keys", "_openers", "_timeouts")
+    __slots__ = ("_base_urls", "_carrier", "_clock", "_keys", "_openers", "_raised", "_timeouts")
 
     def __init__(
         self,
@@ -57,6 +58,7 @@ class Models:
         self._openers = openers or {}
         self._carrier = carrier
         self._clock = clock
+        self._raised: Counter[str] = Counter()
 
     async def __aenter__(self) -> Self:
         return self
@@ -77,7 +79,7 @@ class Models:
         if named.provider in self._openers:
             return self._openers[named.provider](named)
         if named.provider == "scripted":
-            return open_script(named, self._clock)
+            return open_script(named, self._clock, self._raised)
         if named.provider not in WIRES:
             raise ProviderError(Code.UNSUPPORTED, f"{str(named)!r}: the embedded model is not installed")
         return self._remote(named)

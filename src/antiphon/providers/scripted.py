@@ -4,29 +4,36 @@ A script is TOML. Each reply has steps; `text` and `thinking` are told word by w
 
     pace_ms = 30
     [[replies]]
-    when = "weather"          # a pattern for what the user said last; without it, replies come in order
+    when = "weather"          # a pattern for what the user said last
+    system = "forecaster"     # a pattern for the instructions
+    after = "get_weather"     # a pattern for the tools whose results end the conversation
     steps = [
         { thinking = "A question about the weather.", signature = "s" },
         { text = "I will look it up." },
         { tool = "get_weather", arguments = { city = "Zürich" } },
         { delay_ms = 200 },
         { usage = { input = 12, output = 34 } },
-        { error = "1002", message = "Overloaded", retry_after_ms = 500 },
+        { error = "1002", message = "Overloaded", retry_after_ms = 500, times = 1 },
     ]
 
-Which reply is played follows from the conversation alone, so playing the same conversation again gives the same.
+1. The first reply in the file whose patterns all fit is played; replies without patterns come last.
+2. Replies with the same patterns, or with none, take turns: one for each answer that the conversation has already,
+   then from the beginning again.
+3. So the same conversation gives the same reply. Only an error with `times` is raised so many times for a
+   conversation, and the reply goes on without it when the same is asked once more.
 """
 
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from antiphon.messages import Usage, usage_from_json
+from antiphon.messages import ToolResult, Usage, usage_from_json
 from antiphon.providers.base import (
     Delta,
     Done,
@@ -42,31 +49,43 @@ from antiphon.providers.base import (
 from antiphon.providers.clock import LOOP_CLOCK, Clock, sleep
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.references import Reference
-from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
+from antiphon.providers.tokens import guessed_usage
 
+MOST_REMEMBERED = 1_000
+PATTERNS = ("when", "system", "after")
 STEPS = ("text", "thinking", "tool", "delay_ms", "usage", "error")
+Patterns = tuple[str, ...]
 WORD = re.compile(r"\S+\s*|\s+")
 
 
 class ScriptedModel:
     """A `Provider` that plays a script."""
 
-    __slots__ = ("_clock", "_pace_ms", "_replies", "model")
+    __slots__ = ("_clock", "_groups", "_pace_ms", "_raised", "model")
 
-    def __init__(self, script: Mapping[str, Any], *, name: str = "script", clock: Clock = LOOP_CLOCK) -> None:
+    def __init__(
+        self,
+        script: Mapping[str, Any],
+        *,
+        name: str = "script",
+        clock: Clock = LOOP_CLOCK,
+        raised: Counter[str] | None = None,
+    ) -> None:
         self.model = Model(f"scripted:{name}", "scripted", name, structured=False)
         self._pace_ms: float = script.get("pace_ms", 0)
-        self._replies: Sequence[Mapping[str, Any]] = script.get("replies", ())
+        replies = script.get("replies", ())
+        _check(name, replies)
+        self._groups = _groups(replies)
         self._clock = clock
-        _check(name, self._replies)
+        # How often an error with `times` was raised; who opens a script for each question keeps it in between.
+        self._raised: Counter[str] = Counter() if raised is None else raised
 
     def __repr__(self) -> str:
         return f"ScriptedModel({self.model.name!r})"
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Play the reply to a request."""
-        asked = tokens_of_request(request)
-        yield UsageDelta(Usage(asked, estimated=True), self.model.name)
+        yield UsageDelta(guessed_usage(request, 0), self.model.name)
         usage: Usage | None = None
         size = 0
         called = False
@@ -74,9 +93,9 @@ class ScriptedModel:
             if "delay_ms" in step:
                 await sleep(self._clock, step["delay_ms"])
             elif "error" in step:
-                raise ProviderError(
-                    Code(step["error"]), step.get("message", "scripted"), retry_after_ms=step.get("retry_after_ms")
-                )
+                if self._is_due(step, _call_id(request, place)):
+                    wait = step.get("retry_after_ms")
+                    raise ProviderError(Code(step["error"]), step.get("message", "scripted"), retry_after_ms=wait)
             elif "usage" in step:
                 usage = usage_from_json(step["usage"])
             else:
@@ -87,22 +106,37 @@ class ScriptedModel:
                         if self._pace_ms:
                             await sleep(self._clock, self._pace_ms)
                     yield delta
-        yield UsageDelta(usage or Usage(asked, tokens_of_bytes(size), estimated=True), self.model.name)
+        yield UsageDelta(usage or guessed_usage(request, size), self.model.name)
         yield Done("tool_calls" if called else "end")
 
     def _reply(self, request: Request) -> Mapping[str, Any]:
         said = next((message.text for message in reversed(request.messages) if message.role == "user"), "")
-        for reply in self._replies:
-            if "when" in reply and re.search(reply["when"], said, re.IGNORECASE):
-                return reply
-        in_order = [reply for reply in self._replies if "when" not in reply]
-        if not in_order:
-            raise ProviderError(Code.BAD_REQUEST, f"the script {self.model.name!r} has no reply to {said[:80]!r}")
+        told = "\n".join(message.text for message in request.messages if message.role == "system")
         turn = sum(message.role == "assistant" for message in request.messages)
-        return in_order[turn % len(in_order)]
+        texts = (said, told, _answered(request))
+        for patterns, replies in self._groups:
+            if all(re.search(pattern, text, re.IGNORECASE) for pattern, text in zip(patterns, texts, strict=True)):
+                return replies[turn % len(replies)]
+        raise ProviderError(Code.BAD_REQUEST, f"the script {self.model.name!r} has no reply to {said[:80]!r}")
+
+    def _is_due(self, step: Mapping[str, Any], conversation: str) -> bool:
+        if "times" not in step:
+            return True
+        if len(self._raised) >= MOST_REMEMBERED:
+            self._raised.clear()
+        key = f"{self.model.name}/{conversation}"
+        self._raised[key] += 1
+        times: int = step["times"]
+        return self._raised[key] <= times
 
 
-def open_script(reference: Reference, clock: Clock = LOOP_CLOCK) -> ScriptedModel:
+def script_names() -> list[str]:
+    """The scripts that come with the package."""
+    folder = files("antiphon.providers") / "scripts"
+    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
+
+
+def open_script(reference: Reference, clock: Clock = LOOP_CLOCK, raised: Counter[str] | None = None) -> ScriptedModel:
     """The script of that name that comes with the package, or the file at that path."""
     packaged = files("antiphon.providers") / "scripts" / f"{reference.model}.toml"
     try:
@@ -110,15 +144,36 @@ def open_script(reference: Reference, clock: Clock = LOOP_CLOCK) -> ScriptedMode
             text = packaged.read_text("utf-8")
         else:
             text = Path(reference.model).read_text("utf-8")
-        return ScriptedModel(tomllib.loads(text), name=reference.model, clock=clock)
+        return ScriptedModel(tomllib.loads(text), name=reference.model, clock=clock, raised=raised)
     except OSError as error:
         raise ProviderError(Code.NOT_FOUND, f"cannot read the script {reference.model!r}: {error.strerror}") from error
     except ValueError as error:
         raise ProviderError(Code.BAD_REQUEST, f"the script {reference.model!r} is not valid: {error}") from error
 
 
+def _groups(replies: Sequence[Mapping[str, Any]]) -> list[tuple[Patterns, list[Mapping[str, Any]]]]:
+    grouped: dict[Patterns, list[Mapping[str, Any]]] = {}
+    for reply in replies:
+        grouped.setdefault(tuple(reply.get(key, "") for key in PATTERNS), []).append(reply)
+    # The sort keeps the order of the file among those with patterns.
+    return sorted(grouped.items(), key=lambda group: not any(group[0]))
+
+
+def _answered(request: Request) -> str:
+    last = request.messages[-1] if request.messages else None
+    if last is None or last.role != "tool":
+        return ""
+    names = {call.id: call.name for message in request.messages for call in message.calls}
+    return " ".join(names.get(part.call_id, "") for part in last.parts if isinstance(part, ToolResult))
+
+
 def _check(name: str, replies: Sequence[Mapping[str, Any]]) -> None:
     for number, reply in enumerate(replies):
+        for key in PATTERNS:
+            try:
+                re.compile(reply.get(key, ""))
+            except (re.error, TypeError) as error:
+                raise ValueError(f"{name}: replies[{number}].{key} is no pattern: {error}") from error
         for step in reply.get("steps", ({},)):
             known = [kind for kind in STEPS if kind in step]
             if len(known) != 1:

@@ -1,6 +1,6 @@
 """Guesses at token counts, for when nobody says."""
 
-from antiphon.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
+from antiphon.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage
 from antiphon.providers.base import Request
 
 BYTES_PER_TOKEN = 4
@@ -22,6 +22,11 @@ def tokens_of_request(request: Request) -> int:
     """About how many tokens a request is."""
     tools = sum(tokens_of_text(f"{tool.name}{tool.description}{tool.parameters}") for tool in request.tools)
     return tools + sum(_tokens_of_message(message) for message in request.messages)
+
+
+def guessed_usage(request: Request, size: int) -> Usage:
+    """About what a request and so many bytes of its reply use."""
+    return Usage(tokens_of_request(request), tokens_of_bytes(size), estimated=True)
 
 
 def _tokens_of_message(message: Message) -> int:

@@ -1,0 +1,1 @@
+"""What a model may ask for, and what happens when it does."""
