@@ -151,12 +151,18 @@ def _override(name: str, text: str, rules: Rules) -> str | None:
 
 
 def call_text(call: Call) -> str:
-    """A call in words: `shell(git status)`, or the arguments as JSON where there is no command."""
+    """A call in words: `shell(git status)`; what is no command, or comes beside one, as JSON."""
     arguments = _arguments(call["arguments"])
-    command = arguments.get("command") if isinstance(arguments, Mapping) else arguments
-    if not isinstance(command, str):
-        command = json.dumps(arguments, sort_keys=True, ensure_ascii=False) if arguments else ""
-    return f"{call['name']}({command})"
+    if isinstance(arguments, Mapping):
+        command = arguments.get("command")
+        rest = {key: value for key, value in arguments.items() if key != "command" or not isinstance(value, str)}
+        words = [command] if isinstance(command, str) else []
+        arguments = " ".join([*words, *([_json(rest)] if rest else [])])
+    return f"{call['name']}({arguments if isinstance(arguments, str) else _json(arguments)})"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def _arguments(arguments: Any) -> Any:
