@@ -1,8 +1,10 @@
 """The runs of a thread: results that come late or twice, and the content that does the work."""
 
+import asyncio
+
 import pytest
 
-from antiphon import create_actor, create_machine, from_callback, from_task
+from antiphon import create_actor, create_machine, from_callback, from_task, wait_for
 from antiphon.machines.thread import KINDS, thread_machine
 from tests.machines.test_thread import OTHER, RUN, after, at, fresh
 
@@ -259,9 +261,6 @@ class Lost(Exception):
 @pytest.mark.parametrize("runs", [1, 2])
 def test_content_that_ends_by_itself_ends_the_run_and_is_started_anew_with_the_next(content, status, runs):
     """S3-13, S3-14, S3-16."""
-    import asyncio
-
-    from antiphon import wait_for
 
     async def life():
         actor = create_actor(thread_machine.provide(actors={"run": content}), input={"kind": "run"}).start()
