@@ -1,6 +1,7 @@
 """The statuses of a thread: which events change them, and what a thread then knows."""
 
 import json
+from typing import get_args
 
 import pytest
 
@@ -8,6 +9,7 @@ from antiphon import initial_transition, transition
 from antiphon.machines.thread import (
     RESUME_PREFIXES,
     STATUSES,
+    ResumeReason,
     ThreadStatus,
     first_context,
     start_event,
@@ -174,10 +176,11 @@ def test_an_event_may_say_itself_that_it_follows_a_merge():
 
 
 def test_only_an_interruption_and_a_merge_are_told_to_the_model():
-    """S3-28, S3-29, S3-30: every reason has its note, some an empty one."""
+    """S3-10, S3-28, S3-29, S3-30: every reason has its note, some an empty one."""
     told = {reason for reason, note in RESUME_PREFIXES.items() if note}
 
-    assert set(RESUME_PREFIXES) == {None, "interrupted", "waiting-response", "post-merge", "follow-up"}
+    assert set(RESUME_PREFIXES) == {None, *get_args(ResumeReason)}
+    assert set(get_args(ResumeReason)) == {"interrupted", "waiting-response", "post-merge", "follow-up"}
     assert told == {"interrupted", "post-merge"}
     assert "interrupted" in RESUME_PREFIXES["interrupted"]
 

@@ -1,6 +1,7 @@
 """What holds for a thread whatever happens to it, and what its chart must be."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,22 @@ def test_the_page_names_every_event_and_every_part_of_the_context():
     events = {type for type in thread_machine.events if not type.startswith("xstate.")}
 
     assert [name for name in [*events, *CHART["context"], *STATUSES] if f"`{name}`" not in text] == []
+
+
+def test_the_modules_that_the_page_names_exist():
+    """S3-47: what became of each file of the seed."""
+    root = PAGE.parents[2]
+    table = PAGE.read_text(encoding="utf-8").partition("## From the names of the seed to ours")[2]
+    ours = [
+        cell
+        for row in table.splitlines()
+        if row.startswith("|")
+        for cell in re.findall(r"`([^`]+)`", row.split("|")[2])
+    ]
+    named = [name for name in ours if "/" in name]
+
+    assert len(named) >= 6
+    assert [name for name in named if not [*root.glob(f"src/antiphon/{name}"), *root.glob(name)]] == []
 
 
 # -- random lives ----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ def event(type, **facts):
 
 
 def test_a_transition_gives_the_status_and_why_the_run_began():
-    """S3-31, S3-32, S3-36, S3-46."""
+    """S3-31, S3-32, S3-33, S3-36, S3-46."""
     threads = ThreadStatusMachine()
     threads.transition("t", event("START"))
     threads.transition("t", event("WAIT", reason="question"))

@@ -216,8 +216,9 @@ def _cancel_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any,
 
 def _forget_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, Any]) -> None:
     # A child that has ended keeps its name until it is let go; the next run needs the name.
-    enqueue.stop_child(event["actorId"])
-    enqueue.assign({"content": None})
+    if context["content"] is not None:
+        enqueue.stop_child(context["content"])
+        enqueue.assign({"content": None})
 
 
 CHART = load_chart("thread")
