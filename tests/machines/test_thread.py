@@ -149,11 +149,13 @@ def test_answering_a_thread_that_waits_does_not_look_like_an_interrupted_session
     assert RESUME_PREFIXES[answered.context["resumeReason"]] == ""
 
 
-def test_set_status_running_gives_no_reason_because_nobody_said_one():
+@pytest.mark.parametrize("status", [status for status in STATUSES if status != "running"])
+def test_set_status_running_gives_no_reason_because_nobody_said_one(status):
     """S3-B11: a status that is only copied must not look like a resumed session."""
-    copied = after(at("interrupted", resumeReason="follow-up"), {"type": "SET_STATUS", "status": "running"})
+    copied = after(at(status, resumeReason="follow-up"), {"type": "SET_STATUS", "status": "running"})
 
     assert copied.context["resumeReason"] is None
+    assert copied.context["runId"] == ("run-1" if status == "waiting" else "run-2")
 
 
 @pytest.mark.parametrize(
@@ -293,6 +295,35 @@ def test_the_cost_is_replaced_not_added():
     """S3-B15: an event carries the total of the session."""
     assert after(at("running", cost=3), {"type": "WAIT", "cost": 4}).context["cost"] == 4
     assert after(at("running", cost=3), {"type": "COMPLETE", "cost": 0}).context["cost"] == 0
+
+
+@pytest.mark.parametrize("error", [{}, {"error": {"code": "interrupted"}}])
+@pytest.mark.parametrize("type", ["COMPLETE", "FAIL", "WAIT"])
+@pytest.mark.parametrize("status", ["running", "waiting", "completed", "failed", "stopped", "interrupted"])
+def test_every_report_that_is_taken_brings_its_cost(status, type, error):
+    """S3-27, S3-55, S3-B8."""
+    event = {"type": type, **RUN, "cost": 7, **error}
+
+    assert after(at(status, cost=3), event).context["cost"] == (7 if (status, type) != ("failed", "WAIT") else 3)
+
+
+@pytest.mark.parametrize("status", ["running", "waiting", "failed", "interrupted", "stopped"])
+def test_a_completion_leaves_a_result_wherever_it_is_taken(status):
+    """S3-48, S3-55."""
+    assert after(at(status), {"type": "COMPLETE", **RUN}).context["resultInfo"]["status"] == "completed"
+
+
+@pytest.mark.parametrize("status", ["running", "waiting", "completed", "interrupted", "stopped"])
+def test_a_failure_leaves_a_result_wherever_it_is_taken(status):
+    """S3-48, S3-55."""
+    assert after(at(status), {"type": "FAIL", **RUN}).context["resultInfo"]["status"] == "failed"
+
+
+@pytest.mark.parametrize("status", ["completed", "failed", "stopped", "interrupted"])
+@pytest.mark.parametrize("type", ["START", "RESTART"])
+def test_beginning_again_is_another_run(status, type):
+    """X-4."""
+    assert after(at(status), type).context["runId"] == "run-2"
 
 
 def test_beginning_a_run_clears_the_last_result():

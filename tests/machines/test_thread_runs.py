@@ -25,6 +25,8 @@ def test_an_answer_goes_on_with_the_run_that_asked_and_a_restart_begins_another(
     assert after(waiting, "RESPOND").context["runId"] == "a"
     assert after(waiting, "START").context["runId"] == "a"
     assert after(waiting, "RESTART").context["runId"] == "run-2"
+    assert after(waiting, "INTERRUPT", "RESTART").context["runId"] == "run-2"
+    assert after(waiting, "INTERRUPT", "START").context["runId"] == "run-2"
     assert after(waiting, {"type": "RESPOND", "runId": "b"}).context["runId"] == "b"
 
 
