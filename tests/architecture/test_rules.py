@@ -90,6 +90,7 @@ def test_an_undeclared_layer_is_noticed(tmp_path):
         "import logging",
         "import asyncio",
         "from pathlib import Path",
+        "from importlib import import_module",
         "def late():\n    import os",
         "print('hello')",
         "open('file')",
