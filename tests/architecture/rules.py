@@ -12,8 +12,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stores": {"runtime"},
     "messages": set(),
     "providers": {"messages"},
+    "machines": {"chart", "messages"},
+    "services": {"chart", "actors", "messages", "machines", "providers"},
     "cli": {"chart", "actors", "runtime", "stores"},
-    "testing": {"chart", "actors", "runtime", "stores", "messages", "providers"},
+    "testing": {"chart", "actors", "runtime", "stores", "messages", "providers", "machines", "services"},
     "__init__": {"chart", "actors"},
     "__main__": {"cli"},
 }
@@ -23,6 +25,8 @@ PURE_STANDARD_LIBRARY = {
     "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "functools", "hashlib",
     "heapq", "inspect", "itertools", "json", "math", "operator", "re", "string", "textwrap", "types", "typing",
 }  # fmt: skip
+# Charts are data that lies beside the code; this one module reads it, once, when it is imported.
+READS_PACKAGED_DATA = ("machines/charts.py", "importlib")
 BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 # A third-party package is imported by one layer only; a layer that is not named here has none.
 THIRD_PARTY: dict[str, set[str]] = {"providers": {"httpx2", "httpcore2", "genai_prices"}}
@@ -78,8 +82,10 @@ def impurities(package: Path) -> list[str]:
     for path in modules(package).values():
         if layer_of(package, path) not in PURE:
             continue
+        module, reader = READS_PACKAGED_DATA
+        allowed = {reader} if path.relative_to(package).as_posix() == module else set()
         for name in imports(path):
-            if name.split(".")[0] not in PURE_STANDARD_LIBRARY | {package.name}:
+            if name.split(".")[0] not in PURE_STANDARD_LIBRARY | {package.name} | allowed:
                 problems.append(f"{path}: imports {name}")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BANNED_CALLS:
