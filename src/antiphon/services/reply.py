@@ -122,7 +122,7 @@ class _Telling:
         self._reply = Reply(model, request)
         self._id = request_id
         self._clock = clock
-        self._started = self._priced_at = clock.now()
+        self._started = self._priced_at = round(clock.now())
         self._showed = False
         # The arguments of tool calls that were not told of yet.
         self._calls: dict[str, tuple[str, list[str]]] = {}
@@ -157,7 +157,7 @@ class _Telling:
         done = self._reply.done
         if done is None:
             raise ProviderError(Code.TRUNCATED, "the stream ended without saying that the reply is complete")
-        usage, now = self._reply.usage, self._clock.now()
+        usage, now = self._reply.usage, round(self._clock.now())
         complete = self._event(
             "COMPLETE",
             costUsd=self._cost(),
@@ -180,7 +180,7 @@ class _Telling:
     def _shown(self) -> Iterator[Event]:
         if not self._showed:
             self._showed = True
-            yield self._event("FIRST_EVENT", at=self._clock.now())
+            yield self._event("FIRST_EVENT", at=round(self._clock.now()))
         yield from self._ended_calls()
 
     def _ended_calls(self, *, all: bool = False) -> Iterator[Event]:
@@ -193,7 +193,7 @@ class _Telling:
                 yield self._event("TOOL_START", toolId=id, toolName=name, index=self._told_calls, **known)
 
     def _usage(self) -> Event:
-        self._priced_at = self._clock.now()
+        self._priced_at = round(self._clock.now())
         return self._event("USAGE", usage=usage_to_json(self._reply.usage), costUsd=self._cost())
 
     def _cost(self) -> float | None:

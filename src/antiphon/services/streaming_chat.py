@@ -151,8 +151,8 @@ class StreamingChat:
         """Take a stream event from elsewhere, such as a tool's end; that of a request yet to begin is held."""
         self._require_open()
         request, context = event.get("requestId"), self.snapshot.context
-        known = {None, context["requestId"], *(message.get("requestId") for message in context["messages"])}
-        if request in known:
+        known = {context["requestId"], *(message.get("requestId") for message in context["messages"])}
+        if request is None or request in known:
             self._actor.send(event)
         else:
             self._early.hold(request, event)
@@ -167,7 +167,7 @@ class StreamingChat:
 
     async def _ask(self, prompt: str, session_id: str | EllipsisType | None, request: str) -> StreamingContext:
         self._require_open()
-        event: dict[str, Any] = {"type": "SEND", "prompt": prompt, "requestId": request, "at": self._clock.now()}
+        event: dict[str, Any] = {"type": "SEND", "prompt": prompt, "requestId": request, "at": round(self._clock.now())}
         if not isinstance(session_id, EllipsisType):
             event["sessionId"] = session_id
         if not self.snapshot.can(cast(Any, event)):
