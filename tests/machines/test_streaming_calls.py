@@ -197,3 +197,10 @@ def test_a_conversation_runs_beside_something_else():
 
     assert actor.get_snapshot().value["canvas"] == "display"
     assert actor.get_snapshot().children["streaming"].get_snapshot().value == "streaming"
+
+
+def test_the_error_of_a_call_that_nobody_waits_for_does_no_harm():
+    talk = Talk(SEND, CANCEL, {"type": "xstate.error.actor.stream", "error": OSError("late")})
+
+    assert (talk.state, talk.context["staleEvents"]) == ("idle", 1)
+    assert talk.can(SEND)

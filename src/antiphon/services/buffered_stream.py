@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
@@ -11,7 +10,6 @@ from antiphon.chart.text import Text
 from antiphon.services.batching import EVERY_MS, MOST_CHARACTERS, batched
 
 Event = Mapping[str, Any]
-NO_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +18,7 @@ class StreamState:
 
     text: Text = field(default_factory=Text)
     thinking: Text = field(default_factory=Text)
-    tools: Mapping[str, Mapping[str, Any]] = NO_TOOLS
+    tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     is_complete: bool = False
     cost_usd: float | None = None
     duration_ms: float | None = None

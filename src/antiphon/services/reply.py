@@ -185,9 +185,10 @@ class _Telling:
 
     def _ended_calls(self, *, all: bool = False) -> Iterator[Event]:
         # A call has no end of its own: it is over when its arguments are whole and something else begins.
+        # One that has none yet may still get some, as calls may begin together.
         for id, (name, pieces) in list(self._calls.items()):
-            known = _input("".join(pieces))
-            if all or known:
+            known = _input("".join(pieces)) if pieces or all else {}
+            if known or all:
                 del self._calls[id]
                 self._told_calls += 1
                 yield self._event("TOOL_START", toolId=id, toolName=name, index=self._told_calls, **known)
