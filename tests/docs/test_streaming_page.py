@@ -57,7 +57,7 @@ def test_every_member_of_a_chat_has_its_line():
     assert {name for name in members if not re.search(rf"`(?:await )?{name}\b", PAGE)} == set()
 
 
-@pytest.mark.parametrize("error", ["Busy", "OverBudget", "NothingToRetry", "NotOpen"])
+@pytest.mark.parametrize("error", ["Busy", "OverBudget", "NothingToRetry", "NotOpen", "UnknownSetting"])
 def test_every_error_of_a_chat_is_named(error):
     assert issubclass(getattr(errors, error), errors.ServiceError)
     assert f"`{error}`" in PAGE

@@ -60,7 +60,7 @@ def test_every_state_can_be_reached_and_left():
 
 
 def test_a_few_paths_take_every_transition():
-    """X-11, S0-T39 (atdd:MODEL-001), E-19."""
+    """X-11, S0-T39 (atdd:MODEL-001), E-19, S0-91: every transition is proven to work."""
     found = get_transition_paths(streaming_machine, events=EVENTS, stop_when=is_explored, input=LIMITED, limit=20_000)
 
     assert {str(one): reason for one, reason in found.unreached.items()} == {}
@@ -95,6 +95,21 @@ def test_the_chart_is_plain_data_and_every_name_in_it_is_bound():
     }
 
     assert bound <= names
+
+
+def test_the_chart_uses_only_what_xstate_documents():
+    """S0-79."""
+    chart = load_chart("streaming")
+    states = chart["states"].values()
+    transitions = [one for state in states for given in state["on"].values() for one in _listed(given)]
+
+    assert chart.keys() <= {"id", "version", "description", "initial", "entry", "on", "states"}
+    assert {key for state in states for key in state} <= {"description", "tags", "entry", "on", "after"}
+    assert {key for one in transitions for key in one} <= {"guard", "target", "actions"}
+
+
+def _listed(given):
+    return given if isinstance(given, list) else [given]
 
 
 walks = st.lists(st.sampled_from([*EVENTS, 500, 60_000, 300_000]), max_size=30)

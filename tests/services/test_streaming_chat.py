@@ -11,7 +11,7 @@ from antiphon.providers.base import Done, TextDelta, ThinkingDelta, ToolArgs, To
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.prices import Price, Prices
 from antiphon.providers.scripted import ScriptedModel
-from antiphon.services.errors import Busy, NothingToRetry, NotOpen, OverBudget
+from antiphon.services.errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting
 from antiphon.services.streaming_chat import StreamingChat
 from tests.machines.talk import text, tool_end
 from tests.services.puppet import WHOLE, Puppet, run, settle
@@ -461,3 +461,8 @@ def test_any_provider_will_do():
             return [(await chat.send(prompt))["text"] for prompt in ("Hello", "Bye")]
 
     assert run(main) == ["Good day.", "Good night."]
+
+
+def test_a_setting_that_does_not_exist_is_refused():
+    with pytest.raises(UnknownSetting, match=r"no setting budgetUSD; known: .*budgetUsd"):
+        StreamingChat(Puppet(), settings={"budgetUSD": 1})

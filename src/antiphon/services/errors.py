@@ -13,6 +13,10 @@ class OverBudget(ServiceError):
     """The budget of a conversation is spent."""
 
 
+class UnknownSetting(ServiceError):
+    """A setting was given that no conversation has."""
+
+
 class NothingToRetry(ServiceError):
     """There is no failed reply to ask for again."""
 

@@ -14,11 +14,12 @@ from antiphon.actors.observers import Subscription
 from antiphon.actors.waiting import wait_for
 from antiphon.chart.snapshot import Snapshot
 from antiphon.machines.streaming import streaming_machine
+from antiphon.machines.streaming_reply import DEFAULT_SETTINGS
 from antiphon.machines.streaming_types import State, StreamingContext, StreamingEvent
 from antiphon.messages import Message, message_to_json
 from antiphon.providers.base import Provider
 from antiphon.providers.prices import Prices
-from antiphon.services.errors import Busy, NothingToRetry, NotOpen, OverBudget
+from antiphon.services.errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting
 from antiphon.services.event_buffer import EventBuffer
 from antiphon.services.reply import stream_reply
 
@@ -46,6 +47,8 @@ class StreamingChat:
         jitter: Callable[[], float] = random,
     ) -> None:
         given = {"model": provider.model.reference, **(settings or {})}
+        if unknown := given.keys() - DEFAULT_SETTINGS.keys():
+            raise UnknownSetting(f"no setting {', '.join(sorted(unknown))}; known: {', '.join(DEFAULT_SETTINGS)}")
         priced = prices or Prices(limited=given.get("budgetUsd") is not None)
         service = stream_reply(lambda model: provider, prices=priced, clock=clock, jitter=jitter)
         self._clock, self._new_id, self._on_busy = clock, new_id, on_busy

@@ -1,4 +1,4 @@
-"""Mistakes with the streaming machine: each marked line is an error, no other is."""
+"""Mistakes with the streaming machine: each marked line is an error, no other is (S0-84)."""
 
 from antiphon import create_actor
 from antiphon.machines.streaming import streaming_machine
