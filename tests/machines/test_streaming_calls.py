@@ -108,6 +108,12 @@ def test_a_call_that_raises_is_a_network_error(raised, message):
     assert talk.context["error"] == {"code": "1001", "message": message, "recoverable": True}
 
 
+def test_a_call_that_says_that_it_cannot_be_repeated_is_believed():
+    lost = {"code": "2001", "message": "no key", "recoverable": False}
+
+    assert Talk(SEND, {"type": "xstate.error.actor.stream", "error": lost}).context["error"] == lost
+
+
 def test_a_call_that_ends_without_a_word_is_a_truncated_reply():
     talk = Talk(SEND, text("Half"), {"type": "xstate.done.actor.stream", "output": None})
 
@@ -142,9 +148,9 @@ class Parent:
 
 
 def test_a_machine_that_is_given_a_prompt_begins_at_once():
-    talk = Talk(prompt="Hello", requestId="r1", sessionId="s1")
+    talk = Talk(prompt="Hello", requestId="r1", sessionId="s1", at=5)
 
-    assert (talk.state, talk.context["lastPrompt"]) == ("sending", "Hello")
+    assert (talk.state, talk.context["lastPrompt"], talk.context["sentAt"]) == ("sending", "Hello", 5)
     assert (talk.context["requestId"], talk.context["sessionId"]) == ("r1", "s1")
 
 

@@ -17,31 +17,8 @@ from antiphon import (
 from antiphon.chart.labels import written_transitions
 from antiphon.machines.charts import load_chart
 from antiphon.machines.streaming import streaming_machine
-from tests.machines.talk import (
-    CANCEL,
-    COMPLETE,
-    ERROR,
-    FATAL,
-    FIRST,
-    RESET,
-    RETRY,
-    SEND,
-    Talk,
-    text,
-    thinking,
-    tool,
-    tool_end,
-)
-
-R1 = {**SEND, "requestId": "r1", "at": 10}
-STARTED = {"type": "REQUEST_STARTED", "requestId": "r1", "at": 12}
-DEAR = {"type": "USAGE", "usage": {"input": 1}, "costUsd": 2}
-CHEAP = {**DEAR, "costUsd": 0.1}
-LOST = {"type": "xstate.error.actor.stream", "error": {"code": "interrupted", "message": "gone", "recoverable": True}}
-STREAM = [STARTED, FIRST, text("x"), thinking("y"), tool("t"), tool_end("t"), DEAR, CHEAP, COMPLETE, ERROR]
-STALE = [{**event, "requestId": "other"} for event in STREAM]
-EVENTS = [R1, SEND, *STREAM, *STALE, FATAL, CANCEL, RETRY, RESET, LOST, {"type": "xstate.done.actor.stream"}]
-LIMITED = {"budgetUsd": 1, "maxAttempts": 1}
+from tests.machines.talk import CANCEL, COMPLETE, FATAL, FIRST, RESET, SEND, Talk
+from tests.machines.walks import EVENTS, LIMITED
 
 
 def is_explored(snapshot):

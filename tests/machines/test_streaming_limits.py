@@ -75,6 +75,7 @@ def test_a_wait_that_is_too_long_is_left_to_a_person():
 
     assert (talk.state, talk.context["retryDelayMs"]) == ("error", None)
     assert talk.can(RETRY)
+    assert Talk(SEND, {**ERROR, "retryAfterMs": 60_000}).context["retryDelayMs"] == 60_000
 
 
 @pytest.mark.parametrize("shown", [text("x"), thinking("x"), tool("t")], ids=lambda event: event["type"])
@@ -123,6 +124,10 @@ def test_a_retry_by_hand_may_name_its_request():
 def test_there_is_nothing_to_retry_but_an_error():
     """S0-88."""
     assert not any(talk.can(RETRY) for talk in (Talk(), Talk(SEND), Talk(SEND, FIRST), Talk(SEND, COMPLETE)))
+
+
+def test_there_is_nothing_to_retry_if_nothing_was_said():
+    assert not Talk({"type": "SEND", "prompt": None}, FATAL).can(RETRY)
 
 
 def test_the_schedule_is_a_setting():
@@ -231,6 +236,12 @@ def test_a_reply_that_breaks_the_budget_is_stopped():
     assert talk.context["error"] == {"code": "3002", "message": "The budget of 1 USD is spent", "recoverable": False}
     assert talk.context["tools"]["t"]["interrupted"] is True
     assert dict(talk.actor.get_snapshot().children) == {}
+
+
+def test_a_reply_may_cost_all_that_is_left():
+    talk = Talk(SEND, usage(1), budgetUsd=1)
+
+    assert talk.state == "sending"
 
 
 def test_a_budget_can_be_broken_before_anything_is_shown():
