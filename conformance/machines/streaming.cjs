@@ -122,6 +122,7 @@ const guards = {
   breaksBudget: guard((c, e) => isCurrent(c, e) && c.settings.budgetUsd !== null && spent(c, e) > c.settings.budgetUsd),
   isSilent: guard((c) => c.streamEvents === c.eventsAtLook),
   isCancelled: guard((c) => c.cancelled),
+  mustReport: guard((c) => c.reportsToParent),
   canAutoRetry: guard((c) => c.retryDelayMs !== null),
   canRetry: guard((c) => c.messages.length > 0 && hasBudget(c)),
 };

@@ -185,6 +185,13 @@ def test_the_parent_is_told_of_a_cancellation():
     assert Parent(**ASKED).send(text("Ha"), CANCEL)[-1] == {"type": "REPLY.CANCELLED", "requestId": "r1", "text": "Ha"}
 
 
+def test_the_parent_is_told_when_there_is_nothing_to_spend():
+    parent = Parent(**ASKED, budgetUsd=0)
+
+    [failed] = parent.told
+    assert (failed["type"], failed["requestId"], failed["error"]["code"]) == ("REPLY.FAILED", "r1", "3002")
+
+
 def test_the_parent_is_told_nothing_unless_that_is_asked_for():
     assert Parent(prompt="Hello").send(text("x"), COMPLETE, SEND, FATAL, SEND, CANCEL) == []
 

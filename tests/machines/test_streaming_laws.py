@@ -38,7 +38,14 @@ def test_every_state_can_be_reached_and_left():
 
 def test_a_few_paths_take_every_transition():
     """X-11, S0-T39 (atdd:MODEL-001), E-19, S0-91: every transition is proven to work."""
-    found = get_transition_paths(streaming_machine, events=EVENTS, stop_when=is_explored, input=LIMITED, limit=20_000)
+    all_of_it = {"type": "USAGE", "usage": {}, "costUsd": LIMITED["budgetUsd"]}
+    found = get_transition_paths(
+        streaming_machine,
+        events=[*EVENTS, all_of_it],
+        stop_when=is_explored,
+        input={**LIMITED, "reportsToParent": True},
+        limit=20_000,
+    )
 
     assert {str(one): reason for one, reason in found.unreached.items()} == {}
 

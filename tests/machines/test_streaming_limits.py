@@ -121,6 +121,10 @@ def test_a_retry_by_hand_may_name_its_request():
     assert Talk(R1, FATAL, {**RETRY, "requestId": "r2"}).context["requestId"] == "r2"
 
 
+def test_a_new_message_begins_to_count_anew():
+    assert Talk(SEND, ERROR, 1_000, FATAL, SEND).context["attempt"] == 0
+
+
 def test_there_is_nothing_to_retry_but_an_error():
     """S0-88."""
     assert not any(talk.can(RETRY) for talk in (Talk(), Talk(SEND), Talk(SEND, FIRST), Talk(SEND, COMPLETE)))

@@ -154,6 +154,14 @@ def test_an_earlier_conversation_can_be_given():
     assert said(Talk(SEND, messages=earlier)) == [("user", "Once"), ("user", "Hello")]
 
 
+def test_an_empty_reply_is_no_message():
+    assert said(Talk(SEND, COMPLETE)) == [("user", "Hello")]
+
+
+def test_the_last_prompt_stays_when_messages_are_answered_without_one():
+    assert Talk(SEND, COMPLETE, {"type": "SEND", "prompt": None}).context["lastPrompt"] == "Hello"
+
+
 def test_the_messages_so_far_can_be_answered_without_a_prompt():
     earlier = [{"role": "user", "parts": [{"type": "text", "text": "Once"}]}]
     talk = Talk({"type": "SEND", "prompt": None}, messages=earlier)

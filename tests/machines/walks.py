@@ -60,6 +60,7 @@ INPUTS = [
     {"retryAfterDelta": True},
     {"prompt": "Hi", "requestId": "r1"},
     {"budgetUsd": 0.5, "backoffMs": 30_000, "maxAttempts": 5},
+    {"prompt": "Hi", "reportsToParent": False, "budgetUsd": 0},
     {"sessionId": "s", "messages": [{"role": "user", "parts": []}], "inactivityMs": 1_000},
 ]
 

@@ -10,6 +10,7 @@ from antiphon.stores.memory import MemoryStore
 from tests.runtime.world import crash, runtime, settled, simulate
 
 SEND = {"type": "SEND", "prompt": "Hello", "requestId": "r1"}
+MODEL = {"model": "scripted:script"}
 SAME_CALLS = [{"tool": "now"}, {"tool": "now"}]
 
 
@@ -25,7 +26,7 @@ def test_a_reply_is_stored_as_it_arrives():
 
     async def main():
         async with runtime(MemoryStore(), talking({"thinking": "Hm."}, {"text": "Good day."}, *SAME_CALLS)) as host:
-            root = await host.create("streaming")
+            root = await host.create("streaming", input=MODEL)
             await host.send(root, SEND)
             snapshot = await settled(host, root, "complete")
             context = snapshot["context"]
@@ -43,7 +44,7 @@ def test_a_reply_that_a_dead_process_left_is_an_error_with_what_had_arrived():
     async def main():
         store = MemoryStore()
         first = await runtime(store, talking({"text": "Half"}, {"delay_ms": 60_000})).start()
-        root = await first.create("streaming")
+        root = await first.create("streaming", input=MODEL)
         await first.send(root, SEND)
         await asyncio.sleep(1)
         crash(first)
@@ -74,5 +75,17 @@ def test_a_model_that_cannot_be_opened_is_an_error_like_any_other():
             error = (await settled(host, root, "error"))["context"]["error"]
 
             assert error == {"code": "2001", "message": "no key for anthropic:x", "recoverable": False}
+
+    simulate(main)
+
+
+def test_without_a_model_nobody_is_asked():
+    async def main():
+        async with runtime(MemoryStore(), talking({"text": "Hi."})) as host:
+            root = await host.create("streaming")
+            await host.send(root, SEND)
+            error = (await settled(host, root, "error"))["context"]["error"]
+
+            assert error == {"code": "9001", "message": "no model is set", "recoverable": False}
 
     simulate(main)

@@ -48,6 +48,11 @@ def is_cancelled(context: StreamingContext) -> bool:
     return context["cancelled"]
 
 
+def must_report(context: StreamingContext) -> bool:
+    """Whether a parent waits to be told how it ends, so that nothing may be refused in silence."""
+    return context["reportsToParent"]
+
+
 def send_first_prompt(context: StreamingContext, event: Event, enqueue: Choice) -> None:
     """Begin at once when the input has a prompt."""
     given = event.get("input") or {}
@@ -58,13 +63,13 @@ def send_first_prompt(context: StreamingContext, event: Event, enqueue: Choice) 
 
 def report_started(context: StreamingContext, event: Event, enqueue: Choice) -> None:
     """Tell the parent that the reply begins."""
-    if context["reportsToParent"]:
+    if must_report(context):
         enqueue.send_parent({"type": "REPLY.STARTED", "requestId": context["requestId"]})
 
 
 def report_completed(context: StreamingContext, event: Event, enqueue: Choice) -> None:
     """Tell the parent that the reply is whole."""
-    if context["reportsToParent"]:
+    if must_report(context):
         told = ("requestId", "usage", "costUsd", "durationMs", "totalTokens", "stop")
         facts = {key: value for key, value in context.items() if key in told}
         enqueue.send_parent({"type": "REPLY.COMPLETED", "message": reply.reply_message(context, event), **facts})
@@ -72,14 +77,14 @@ def report_completed(context: StreamingContext, event: Event, enqueue: Choice) -
 
 def report_failed(context: StreamingContext, event: Event, enqueue: Choice) -> None:
     """Tell the parent that the reply failed for good."""
-    if context["reportsToParent"] and not failures.can_auto_retry(context):
+    if must_report(context) and not failures.can_auto_retry(context):
         facts = {"requestId": context["requestId"], "error": context["error"], "text": str(context["text"])}
         enqueue.send_parent({"type": "REPLY.FAILED", **facts})
 
 
 def report_cancelled(context: StreamingContext, event: Event, enqueue: Choice) -> None:
     """Tell the parent that the reply was cancelled."""
-    if context["reportsToParent"]:
+    if must_report(context):
         facts = {"requestId": context["requestId"], "text": str(context["text"])}
         enqueue.send_parent({"type": "REPLY.CANCELLED", **facts})
 
@@ -129,6 +134,7 @@ streaming_machine = setup[StreamingContext, StreamingEvent, State](
         "breaksBudget": and_(["isCurrentRequest", budget.breaks_budget]),
         "isSilent": is_silent,
         "isCancelled": is_cancelled,
+        "mustReport": must_report,
         "canAutoRetry": failures.can_auto_retry,
         "canRetry": failures.can_retry,
     },

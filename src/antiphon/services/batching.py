@@ -20,7 +20,7 @@ async def batched(
 ) -> AsyncGenerator[list[Event], None]:
     """The events in lists: chunks wait for each other, up to a time or a size; anything else goes at once."""
     batch = _Batch(clock, every_ms, most_characters)
-    reading = asyncio.ensure_future(batch.read(events))
+    reading = asyncio.create_task(batch.read(events))
     try:
         while not (batch.is_over and batch.is_empty):
             await batch.ready.wait()

@@ -61,22 +61,25 @@ async def reply_events(
 
 
 def stream_reply(
-    open_model: Callable[[str | None], Provider],
+    open_model: Callable[[str], Provider],
     *,
     prices: Prices | None = None,
     clock: Clock = REAL_CLOCK,
     jitter: Callable[[], float] = random,
 ) -> AsyncLogic:
     """The logic to provide as `streamReply`: asks the model that the input names, and tells the machine."""
+    known = prices or Prices()
 
     async def run(input: Mapping[str, Any], scope: LogicScope) -> None:
         request_id = input["requestId"]
         try:
+            if input["model"] is None:
+                raise ProviderError(Code.BAD_REQUEST, "no model is set")
             provider, request = open_model(input["model"]), request_of(input)
         except ProviderError as error:
             scope.send_back(failure(error, request_id, jitter()))
             return
-        events = reply_events(provider, request, request_id=request_id, prices=prices, clock=clock, jitter=jitter)
+        events = reply_events(provider, request, request_id=request_id, prices=known, clock=clock, jitter=jitter)
         async with aclosing(events):
             async for event in events:
                 scope.send_back(event)

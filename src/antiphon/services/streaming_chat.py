@@ -154,11 +154,11 @@ class StreamingChat:
         """Take a stream event from elsewhere, such as a tool's end; that of a request yet to begin is held."""
         self._require_open()
         request, context = event.get("requestId"), self.snapshot.context
-        known = {context["requestId"], *(message.get("requestId") for message in context["messages"])}
-        if request is None or request in known:
+        is_current = request in (None, context["requestId"])
+        if is_current or any(message.get("requestId") == request for message in context["messages"]):
             self._actor.send(event)
         else:
-            self._early.hold(request, event)
+            self._early.hold(event["requestId"], event)
 
     def subscribe(self, listener: Callable[[StreamingSnapshot], Any]) -> Subscription:
         """Have a function called with every snapshot."""
