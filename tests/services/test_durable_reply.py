@@ -11,7 +11,7 @@ from tests.runtime.world import crash, runtime, settled, simulate
 
 SEND = {"type": "SEND", "prompt": "Hello", "requestId": "r1"}
 MODEL = {"model": "scripted:script"}
-SAME_CALLS = [{"tool": "now"}, {"tool": "now"}]
+SAME_CALLS = [{"tool": "now"}, {"tool": "now"}, {"tool": "now"}]
 
 
 def talking(*steps):
@@ -32,7 +32,7 @@ def test_a_reply_is_stored_as_it_arrives():
             context = snapshot["context"]
 
             assert (snapshot["value"], context["text"], context["thinking"]) == ("complete", "Good day.", "Hm.")
-            assert [tool["name"] for tool in context["tools"].values()] == ["now", "now"]
+            assert [tool["name"] for tool in context["tools"].values()] == ["now", "now", "now"]
             assert [message["role"] for message in context["messages"]] == ["user", "assistant"]
 
     simulate(main)

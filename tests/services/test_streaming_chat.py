@@ -276,6 +276,29 @@ async def test_cancel_reaches_the_running_call(stage):
     assert ((await asking)["cancelled"], (await asking)["text"]) == (True, "Half")
 
 
+@scene
+async def test_who_stops_waiting_ends_the_call(stage):
+    """X-5, E-10."""
+    asking = await stage.ask()
+
+    asking.cancel()
+    await settle()
+
+    assert (stage.chat.state, stage.puppet.closed) == ("idle", 1)
+
+
+@scene(on_busy="queue")
+async def test_who_leaves_the_queue_disturbs_nobody(stage):
+    """S0-B5."""
+    first, second, third = [await stage.ask(prompt) for prompt in ("One", "Two", "Three")]
+
+    second.cancel()
+    await stage.say(*WHOLE)
+    await stage.say(*WHOLE)
+
+    assert [(await one)["lastPrompt"] for one in (first, third)] == ["One", "Three"]
+
+
 def test_leaving_ends_the_call_and_forgets_the_listeners():
     """S0-66, E-10."""
 

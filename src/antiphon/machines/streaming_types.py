@@ -115,6 +115,7 @@ class ToolStarted(TypedDict):
     type: Literal["TOOL_START"]
     toolId: str
     toolName: str
+    index: NotRequired[int]
     input: NotRequired[Any]
     requestId: NotRequired[str]
     at: NotRequired[float]

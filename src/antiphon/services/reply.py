@@ -193,6 +193,7 @@ class _Telling:
             known = _input("".join(pieces)) if pieces or all else {}
             if known or all:
                 del self._calls[id]
+                # The number tells apart what is alike but for its id; a host might join that as growing text.
                 self._told_calls += 1
                 yield self._event("TOOL_START", toolId=id, toolName=name, index=self._told_calls, **known)
 

@@ -138,7 +138,7 @@ class StreamingChat:
         if not self.snapshot.can({"type": "RETRY"}):
             raise NothingToRetry(f"there is no failed reply to ask for again: the state is {self.state!r}")
         self._actor.send({"type": "RETRY"})
-        return await self._rest(self.context["requestId"])
+        return await self._reply(self.context["requestId"])
 
     def cancel(self) -> None:
         """Stop the reply under way, and the wait for another attempt; what has arrived is kept."""
@@ -179,7 +179,15 @@ class StreamingChat:
         self._actor.send(event)
         for early in self._early.take(request):
             self._actor.send(early)
-        return await self._rest(request)
+        return await self._reply(request)
+
+    async def _reply(self, request: str | None) -> StreamingContext:
+        try:
+            return await self._rest(request)
+        except asyncio.CancelledError:
+            # Who gives up waiting wants no reply, and nobody else could stop paying for it.
+            self._actor.send({"type": "CANCEL", "requestId": request})
+            raise
 
     async def _rest(self, request: str | None) -> StreamingContext:
         ended = await wait_for(
