@@ -128,7 +128,7 @@ class StreamingChat:
                     return await self._ask(prompt, session_id, request)
             case "interrupt":
                 self.cancel()
-            case "reject" if self.is_busy or self._turn.locked():
+            case "reject" if self.is_busy:
                 raise Busy(f"a reply is still {self.state}; cancel it, or send with on_busy='queue' or 'interrupt'")
         return await self._ask(prompt, session_id, request)
 
