@@ -16,7 +16,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tools": {"messages", "providers.base"},
     "services": {"chart", "actors", "messages", "machines", "providers"},
     "cli": {"chart", "actors", "runtime", "stores"},
-    "testing": {"chart", "actors", "runtime", "stores", "messages", "providers"},
+    "testing": {"chart", "actors", "runtime", "stores", "messages", "providers", "machines", "services"},
     "__init__": {"chart", "actors"},
     "__main__": {"cli"},
 }

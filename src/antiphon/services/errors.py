@@ -17,3 +17,23 @@ class InvalidTransition(ServiceError):
             f"thread {thread_id!r} is {status!r} and refuses {event_type!r}: {reason}; "
             f"valid events: {', '.join(self.valid_events)}"
         )
+
+
+class Busy(ServiceError):
+    """A reply is still under way; wait for it, cancel it, or send with another `on_busy`."""
+
+
+class OverBudget(ServiceError):
+    """The budget of a conversation is spent."""
+
+
+class UnknownSetting(ServiceError):
+    """A setting was given that no conversation has."""
+
+
+class NothingToRetry(ServiceError):
+    """There is no failed reply to ask for again."""
+
+
+class NotOpen(ServiceError):
+    """A conversation was used before it was opened, or after it was closed."""
