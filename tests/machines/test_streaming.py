@@ -8,7 +8,7 @@ import pytest
 
 from antiphon.machines.streaming import streaming_machine
 from antiphon.machines.streaming_reply import initial_context
-from tests.machines.talk import (
+from tests.machines.streamed import (
     COMPLETE,
     ERROR,
     FATAL,

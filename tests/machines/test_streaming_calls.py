@@ -4,7 +4,7 @@ import pytest
 
 from antiphon import SimulatedClock, create_actor, create_machine, from_callback
 from antiphon.machines.streaming import streaming_machine
-from tests.machines.talk import (
+from tests.machines.streamed import (
     CANCEL,
     COMPLETE,
     ERROR,

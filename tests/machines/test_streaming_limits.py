@@ -5,7 +5,7 @@ import pytest
 from antiphon import initial_transition, transition
 from antiphon.machines.streaming import streaming_machine
 from antiphon.providers.errors import Code
-from tests.machines.talk import (
+from tests.machines.streamed import (
     CANCEL,
     COMPLETE,
     ERROR,

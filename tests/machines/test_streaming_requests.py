@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.machines.talk import (
+from tests.machines.streamed import (
     CANCEL,
     COMPLETE,
     ERROR,

@@ -11,7 +11,7 @@ from typing import Any
 from antiphon import SimulatedClock, create_actor
 from antiphon.chart.persist import to_json_value
 from antiphon.machines.streaming import streaming_machine
-from tests.machines.talk import (
+from tests.machines.streamed import (
     CANCEL,
     COMPLETE,
     ERROR,

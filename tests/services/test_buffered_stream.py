@@ -14,7 +14,7 @@ from antiphon.services.batching import batched
 from antiphon.services.buffered_stream import BufferedStream, StreamState
 from antiphon.services.event_buffer import EventBuffer
 from antiphon.services.reply import reply_events
-from tests.machines.talk import COMPLETE, ERROR, FIRST, text, thinking, tool, tool_end
+from tests.machines.streamed import COMPLETE, ERROR, FIRST, text, thinking, tool, tool_end
 from tests.services.puppet import run, settle
 
 

@@ -13,7 +13,7 @@ from antiphon.providers.prices import Price, Prices
 from antiphon.providers.scripted import ScriptedModel
 from antiphon.services.errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting
 from antiphon.services.streaming_chat import StreamingChat
-from tests.machines.talk import text, tool_end
+from tests.machines.streamed import text, tool_end
 from tests.services.puppet import WHOLE, Puppet, run, settle
 
 OVERLOADED = ProviderError(Code.OVERLOADED, "Busy")
