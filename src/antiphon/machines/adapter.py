@@ -63,10 +63,13 @@ class ChatPolynomialAdapter:
         return self._refusal(_event(action, payload)) is None
 
     def get_valid_actions(self) -> frozenset[str]:
-        """The actions that the state allows; `merge` while another branch is open."""
+        """The actions that the state allows; `merge` while another branch is open, `message` if it starts the chat."""
         valid = chat_directions(self.state)
-        can_merge = self.state is FlowState.STREAMING and other_branches(self.context)
-        return valid | {"merge"} if can_merge else valid
+        if self.state is FlowState.STREAMING and other_branches(self.context):
+            return valid | {"merge"}
+        if self.state is FlowState.DORMANT and self.context["config"]["autoStart"]:
+            return valid | {"message"}
+        return valid
 
     def get_history(self) -> list[Step]:
         """How the conversation got here: state, action, state."""

@@ -18,10 +18,11 @@ from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.machines.charts import load_chart
 from antiphon.machines.conversation import operations, replies
-from antiphon.machines.conversation.context import FlowContext, initial_context
+from antiphon.machines.conversation.context import FlowContext
 from antiphon.machines.conversation.events import FlowEvent
 from antiphon.machines.conversation.outputs import output
 from antiphon.machines.conversation.refusals import is_busy, refusal
+from antiphon.machines.conversation.settings import initial_context
 
 Event = Mapping[str, Any]
 REPLY, SUMMARISER, CRYSTALLIZER, TIMEOUT = "reply", "summariser", "crystallizer", "turnTimeout"
@@ -86,7 +87,8 @@ def cut_reply(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, 
         enqueue.send_to(REPLY, {"type": "CANCEL", "requestId": reply["requestId"]})
         return
     enqueue("disarmTimeout")
-    enqueue.stop_child(REPLY if reply["phase"] == "replying" else SUMMARISER)
+    if reply["phase"] != "tools":
+        enqueue.stop_child(REPLY if reply["phase"] == "replying" else SUMMARISER)
     enqueue.assign(lambda context: replies.cut(context, {}))
 
 

@@ -230,17 +230,6 @@ def new_metrics() -> Metrics:
     }
 
 
-def initial_context(input: Mapping[str, Any] | None = None) -> FlowContext:
-    """The context of a new chat; the input has settings, on their own or under `config`, and `reportsToParent`."""
-    given = dict(input or {})
-    reports = bool(given.pop("reportsToParent", False))
-    found = {**given, **given.get("config", {})}
-    # A parent sends messages and never says start.
-    defaults: FlowConfig = {**DEFAULTS, "autoStart": reports}
-    config: Any = {**defaults, **{key: value for key, value in found.items() if key in DEFAULTS}}
-    return emptied(config, reports, 1, 1)
-
-
 def emptied(config: FlowConfig, reports: bool, next_message: int, next_request: int) -> FlowContext:
     """A chat without a message. The counters go on, so that no id ever means two things."""
     return {

@@ -91,6 +91,8 @@ def queued(context: FlowContext, event: Event) -> FlowContext:
 def next_said(context: FlowContext) -> FlowContext:
     """The first message that waited, said now."""
     item, *rest = context["queue"]
+    if item.get("id") in context["messages"]:  # counted meanwhile
+        item = {**item, "id": None}
     return say({**context, "queue": rest}, item)
 
 

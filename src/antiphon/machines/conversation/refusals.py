@@ -51,14 +51,20 @@ def _message(context: FlowContext, event: Event) -> str | None:
 def _content(context: FlowContext, event: Event) -> str | None:
     if event.get("role", "user") not in ROLES:
         return f"unknown role {event['role']!r}; known: {', '.join(ROLES)}"
-    id, tags = event.get("id"), event.get("tags") or ()
-    if id is not None and (not isinstance(id, str) or id in context["messages"]):
-        return f"there is a message {id!r} already" if isinstance(id, str) else f"id is {id!r}; it must be a text"
+    tags = event.get("tags") or ()
     if not isinstance(tags, list | tuple) or any(tag not in TAGS for tag in tags):
         return f"tags are {tags!r}; known: {', '.join(TAGS)}"
     if not isinstance(event.get("text") or "", str):
         return f"text is {event['text']!r}; it must be a text"
-    return _parts(event.get("parts") or ())
+    return _id(context, event) or _parts(event.get("parts") or ())
+
+
+def _id(context: FlowContext, event: Event) -> str | None:
+    id = event.get("id")
+    if id is not None and not isinstance(id, str):
+        return f"id is {id!r}; it must be a text"
+    is_taken = id is not None and (id in context["messages"] or any(item.get("id") == id for item in context["queue"]))
+    return f"there is a message {id!r} already" if is_taken else None
 
 
 def _parts(parts: Any) -> str | None:
@@ -173,7 +179,7 @@ def _tool_results(context: FlowContext, event: Event) -> str | None:
     reason = _parts(results if isinstance(results, list) else [None])
     if reason or any(part["type"] != "toolResult" for part in results or ()):
         return reason or "results must be parts of type toolResult"
-    return None
+    return _id(context, event)
 
 
 def _ending(context: FlowContext, event: Event) -> str | None:

@@ -7,6 +7,7 @@ moves, *replying* while the child speaks, and waits for *tools* when the child h
 from collections.abc import Mapping
 from typing import Any
 
+from antiphon.chart.text import Text
 from antiphon.machines.conversation.content import calls_of, text_of
 from antiphon.machines.conversation.context import FlowContext, Reply
 from antiphon.machines.conversation.crystal import crystal_of
@@ -98,7 +99,7 @@ def reply_input(context: FlowContext) -> dict[str, Any]:
 def completed(context: FlowContext, event: Event) -> FlowContext:
     """The reply at the end of the branch it was asked on; if it asks for tools, it goes on with their results."""
     reply, message = current(context), event.get("message") or {}
-    parts = message.get("parts") or []
+    parts = [plain(part) for part in message.get("parts") or []]
     draft = {**message, "id": None, "role": "assistant", "parts": parts, "at": event.get("at")}
     draft |= {"usage": event.get("usage"), "costUsd": event.get("costUsd")}
     context = spent(appended(context, reply["branch"], draft), event)
@@ -107,6 +108,11 @@ def completed(context: FlowContext, event: Event) -> FlowContext:
     if calls_of(parts) and reply["cut"] is None:
         return with_phase(context, "tools")
     return ended(context, "completed")
+
+
+def plain(part: Mapping[str, Any]) -> dict[str, Any]:
+    """A part as JSON holds it: words that grew by chunks are a string there."""
+    return {key: str(value) if isinstance(value, Text) else value for key, value in part.items()}
 
 
 def failed(context: FlowContext, event: Event) -> FlowContext:

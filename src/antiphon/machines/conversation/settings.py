@@ -1,9 +1,9 @@
-"""What the settings of a chat may be."""
+"""The settings of a chat: what they may be, and the context they begin with."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from antiphon.machines.conversation.context import DEFAULTS
+from antiphon.machines.conversation.context import DEFAULTS, FlowConfig, FlowContext, emptied
 
 
 def _one_of(*known: str) -> tuple[Callable[[Any], bool], str]:
@@ -55,3 +55,17 @@ def problem_with(settings: Mapping[str, Any]) -> str | None:
         if not fits(value):
             return f"{key} is {value!r}; it must be {wanted}"
     return None
+
+
+def initial_context(input: Mapping[str, Any] | None = None) -> FlowContext:
+    """The context of a new chat; the input has settings, on their own or under `config`, and `reportsToParent`."""
+    given = dict(input or {})
+    reports = bool(given.get("reportsToParent"))
+    found = {key: value for key, value in {**given, **(given.get("config") or {})}.items() if key in DEFAULTS}
+    problem = problem_with(found)
+    if problem:
+        raise ValueError(f"chat: {problem}")
+    # A parent sends messages and never says start.
+    defaults: FlowConfig = {**DEFAULTS, "autoStart": reports}
+    config: Any = {**defaults, **found}
+    return emptied(config, reports, 1, 1)
