@@ -172,7 +172,7 @@ def test_rewinding_too_far_is_refused(payload):
     adapter.perform("start")
     adapter.perform("message", text="one")
 
-    with pytest.raises(ValueError, match="^Invalid action 'rewind' for state STREAMING: "):
+    with pytest.raises(ValueError, match=r"^Invalid action 'rewind' for state STREAMING: "):
         adapter.perform("rewind", **payload)
 
     assert len(adapter.messages) == 1

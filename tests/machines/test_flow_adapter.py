@@ -262,7 +262,7 @@ def test_the_polynomial_is_a_value():
     assert CHAT_POLYNOMIAL.directions(S.DORMANT) == {"start", "configure"}
     assert CHAT_POLYNOMIAL.invoke(S.DORMANT, "start") == (S.STREAMING, {"event": "started"})
     assert isinstance(chat_directions(S.DORMANT), frozenset)
-    with pytest.raises(ValueError, match="^Invalid chat transition"):
+    with pytest.raises(ValueError, match=r"^Invalid chat transition"):
         chat_transition(S.DORMANT, "message")
 
 

@@ -1,0 +1,232 @@
+"""The chart of the chat: every state is described, reached and left, every transition is taken, nothing is lost."""
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from antiphon import create_actor, get_transition_paths, transition, unreachable_states
+from antiphon.machines.charts import load_chart
+from antiphon.machines.conversation.refusals import REASONS
+from antiphon.machines.flow import flow_machine
+from tests.machines.talk import Talk
+
+MODEL = "scripted:demo"
+CHART = load_chart("flow")
+TEXT = [{"type": "text", "text": "Hi"}]
+CALL = [{"type": "toolCall", "id": "t1", "name": "look", "arguments": '{"path": "a"}'}]
+
+
+def test_every_state_is_described_and_none_is_final():
+    """E-14, S2-B3."""
+    assert "description" in CHART
+    for state in CHART["states"].values():
+        assert state["description"].endswith(".")
+        assert state.get("type") != "final"
+        assert state["on"]
+
+
+def test_the_chart_is_data_and_every_function_it_names_is_used():
+    """E-01."""
+    assert json.loads(json.dumps(CHART)) == CHART
+    named = json.dumps(CHART)
+    bound = flow_machine.implementations
+    assert [name for name in (*bound.actions, *bound.guards) if f'"{name}"' not in named] == []
+
+
+def test_every_guarded_event_of_a_person_has_a_reason_to_be_refused():
+    """E-21, X-8."""
+    guarded = {
+        event
+        for state in (CHART, *CHART["states"].values())
+        for event, declared in state["on"].items()
+        for candidate in (declared if isinstance(declared, list) else [declared])
+        if candidate.get("guard") == "isAccepted"
+    }
+
+    assert guarded | {"message"} == set(REASONS)
+
+
+def test_every_state_can_be_reached():
+    """X-11, E-19."""
+    events = [{"type": type} for type in CHART["states"]["streaming"]["on"]]
+    events += [{"type": type} for state in CHART["states"].values() for type in state["on"]]
+
+    assert (
+        unreachable_states(flow_machine, events=events, limit=30_000, to_state=lambda s: s.value == "collapsed") == []
+    )
+
+
+# Walks that take every transition of the chart, each with the settings it needs.
+DONE = {"type": "REPLY.COMPLETED", "requestId": "r1", "message": {"parts": TEXT}}
+TOOLS = {**DONE, "message": {"parts": CALL}}
+RESULT = {"type": "toolResult", "callId": "t1", "parts": TEXT}
+LONG = {"type": "message", "text": "x" * 100}
+WALKS = [
+    ({}, ["configure", "start", "message", "inject_context", "checkpoint", "rewind", "message", "fork", "cancel_fork"]),
+    (
+        {},
+        [
+            "start",
+            "fork",
+            "confirm_fork",
+            {"type": "switch", "branch": "main"},
+            {"type": "close", "branch": "branch-1"},
+            "message",
+            {"type": "pin", "message": "m1"},
+            "fork",
+            "confirm_fork",
+            "merge",
+            "cancel_merge",
+            "merge",
+            "resolve_conflict",
+            "confirm_merge",
+        ],
+    ),
+    ({}, ["start", "stop", "flush", "crystallize", "harvest", "reset"]),
+    ({"autoStart": True}, ["message"]),
+    ({"model": MODEL, "onBusy": "queue"}, ["start", "message", "message", DONE, "stop", "cancel"]),
+    ({"model": MODEL, "onBusy": "merge"}, ["start", "message", "message", {**DONE, "type": "REPLY.CANCELLED"}]),
+    ({"model": MODEL, "onStop": "cut"}, ["start", "message", "stop", {**DONE, "type": "REPLY.FAILED", "error": "x"}]),
+    ({"model": MODEL}, ["start", "message", {"type": "xstate.error.actor.reply", "error": "x"}]),
+    ({"model": MODEL, "turnTimeoutMs": 5}, ["start", "message", {"type": "turn_timeout", "requestId": "r1"}, "cancel"]),
+    (
+        {"model": MODEL},
+        ["start", "message", "REPLY.STARTED", TOOLS, "wait", {"type": "tool_results", "results": [RESULT]}],
+    ),
+    (
+        {"model": MODEL, "strategy": "summarise", "contextLimit": 30},
+        ["start", LONG, DONE, LONG, {"type": "xstate.done.actor.summariser", "output": {"text": "Hi"}}],
+    ),
+    (
+        {"model": MODEL, "strategy": "summarise", "contextLimit": 30},
+        ["start", LONG, DONE, LONG, {"type": "xstate.error.actor.summariser", "error": "x"}],
+    ),
+    (
+        {"model": MODEL},
+        [
+            "start",
+            "stop",
+            "crystallize",
+            "cancel",
+            "crystallize",
+            {"type": "xstate.error.actor.crystallizer", "error": "x"},
+            "crystallize",
+            {"type": "xstate.done.actor.crystallizer", "output": {}},
+        ],
+    ),
+    ({"reportsToParent": True}, [{"type": "message", "runId": "n1"}, "stop", {"type": "message", "runId": "n2"}]),
+    (
+        {"reportsToParent": True, "model": MODEL},
+        [{"type": "message", "runId": "n1"}, "stop", DONE],
+    ),
+]
+
+
+def declared():
+    """Every transition of the chart, by the state and event it belongs to and its place there."""
+    for name, state in (("", CHART), *CHART["states"].items()):
+        for event, candidates in [*state["on"].items(), ("", state.get("always", []))]:
+            listed = candidates if isinstance(candidates, list) else [candidates]
+            for place, candidate in enumerate(listed):
+                if candidate:
+                    yield name, event, place
+
+
+def taken(input, walk):
+    """The transitions that a walk takes."""
+    seen = []
+
+    def look(it):
+        if it.type == "@xstate.microstep":
+            seen.extend(it.transitions)
+
+    actor = create_actor(flow_machine, input=input, inspect=look).start()
+    for event in walk:
+        actor.send({"type": event} if isinstance(event, str) else event)
+    for transition_taken in seen:
+        source = transition_taken.source
+        same = source.always if not transition_taken.event_type else source.on[transition_taken.event_type]
+        name = "" if source.parent is None else source.key
+        yield name, transition_taken.event_type or "", list(same).index(transition_taken)
+
+
+def test_the_walks_take_every_transition():
+    """X-11, S2-46, S2-48."""
+    found = {entry for input, walk in WALKS for entry in taken(input, walk)}
+
+    assert set(declared()) - found == set()
+
+
+def test_paths_through_a_chat_without_payloads_can_be_generated():
+    """E-19."""
+    events = [{"type": type} for state in CHART["states"].values() for type in state["on"] if not type.startswith("x")]
+    found = get_transition_paths(
+        flow_machine,
+        events=lambda snapshot: [] if len(snapshot.context["messages"]) > 2 else events,
+        limit=30_000,
+        stop_when=lambda snapshot: snapshot.context["metrics"]["rewinds"] > 1 or snapshot.context["nextMessage"] > 3,
+    )
+
+    reached = {step.state.value for path in found.paths for step in path.steps}
+    assert reached == set(CHART["states"])
+
+
+TYPES = sorted({type for state in (CHART, *CHART["states"].values()) for type in state["on"]})
+PAYLOADS = {
+    "text": st.sampled_from(["Hi", "We decided: go.", "x" * 60]),
+    "branch": st.sampled_from(["main", "branch-1", "branch-2"]),
+    "turn": st.integers(0, 3),
+    "turns": st.integers(0, 2),
+    "source": st.sampled_from(["main", "branch-1"]),
+    "strategy": st.sampled_from(["sequential", "interleave", "manual"]),
+    "pick": st.sampled_from(["ours", "theirs", "both", "neither"]),
+    "message": st.just({"role": "assistant", "parts": TEXT}) | st.just({"role": "assistant", "parts": CALL}),
+    "requestId": st.sampled_from(["r1", "r2", "r3"]),
+    "output": st.sampled_from([{"text": "Hi"}, {"title": "Hi"}, None]),
+    "error": st.sampled_from(["x", {"code": "1", "message": "x"}]),
+    "results": st.just([RESULT]),
+    "pinned": st.booleans(),
+    "runId": st.sampled_from(["n1", "n2"]),
+}
+
+
+@st.composite
+def walks(draw):
+    """Settings, and events of which some have payloads that fit and some have not."""
+    config = {
+        "model": draw(st.sampled_from([None, MODEL])),
+        "onBusy": draw(st.sampled_from(["reject", "queue", "interrupt", "merge"])),
+        "onStop": draw(st.sampled_from(["finish", "cut"])),
+        "strategy": draw(st.sampled_from(["sliding", "summarise", "forget"])),
+        "contextLimit": draw(st.sampled_from([40, 1_000])),
+        "reportsToParent": draw(st.booleans()),
+    }
+    events = []
+    for type in draw(st.lists(st.sampled_from(TYPES), max_size=40)):
+        payload = {key: draw(PAYLOADS[key]) for key in draw(st.sets(st.sampled_from(sorted(PAYLOADS))))}
+        if type in ("pin", "message", "inject_context"):
+            payload.pop("message", None)
+        if type == "pin":
+            payload["message"] = draw(st.sampled_from(["m1", "m2", "m9"]))
+        if type in ("resolve_conflict", "message"):
+            payload.pop("turns", None)
+        events.append({"type": type, **payload})
+    return config, events
+
+
+@settings(max_examples=300)
+@given(walks())
+def test_any_walk_keeps_the_context_json_and_a_restored_chat_goes_on_alike(walk):
+    """E-17, S2.4 item 10."""
+    config, events = walk
+    talk = Talk(config, **{key: value for key, value in config.items() if key != "reportsToParent"})
+    for event in events:
+        restored = talk.restored()
+        after, effects = transition(flow_machine, restored.snapshot, event)
+        talk.do(event["type"], **{key: value for key, value in event.items() if key != "type"})
+        assert (after.value, after.context) == (talk.value, talk.context)
+        assert [effect.type for effect in effects] == [effect.type for effect in talk.effects]
+    assert talk.snapshot.status == "active"
+    assert set(talk.context["branches"]) & set(talk.context["closed"]) == set()
+    assert talk.context["branch"] in talk.context["branches"]
