@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from antiphon.machines.conversation.context import MAIN, TAGS, FlowContext
+from antiphon.machines.conversation.context import TAGS, FlowContext
 from antiphon.machines.conversation.merging import PICKS, STRATEGIES, sides, unresolved
 from antiphon.machines.conversation.settings import given_settings, problem_with
 from antiphon.machines.conversation.tree import head_of, turn_at
@@ -161,8 +161,8 @@ def _close(context: FlowContext, event: Event) -> str | None:
     name, reply = event.get("branch"), context["reply"]
     if not _is_in(name, context["branches"]):
         return f"there is no open branch {name!r}"
-    if name in (MAIN, context["branch"]):
-        return f"the branch {name!r} is {MAIN} or the current one, and stays open"
+    if name == context["branch"]:
+        return f"{name!r} is the current branch, and stays open"
     waits = any(item.get("branch") == name for item in context["queue"])
     return IN_FLIGHT if waits or (reply and reply["branch"] == name) else None
 
