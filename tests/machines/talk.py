@@ -2,11 +2,16 @@
 
 import json
 
+from hypothesis import HealthCheck, settings
+
 from antiphon import create_actor, initial_transition, transition
 from antiphon.chart.effects import Emit, SendTo, SpawnChild, StopChild
 from antiphon.machines.conversation.content import text_of
 from antiphon.machines.conversation.tree import head_of, path
 from antiphon.machines.flow import flow_machine
+
+# A busy computer is slow, not wrong.
+law = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Talk:

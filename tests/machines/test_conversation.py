@@ -11,7 +11,7 @@ from antiphon.machines.conversation.difference import difference, written
 from antiphon.machines.conversation.log import Log
 from antiphon.machines.conversation.refusals import refusal
 from antiphon.machines.conversation.tree import hash_at, is_on_path, meeting_point, path
-from tests.machines.talk import Talk, texts
+from tests.machines.talk import Talk, law, texts
 
 
 def test_messages_name_their_parents_and_are_counted():
@@ -246,6 +246,7 @@ def test_switching_changes_where_messages_go():
     assert texts(talk.do("message", branch="a", text="three").context, "a") == ["one", "three"]
 
 
+@law
 @given(st.lists(st.sampled_from(["say", "fork", "rewind", "switch"]), max_size=30), st.data())
 def test_walks_in_the_tree_agree_with_its_paths(steps, data):
     talk = Talk(maxBranches=10)
@@ -287,6 +288,7 @@ def test_a_log_shares_its_entries_and_old_versions_stay_as_they_were():
         two.adding("a", 5)
 
 
+@law
 @given(st.lists(st.integers(0, 9), max_size=40))
 def test_every_version_of_a_log_is_what_a_dict_would_be(choices):
     versions = [(Log(), {})]

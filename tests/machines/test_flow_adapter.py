@@ -334,6 +334,11 @@ def test_wrong_settings_are_refused_with_the_right_ones(payload, reason):
     assert adapter.perform("configure")["event"] == "configured"
 
 
+def test_a_chat_does_not_begin_with_wrong_settings():
+    with pytest.raises(ValueError, match="chat: contextLimit is 0"):
+        ChatPolynomialAdapter({"contextLimit": 0})
+
+
 def test_settings_stand_alone_or_under_config():
     """S2-23."""
     adapter = chat()

@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon import get_microsteps, get_transition_paths, initial_transition, transition, unreachable_states
@@ -10,7 +10,7 @@ from antiphon.machines.charts import load_chart
 from antiphon.machines.conversation.refusals import REASONS
 from antiphon.machines.conversation.tree import head_of
 from antiphon.machines.flow import flow_machine
-from tests.machines.talk import Talk
+from tests.machines.talk import Talk, law
 
 MODEL = "scripted:demo"
 CHART = load_chart("flow")
@@ -206,7 +206,7 @@ def walks(draw):
     return config, events
 
 
-@settings(max_examples=120)
+@law
 @given(walks())
 def test_any_walk_keeps_the_context_json_and_a_restored_chat_goes_on_alike(walk):
     """E-17, S2.4 item 10."""

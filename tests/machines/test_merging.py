@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from antiphon.machines.conversation.refusals import refusal
 from antiphon.machines.conversation.tree import hash_at, path
-from tests.machines.talk import Talk, texts
+from tests.machines.talk import Talk, law, texts
 
 
 def forked(ours=(), theirs=(), **config):
@@ -79,6 +79,7 @@ words = st.lists(st.sampled_from(["red", "green", "blue"]), max_size=6)
 strategies = st.sampled_from(["sequential", "interleave", "manual"])
 
 
+@law
 @given(words, strategies, st.integers(0, 6))
 def test_merging_a_fork_back_gives_what_was_there(said, strategy, turn):
     """S2-B7: merge(fork(s)) = s, from any turn."""
@@ -95,6 +96,7 @@ def test_merging_a_fork_back_gives_what_was_there(said, strategy, turn):
     assert len(talk.context["messages"]) == messages
 
 
+@law
 @given(words, words, st.sampled_from(["sequential", "interleave"]))
 def test_a_merge_without_decisions_has_every_turn_of_both_once_and_in_order(ours, theirs, strategy):
     """S2-B7."""

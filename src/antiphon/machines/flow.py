@@ -78,9 +78,7 @@ def must_refuse_aloud(context: FlowContext, event: Event) -> bool:
 
 def cut_reply(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
     """Ask the child to end, so that its words are kept; drop what has no words, or was asked before."""
-    reply = context["reply"]
-    if reply is None:
-        return
+    reply = replies.current(context)
     if reply["phase"] == "replying" and reply["cut"] is None:
         joins = event["type"] == "message" and context["config"]["onBusy"] == "merge"
         enqueue.assign({"reply": {**reply, "cut": "discard" if joins else "keep"}})

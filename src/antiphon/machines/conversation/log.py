@@ -6,7 +6,7 @@ Reading costs the same in every version. In JSON a log is a plain object.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 V = TypeVar("V")
 
@@ -66,6 +66,3 @@ class Log(Mapping[str, V]):
 
     def __repr__(self) -> str:
         return f"Log({dict(self)!r})"
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Log[V]":
-        return self
