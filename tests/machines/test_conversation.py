@@ -44,6 +44,8 @@ def test_a_caller_can_name_a_message_and_say_who_spoke_and_when():
         ({"tags": ["LOUD"]}, "known: REQUIRED, PRESERVED, DROPPABLE"),
         ({"parts": [{"type": "smell"}]}, "parts: unknown part 'smell'"),
         ({"parts": 3}, "parts: "),
+        ({"parts": [{"type": "text", "text": 5}]}, "parts: text is 5; it must be a text"),
+        ({"id": ""}, "id is ''"),
         ({"text": 3}, "text is 3"),
         ({"branch": ["x"]}, "there is no open branch"),
     ],

@@ -221,3 +221,35 @@ def test_any_walk_keeps_the_context_json_and_a_restored_chat_goes_on_alike(walk)
     assert talk.snapshot.status == "active"
     assert set(talk.context["branches"]) & set(talk.context["closed"]) == set()
     assert talk.context["branch"] in talk.context["branches"]
+
+
+KEYS = sorted(
+    {"text", "parts", "role", "id", "at", "tags", "pinned", "branch", "runId", "resumeNote", "key", "config", "name"}
+    | {"from", "turn", "turns", "checkpointId", "source", "strategy", "conflict", "pick", "plain", "trigger"}
+    | {"message", "results", "reason"}
+)
+PERSONS = [type for type in TYPES if not type.startswith(("xstate.", "REPLY."))]
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 3) | st.floats(allow_nan=False) | st.sampled_from(["", "m1", "main"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["type", "text", "id", "parts", "callId", "arguments"]), inner, max_size=3)
+        | st.fixed_dictionaries({"type": st.sampled_from(["text", "toolCall", "toolResult", "image"]), "text": inner})
+    ),
+    max_leaves=4,
+)
+
+
+@law
+@given(
+    st.lists(st.tuples(st.sampled_from(PERSONS), st.dictionaries(st.sampled_from(KEYS), json_values, max_size=4))),
+    st.sampled_from([None, MODEL]),
+)
+def test_whatever_a_person_sends_the_chat_goes_on(events, model):
+    """E-21: what does not fit is refused, and breaks nothing."""
+    talk = Talk(model=model, onBusy="interrupt").says("one").do("REPLY.CANCELLED", requestId="r1")
+    for type, payload in [*events, ("fork", {}), ("confirm_fork", {}), ("merge", {}), *events]:
+        talk.do(type, **payload)
+
+    assert talk.snapshot.status == "active"
+    assert talk.restored().context == talk.context

@@ -16,7 +16,7 @@ HASH_LENGTH = 16
 
 def parts_of(event: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The parts an event brings, as `parts` or as `text`."""
-    if "parts" in event:
+    if event.get("parts") is not None:
         return [dict(part) for part in event["parts"]]
     text = event.get("text")
     return [{"type": "text", "text": text}] if text else []

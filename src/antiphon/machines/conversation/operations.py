@@ -23,6 +23,7 @@ from antiphon.machines.conversation.tree import (
 from antiphon.machines.conversation.windows import pinning
 
 Event = Mapping[str, Any]
+GIVEN = ("id", "at", "tags", "key", "source", "usage", "costUsd", "interrupted")
 
 
 def configured(context: FlowContext, event: Event) -> FlowContext:
@@ -35,7 +36,7 @@ def say(context: FlowContext, event: Event) -> FlowContext:
     """A message at the end of its branch; a reply to it is wanted if there is a model to ask."""
     role, branch = event.get("role") or "user", event.get("branch") or context["branch"]
     head = head_of(context, branch)
-    draft = {**event, "role": role, "parts": parts_of(event)}
+    draft = {**_given(event), "role": role, "parts": parts_of(event)}
     joined = context["messages"][head] if head and event.get("joins") else None
     if joined and joined["role"] == "user":
         # One turn takes the place of another: the old message stays in the tree, beside the new one.
@@ -49,6 +50,11 @@ def say(context: FlowContext, event: Event) -> FlowContext:
     if role != "user" or context["config"]["model"] is None:
         return {**context, "reply": None}
     return wanting_reply(context, branch, event.get("resumeNote"))
+
+
+def _given(event: Event) -> dict[str, Any]:
+    """What a caller may say about a message; where it was copied or derived from is the tree's to say."""
+    return {key: event[key] for key in GIVEN if event.get(key) is not None}
 
 
 def wanting_reply(context: FlowContext, branch: str, prefix: str | None = None) -> FlowContext:
@@ -99,7 +105,7 @@ def next_said(context: FlowContext) -> FlowContext:
 def injected(context: FlowContext, event: Event) -> FlowContext:
     """Context without a turn: a message of the system, kept in the window unless its tags say otherwise."""
     tags = event.get("tags") or ["REQUIRED"]
-    draft = {**event, "role": "system", "parts": parts_of(event), "tags": list(tags)}
+    draft = {**_given(event), "role": "system", "parts": parts_of(event), "tags": list(tags)}
     return _pinned_if_asked(appended(context, context["branch"], draft), event, context["branch"])
 
 

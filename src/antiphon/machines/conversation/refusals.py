@@ -11,6 +11,8 @@ from antiphon.messages import ROLES, part_from_json
 
 Event = Mapping[str, Any]
 IN_FLIGHT = "a reply is in flight; wait for it or cancel it"
+# What in a part is text if it is there.
+WORDS = ("text", "id", "name", "arguments", "callId", "mediaType", "data", "url", "signature")
 NO_MERGE = "no merge is under way"
 
 
@@ -61,7 +63,7 @@ def _content(context: FlowContext, event: Event) -> str | None:
 
 def _id(context: FlowContext, event: Event) -> str | None:
     id = event.get("id")
-    if id is not None and not isinstance(id, str):
+    if id is not None and not (isinstance(id, str) and id):
         return f"id is {id!r}; it must be a text"
     is_taken = id is not None and (id in context["messages"] or any(item.get("id") == id for item in context["queue"]))
     return f"there is a message {id!r} already" if is_taken else None
@@ -71,6 +73,11 @@ def _parts(parts: Any) -> str | None:
     try:
         for part in parts:
             part_from_json(part)
+            wrong = [key for key in WORDS if not isinstance(part.get(key, ""), str)]
+            if wrong:
+                return f"parts: {wrong[0]} is {part[wrong[0]]!r}; it must be a text"
+            if part["type"] == "toolResult" and (reason := _parts(part["parts"])):
+                return reason
     except (ValueError, TypeError, AttributeError) as error:
         return f"parts: {error}"
     return None
@@ -189,6 +196,8 @@ def _ending(context: FlowContext, event: Event) -> str | None:
 
 
 def _configure(context: FlowContext, event: Event) -> str | None:
+    if not isinstance(event.get("config") or {}, Mapping):
+        return f"config is {event['config']!r}; it must be an object"
     return problem_with(given_settings(event))
 
 

@@ -100,8 +100,8 @@ def completed(context: FlowContext, event: Event) -> FlowContext:
     """The reply at the end of the branch it was asked on; if it asks for tools, it goes on with their results."""
     reply, message = current(context), event.get("message") or {}
     parts = [plain(part) for part in message.get("parts") or []]
-    draft = {**message, "id": None, "role": "assistant", "parts": parts, "at": event.get("at")}
-    draft |= {"usage": event.get("usage"), "costUsd": event.get("costUsd")}
+    draft = {"role": "assistant", "parts": parts, "source": message.get("source")}
+    draft |= {key: event.get(key) for key in ("at", "usage", "costUsd")}
     context = spent(appended(context, reply["branch"], draft), event)
     metrics = context["metrics"]
     context = {**context, "metrics": {**metrics, "replies": metrics["replies"] + 1}, "lastError": None}
