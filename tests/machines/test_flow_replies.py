@@ -519,6 +519,41 @@ def test_a_chat_talks_with_a_real_child():
     assert dict(actor.get_snapshot().children) == {}
 
 
+def speaking():
+    """A child that has said half of an answer, and ends when it is asked to."""
+    answer = {"role": "assistant", "parts": [{"type": "text", "text": "answer"}]}
+    return create_machine(
+        {
+            "context": request_of,
+            "on": {"CANCEL": {"actions": "cut"}, "END": {"actions": "end"}},
+        },
+        actions={
+            "cut": send_parent(lambda c: {"type": "REPLY.CANCELLED", "requestId": c["id"], "text": "half"}),
+            "end": send_parent(lambda c: {"type": "REPLY.COMPLETED", "requestId": c["id"], "message": answer}),
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("queue", ["one", "answer", " two", "answer"]),
+        ("interrupt", ["one", "half", " two", "answer"]),
+        ("merge", ["one two", "answer"]),
+    ],
+)
+def test_each_policy_works_with_a_real_child(policy, expected):
+    """S2-B9, X-5."""
+    machine = flow_machine.provide(actors={"reply": speaking()})
+    actor = create_actor(machine, input={"model": MODEL, "onBusy": policy}).start()
+    for event in ({"type": "start"}, {"type": "message", "text": "one"}, {"type": "message", "text": " two"}):
+        actor.send(event)
+    while (child := actor.get_snapshot().children.get("reply")) is not None:
+        child.send({"type": "END"})
+
+    assert texts(actor.get_snapshot().context, "main") == expected
+
+
 async def crystal(input):
     return {"title": f"{len(input['messages'])} messages"}
 
