@@ -24,7 +24,8 @@ PURE = {"chart", "messages", "machines"}
 # What pure layers may use of the standard library: no clock, no randomness, no I/O, no logging.
 PURE_STANDARD_LIBRARY = {
     "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "functools", "hashlib",
-    "heapq", "inspect", "itertools", "json", "math", "operator", "re", "string", "textwrap", "types", "typing",
+    "heapq", "inspect", "itertools", "json", "math", "operator", "re", "string", "textwrap", "types",
+    "typing",
 }  # fmt: skip
 # Pure layers may read what is packaged with them: it is as constant as their code.
 PACKAGED_FILES = "importlib.resources.files"

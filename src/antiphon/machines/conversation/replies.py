@@ -1,0 +1,211 @@
+"""The life of a reply: what it is asked with, and what remains of it however it ends.
+
+`context.reply` says what is in flight. It is *wanted* when a message asks for it, *compressing* while the window
+moves, *replying* while the child speaks, and waits for *tools* when the child has asked for some.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from antiphon.chart.text import Text
+from antiphon.machines.conversation.content import calls_of, text_of
+from antiphon.machines.conversation.context import FlowContext, Reply
+from antiphon.machines.conversation.crystal import crystal_of
+from antiphon.machines.conversation.operations import wanting_reply
+from antiphon.machines.conversation.tree import appended, walk
+from antiphon.machines.conversation.windows import Shift, asked, digest, rearmed, shift, shifted, view
+
+Event = Mapping[str, Any]
+TIMED_OUT = {"code": "turn_timeout", "message": "the turn took longer than it may", "recoverable": True}
+
+
+def current(context: FlowContext) -> Reply:
+    """The reply in flight."""
+    reply = context["reply"]
+    assert reply is not None
+    return reply
+
+
+def with_phase(context: FlowContext, phase: Any, **changes: Any) -> FlowContext:
+    """The context with its reply in another phase."""
+    reply: Any = {**current(context), "phase": phase, **changes}
+    return {**context, "reply": reply}
+
+
+def summary_wanted(context: FlowContext) -> Shift | None:
+    """What a model should summarise before the reply, or nothing."""
+    config, reply = context["config"], context["reply"]
+    if (
+        reply is None
+        or reply["phase"] != "wanted"
+        or (config["strategy"], config["summaries"]) != ("summarise", "model")
+    ):
+        return None
+    return shift(context, reply["branch"])
+
+
+def summary_input(context: FlowContext) -> dict[str, Any]:
+    """What the summariser is given: the old summary and the messages that are left out."""
+    reply, messages = current(context), context["messages"]
+    found, old = shift(context, reply["branch"]), view(context, reply["branch"]).summary
+    left_out = [messages[id] for id in found.left_out] if found else []
+    return {
+        "requestId": reply["requestId"],
+        "model": context["config"]["model"],
+        "summary": text_of(old["parts"]) if old else None,
+        "messages": [{"role": message["role"], "parts": message["parts"]} for message in left_out],
+    }
+
+
+def summarised(context: FlowContext, event: Event) -> FlowContext:
+    """The window moved, with what the summariser said, or with the plain digest if it said nothing."""
+    branch = current(context)["branch"]
+    output = event.get("output")
+    facts: Mapping[str, Any] = output if isinstance(output, Mapping) else {}
+    found = shift(context, branch)
+    if found is not None:
+        text = facts.get("text")
+        context = shifted(context, branch, found, text if text else digest(context, branch, found))
+    return with_phase(spent(context, facts), "wanted")
+
+
+def begun(context: FlowContext) -> FlowContext:
+    """The reply about to be asked for, its window moved if it has to be."""
+    branch = current(context)["branch"]
+    context = rearmed(context, branch)
+    found = shift(context, branch)
+    if found is not None:
+        plain = context["config"]["strategy"] == "summarise"
+        context = shifted(context, branch, found, digest(context, branch, found) if plain else None)
+    return with_phase(context, "replying")
+
+
+def reply_input(context: FlowContext) -> dict[str, Any]:
+    """What the child that replies is given."""
+    reply, config = current(context), context["config"]
+    messages = context["messages"]
+    prompt = next((m for m in walk(messages, reply["parent"]) if m["role"] == "user"), None)
+    found = {
+        **config["settings"],
+        "requestId": reply["requestId"],
+        "model": config["model"],
+        "prompt": text_of(prompt["parts"]) if prompt else "",
+        "messages": asked(context, reply["branch"]),
+        "reportsToParent": True,
+    }
+    return {**found, "prefix": reply["prefix"]} if reply["prefix"] else found
+
+
+def completed(context: FlowContext, event: Event) -> FlowContext:
+    """The reply at the end of the branch it was asked on; if it asks for tools, it goes on with their results."""
+    reply, message = current(context), event.get("message") or {}
+    parts = [plain(part) for part in message.get("parts") or []]
+    draft = {"role": "assistant", "parts": parts, "source": message.get("source")}
+    draft |= {key: event.get(key) for key in ("at", "usage", "costUsd")}
+    context = spent(appended(context, reply["branch"], draft), event)
+    metrics = context["metrics"]
+    context = {**context, "metrics": {**metrics, "replies": metrics["replies"] + 1}, "lastError": None}
+    if calls_of(parts) and reply["cut"] is None:
+        return with_phase(context, "tools")
+    return ended(context, "completed")
+
+
+def plain(part: Mapping[str, Any]) -> dict[str, Any]:
+    """A part as JSON holds it: words that grew by chunks are a string there."""
+    return {key: str(value) if isinstance(value, Text) else value for key, value in part.items()}
+
+
+def failed(context: FlowContext, event: Event) -> FlowContext:
+    """What the reply said before it failed, and why it did."""
+    error = error_of(event.get("error"))
+    context = spent(kept_text(context, event), event)
+    metrics = context["metrics"]
+    context = {**context, "metrics": {**metrics, "failures": metrics["failures"] + 1}, "lastError": error}
+    return ended(context, "failed", error)
+
+
+def cut(context: FlowContext, event: Event) -> FlowContext:
+    """What the reply said before it was cut, unless that is not wanted."""
+    reply = current(context)
+    if reply["cut"] != "discard":
+        context = kept_text(context, event)
+    context = spent(context, event)
+    metrics = context["metrics"]
+    context = {**context, "metrics": {**metrics, "cancelled": metrics["cancelled"] + 1}}
+    if reply["error"] is not None:
+        return ended({**context, "lastError": reply["error"]}, "failed", reply["error"])
+    return ended(context, "cancelled")
+
+
+def kept_text(context: FlowContext, event: Event) -> FlowContext:
+    """The words of a reply that did not come to its end, as an interrupted message."""
+    if not event.get("text"):
+        return context
+    parts = [{"type": "text", "text": str(event["text"])}]
+    draft = {"role": "assistant", "parts": parts, "interrupted": True, "at": event.get("at")}
+    return appended(context, current(context)["branch"], draft)
+
+
+def ended(context: FlowContext, outcome: Any, error: dict[str, Any] | None = None) -> FlowContext:
+    """No reply is in flight."""
+    run = context["run"]
+    told = None if run is None else {**run, "outcome": outcome, "error": error}
+    return {**context, "reply": None, "run": told}  # type: ignore[typeddict-item]  # a run with other values
+
+
+def spent(context: FlowContext, event: Event) -> FlowContext:
+    """The metrics and the run with what something used."""
+    usage, cost, duration = event.get("usage") or {}, event.get("costUsd"), event.get("durationMs") or 0
+    metrics, run = context["metrics"], context["run"]
+    unpriced = 1 if usage and cost is None else 0
+    counted: FlowContext = {
+        **context,
+        "metrics": {
+            **metrics,
+            "inputTokens": metrics["inputTokens"] + usage.get("input", 0),
+            "outputTokens": metrics["outputTokens"] + usage.get("output", 0),
+            "costUsd": metrics["costUsd"] + (cost or 0.0),
+            "unpriced": metrics["unpriced"] + unpriced,
+            "durationMs": metrics["durationMs"] + duration,
+            "slowestMs": max(metrics["slowestMs"], duration),
+        },
+    }
+    if run is not None:
+        counted["run"] = {**run, "cost": run["cost"] + (cost or 0.0), "duration": run["duration"] + duration}
+    return counted
+
+
+def answered(context: FlowContext, event: Event) -> FlowContext:
+    """The results of tools, and the next reply wanted."""
+    reply = current(context)
+    draft = {"role": "tool", "parts": event["results"], "at": event.get("at"), "id": event.get("id")}
+    return wanting_reply(appended(context, reply["branch"], draft), reply["branch"])
+
+
+def error_of(error: Any) -> dict[str, Any]:
+    """An error as data, whatever it was."""
+    if isinstance(error, Mapping):
+        known = {key: error[key] for key in ("code", "recoverable") if key in error}
+        return {"code": "reply_failed", "recoverable": True, **known, "message": str(error.get("message", ""))}
+    return {"code": "reply_failed", "recoverable": True, "message": str(error)}
+
+
+def crystal_input(context: FlowContext) -> dict[str, Any]:
+    """What the crystallizer is given."""
+    messages = asked(context, context["branch"])
+    return {"model": context["config"]["model"], "messages": messages, "branch": context["branch"]}
+
+
+def crystallized(context: FlowContext, event: Event) -> FlowContext:
+    """The crystal that a model gave, with what it left out taken from the rules."""
+    output = event.get("output")
+    facts: Mapping[str, Any] = output if isinstance(output, Mapping) else {}
+    crystal = crystal_of(context, facts, {"trigger": context["crystallizing"]}, "model")
+    done: FlowContext = {**context, "crystal": crystal, "crystallizing": None, "queue": [], "lastError": None}
+    return spent(done, facts)
+
+
+def crystal_failed(context: FlowContext, event: Event) -> FlowContext:
+    """No crystal, and why; it can be tried again."""
+    error = {**error_of(event.get("error")), "code": "crystallize_failed"}
+    return {**context, "crystallizing": None, "lastError": error}
