@@ -216,3 +216,16 @@ def test_of_too_many_requests_the_oldest_is_dropped():
 
     assert [len(buffer.take(request)) for request in ("r1", "r2", "r3")] == [0, 1, 1]
     assert buffer.dropped == 1
+
+
+def test_events_that_show_nothing_make_no_frame():
+    """S0-75."""
+
+    async def quiet():
+        yield {"type": "REQUEST_STARTED", "requestId": "r1"}
+        yield FIRST
+
+    async def main():
+        return [state async for state in BufferedStream(quiet(), clock=SimulatedClock())]
+
+    assert run(main) == []

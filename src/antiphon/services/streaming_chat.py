@@ -84,8 +84,7 @@ class StreamingChat:
     @property
     def context(self) -> StreamingContext:
         """What the machine knows, its texts as plain strings."""
-        context = self.snapshot.context
-        return {**context, "text": str(context["text"]), "thinking": str(context["thinking"])}
+        return _spelled_out(self.snapshot.context)
 
     @property
     def is_loading(self) -> bool:
@@ -124,7 +123,7 @@ class StreamingChat:
             case "queue":
                 async with self._turn:
                     while self.is_busy:
-                        await self._rest(self.context["requestId"])
+                        await self._rest()
                     return await self._ask(prompt, session_id, request)
             case "interrupt":
                 self.cancel()
@@ -183,18 +182,14 @@ class StreamingChat:
 
     async def _reply(self, request: str | None) -> StreamingContext:
         try:
-            return await self._rest(request)
+            return await self._rest()
         except asyncio.CancelledError:
             # Who gives up waiting wants no reply, and nobody else could stop paying for it.
             self._actor.send({"type": "CANCEL", "requestId": request})
             raise
 
-    async def _rest(self, request: str | None) -> StreamingContext:
-        ended = await wait_for(
-            self._actor, lambda snapshot: snapshot.context["requestId"] != request or _is_at_rest(snapshot)
-        )
-        context: StreamingContext = ended.context
-        return {**context, "text": str(context["text"]), "thinking": str(context["thinking"])}
+    async def _rest(self) -> StreamingContext:
+        return _spelled_out((await wait_for(self._actor, _is_at_rest)).context)
 
     def _require_open(self) -> None:
         if not self._is_open:
@@ -203,3 +198,7 @@ class StreamingChat:
 
 def _is_at_rest(snapshot: StreamingSnapshot) -> bool:
     return not snapshot.has_tag("loading") and snapshot.context["retryDelayMs"] is None
+
+
+def _spelled_out(context: StreamingContext) -> StreamingContext:
+    return {**context, "text": str(context["text"]), "thinking": str(context["thinking"])}
