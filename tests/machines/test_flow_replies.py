@@ -203,6 +203,8 @@ def test_a_queued_message_goes_to_the_branch_it_was_said_on():
     talk = asking(onBusy="queue").says("more").do("fork", name="a").do("confirm_fork").reply("answer")
 
     assert texts(talk.context, "main") == ["question", "answer", "more"]
+    said = {"type": "message_processed", "message": "m3", "branch": "main", "turns": 2, "requestId": "r2"}
+    assert talk.emitted[-1] == said
     assert not talk.can("close", branch="main")
 
 
