@@ -6,6 +6,7 @@ import pytest
 
 from antiphon import SimulatedClock, create_actor, create_machine, from_task, send_parent
 from antiphon.chart.effects import Cancel, Raise
+from antiphon.machines.conversation.crystal import due_trigger
 from antiphon.machines.conversation.refusals import IN_FLIGHT, refusal
 from antiphon.machines.flow import flow_machine
 from tests.machines.talk import Talk, texts
@@ -463,6 +464,18 @@ def test_a_plain_crystal_quotes_what_was_said():
     assert crystal["summary"].startswith("user: Tabs or spaces")
     assert crystal["significance"] == 0.225
     assert crystal["by"] == "rules"
+
+
+def test_a_chat_that_is_idle_or_full_should_end():
+    """S2.4 item 6."""
+    talk = Talk(contextLimit=100).says("x" * 360)
+    assert (due_trigger(talk.context), due_trigger(talk.context, 299_999)) == (None, None)
+    assert due_trigger(talk.context, 300_000) == "inactivity"
+
+    assert due_trigger(talk.says("y").context) == "overflow"
+    talk.do("stop")
+    assert "unknown trigger 'boredom'" in refusal(talk.context, {"type": "crystallize", "trigger": "boredom"})
+    assert talk.do("crystallize", trigger="overflow").context["crystal"]["trigger"] == "overflow"
 
 
 def test_an_empty_chat_has_a_crystal_too():
