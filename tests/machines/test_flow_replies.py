@@ -6,6 +6,7 @@ import pytest
 
 from antiphon import SimulatedClock, create_actor, create_machine, from_task, send_parent
 from antiphon.chart.effects import Cancel, Raise
+from antiphon.machines.conversation.crystal import due_trigger
 from antiphon.machines.conversation.refusals import IN_FLIGHT, refusal
 from antiphon.machines.flow import flow_machine
 from tests.machines.talk import Talk, texts
@@ -203,6 +204,8 @@ def test_a_queued_message_goes_to_the_branch_it_was_said_on():
     talk = asking(onBusy="queue").says("more").do("fork", name="a").do("confirm_fork").reply("answer")
 
     assert texts(talk.context, "main") == ["question", "answer", "more"]
+    said = {"type": "message_processed", "message": "m3", "branch": "main", "turns": 2, "requestId": "r2"}
+    assert talk.emitted[-1] == said
     assert not talk.can("close", branch="main")
 
 
@@ -461,6 +464,18 @@ def test_a_plain_crystal_quotes_what_was_said():
     assert crystal["summary"].startswith("user: Tabs or spaces")
     assert crystal["significance"] == 0.225
     assert crystal["by"] == "rules"
+
+
+def test_a_chat_that_is_idle_or_full_should_end():
+    """S2.4 item 6."""
+    talk = Talk(contextLimit=100).says("x" * 360)
+    assert (due_trigger(talk.context), due_trigger(talk.context, 299_999)) == (None, None)
+    assert due_trigger(talk.context, 300_000) == "inactivity"
+
+    assert due_trigger(talk.says("y").context) == "overflow"
+    talk.do("stop")
+    assert "unknown trigger 'boredom'" in refusal(talk.context, {"type": "crystallize", "trigger": "boredom"})
+    assert talk.do("crystallize", trigger="overflow").context["crystal"]["trigger"] == "overflow"
 
 
 def test_an_empty_chat_has_a_crystal_too():

@@ -56,5 +56,5 @@ def tokens_of_text(text: str) -> int:
 
 def chained(before: str, role: str, parts: Parts, interrupted: bool = False) -> str:
     """The hash of a conversation that goes on with one more message."""
-    content = json.dumps([before, role, parts, interrupted], sort_keys=True, separators=(",", ":"))
+    content = json.dumps([before, role, parts, interrupted], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]

@@ -7,6 +7,7 @@ from antiphon.machines.conversation.log import Log
 
 Tag = Literal["REQUIRED", "PRESERVED", "DROPPABLE"]
 TAGS: tuple[Tag, ...] = ("REQUIRED", "PRESERVED", "DROPPABLE")
+TRIGGERS = ("close", "inactivity", "overflow", "goal")
 MAIN = "main"
 
 

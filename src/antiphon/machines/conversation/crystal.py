@@ -11,6 +11,8 @@ from antiphon.machines.conversation.windows import LINE_LENGTH, line_of, utilisa
 
 TITLE_WORDS = 8
 SUMMARY_TURNS = 20
+INACTIVE_MS = 5 * 60 * 1000
+OVERFLOW = 0.95
 UNTITLED = "Untitled conversation"
 CODE = re.compile(r"^```([^\n`]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DECISION = re.compile(
@@ -44,6 +46,13 @@ def crystal_of(context: FlowContext, found: Mapping[str, Any], event: Mapping[st
         "hash": hash_at(context["messages"], head_of(context)),
         "significance": significance(context, crystal),
     }
+
+
+def due_trigger(context: FlowContext, idle_ms: float = 0) -> str | None:
+    """Why a conversation should end by now, or nothing; who keeps the time asks."""
+    if idle_ms >= INACTIVE_MS:
+        return "inactivity"
+    return "overflow" if utilisation(context, context["branch"]) >= OVERFLOW else None
 
 
 def significance(context: FlowContext, crystal: Mapping[str, Any]) -> float:

@@ -26,8 +26,9 @@ def _where(context: FlowContext, event: Event) -> Facts:
 
 
 def _said(context: FlowContext, event: Event) -> Facts:
-    branch = event.get("branch") or context["branch"]
     reply = context["reply"]
+    # A message that waited is said when another event comes, which knows nothing of its branch.
+    branch = reply["branch"] if reply else event.get("branch") or context["branch"]
     return {
         "message": head_of(context, branch),
         "branch": branch,

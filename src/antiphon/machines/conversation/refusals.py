@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from antiphon.machines.conversation.context import TAGS, FlowContext
+from antiphon.machines.conversation.context import TAGS, TRIGGERS, FlowContext
 from antiphon.machines.conversation.merging import PICKS, STRATEGIES, sides, unresolved
 from antiphon.machines.conversation.settings import given_settings, problem_with
 from antiphon.machines.conversation.tree import head_of, turn_at
@@ -195,6 +195,13 @@ def _ending(context: FlowContext, event: Event) -> str | None:
     return "the crystal is being made" if context["crystallizing"] else None
 
 
+def _crystallize(context: FlowContext, event: Event) -> str | None:
+    trigger = event.get("trigger")
+    if trigger is not None and trigger not in TRIGGERS:
+        return f"unknown trigger {trigger!r}; known: {', '.join(TRIGGERS)}"
+    return _ending(context, event)
+
+
 def _configure(context: FlowContext, event: Event) -> str | None:
     if not isinstance(event.get("config") or {}, Mapping):
         return f"config is {event['config']!r}; it must be an object"
@@ -215,5 +222,5 @@ REASONS: dict[str, Callable[[FlowContext, Event], str | None]] = {
     "pin": _pin,
     "tool_results": _tool_results,
     "flush": _ending,
-    "crystallize": _ending,
+    "crystallize": _crystallize,
 }
