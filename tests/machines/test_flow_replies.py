@@ -29,7 +29,7 @@ def test_a_message_asks_for_a_reply_if_there_is_a_model():
         "temperature": 0,
         "requestId": "r1",
         "model": MODEL,
-        "prompt": "question",
+        "prompt": None,
         "messages": [{"role": "user", "parts": [{"type": "text", "text": "question"}]}],
         "reportsToParent": True,
     }
@@ -51,7 +51,8 @@ def test_a_message_of_the_assistant_asks_for_nothing():
 def test_the_note_of_a_resumed_thread_goes_along():
     talk = Talk(model=MODEL).do("message", text="Go on", resumeReason="interrupted", resumeNote="You were interrupted.")
 
-    assert talk.spawned["reply"]["prefix"] == "You were interrupted."
+    (question,) = talk.spawned["reply"]["messages"]
+    assert [part["text"] for part in question["parts"]] == ["You were interrupted.", "Go on"]
 
 
 def test_a_completed_reply_is_a_message_with_what_it_used():
@@ -240,7 +241,8 @@ def test_merged_messages_are_one_turn():
     assert talk.texts == ["question and more"]
     assert talk.context["metrics"]["turns"] == 1
     assert talk.context["messages"]["m1"]["parent"] == talk.context["messages"]["m2"]["parent"]
-    assert talk.spawned["reply"]["prompt"] == "question and more"
+    (question,) = talk.spawned["reply"]["messages"]
+    assert "".join(part["text"] for part in question["parts"]) == "question and more"
 
 
 def test_a_merged_message_after_a_whole_reply_is_a_turn_of_its_own():

@@ -192,8 +192,8 @@ def test_a_message_reaches_the_content_with_the_reason_and_the_run():
     actor.send({"type": "RESPOND", "message": {"text": "yes", "type": "stop"}})
 
     assert heard[1:] == [
-        {"type": "message", "text": "hello", "resumeReason": None, "runId": "run-1"},
-        {"type": "message", "text": "yes", "resumeReason": "waiting-response", "runId": "run-1"},
+        {"type": "message", "text": "hello", "resumeReason": None, "resumeNote": "", "runId": "run-1"},
+        {"type": "message", "text": "yes", "resumeReason": "waiting-response", "resumeNote": "", "runId": "run-1"},
     ]
 
 
@@ -212,7 +212,8 @@ def test_a_message_to_a_running_thread_is_for_its_content_to_keep():
     actor.send({"type": "FOLLOW_UP", "message": {"text": "also"}})
 
     assert actor.get_snapshot().value == "running"
-    assert heard[-1] == {"type": "message", "text": "also", "resumeReason": None, "runId": "run-1"}
+    told = {"type": "message", "text": "also", "resumeReason": None, "resumeNote": "", "runId": "run-1"}
+    assert heard[-1] == told
 
 
 @pytest.mark.parametrize("stop", [{"type": "STOP"}, {"type": "SET_STATUS", "status": "stopped"}])

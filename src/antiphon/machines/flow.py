@@ -25,7 +25,8 @@ from antiphon.machines.conversation.refusals import is_busy, refusal
 from antiphon.machines.conversation.settings import initial_context
 
 Event = Mapping[str, Any]
-REPLY, SUMMARISER, CRYSTALLIZER, TIMEOUT = "reply", "summariser", "crystallizer", "turnTimeout"
+REPLY, TOOLS, SUMMARISER, CRYSTALLIZER = "reply", "tools", "summariser", "crystallizer"
+TIMEOUT = "turnTimeout"
 # Stands where a composition puts an actor that does the work: it takes everything and does nothing.
 inert: Machine[Any, Any] = create_machine({"id": "inert"})
 
@@ -85,8 +86,9 @@ def cut_reply(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, 
         enqueue.send_to(REPLY, {"type": "CANCEL", "requestId": reply["requestId"]})
         return
     enqueue("disarmTimeout")
-    if reply["phase"] != "tools":
-        enqueue.stop_child(REPLY if reply["phase"] == "replying" else SUMMARISER)
+    children = {"replying": REPLY, "compressing": SUMMARISER, "tools": TOOLS}
+    if reply["phase"] in children:
+        enqueue.stop_child(children[reply["phase"]])
     enqueue.assign(lambda context: replies.cut(context, {}))
 
 
@@ -122,6 +124,21 @@ def waiting(context: FlowContext, event: Event) -> dict[str, Any]:
     """What the parent is told when a person is asked."""
     run = context["run"]
     return {"type": "WAIT", "reason": event.get("reason"), "runId": run["runId"] if run else None}
+
+
+def answer_permission(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
+    """Give a person's answer to the tools that wait for it."""
+    answer: dict[str, Any] = {"type": "ALLOW" if event["decision"] == "allow" else "DENY"}
+    answer |= {key: event[key] for key in ("id", "scope", "reason") if event.get(key) is not None}
+    enqueue.assign(lambda context: replies.with_phase(context, "tools", waiting=False))
+    enqueue.send_to(TOOLS, answer)
+
+
+def go_on_if_waited(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
+    """Tell the parent that nobody is asked any more, if the tools went on without an answer."""
+    run = context["run"]
+    if context["reportsToParent"] and replies.current(context)["waiting"] and not event["output"]["lost"]:
+        enqueue.send_parent({"type": "RESPOND", "runId": run["runId"] if run else None})
 
 
 def told_to_wait(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
@@ -166,6 +183,14 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "keepFailure": assign(replies.failed),
     "keepCut": assign(replies.cut),
     "appendResults": assign(replies.answered),
+    "beginTools": assign(lambda context: replies.with_phase(context, "tools", called=True)),
+    "spawnTools": spawn_child(TOOLS, id=TOOLS, input=replies.tools_input),
+    "stopTools": stop_child(TOOLS),
+    "goOnIfWaited": enqueue_actions(go_on_if_waited),
+    "keepAnswers": assign(replies.tools_done),
+    "answerPermission": enqueue_actions(answer_permission),
+    "resumeReply": assign(operations.resumed),
+    "retryReply": assign(operations.retried),
     "noteWaiting": assign(lambda context: replies.with_phase(context, "tools", waiting=True)),
     "reportWaiting": enqueue_actions(told_to_wait),
     "reportToParent": send_parent(report),
@@ -194,6 +219,8 @@ GUARDS: dict[str, Callable[..., bool]] = {
     "isReplying": in_phase("replying"),
     "isCompressing": in_phase("compressing"),
     "isAwaitingTool": in_phase("tools"),
+    "mustCallTools": replies.tools_wanted,
+    "isWaiting": lambda context: context["reply"] is not None and context["reply"]["waiting"],
     "isCurrentReply": is_current_reply,
     "cutsOnStop": lambda context: context["reply"] is not None and context["config"]["onStop"] == "cut",
     "crystallizesPlainly": crystallizes_plainly,
@@ -201,5 +228,5 @@ GUARDS: dict[str, Callable[..., bool]] = {
 }
 
 flow_machine: Machine[FlowContext, FlowEvent] = setup[FlowContext, FlowEvent](
-    actions=ACTIONS, guards=GUARDS, actors={REPLY: inert, SUMMARISER: inert, CRYSTALLIZER: inert}
+    actions=ACTIONS, guards=GUARDS, actors={REPLY: inert, TOOLS: inert, SUMMARISER: inert, CRYSTALLIZER: inert}
 ).create_machine({**load_chart("flow"), "context": initial_context})

@@ -76,6 +76,8 @@ class Begin(TypedDict):
     type: StartType
     runId: NotRequired[str]
     message: NotRequired[Mapping[str, Any]]
+    answer: NotRequired[Mapping[str, Any]]
+    retry: NotRequired[bool]
     postMerge: NotRequired[bool]
     at: NotRequired[int]
 
@@ -116,9 +118,14 @@ def start_event(status: ThreadStatus) -> StartType:
     return _START_EVENTS[status]
 
 
+def resume_note(text: str, reason: ResumeReason | None) -> str:
+    """What a model is told before a message; a command that begins with a slash goes as it is."""
+    return "" if text.startswith("/") else RESUME_PREFIXES[reason]
+
+
 def with_resume_note(text: str, reason: ResumeReason | None) -> str:
-    """A message as the model gets it; a command that begins with a slash goes as it is."""
-    return text if text.startswith("/") else RESUME_PREFIXES[reason] + text
+    """A message as the model gets it."""
+    return resume_note(text, reason) + text
 
 
 def first_context(input: Mapping[str, Any] | None = None) -> ThreadContext:
@@ -203,10 +210,21 @@ def _start_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, 
 
 
 def _tell_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, Any]) -> None:
-    message = event.get("message")
-    if context["content"] is not None and message is not None:
-        about = {"resumeReason": context["resumeReason"], "runId": context["runId"]}
-        enqueue.send_to(context["content"], {**message, **about, "type": "message"})
+    told = _told(event)
+    if context["content"] is not None and told is not None:
+        text, reason = told.get("text") or "", context["resumeReason"]
+        about = {"resumeReason": reason, "runId": context["runId"], "resumeNote": resume_note(text, reason)}
+        enqueue.send_to(context["content"], {**told, **about})
+
+
+def _told(event: _Event) -> dict[str, Any] | None:
+    """What a start event has for the content: a message, an answer, or the wish to go on."""
+    for key in ("message", "answer"):
+        if event.get(key) is not None:
+            return {**event[key], "type": key}
+    if event.get("retry"):
+        return {"type": "retry"}
+    return {"type": "resume"} if event["type"] == "RESTART" else None
 
 
 def _cancel_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, Any]) -> None:

@@ -170,6 +170,4 @@ _tools = setup[ToolsContext, Any](
         "process": create_machine({"id": "process"}),
     },
 )
-tools_machine: Machine[ToolsContext, Any] = _tools.create_machine(
-    {**CHART, "context": first_context, "output": output}
-)
+tools_machine: Machine[ToolsContext, Any] = _tools.create_machine({**CHART, "context": first_context, "output": output})

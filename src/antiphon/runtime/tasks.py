@@ -15,6 +15,7 @@ from antiphon.runtime.records import Letter, Task
 
 # Deltas wait for each other this long, or until there is this much of them.
 COALESCE_MS, COALESCE_SIZE = 50, 4096
+GROWING = ("content", "text")  # which texts may be joined; all else of two events has to be the same
 
 Deliver = Callable[[Letter], None]
 
@@ -178,14 +179,12 @@ class Deltas:
 
 
 def joined_events(first: Any, second: Any) -> Any:
-    """Two events as one, if they are alike but for one text that grows."""
-    if first.keys() != second.keys() or first["type"] != second["type"]:
-        return None
-    different = [key for key in first if first[key] != second[key]]
-    texts = different or [key for key in first if key != "type"]
-    if len(texts) != 1 or not all(isinstance(event[texts[0]], str) for event in (first, second)):
-        return None
-    return {**first, texts[0]: first[texts[0]] + second[texts[0]]}
+    """Two events as one, if they are alike but for a text that grows."""
+    for key in GROWING:
+        grown, more = first.get(key), second.get(key)
+        if isinstance(grown, str) and isinstance(more, str) and {**first, key: more} == second:
+            return {**first, key: grown + more}
+    return None
 
 
 def described(error: BaseException) -> dict[str, Any]:

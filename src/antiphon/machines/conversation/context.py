@@ -30,6 +30,8 @@ class FlowConfig(TypedDict):
     maxQueue: int
     turnTimeoutMs: int | None
     autoStart: bool
+    # What tools may do; without it, their results come from outside.
+    consent: dict[str, Any] | None
 
 
 DEFAULTS: FlowConfig = {
@@ -49,6 +51,7 @@ DEFAULTS: FlowConfig = {
     "maxQueue": 100,
     "turnTimeoutMs": None,
     "autoStart": False,
+    "consent": None,
 }
 
 
@@ -146,6 +149,8 @@ class Reply(TypedDict):
     prefix: str | None
     # What happens to the text so far when it is cut.
     cut: Literal["keep", "discard"] | None
+    # Its tools were started, and wait for a person.
+    called: bool
     waiting: bool
     # Why it was cut by the machine itself.
     error: dict[str, Any] | None
@@ -196,6 +201,8 @@ class FlowContext(TypedDict):
     merge: Merge | None
     reply: Reply | None
     queue: list[dict[str, Any]]
+    # What a person has allowed for the whole thread.
+    overrides: list[dict[str, Any]]
     run: Run | None
     lastError: dict[str, Any] | None
     crystallizing: str | None
@@ -246,6 +253,7 @@ def emptied(config: FlowConfig, reports: bool, next_message: int, next_request: 
         "merge": None,
         "reply": None,
         "queue": [],
+        "overrides": [],
         "run": None,
         "lastError": None,
         "crystallizing": None,

@@ -137,6 +137,32 @@ class Wait(TypedDict):
     reason: str
 
 
+class Answer(TypedDict):
+    """A person allows the tools what they ask for, or does not."""
+
+    type: Literal["answer"]
+    decision: Literal["allow", "deny"]
+    id: NotRequired[str]
+    scope: NotRequired[Literal["once", "thread"]]
+    reason: NotRequired[str]
+
+
+class Again(TypedDict):
+    """Go on where a reply was lost, or ask the last question again."""
+
+    type: Literal["resume", "retry"]
+    runId: NotRequired[str | None]
+    resumeReason: NotRequired[str | None]
+    resumeNote: NotRequired[str | None]
+
+
+class UseModel(TypedDict):
+    """Ask another model from now on."""
+
+    type: Literal["use_model"]
+    model: str
+
+
 class ReplyStarted(TypedDict):
     """The child has begun to speak."""
 
@@ -201,6 +227,9 @@ FlowEvent = (
     | Cancel
     | ToolResults
     | Wait
+    | Answer
+    | Again
+    | UseModel
     | ReplyStarted
     | ReplyCompleted
     | ReplyFailed

@@ -16,6 +16,7 @@ from antiphon.machines.conversation.tree import (
     end_of_turn,
     hash_at,
     head_of,
+    last_question,
     turn_at,
     with_branch,
     with_message,
@@ -52,6 +53,19 @@ def say(context: FlowContext, event: Event) -> FlowContext:
     return wanting_reply(context, branch, event.get("resumeNote"))
 
 
+def resumed(context: FlowContext, event: Event) -> FlowContext:
+    """A reply that goes on where the last one was lost."""
+    return wanting_reply(_run_begun(context, event), context["branch"], event.get("resumeNote") or None)
+
+
+def retried(context: FlowContext, event: Event) -> FlowContext:
+    """The last question asked again; what was answered before stays in the tree, beside the new answer."""
+    question = last_question(context)
+    assert question is not None
+    moved = with_branch(_run_begun(context, event), context["branch"], head=question)
+    return wanting_reply(moved, context["branch"])
+
+
 def _given(event: Event) -> dict[str, Any]:
     """What a caller may say about a message; where it was copied or derived from is the tree's to say."""
     return {key: event[key] for key in GIVEN if event.get(key) is not None}
@@ -66,6 +80,7 @@ def wanting_reply(context: FlowContext, branch: str, prefix: str | None = None) 
         "phase": "wanted",
         "prefix": prefix,
         "cut": None,
+        "called": False,
         "waiting": False,
         "error": None,
     }

@@ -52,6 +52,8 @@ FACTS: dict[str, Callable[[FlowContext, Event], Facts]] = {
     "started": lambda context, event: {"ready": True},
     "configured": lambda context, event: {"config": dict(context["config"])},
     "message_processed": _said,
+    "permission_asked": lambda context, event: {key: event[key] for key in event if key != "type"},
+    "permission_answered": lambda context, event: {"decision": event["decision"]},
     "message_queued": lambda context, event: {"waiting": len(context["queue"])},
     "fork_initiated": lambda context, event: dict(context["fork"] or {}),
     "checkpointed": _checkpointed,

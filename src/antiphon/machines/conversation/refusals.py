@@ -6,7 +6,7 @@ from typing import Any
 from antiphon.machines.conversation.context import TAGS, TRIGGERS, FlowContext
 from antiphon.machines.conversation.merging import PICKS, STRATEGIES, sides, unresolved
 from antiphon.machines.conversation.settings import given_settings, problem_with
-from antiphon.machines.conversation.tree import head_of, turn_at
+from antiphon.machines.conversation.tree import head_of, last_question, turn_at
 from antiphon.messages import ROLES, part_from_json
 
 Event = Mapping[str, Any]
@@ -179,6 +179,19 @@ def _pin(context: FlowContext, event: Event) -> str | None:
     return None if known else f"there is no message {event.get('message')!r}"
 
 
+def _again(context: FlowContext, event: Event) -> str | None:
+    if context["reply"] is not None:
+        return IN_FLIGHT
+    if context["config"]["model"] is None:
+        return "there is no model to ask"
+    return None if last_question(context) else "nothing was asked yet"
+
+
+def _use_model(context: FlowContext, event: Event) -> str | None:
+    unknown = [key for key in given_settings(event) if key != "model"]
+    return f"unknown setting {unknown[0]!r}; known: model" if unknown else problem_with(given_settings(event))
+
+
 def _tool_results(context: FlowContext, event: Event) -> str | None:
     reply, results = context["reply"], event.get("results")
     if reply is None or reply["phase"] != "tools":
@@ -221,6 +234,9 @@ REASONS: dict[str, Callable[[FlowContext, Event], str | None]] = {
     "close": _close,
     "pin": _pin,
     "tool_results": _tool_results,
+    "resume": _again,
+    "retry": _again,
+    "use_model": _use_model,
     "flush": _ending,
     "crystallize": _crystallize,
 }

@@ -12,10 +12,16 @@ from antiphon.machines.conversation.content import calls_of, text_of
 from antiphon.machines.conversation.context import FlowContext, Reply
 from antiphon.machines.conversation.crystal import crystal_of
 from antiphon.machines.conversation.operations import wanting_reply
-from antiphon.machines.conversation.tree import appended, walk
+from antiphon.machines.conversation.tree import appended, head_of
 from antiphon.machines.conversation.windows import Shift, asked, digest, rearmed, shift, shifted, view
+from antiphon.machines.permission_rules import lasting_overrides
 
 Event = Mapping[str, Any]
+INTERRUPTED = {
+    "code": "interrupted",
+    "message": "the process was lost while tools were called",
+    "recoverable": True,
+}
 TIMED_OUT = {"code": "turn_timeout", "message": "the turn took longer than it may", "recoverable": True}
 
 
@@ -83,17 +89,25 @@ def begun(context: FlowContext) -> FlowContext:
 def reply_input(context: FlowContext) -> dict[str, Any]:
     """What the child that replies is given."""
     reply, config = current(context), context["config"]
-    messages = context["messages"]
-    prompt = next((m for m in walk(messages, reply["parent"]) if m["role"] == "user"), None)
-    found = {
+    return {
         **config["settings"],
         "requestId": reply["requestId"],
         "model": config["model"],
-        "prompt": text_of(prompt["parts"]) if prompt else "",
-        "messages": asked(context, reply["branch"]),
+        "prompt": None,  # it is the last of the messages
+        "messages": with_note(asked(context, reply["branch"]), reply["prefix"]),
         "reportsToParent": True,
     }
-    return {**found, "prefix": reply["prefix"]} if reply["prefix"] else found
+
+
+def with_note(messages: list[dict[str, Any]], note: str | None) -> list[dict[str, Any]]:
+    """The messages with a note before the last question; after an answer, which cannot be last, on its own."""
+    if not note:
+        return messages
+    part = {"type": "text", "text": note}
+    if not messages or messages[-1]["role"] != "user":
+        return [*messages, {"role": "user", "parts": [{**part, "text": note.strip()}]}]
+    *before, question = messages
+    return [*before, {**question, "parts": [part, *question["parts"]]}]
 
 
 def completed(context: FlowContext, event: Event) -> FlowContext:
@@ -180,6 +194,48 @@ def answered(context: FlowContext, event: Event) -> FlowContext:
     reply = current(context)
     draft = {"role": "tool", "parts": event["results"], "at": event.get("at"), "id": event.get("id")}
     return wanting_reply(appended(context, reply["branch"], draft), reply["branch"])
+
+
+def tools_wanted(context: FlowContext) -> bool:
+    """Whether there are tools to be called here."""
+    reply = context["reply"]
+    return (
+        context["config"]["consent"] is not None
+        and reply is not None
+        and reply["phase"] == "tools"
+        and not reply["called"]
+    )
+
+
+def tools_input(context: FlowContext) -> dict[str, Any]:
+    """What the child that calls tools is given: the calls, how risky they are, and what is allowed."""
+    reply, config = current(context), context["config"]
+    head = head_of(context, reply["branch"])
+    assert head is not None
+    known = {tool["name"]: tool for tool in config["settings"].get("options", {}).get("tools", ())}
+    calls = [
+        # A tool that nobody knows is as risky as any.
+        {**call, "risk": known.get(call["name"], {}).get("risk", "destructive")}
+        for call in calls_of(context["messages"][head]["parts"])
+    ]
+    consent = {**(config["consent"] or {}), "overrides": context["overrides"]}
+    found = {"requestId": reply["requestId"], "calls": calls, "consent": consent}
+    limit = consent.get("timeoutMs")
+    return found if limit is None else {**found, "timeoutMs": limit}
+
+
+def tools_done(context: FlowContext, event: Event) -> FlowContext:
+    """The results of the tools, and the next reply wanted, unless nobody knows what the tools have done."""
+    output = event["output"]
+    permission = output["permission"]
+    if permission and permission["decision"] == "allowed" and permission["scope"] == "thread":
+        known = context["overrides"]
+        new: list[Any] = [one for one in lasting_overrides(permission["calls"]) if one not in known]
+        context = {**context, "overrides": [*known, *new]}
+    context = answered(context, {"results": output["results"]})
+    if not output["lost"]:
+        return context
+    return ended({**context, "lastError": INTERRUPTED}, "failed", INTERRUPTED)
 
 
 def error_of(error: Any) -> dict[str, Any]:

@@ -37,6 +37,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "maxQueue": _at_least(0),
     "turnTimeoutMs": _at_least(1, optional=True),
     "autoStart": ((lambda value: isinstance(value, bool)), "true or false"),
+    "consent": ((lambda value: value is None or isinstance(value, Mapping)), "an object, or null"),
 }
 
 

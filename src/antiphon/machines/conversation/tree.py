@@ -98,6 +98,12 @@ def meeting_point(messages: Messages, one: str | None, other: str | None) -> str
     return one
 
 
+def last_question(context: FlowContext) -> str | None:
+    """The last message that a person said on the current branch."""
+    path = walk(context["messages"], head_of(context))
+    return next((message["id"] for message in path if message["role"] == "user"), None)
+
+
 def head_of(context: FlowContext, branch: str | None = None) -> str | None:
     """Where a branch stands, by default the current one."""
     return context["branches"][branch or context["branch"]]["head"]
