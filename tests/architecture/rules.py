@@ -25,7 +25,7 @@ PURE_STANDARD_LIBRARY = {
 }  # fmt: skip
 BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 # A third-party package is imported by one layer only; a layer that is not named here has none.
-THIRD_PARTY: dict[str, set[str]] = {"providers": {"httpx2", "httpcore2", "genai_prices"}}
+THIRD_PARTY: dict[str, set[str]] = {"providers": {"httpx2", "httpcore2", "genai_prices", "numpy", "xllamacpp"}}
 
 
 def modules(package: Path) -> dict[str, Path]:
