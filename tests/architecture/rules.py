@@ -12,7 +12,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stores": {"runtime"},
     "messages": set(),
     "providers": {"messages"},
-    "cli": {"chart", "actors", "runtime", "stores"},
+    "cli": {"chart", "actors", "runtime", "stores", "providers"},
     "testing": {"chart", "actors", "runtime", "stores", "messages", "providers"},
     "__init__": {"chart", "actors"},
     "__main__": {"cli"},

@@ -24,7 +24,7 @@ from typing import IO
 
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.keys import Secret
-from antiphon.providers.local.weights import Weights, verify
+from antiphon.providers.local.weights import Weights, trouble, verify
 
 START_S = 120
 # How long the end of a process may follow the end of its connections.
@@ -126,6 +126,8 @@ class Engine:
             return self._child
 
     async def _started(self) -> Child:
+        if problem := trouble(self.weights, self._folder):
+            raise ProviderError(Code.UNSUPPORTED, problem)
         kinds = kinds_here() if self._kinds is None else self._kinds
         failures = []
         for kind in kinds:
@@ -133,8 +135,8 @@ class Engine:
                 return await self._start(kind)
             except _NotStarted as failure:
                 failures.append(f"{kind.name}: {failure}")
-        problem = f"no engine starts here ({'; '.join(failures)})" if failures else NOT_INSTALLED
-        raise ProviderError(Code.UNSUPPORTED, f"{self.weights.reference}: {problem}")
+        reason = f"no engine starts here ({'; '.join(failures)})" if failures else NOT_INSTALLED
+        raise ProviderError(Code.UNSUPPORTED, f"{self.weights.reference}: {reason}")
 
     async def _start(self, kind: Kind) -> Child:
         key = secrets.token_hex(16)
