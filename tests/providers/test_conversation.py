@@ -155,10 +155,7 @@ def test_nobody_at_the_address_is_a_network_error():
     assert run(work()).error.code == "1001"
 
 
-def test_the_embedded_model_is_missing_until_someone_brings_it():
-    with pytest.raises(ProviderError, match="not installed"):
-        Models().open("local:smollm2")
-
+def test_a_provider_of_ones_own_takes_the_place_of_ours():
     opened = Models(openers={"local": lambda reference: reference.model}).open("local:smollm2")
     assert opened == "smollm2"
 

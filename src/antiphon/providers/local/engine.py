@@ -30,6 +30,8 @@ START_S = 120
 # How long the end of a process may follow the end of its connections.
 DEATH_S = 2
 LONGEST_REASON = 300
+# What the end of a process looks like on its connections.
+BROKEN_OFF = (Code.NETWORK, Code.TRUNCATED)
 NOT_INSTALLED = "nothing here can run embedded models: pip install 'antiphon[local]'"
 SERVING = (sys.executable, "-m", "antiphon.providers.local.serving")
 
@@ -106,7 +108,7 @@ class Engine:
             try:
                 yield child
             except ProviderError as error:
-                if error.code == Code.NETWORK and (how := await _death(child)):
+                if error.code in BROKEN_OFF and (how := await _death(child)):
                     message = f"the embedded model stopped ({how}); it is started again when asked again"
                     raise ProviderError(Code.NETWORK, message) from error
                 raise

@@ -116,7 +116,8 @@ def _string(part: Mapping[str, Any], pen: Pen) -> Iterator[str]:
     yield pen.say('"')
     for piece in pen.grow(lambda text: len(text) <= longest and not UNQUOTED.search(text), '"'):
         yield _json(piece)[1:-1]
-    yield pen.say('"')
+    if not pen.full():
+        yield pen.say('"')
 
 
 def _resolved(schema: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
