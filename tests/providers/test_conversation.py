@@ -4,7 +4,6 @@ import pytest
 
 from antiphon.messages import Image, Message, ToolResult, system, tool, user
 from antiphon.providers.base import OutputSchema, Request, Timeouts, Tool
-from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys
 from antiphon.providers.models import Models
 from antiphon.providers.reply import collect

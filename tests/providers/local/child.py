@@ -39,7 +39,7 @@ class FirstOf:
 class Parrot:
     """Repeats what it is told, or fails in the way it is told to."""
 
-    written, cut = 0, False
+    known, written, cut = 0, 0, False
 
     def read(self, messages):
         self.said = messages[-1]["content"]

@@ -65,7 +65,9 @@ def turns(messages: tuple[Message, ...]) -> list[dict[str, str]]:
         speaker = "user" if message.role == "tool" else message.role
         spoken.append((speaker, "\n".join(filter(None, map(_words, message.parts)))))
     joined: list[dict[str, str]] = []
-    for role, text in spoken:
+    for role, raw in spoken:
+        # The engine takes such marks for its own frame, and whoever writes one could speak as somebody else.
+        text = raw.replace("<|", "< |")
         if joined and joined[-1]["role"] == role:
             joined[-1]["content"] += f"\n\n{text}"
         elif text:

@@ -37,6 +37,7 @@ class TooLong(Exception):
 class Speaker(Protocol):
     """What reads conversations and writes replies."""
 
+    known: int
     written: int
     cut: bool
 
@@ -115,7 +116,8 @@ class _Conversation(BaseHTTPRequestHandler):
         finish = "length" if speaker.cut else "stop"
         self._frame({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
         usage = {"prompt_tokens": total, "completion_tokens": speaker.written}
-        self._frame({"choices": [], "usage": usage})
+        known = {"prompt_tokens_details": {"cached_tokens": speaker.known}}
+        self._frame({"choices": [], "usage": usage | known})
         self.wfile.write(b"data: [DONE]\n\n")
 
     def _progress(self, step: tuple[int, int]) -> None:

@@ -26,7 +26,7 @@ class Speech:
         self._transformer = transformer
         self._memory = transformer.memory()
         self._scores: np.ndarray = np.zeros(0)
-        self.written = 0
+        self.known = self.written = 0
         self.cut = False
 
     def read(self, messages: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int]]:
@@ -34,10 +34,10 @@ class Speech:
         prompt = self._prompt(messages)
         if len(prompt) >= self._transformer.window:
             raise TooLong(len(prompt), self._transformer.window)
-        known = _common(self._memory.tokens, prompt[:-1])
-        del self._memory.tokens[known:]
+        self.known = _common(self._memory.tokens, prompt[:-1])
+        del self._memory.tokens[self.known :]
         self.written, self.cut = 0, False
-        for start in range(known, len(prompt), PIECE):
+        for start in range(self.known, len(prompt), PIECE):
             self._scores = self._transformer.read(prompt[start : start + PIECE], self._memory)
             yield min(start + PIECE, len(prompt)), len(prompt)
 
