@@ -2,10 +2,13 @@
 
 import struct
 
+import numpy as np
 import pytest
 
+from antiphon.providers.local.serving.gguf import read
+from antiphon.providers.local.serving.transformer import Transformer
+
 pytestmark = pytest.mark.local
-np = pytest.importorskip("numpy")
 
 SETTINGS = {
     "llama.context_length": 64,
@@ -53,8 +56,6 @@ def floats(*shape, seed=0):
 
 
 def transformer():
-    from antiphon.providers.local.serving.transformer import Transformer
-
     tensors = {"token_embd.weight": floats(50, 32), "output_norm.weight": floats(32, seed=1)}
     for layer in range(2):
         shapes = {"attn_q": (32, 32), "attn_k": (16, 32), "attn_v": (16, 32), "attn_output": (32, 32)}
@@ -71,8 +72,6 @@ def transformer():
 
 
 def test_settings_and_tensors_are_read_as_they_were_written(tmp_path):
-    from antiphon.providers.local.serving.gguf import read
-
     plain = floats(3, 32)
     signed = bytes(range(32))
     nibbles = bytes(range(16))
@@ -95,8 +94,6 @@ def test_settings_and_tensors_are_read_as_they_were_written(tmp_path):
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
-    from antiphon.providers.local.serving.gguf import read
-
     (tmp_path / "other").write_bytes(b"nothing like it")
     with pytest.raises(ValueError, match="is not a GGUF file"):
         read(tmp_path / "other")

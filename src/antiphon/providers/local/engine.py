@@ -123,7 +123,9 @@ class Engine:
     async def _running(self) -> Child:
         async with self._starting:
             if self._child is None or not self._child.alive:
-                self._child = None
+                dead, self._child = self._child, None
+                if dead is not None:
+                    await _end(dead.process)
                 self._child = await self._started()
             return self._child
 
