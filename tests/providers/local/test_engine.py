@@ -128,20 +128,22 @@ from tests.providers.local.tiny import engine
 async def main():
     running = engine(Path({str(tmp_path)!r}))
     async with running.slot() as child:
-        print(child.process.pid, flush=True)
+        print(child.base_url.split(":")[2][:-3], flush=True)
         os._exit(1)
 asyncio.run(main())
 """
-    # The child holds our pipe as its standard error; reading to the end waits for the child.
-    printed = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, cwd=ROOT, check=False
-    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, cwd=ROOT)
 
-    async def gone():
-        while os.path.exists(f"/proc/{int(printed.stdout)}"):
+    async def listened_to_the_end():
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", int(printed.stdout))
+            except ConnectionRefusedError:
+                return True
+            writer.close()
             await asyncio.sleep(0.01)
 
-    run(gone())
+    assert run(listened_to_the_end())
 
 
 def test_the_key_is_the_childs_own_and_needed(tmp_path):
