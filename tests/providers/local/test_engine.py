@@ -146,6 +146,14 @@ asyncio.run(main())
     assert run(listened_to_the_end())
 
 
+def test_an_interruption_from_the_terminal_does_not_reach_the_child(tmp_path):
+    async def work():
+        async with voice(tmp_path) as (_, running), running.slot() as child:
+            return os.getpgid(child.process.pid)
+
+    assert run(work()) != os.getpgid(0)
+
+
 def test_the_key_is_the_childs_own_and_needed(tmp_path):
     async def work():
         async with voice(tmp_path) as (_, running), running.slot() as child:

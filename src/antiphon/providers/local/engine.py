@@ -147,7 +147,13 @@ class Engine:
         with tempfile.TemporaryFile() as said:
             try:
                 process = await asyncio.create_subprocess_exec(
-                    *kind.command, stdin=PIPE, stdout=PIPE, stderr=said, env={**os.environ, **kind.environment}
+                    *kind.command,
+                    stdin=PIPE,
+                    stdout=PIPE,
+                    stderr=said,
+                    env={**os.environ, **kind.environment},
+                    # Ctrl-C in a terminal is meant for us; we may go on after it.
+                    start_new_session=True,
                 )
             except OSError as error:
                 raise _NotStarted(error.strerror or str(error)) from error
