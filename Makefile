@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+ENGINES := $(VENV)/.engines
 
-.PHONY: help run test check lint types pyright bench conformance sim crash clean
+.PHONY: help run test check lint types pyright bench conformance sim crash local clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(STAMP) ## play a chart in the terminal
+run: $(STAMP) ## play a chart in the terminal; the first time, fetch the embedded model
+	@$(MAKE) --silent $(ENGINES) && $(BIN)/antiphon models install local:smollm2 --quiet \
+		|| echo "going on without the embedded model; 'make run' tries again"
 	@$(BIN)/python -m antiphon
 
 test: $(STAMP) ## run the tests
@@ -43,6 +46,10 @@ sim: $(STAMP) ## run the durable runtime through 10,000 simulated lives full of 
 crash: $(STAMP) ## kill a real process 1,000 times and look for what is lost
 	@$(BIN)/python campaigns/crash.py
 
+local: $(ENGINES) ## test the embedded model itself, on both of its engines (fetches it the first time)
+	@$(BIN)/antiphon models install local:smollm2 --quiet
+	@$(BIN)/python -m pytest -m local tests/providers/local
+
 clean: ## remove what was installed and built
 	rm -rf $(VENV) .bench .conformance .pyright
 
@@ -51,4 +58,9 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV) ..."
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(ENGINES): $(STAMP)
+	@echo "setting up the engines of the embedded model ..."
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary numpy,xllamacpp --editable '.[local]'
 	@touch $@

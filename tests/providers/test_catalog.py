@@ -2,22 +2,28 @@
 
 import asyncio
 
+import pytest
+
+import antiphon.providers.catalog as catalog_module
+import antiphon.providers.local.engine as engine_module
 from antiphon.providers.catalog import ollama_models, rows
 from antiphon.providers.keys import Keys
+from antiphon.providers.local.weights import SMOLLM2, file_of
 from antiphon.providers.references import parse
 from tests.providers.stand import CANARY, NOWHERE, run
 
 
 def catalog(environment=None, local=None, **settings):
     keys = Keys(environment or {}, settings.pop("path", NOWHERE))
-    return rows(keys, environment=environment or {}, local_models=lambda host: local)
+    where = {"ANTIPHON_MODELS": "/nowhere", **(environment or {})}
+    return rows(keys, environment=where, local_models=lambda host: local)
 
 
 def test_a_provider_without_a_key_has_one_row_that_says_so():
     found = {row.reference: row for row in catalog()}
 
     scripts = {f"scripted:{name}" for name in ("agents", "chat", "debate", "demo")}
-    assert set(found) == {"anthropic:*", "openai:*", "google:*", "mistral:*", "ollama:*", "local:*"} | scripts
+    assert set(found) == {"anthropic:*", "openai:*", "google:*", "mistral:*", "ollama:*", "local:smollm2"} | scripts
     assert {row.reference for row in found.values() if row.usable} == scripts
     assert "GEMINI_API_KEY" in found["google:*"].why
     assert "127.0.0.1:11434" in found["ollama:*"].why
@@ -70,3 +76,34 @@ def test_ollama_is_asked_what_it_has():
 
     assert run(work()) == ["llama3.2:3b"]
     assert ollama_models("http://127.0.0.1:9") is None
+
+
+@pytest.mark.parametrize(
+    ("installed", "size", "said"),
+    [
+        (set(), None, "pip install 'antiphon[local]'"),
+        ({"numpy"}, None, "pip install 'antiphon[local]'"),
+        ({"numpy", "httpx2"}, None, "antiphon models install local:smollm2"),
+        ({"numpy", "httpx2"}, 12, "is damaged (it has 12 bytes instead of 98,362,432)"),
+        ({"numpy", "httpx2"}, SMOLLM2.bytes, ""),
+    ],
+    ids=["no engine", "no models", "no weights", "half the weights", "all"],
+)
+def test_the_embedded_model_says_what_is_missing_and_what_it_is(monkeypatch, tmp_path, installed, size, said):
+    for module in (catalog_module, engine_module):
+        monkeypatch.setattr(module, "find_spec", lambda name: name if name in installed else None)
+    if size is not None:
+        with file_of(SMOLLM2, tmp_path).open("wb") as file:
+            file.truncate(size)
+
+    row = next(row for row in catalog({"ANTIPHON_MODELS": str(tmp_path)}) if row.reference == "local:smollm2")
+
+    assert said in row.why
+    assert (row.usable, row.price.output) == (said == "", 0)
+    assert row.note == "a demonstration voice, 135M parameters: fluent, not knowledgeable"
+
+
+def test_an_unknown_engine_is_the_reason(tmp_path):
+    row = next(row for row in catalog({"ANTIPHON_LOCAL_ENGINE": "magic"}) if row.reference == "local:smollm2")
+
+    assert "ANTIPHON_LOCAL_ENGINE is 'magic'" in row.why

@@ -4,7 +4,6 @@ import pytest
 
 from antiphon.messages import Image, Message, ToolResult, system, tool, user
 from antiphon.providers.base import OutputSchema, Request, Timeouts, Tool
-from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys
 from antiphon.providers.models import Models
 from antiphon.providers.reply import collect
@@ -155,10 +154,7 @@ def test_nobody_at_the_address_is_a_network_error():
     assert run(work()).error.code == "1001"
 
 
-def test_the_embedded_model_is_missing_until_someone_brings_it():
-    with pytest.raises(ProviderError, match="not installed"):
-        Models().open("local:smollm2")
-
+def test_a_provider_of_ones_own_takes_the_place_of_ours():
     opened = Models(openers={"local": lambda reference: reference.model}).open("local:smollm2")
     assert opened == "smollm2"
 

@@ -12,7 +12,7 @@ from typing import Any
 from antiphon.chart.errors import ChartError
 from antiphon.chart.machine import Machine
 from antiphon.chart.mermaid import to_mermaid
-from antiphon.cli import db
+from antiphon.cli import db, models
 from antiphon.cli.charts import ChartFileError, load_machine
 from antiphon.cli.demo import demo_machine
 from antiphon.cli.feed import View
@@ -29,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words[:1] == ["db"]:
         return db.main(words[1:])
+    if words[:1] == ["models"]:
+        return models.main(words[1:])
     options = _parser().parse_args(words)
     if options.deny and options.chart is None:
         return _misused("--deny is for charts given with --chart")
@@ -55,7 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=command_name(),
         description="Play a chart in the terminal: by default a chat whose reply breaks off and is asked for again.",
-        epilog="'antiphon db --help' says how to look after stored actors. "
+        epilog="'antiphon models' lists the models that can be used here and installs the embedded one. "
+        "'antiphon db --help' says how to look after stored actors. "
         "With --chart, type events, one a line: TYPE, TYPE {payload}, a JSON event, 'done ID' or 'error ID' for "
         'an invoked actor, {"after": ms} to let time pass.',
     )

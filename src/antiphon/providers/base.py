@@ -126,6 +126,8 @@ class Model:
     name: str
     # The provider itself holds the text of a reply to a JSON Schema.
     structured: bool = True
+    # What people should know about it, to be shown where it is listed or speaks.
+    note: str = ""
 
 
 class Provider(Protocol):

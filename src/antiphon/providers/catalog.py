@@ -12,7 +12,10 @@ from urllib.parse import urlsplit
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys
-from antiphon.providers.prices import Price, Prices, known_models
+from antiphon.providers.local.engine import NOT_INSTALLED as ENGINES_NOT_INSTALLED
+from antiphon.providers.local.engine import kinds_here
+from antiphon.providers.local.weights import KNOWN, Weights, models_folder, trouble
+from antiphon.providers.prices import FREE, Price, Prices, known_models
 from antiphon.providers.references import HOSTED
 from antiphon.providers.scripted import script_names
 
@@ -39,6 +42,8 @@ class Row:
     usable: bool
     why: str = ""
     price: Price | None = None
+    # What people should know about the model.
+    note: str = ""
 
 
 def rows(
@@ -53,7 +58,7 @@ def rows(
     prices = prices or Prices()
     found = [row for provider in HOSTED for row in _hosted(provider, keys, prices)]
     found += _ollama(environment, prices, local_models or ollama_models)
-    found.append(Row("local:*", False, "the embedded model is not installed"))
+    found += [_local(weights, environment) for weights in KNOWN.values()]
     found += [_row(f"scripted:{name}", "scripted", name, prices) for name in script_names()]
     return found
 
@@ -103,6 +108,15 @@ def _ollama(
         yield Row("ollama:*", False, "Ollama has no model yet: ollama pull <model>")
     else:
         yield from (_row(f"ollama:{name}", "compatible", name, prices) for name in names)
+
+
+def _local(weights: Weights, environment: Mapping[str, str]) -> Row:
+    try:
+        missing = None if kinds_here(environment) and find_spec("httpx2") else ENGINES_NOT_INSTALLED
+        missing = missing or trouble(weights, models_folder(environment))
+    except ProviderError as error:
+        missing = error.message
+    return Row(weights.reference, missing is None, missing or "", FREE, weights.note)
 
 
 def _row(reference: str, provider: str, name: str, prices: Prices) -> Row:

@@ -4,7 +4,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from antiphon.providers.errors import Code, ProviderError
 
@@ -38,6 +38,18 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Secret is not written anywhere; keep the reference of the model instead")
+
+
+class KeySource(Protocol):
+    """Where a model finds its key."""
+
+    def find(self, name: str) -> Secret | None:
+        """The key of a provider, or of a server by its address; nothing when there is none."""
+        ...
+
+    def advice(self, name: str) -> str:
+        """What someone without a key can do."""
+        ...
 
 
 class Keys:

@@ -13,6 +13,10 @@ from antiphon.providers.compatible import COMPATIBLE
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.google import GoogleWire
 from antiphon.providers.keys import Keys
+from antiphon.providers.local.engine import Engine
+from antiphon.providers.local.model import LocalModel
+from antiphon.providers.local.weights import models_folder
+from antiphon.providers.local.weights import named as named_weights
 from antiphon.providers.mistral import MISTRAL
 from antiphon.providers.openai import OPENAI
 from antiphon.providers.references import Reference, parse
@@ -40,7 +44,7 @@ Opener = Callable[[Reference], Provider]
 class Models:
     """Opens models; close it to give the connections back."""
 
-    __slots__ = ("_base_urls", "_carrier", "_clock", "_keys", "_openers", "_raised", "_timeouts")
+    __slots__ = ("_base_urls", "_carrier", "_clock", "_engines", "_keys", "_openers", "_raised", "_timeouts")
 
     def __init__(
         self,
@@ -59,6 +63,7 @@ class Models:
         self._carrier = carrier
         self._clock = clock
         self._raised: Counter[str] = Counter()
+        self._engines: dict[str, Engine] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -69,7 +74,9 @@ class Models:
         await self.close()
 
     async def close(self) -> None:
-        """Give back all connections."""
+        """Give back all connections, and end the child processes of embedded models."""
+        while self._engines:
+            await self._engines.popitem()[1].close()
         if self._carrier is not None:
             await self._carrier.close()
 
@@ -80,9 +87,15 @@ class Models:
             return self._openers[named.provider](named)
         if named.provider == "scripted":
             return open_script(named, self._clock, self._raised)
-        if named.provider not in WIRES:
-            raise ProviderError(Code.UNSUPPORTED, f"{str(named)!r}: the embedded model is not installed")
+        if named.provider == "local":
+            return self._local(named)
         return self._remote(named)
+
+    def _local(self, reference: Reference) -> LocalModel:
+        weights = named_weights(reference.model)
+        # One child serves everyone; it starts when it is first asked.
+        engine = self._engines.setdefault(weights.name, Engine(weights, models_folder()))
+        return LocalModel(engine, self._opened_carrier(), timeouts=self._timeouts, clock=self._clock)
 
     def _remote(self, named: Reference) -> RemoteModel:
         own_server = named.base_url is not None

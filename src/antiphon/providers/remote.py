@@ -9,7 +9,7 @@ from antiphon.providers.base import Delta, Model, Request, Timeouts
 from antiphon.providers.clock import LOOP_CLOCK, Clock
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.faults import request_id, status_error
-from antiphon.providers.keys import Keys, Secret
+from antiphon.providers.keys import KeySource, Secret
 from antiphon.providers.watch import Watch
 from antiphon.providers.wire import Answer, Call, Carrier, Wire
 
@@ -31,7 +31,7 @@ class RemoteModel:
         carrier: Carrier,
         *,
         base_url: str,
-        keys: Keys,
+        keys: KeySource,
         key_name: str,
         key_needed: bool = True,
         timeouts: Timeouts = DEFAULT_TIMEOUTS,

@@ -1,0 +1,1 @@
+"""What runs in the child process of the embedded model."""

