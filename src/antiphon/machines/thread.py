@@ -8,7 +8,7 @@ which says whether the actor still takes events: the actor of a failed thread is
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
 
-from antiphon.chart.actions import Enqueue, assign, enqueue_actions
+from antiphon.chart.actions import Enqueue, assign, emit, enqueue_actions
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.machines.charts import load_chart
@@ -156,7 +156,9 @@ def _is_confirmation(context: ThreadContext, event: _Event) -> bool:
 
 
 def _can_queue(context: ThreadContext, event: _Event) -> bool:
-    return context["content"] is not None and event.get("message") is not None
+    """Whether the content takes a message while it is busy: by default it takes none."""
+    takes = context["config"].get("onBusy", "reject") != "reject"
+    return takes and context["content"] is not None and event.get("message") is not None
 
 
 def _is_status(context: ThreadContext, event: _Event, params: Mapping[str, str]) -> bool:
@@ -199,6 +201,12 @@ def _plain(error: Any) -> Any:
 def _cost(context: ThreadContext, event: _Event) -> float:
     cost: float | None = event.get("cost")
     return context["cost"] if cost is None else cost
+
+
+def _status_told(context: ThreadContext, event: _Event, params: Mapping[str, Any]) -> dict[str, Any]:
+    """What listeners hear whenever a thread has another status."""
+    told = ("runId", "resumeReason", "waitingReason", "cost", "resultInfo")
+    return {"type": "status", **params, **{key: value for key, value in context.items() if key in told}}
 
 
 def _start_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, Any]) -> None:
@@ -275,6 +283,7 @@ _threads = setup[ThreadContext, ThreadEvent, ThreadStatus](
             {"processLost": True, "permissionExpired": lambda context: context["waitingReason"] == "permission"}
         ),
         "clearWaiting": assign({"waitingReason": None, "processLost": False, "permissionExpired": False}),
+        "tellStatus": emit(_status_told),
         "startContent": enqueue_actions(_start_content),
         "tellContent": enqueue_actions(_tell_content),
         "cancelContent": enqueue_actions(_cancel_content),
