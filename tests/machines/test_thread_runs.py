@@ -31,7 +31,8 @@ def test_an_answer_goes_on_with_the_run_that_asked_and_a_restart_begins_another(
 
 
 def test_a_run_that_was_lost_without_an_id_gets_one_when_it_is_answered():
-    assert after(at("waiting", runId=None), "RESPOND").context["runId"] == "run-2"
+    for event in ("RESPOND", {"type": "SET_STATUS", "status": "running"}):
+        assert after(at("waiting", runId=None), event).context["runId"] == "run-2"
 
 
 @pytest.mark.parametrize("type", ["COMPLETE", "FAIL", "WAIT", "STOP", "INTERRUPT", "START"])
@@ -275,6 +276,8 @@ def test_content_that_ends_by_itself_ends_the_run_and_is_started_anew_with_the_n
 
     ended = asyncio.run(life())
     assert (ended.value, ended.context["content"], dict(ended.children)) == (status, None, {})
+    if status == "completed":
+        assert ended.context["resultInfo"] == {"status": "completed", "cost": 0, "duration": 0}
     if status == "failed":
         assert ended.context["resultInfo"]["error"] == {"name": "RuntimeError", "message": "broken"}
 
