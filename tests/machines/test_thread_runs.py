@@ -286,10 +286,11 @@ def test_content_that_breaks_while_a_person_is_asked_fails_the_thread_or_is_lost
     """S3-B13."""
     broken = {"type": "xstate.error.actor.chat", "actorId": "chat", "error": {"code": "9001"}}
     waiting = fresh("START", {"type": "WAIT", "reason": "plan"}, kind="chat")
+    failed, lost = after(waiting, broken), after(waiting, {**broken, "error": LOST})
 
-    assert after(waiting, broken).value == "failed"
-    assert after(waiting, {**broken, "error": LOST}).value == "waiting"
-    assert after(waiting, {**broken, "error": LOST}).context["processLost"]
+    assert (failed.value, failed.context["resultInfo"]["error"]) == ("failed", {"code": "9001"})
+    assert (lost.value, lost.context["processLost"]) == ("waiting", True)
+    assert (failed.context["content"], lost.context["content"]) == (None, None)
 
 
 def test_content_that_breaks_after_the_end_is_forgotten():
