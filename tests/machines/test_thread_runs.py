@@ -293,9 +293,10 @@ def test_content_that_breaks_while_a_person_is_asked_fails_the_thread_or_is_lost
     assert (failed.context["content"], lost.context["content"]) == (None, None)
 
 
-def test_content_that_breaks_after_the_end_is_forgotten():
-    broken = {"type": "xstate.error.actor.chat", "actorId": "chat", "error": {"code": "9001"}}
-    ended = after(fresh("START", "COMPLETE", kind="chat"), broken)
+@pytest.mark.parametrize("word", ["done", "error"])
+def test_content_that_ends_after_its_run_is_forgotten(word):
+    end = {"type": f"xstate.{word}.actor.chat", "actorId": "chat", "error": {"code": "9001"}}
+    ended = after(fresh("START", "COMPLETE", kind="chat"), end)
 
     assert (ended.status, ended.value, ended.context["content"]) == ("active", "completed", None)
 
