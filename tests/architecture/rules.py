@@ -15,8 +15,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "providers": {"messages"},
     "tools": {"messages", "providers.base"},
     "services": {"chart", "actors", "messages", "machines", "providers"},
-    "cli": {"chart", "actors", "runtime", "stores", "providers"},
-    "testing": {"chart", "actors", "runtime", "stores", "messages", "providers", "machines", "services"},
+    "app": {"chart", "actors", "runtime", "stores", "messages", "machines", "providers", "services"},
+    "cli": {"chart", "actors", "runtime", "stores", "messages", "machines", "providers", "services", "tools", "app"},
+    "testing": {"chart", "actors", "runtime", "stores", "messages", "providers", "machines", "services", "app"},
     "__init__": {"chart", "actors"},
     "__main__": {"cli"},
 }

@@ -1,0 +1,1 @@
+"""Everything put together: the machines on the durable runtime, with models, tools and a store."""

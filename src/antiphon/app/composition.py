@@ -1,0 +1,49 @@
+"""The machines composed: thread ⊃ chat ⊃ reply, tools and permission, with the services behind their actors."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.chart.machine import Machine
+from antiphon.machines.flow import flow_machine
+from antiphon.machines.streaming import streaming_machine
+from antiphon.machines.thread import thread_machine
+from antiphon.machines.tools import tools_machine
+from antiphon.providers.base import Provider
+from antiphon.providers.prices import Prices
+from antiphon.services.digests import crystallizer, summariser
+from antiphon.services.reply import stream_reply
+from antiphon.services.toolbox import NoTools, Toolbox, call_tool
+
+
+def compose(
+    open_model: Callable[[str], Provider],
+    *,
+    prices: Prices | None = None,
+    toolbox: Toolbox | None = None,
+    closing: asyncio.Event | None = None,
+) -> Machine[Any, Any]:
+    """The thread machine with everything inside it."""
+    known = prices or Prices()
+    tools = tools_machine.provide(
+        actors={"tool": call_tool(toolbox or NoTools()), "process": process(closing or asyncio.Event())}
+    )
+    chat = flow_machine.provide(
+        actors={
+            "reply": streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=known)}),
+            "tools": tools,
+            "summariser": summariser(open_model, known),
+            "crystallizer": crystallizer(open_model, known),
+        }
+    )
+    return thread_machine.provide(actors={"chat": chat})
+
+
+def process(closing: asyncio.Event) -> AsyncLogic:
+    """Stands for this process: it ends when the process closes, and after a crash it is reported as lost."""
+
+    async def run() -> None:
+        await closing.wait()
+
+    return from_task(run)

@@ -1,0 +1,84 @@
+"""The threads of a store, to be listed, read and searched; also beside a process that runs them."""
+
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+from antiphon.app.views import Talk, ThreadView, chat_of, thread_view
+from antiphon.machines.conversation.content import text_of
+from antiphon.runtime.records import Summary
+from antiphon.runtime.store import Store
+
+PAGE = 1000
+
+
+class Snapshots(Protocol):
+    """Where snapshots come from: a runtime, or a reader."""
+
+    store: Store
+
+    async def snapshot(self, root: str) -> Any:
+        """A tree's snapshot as JSON."""
+        ...
+
+
+class Library:
+    """All threads, the most recently used first."""
+
+    def __init__(self, source: Snapshots) -> None:
+        self._source = source
+
+    async def latest(self, limit: int = 20, *, archived: bool = False) -> list[ThreadView]:
+        """The latest threads; those that were archived only when asked for."""
+        found: list[ThreadView] = []
+        async for talk in self._talks():
+            if talk.view.archived == archived:
+                found.append(talk.view)
+            if len(found) >= limit:
+                break
+        return found
+
+    async def search(self, words: str, limit: int = 20) -> list[tuple[ThreadView, str]]:
+        """The latest threads in which something was said, archived ones too, with the line that says it."""
+        found: list[tuple[ThreadView, str]] = []
+        async for talk in self._talks():
+            line = line_with(talk, words)
+            if line is not None:
+                found.append((talk.view, line))
+            if len(found) >= limit:
+                break
+        return found
+
+    async def read(self, id: str) -> Talk:
+        """One thread with all that was said."""
+        snapshot = await self._source.snapshot(id)
+        updated = max((message.get("at") or 0 for message in chat_of(snapshot)["messages"].values()), default=0)
+        return Talk(thread_view(id, snapshot, updated), chat_of(snapshot))
+
+    async def find(self, start: str) -> str | None:
+        """The one thread whose id begins so; nothing if there is none, or more than one."""
+        matching = [thread.root for thread in await self._threads() if thread.root.startswith(start)]
+        return matching[0] if len(matching) == 1 or start in matching else None
+
+    async def _talks(self) -> AsyncIterator[Talk]:
+        threads = sorted(await self._threads(), key=lambda thread: thread.updated, reverse=True)
+        for thread in threads:
+            if thread.status == "quarantined":
+                continue
+            snapshot = await self._source.snapshot(thread.root)
+            yield Talk(thread_view(thread.root, snapshot, thread.updated), chat_of(snapshot))
+
+    async def _threads(self) -> list[Summary]:
+        found: list[Summary] = []
+        after = ""
+        while page := await self._source.store.roots(after, PAGE):
+            found += [summary for summary in page if summary.machine == "thread"]
+            after = page[-1].root
+        return found
+
+
+def line_with(talk: Talk, words: str) -> str | None:
+    """The first line in which a thread says something, whatever the case."""
+    wanted = words.casefold()
+    lines = [talk.view.title]
+    lines += [line for message in talk.chat["messages"].values() for line in text_of(message["parts"]).splitlines()]
+    return next((line.strip() for line in lines if wanted in line.casefold()), None)

@@ -1,0 +1,83 @@
+"""What a model makes of a conversation: a summary of what is left out, and the crystal of what is over."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.messages import Message, message_from_json, system, usage_to_json, user
+from antiphon.providers.base import Model, OutputSchema, Provider, Request
+from antiphon.providers.prices import Prices
+from antiphon.providers.reply import collect
+from antiphon.providers.structured import ask
+
+SUMMARISE = (
+    "Summarise the conversation so far in at most 200 words, for the one who will go on with it. "
+    "Keep names, numbers, decisions and open questions. Write only the summary."
+)
+CRYSTALLIZE = (
+    "The conversation is over. Give it a short title, a summary of a few sentences, the decisions that were made, "
+    "and the artifacts that came out of it (code, texts, plans), each with a name and its content."
+)
+CRYSTAL = OutputSchema(
+    {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string", "maxLength": 100},
+            "summary": {"type": "string", "maxLength": 2000},
+            "decisions": {"type": "array", "items": {"type": "string", "maxLength": 300}, "maxItems": 10},
+            "artifacts": {
+                "type": "array",
+                "maxItems": 10,
+                "items": {
+                    "type": "object",
+                    "properties": {"name": {"type": "string"}, "content": {"type": "string"}},
+                    "required": ["name", "content"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "required": ["title", "summary", "decisions", "artifacts"],
+        "additionalProperties": False,
+    },
+    "crystal",
+)
+
+
+def summariser(open_model: Callable[[str], Provider], prices: Prices | None = None) -> AsyncLogic:
+    """The logic to provide as `summariser`: a text for the messages that no longer fit."""
+    known = prices or Prices()
+
+    async def run(input: Mapping[str, Any]) -> dict[str, Any]:
+        provider = open_model(input["model"])
+        before = [system(f"Earlier: {input['summary']}")] if input["summary"] else []
+        request = Request((*before, *_messages(input), user(SUMMARISE)))
+        reply = await collect(provider, request)
+        return {"text": reply.text, **_spent(known, provider.model, [reply])}
+
+    return from_task(run)
+
+
+def crystallizer(open_model: Callable[[str], Provider], prices: Prices | None = None) -> AsyncLogic:
+    """The logic to provide as `crystallizer`: what remains of a conversation, as data."""
+    known = prices or Prices()
+
+    async def run(input: Mapping[str, Any]) -> dict[str, Any]:
+        provider = open_model(input["model"])
+        found = await ask(provider, Request((*_messages(input), user(CRYSTALLIZE))), CRYSTAL)
+        return {**found.value, **_spent(known, provider.model, found.replies)}
+
+    return from_task(run)
+
+
+def _messages(input: Mapping[str, Any]) -> tuple[Message, ...]:
+    return tuple(message_from_json(message) for message in input["messages"])
+
+
+def _spent(prices: Prices, model: Model, replies: Any) -> dict[str, Any]:
+    """What the replies used, as the chat counts it."""
+    usage = replies[0].usage
+    for reply in replies[1:]:
+        usage += reply.usage
+    costs = [prices.cost(model, one.usage, answered_by=one.answered_by, tier=one.tier) for one in replies]
+    cost = None if None in costs else float(sum(one.amount for one in costs if one is not None))
+    return {"usage": usage_to_json(usage), "costUsd": cost}
