@@ -90,9 +90,12 @@ class Threads:
 
     async def until_idle(self, id: str, after: int = 0) -> AsyncIterator[Happening]:
         """What happens after a step, until the thread needs a person, or has ended."""
-        async for happening in self.follow(id, after):
-            yield happening
-            if happening.kind == "status" and happening.facts["status"] != "running":
+        async for entry in self._runtime.feed(id, after):
+            found = list(happenings(entry))
+            for happening in found:
+                yield happening
+            statuses = [one.facts["status"] for one in found if one.kind == "status"]
+            if statuses and statuses[-1] != "running":
                 return
 
     async def _begin(self, id: str, only: str | None = None, **given: Any) -> Receipt:
