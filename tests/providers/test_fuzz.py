@@ -1,6 +1,7 @@
 """Whatever a server sends, a decoder gives deltas or a `ProviderError`, and nothing else."""
 
 import json
+import re
 from dataclasses import astuple
 from typing import get_args
 
@@ -76,6 +77,14 @@ def is_sound(delta):
             return isinstance(signature, str) and isinstance(call_id, str | None)
         case _:
             return all(isinstance(value, str) and value for value in astuple(delta))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_tool_without_a_name_is_an_error(format):
+    raw = body(format)
+    (name,) = set(re.findall(rb'"name": ?"(\w+)"', raw))
+
+    assert isinstance(decode(format, raw.replace(b'"' + name + b'"', b'""')), ProviderError)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -22,7 +22,7 @@ from antiphon.providers.faults import fault_error
 from antiphon.providers.sse import FrameDecoder
 from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
 from antiphon.providers.truncation import ended_early, last_deltas
-from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, parse_frame, said
+from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, named, parse_frame, said
 
 STOPS: Mapping[str, Stop] = {
     "end_turn": "end",
@@ -122,8 +122,8 @@ class AnthropicDecoder:
     def _block(self, index: int, block: dict[str, Any]) -> Iterator[Delta]:
         match block["type"]:
             case "tool_use":
-                id = self._calls[index] = said(block["id"])
-                yield ToolStart(id, said(block["name"]))
+                id = self._calls[index] = named(block["id"])
+                yield ToolStart(id, named(block["name"]))
                 # Proxies that do not stream arguments put them here whole.
                 if block.get("input"):
                     yield ToolArgs(id, json.dumps(block["input"]))

@@ -23,7 +23,7 @@ from antiphon.providers.faults import fault_error, is_fault
 from antiphon.providers.sse import FrameDecoder
 from antiphon.providers.tokens import guessed_usage
 from antiphon.providers.truncation import ended_early, last_deltas
-from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, parse_frame, said
+from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, named, parse_frame, said
 
 MADE_UP_ID = "gcall_"
 # The model wrote something that its own server could not read; another try may go better.
@@ -112,7 +112,7 @@ class GoogleDecoder:
             id = said(call.get("id") or f"{MADE_UP_ID}{uuid4().hex}")
             arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
             self._size += len(arguments)
-            yield ToolStart(id, said(call["name"]))
+            yield ToolStart(id, named(call["name"]))
             yield ToolArgs(id, arguments)
             if signature:
                 yield SignatureDelta(signature, id)

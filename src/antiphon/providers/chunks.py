@@ -23,7 +23,7 @@ from antiphon.providers.faults import fault_error, is_fault
 from antiphon.providers.sse import FrameDecoder
 from antiphon.providers.tokens import guessed_usage
 from antiphon.providers.truncation import ended_early, last_deltas
-from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, parse_frame, said
+from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, named, parse_frame, said
 
 STOPS: Mapping[str, Stop] = {
     "stop": "end",
@@ -147,7 +147,7 @@ class ChatDecoder:
         if begins:
             id = said(id) if id and id != "null" else f"call_{uuid4().hex}"
             self._calls[index] = id
-            yield ToolStart(id, said(function["name"]))
+            yield ToolStart(id, named(function["name"]))
         arguments = function.get("arguments")
         if arguments:
             text = arguments if isinstance(arguments, str) else json.dumps(arguments)

@@ -124,6 +124,14 @@ def said(value: Any) -> str:
     return text
 
 
+def named(value: Any) -> str:
+    """The name or id of something in a frame: a text that is not empty."""
+    text = said(value)
+    if not text:
+        raise TypeError("an empty name")
+    return text
+
+
 def counted(value: Any) -> int:
     """A count in a frame; nothing and nonsense count as zero."""
     return value if value.__class__ is int and value > 0 else 0
