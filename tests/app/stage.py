@@ -1,13 +1,14 @@
 """What conversations in tests need: scripts, and a toolbox that remembers."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from antiphon.app.happenings import Happening
 from antiphon.messages import ToolCall, ToolResult
-from antiphon.providers.base import Tool
+from antiphon.providers.base import Delta, Done, Model, Request, Tool
+from antiphon.providers.models import Models
 from antiphon.services.toolbox import tools_to_json
 
 
@@ -33,6 +34,28 @@ def _inline(value: Any) -> str:
 def told(heard: Iterable[Happening]) -> str:
     """The words among what happened."""
     return "".join(one.facts["text"] for one in heard if one.kind == "text")
+
+
+class Teller:
+    """A model that plays replies in turn, and remembers what it was asked."""
+
+    model = Model("scripted:teller", "scripted", "teller")
+
+    def __init__(self, *replies: Sequence[Delta]) -> None:
+        self._replies = list(replies)
+        self.asked: list[Request] = []
+
+    @property
+    def models(self) -> Models:
+        """Models, every scripted one of which is this one."""
+        return Models(openers={"scripted": lambda reference: self})
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+        """The next reply."""
+        self.asked.append(request)
+        for delta in self._replies.pop(0):
+            yield delta
+        yield Done("end")
 
 
 class Clerk:

@@ -7,8 +7,11 @@ import pytest
 
 from antiphon.app.app import App
 from antiphon.app.errors import Busy, NothingSaid, Refused, UnknownThread
+from antiphon.messages import ToolCall, ToolResult
+from antiphon.providers.base import TextDelta, ToolStart
+from antiphon.providers.models import WIRES
 from antiphon.stores.memory import MemoryStore
-from tests.app.stage import Clerk, script, told
+from tests.app.stage import Clerk, Teller, script, told
 
 CALLS = ("file", [{"text": "Filed."}]), [{"tool": "file", "arguments": {"name": "letter"}}]
 
@@ -64,6 +67,46 @@ def test_a_conversation_is_forked_and_rewound(tmp_path: Path) -> None:
             assert len(talk.path("main")) == 4
             with pytest.raises(Refused, match="cannot rewind 5 turns, the branch has 1"):
                 await app.threads.perform(thread, "rewind", turns=5)
+
+    asyncio.run(main())
+
+
+class Stuck(Clerk):
+    """A toolbox whose tool never comes back by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began, self.ended = asyncio.Event(), asyncio.Event()
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Begin, and wait to be cancelled."""
+        self.began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.ended.set()
+        raise AssertionError
+
+
+def test_a_thread_stopped_in_mid_tool_has_a_history_that_every_provider_takes() -> None:
+    async def main() -> None:
+        box, teller = Stuck(), Teller([ToolStart("c1", "file")], [TextDelta("Stopped.")])
+        async with App(MemoryStore(), models=teller.models, toolbox=box) as app:
+            tools = {"options": {"tools": box.listed}}
+            thread = await app.threads.create(model="scripted:teller", settings=tools, consent={"mode": "auto"})
+            await app.threads.say(thread, "File this")
+            await box.began.wait()
+            await app.threads.stop(thread)
+            await box.ended.wait()
+            receipt = await app.threads.say(thread, "And now?")
+            assert [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
+
+            request = teller.asked[-1]
+            call, result = request.messages[1].calls[0], request.messages[2].parts[0]
+            assert isinstance(result, ToolResult)
+            assert (result.call_id, result.is_error) == (call.id, True)
+            for name, wire in WIRES.items():
+                assert wire.body("m", request), name
 
     asyncio.run(main())
 
