@@ -1,4 +1,4 @@
-"""A bare group-commit loop: the rows that the runtime writes, by plain `sqlite3` in one thread, and nothing else."""
+"""The rows that the runtime writes, by plain `sqlite3` in one thread, and nothing else: nobody waits for them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,17 @@ def group_commit(connection: Connection, batch: list[tuple[int, int, str]]) -> N
     connection.execute("commit")
 
 
-async def main(folder: Path, actors: int, size: int) -> None:
-    """Make the same file as the runtime does, then write to it in batches of that size."""
-    path = folder / f"bare-{actors}.db"
+async def make_file(path: Path, actors: int) -> None:
+    """The file that the runtime makes for so many actors."""
     async with Runtime(SqliteStore(path), [two_steps()]) as runtime:
         for _ in range(actors):
             await runtime.create("loop")
+
+
+async def main(folder: Path, actors: int, size: int) -> None:
+    """Make the same file as the runtime does, then write to it in batches of that size."""
+    path = folder / f"bare-{actors}.db"
+    await make_file(path, actors)
     connection = files.connect(path, files.DURABILITY["full"])
     rows = ((actor, seq, f"{AT:032x}{seq:x}") for seq in count(2) for actor in range(1, actors + 1))
 

@@ -7,7 +7,7 @@ import pytest
 
 from antiphon import assign, create_machine
 from antiphon.runtime.errors import StoreError
-from antiphon.runtime.pace import Pace
+from antiphon.runtime.pipeline import Pipeline
 from antiphon.stores.memory import MemoryStore
 from tests.runtime.world import runtime, simulate
 
@@ -128,13 +128,45 @@ def test_a_runtime_that_stops_waits_for_the_commit_on_its_way() -> None:
     simulate(main)
 
 
-def test_what_is_ready_is_split_when_computing_takes_longer_than_the_disk() -> None:
-    pace = Pace()
+def pipeline(turn_s: float, flush_s: float) -> Pipeline:
+    """A pipeline that has seen many turns and commits of that length."""
+    found = Pipeline(MemoryStore(), lambda: None)
     for _ in range(50):
-        pace.computed(10, 0.010)
-        pace.flushed(0.005)
+        found.computed(10, 10 * turn_s)
+    found._flush_s = flush_s
+    return found
 
-    assert pace.share(100) == 50
-    assert pace.share(101) == 51
-    assert pace.share(4) == 4
-    assert pace.share(1) == 1
+
+def test_what_is_ready_is_split_when_computing_hides_the_disk() -> None:
+    quick_disk, slow_disk = pipeline(0.001, 0.005), pipeline(0.001, 1.0)
+
+    assert [quick_disk.share(ready) for ready in (100, 101, 2, 1)] == [50, 51, 2, 1]
+    assert slow_disk.share(100) == 100
+
+
+def test_behind_a_commit_goes_only_one_of_about_its_size() -> None:
+    """A smaller one waits and grows: there are fewer commits, and each holds more."""
+    found = pipeline(0.001, 0.005)
+    found.enter(50)
+
+    assert found.takes(25, ready=0)
+    assert not found.takes(24, ready=0)
+    assert not found.takes(25, ready=1)
+    found.enter(25)
+    assert not found.takes(50, ready=0)
+
+
+def test_while_a_commit_is_written_nothing_is_computed() -> None:
+    async def main() -> None:
+        found = Pipeline(MemoryStore(), lambda: None)
+        found.enter(1)
+        assert found.is_writing
+        found._written()
+        found.enter(1)
+        assert not found.is_writing
+        found.leave()
+        assert found.is_writing
+        found.leave()
+        assert not found.is_writing
+
+    simulate(main)

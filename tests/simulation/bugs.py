@@ -81,7 +81,7 @@ def acknowledged_too_early(patch):
         for work in works:
             for waiting, receipt in zip(work.taken, work.batch.receipts, strict=False):
                 waiting.succeed(receipt)
-        await real(runtime, works)
+        return await real(runtime, works)
 
     patch.setattr(Runtime, "_store", store)
     return MemoryStore
@@ -97,7 +97,7 @@ def performed_too_early(patch):
                 for task, logic in notes.started:
                     runtime.tasks.start(task, logic)
                 notes.started.clear()
-        await real(runtime, works)
+        return await real(runtime, works)
 
     patch.setattr(Runtime, "_store", store)
     return MemoryStore
@@ -105,17 +105,19 @@ def performed_too_early(patch):
 
 def shown_too_early(patch):
     """Feeds show entries before they are stored."""
-    real = Runtime._store
+    real, publish, shown = Runtime._store, Feeds.publish, set()
 
     async def store(runtime, works):
         for work in works:
-            runtime.feeds.publish(work.tree.root, work.commit.entries)
-        patch.setattr(Feeds, "publish", lambda feeds, root, entries: None)
-        await real(runtime, works)
-        patch.undo()
-        patch.setattr(Runtime, "_store", store)
+            shown.update((entry.root, entry.seq) for entry in work.commit.entries)
+            publish(runtime.feeds, work.tree.root, work.commit.entries)
+        return await real(runtime, works)
+
+    def publish_the_rest(feeds, root, entries):
+        publish(feeds, root, [entry for entry in entries if (entry.root, entry.seq) not in shown])
 
     patch.setattr(Runtime, "_store", store)
+    patch.setattr(Feeds, "publish", publish_the_rest)
     return MemoryStore
 
 

@@ -21,8 +21,8 @@ from antiphon.runtime.errors import NotRunning, Quarantined, StoreError, Unstora
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Inboxes, UnderWay, Waiting
 from antiphon.runtime.machines import Machines
-from antiphon.runtime.pace import Pace
 from antiphon.runtime.past import Past
+from antiphon.runtime.pipeline import Pipeline
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt
 from antiphon.runtime.store import Store
 from antiphon.runtime.tasks import TaskRunner
@@ -76,12 +76,9 @@ class Runtime:
         self._errands: set[asyncio.Task[None]] = set()
         self._failures: dict[str, int] = {}
         self._careful: set[str] = set()  # trees that take one letter at a time, to find the one that spoils a commit
-        self._pace = Pace()
-        self._computed: list[Work] = []  # what waits until the commit before it is stored
-        self._storing: asyncio.Task[None] | None = None
-        self._calm = asyncio.Event()  # set, and replaced, when a commit is done with
-        self._is_writing = False  # the store needs the processor more than we do
-        self._written_at = 0.0
+        self._pipeline = Pipeline(store, self.inboxes.wake.set)
+        self._computed: list[Work] = []  # what waits for its way to the store
+        self._storing: set[asyncio.Task[None]] = set()
         self._loop_task: asyncio.Task[None] | None = None
         self._stopping = False  # no more letters from outside
         self._closing = False  # and none on their way
@@ -190,7 +187,7 @@ class Runtime:
     async def _settled(self, root: str) -> Tree:
         """A tree, once all that it did is stored: nothing else may be shown."""
         while self.inboxes.is_busy(root):
-            await self._calm.wait()
+            await self._pipeline.changed()
         return await self.woods.tree(root)
 
     async def fork(self, root: str, seq: int, *, new: str | None = None) -> str:
@@ -208,27 +205,33 @@ class Runtime:
         while not (self._closing and self._is_idle):
             for root in self.inboxes.alarms(self.now()):
                 await self._collect(root)
-            if self._may_compute:
+            if self._may_compute and not (self._computed and self._pipeline.is_empty):
                 await self._compute()
-            if self._computed and self._storing is None:
+            if self._may_store:
                 works, self._computed = self._computed, []
-                self._is_writing = True
-                self._storing = asyncio.get_running_loop().create_task(self._store_and_finish(works))
+                self._pipeline.enter(len(works))
+                storing = asyncio.get_running_loop().create_task(self._store_and_finish(works))
+                self._storing.add(storing)
+                storing.add_done_callback(self._storing.discard)
             await self._rest()
 
     @property
     def _is_idle(self) -> bool:
-        return not self.inboxes.ready and not self._computed and self._storing is None
+        return not self.inboxes.ready and not self._computed and self._pipeline.is_empty
 
     @property
     def _may_compute(self) -> bool:
-        return self.inboxes.ready > 0 and len(self._computed) < BATCH_TREES and not self._is_writing
+        return self.inboxes.ready > 0 and len(self._computed) < BATCH_TREES and not self._pipeline.is_writing
+
+    @property
+    def _may_store(self) -> bool:
+        return self._pipeline.takes(len(self._computed), self.inboxes.ready)
 
     async def _compute(self) -> None:
-        """Let trees take their turns: of those that are ready some, while there is nothing to wait for, or all."""
+        """Let trees take their turns."""
         clock = asyncio.get_running_loop().time
         ready = min(self.inboxes.ready, BATCH_TREES - len(self._computed))
-        roots = self.inboxes.turns(ready if self._storing is not None else self._pace.share(ready))
+        roots = self.inboxes.turns(self._pipeline.share(ready))
         began, now = clock(), self.now()
         for root in roots:
             work = await self._turn(root, now)
@@ -236,7 +239,7 @@ class Runtime:
                 self.inboxes.finish(root)
             else:
                 self._computed.append(work)
-        self._pace.computed(len(roots), clock() - began)
+        self._pipeline.computed(len(roots), clock() - began)
 
     async def _pick_up(self) -> None:
         """Go on with what the last owner of the store left."""
@@ -259,7 +262,7 @@ class Runtime:
     async def _rest(self) -> None:
         """Sleep until there is something to do; what is being stored wakes us when it is done."""
         self.inboxes.wake.clear()
-        if self._may_compute or (self._computed and self._storing is None) or (self._closing and self._is_idle):
+        if self._may_compute or self._may_store or (self._closing and self._is_idle):
             return
         alarm = self.inboxes.next_alarm
         rest = REST_S if alarm is None else min(REST_S, max(0, alarm - self.now()) / 1000)
@@ -327,37 +330,36 @@ class Runtime:
     async def _store_and_finish(self, works: list[Work]) -> None:
         """Store what the trees did, let it happen, and give them their next turn."""
         try:
-            await self._store(works)
+            if await self._store(works):
+                # Who comes behind needs the processor now; what is durable is told as soon as it has written.
+                self._pipeline.leave()
+                await self._pipeline.settled()
+                self._perform_all(works)
+            else:
+                self._pipeline.leave()
         finally:
             for work in works:
                 self.inboxes.finish(work.tree.root)
-            self._storing, self._is_writing = None, False
-            self._calm.set()
-            self._calm = asyncio.Event()
-            self.inboxes.wake.set()
 
-    def _written(self) -> None:
-        """Go on computing: what was written is on its way to the disk."""
-        self._is_writing = False
-        self._written_at = asyncio.get_running_loop().time()
-        self.inboxes.wake.set()
-
-    async def _store(self, works: list[Work]) -> None:
-        """Store what the trees did, then let it happen."""
+    async def _store(self, works: list[Work]) -> bool:
+        """Store what the trees did at once; if that fails, one by one, and let it happen where it does not."""
         commits = [work.commit for work in works if not work.commit.is_empty]
         self._point("before commit")
         try:
             if commits:
-                await self.store.commit(commits, self._written)
-                self._pace.flushed(asyncio.get_running_loop().time() - self._written_at)
+                await self._pipeline.commit(commits)
         except StoreError as error:
-            if len(works) > 1:  # one of them may have spoiled it for all
-                for work in works:
-                    await self._store([work])
-            else:
+            if len(works) == 1:
                 await self._not_stored(works[0], error)
-            return
+                return False
+            for work in works:  # one of them may have spoiled it for all
+                if await self._store([work]):
+                    self._perform_all([work])
+            return False
         self._point("after commit")
+        return True
+
+    def _perform_all(self, works: list[Work]) -> None:
         for work in works:
             self._perform(work)
         self._point("after perform")
