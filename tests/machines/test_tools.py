@@ -232,6 +232,17 @@ def test_a_second_result_of_a_call_changes_nothing():
     assert transition(tools_machine, once, ended("call-0", output=found("a", "more")))[0].context == once.context
 
 
+@pytest.mark.parametrize("child", ["call-0", "process", "permission"])
+def test_a_child_that_nobody_waits_for_any_more_may_fail(child):
+    """What a process left behind comes late, and must not end the calls that are being made."""
+    tools, _, _ = working(READ, EDIT, consent={"mode": "auto"})
+    tools.send(ended("call-0", output=found("a")))
+    tools.send(ended(child, error={"code": "interrupted", "message": "gone"}))
+
+    assert tools.get_snapshot().status == "active"
+    assert not tools.get_snapshot().context["lost"]
+
+
 def test_a_call_with_a_result_is_let_go():
     _, effects = transition(tools_machine, called(), ended("call-0", output=found("a")))
 
@@ -260,7 +271,10 @@ OUTCOMES = {
     "call-0": [found("a")],
 }
 OPTIONS = {
-    "events": [{"type": type} for type in ("PERMISSION.REQUESTED", "ALLOW", "DENY", "EXPIRE")],
+    "events": [
+        *({"type": type} for type in ("PERMISSION.REQUESTED", "ALLOW", "DENY", "EXPIRE")),
+        {"type": "xstate.error.actor.process", "actorId": "process", "error": "x"},
+    ],
     "outputs": OUTCOMES,
     "errors": {"permission": ["x"], "process": [{"code": "interrupted"}], "call-0": [{"code": LOST[0]}]},
     "input": request(READ),
