@@ -171,7 +171,7 @@ def test_an_answer_is_refused_if_the_results_come_from_outside():
 
 
 def test_a_message_drops_the_tools_that_wait_and_the_calls_are_cancelled():
-    """S2-B9, E-12."""
+    """S2-B9."""
     talk = waiting().do("message", text="Leave it.", runId="n1")
 
     assert talk.stopped == ["tools"]
@@ -268,7 +268,7 @@ def test_consent_may_be_anything_that_makes_sense():
 
 
 def test_calls_that_were_lost_are_in_the_history_and_the_run_is_interrupted():
-    """S3.4, 7, E-09."""
+    """S3.4, 7."""
     talk = done(calling(), result(text="nobody knows"), lost=True)
 
     assert talk.context["reply"] is None

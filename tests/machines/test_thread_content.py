@@ -43,7 +43,7 @@ def test_an_answer_alone_is_all_that_goes_on_without_words():
 
 
 def test_a_run_that_was_lost_is_resumed_with_a_note():
-    """S3-13."""
+    """S3-37, S3-30."""
     heard = []
     actor = running(heard)
     actor.send({"type": "START", "message": {"text": "hello"}})

@@ -200,7 +200,7 @@ def test_an_error_that_is_no_object_is_told_in_its_words():
 
 @pytest.mark.parametrize("code", LOST)
 def test_a_call_that_was_lost_is_known_to_be_unknown(code):
-    """E-09, S3.4, 7."""
+    """S3.4, 7."""
     done = called(ended("call-0", error={"code": code, "message": "gone"}), ended("call-1", output=found("b")))
 
     assert done.output["results"] == [refused("a", "nobody knows how this ended: gone"), found("b")]
@@ -250,7 +250,7 @@ def test_a_call_with_a_result_is_let_go():
 
 
 def test_tools_that_are_stopped_stop_what_they_do():
-    """X-5."""
+    """X-5, E-10."""
     ends = []
 
     def tool(input, scope):
