@@ -1,5 +1,5 @@
 // The streaming machine for XState: the chart as it is, and the functions of machines/streaming*.py under its names.
-const { assign, createMachine, enqueueActions, setup, spawnChild, stopChild } = require("xstate");
+const { assign, enqueueActions, setup, spawnChild, stopChild } = require("xstate");
 
 const DEFAULTS = {
   model: null, options: {}, budgetUsd: null, firstEventMs: 300000, inactivityMs: 120000,
@@ -132,7 +132,7 @@ const delays = {
   retryDelay: ({ context }) => context.retryDelayMs ?? 0,
 };
 
-exports.streamingMachine = (chart) =>
-  setup({ actions, guards, delays, actors: { streamReply: createMachine({ id: "silence" }) } }).createMachine({
+exports.streamingMachine = (chart, recorder) =>
+  setup({ actions, guards, delays, actors: { streamReply: recorder } }).createMachine({
     ...chart, context: ({ input }) => initialContext(input ?? {}),
   });

@@ -59,6 +59,12 @@ def test_every_state_can_be_reached():
 DONE = {"type": "REPLY.COMPLETED", "requestId": "r1", "message": {"parts": TEXT}}
 TOOLS = {**DONE, "message": {"parts": CALL}}
 RESULT = {"type": "toolResult", "callId": "t1", "parts": TEXT}
+USE = {"type": "use_model"}
+ALLOW = {"type": "answer", "decision": "allow"}
+TOOLS_DONE = {
+    "type": "xstate.done.actor.tools",
+    "output": {"results": [RESULT], "permission": None, "lost": False},
+}
 LONG = {"type": "message", "text": "x" * 100}
 WALKS = [
     ({}, ["configure", "start", "message", "inject_context", "checkpoint", "rewind", "message", "fork", "cancel_fork"]),
@@ -118,6 +124,13 @@ WALKS = [
         {"reportsToParent": True, "model": MODEL},
         [{"type": "message", "runId": "n1"}, "stop", DONE],
     ),
+    ({"model": MODEL}, ["start", "message", DONE, "retry", "cancel", "cancel", "resume", {**USE, "model": "scripted"}]),
+    ({"reportsToParent": True}, [{"type": type, "runId": "n1"} for type in ("resume", "retry", "answer")]),
+    (
+        {"reportsToParent": True, "model": MODEL, "consent": {}},
+        [{"type": "message", "runId": "n1"}, TOOLS, "wait", {"type": "answer", "runId": "n1"}, ALLOW, TOOLS_DONE],
+    ),
+    ({"model": MODEL, "consent": {}}, ["start", "message", TOOLS, {"type": "xstate.error.actor.tools", "error": "x"}]),
 ]
 
 
@@ -179,7 +192,13 @@ PAYLOADS = {
     "results": st.just([RESULT]),
     "pinned": st.booleans(),
     "runId": st.sampled_from(["n1", "n2"]),
+    "decision": st.sampled_from(["allow", "deny"]),
+    "scope": st.sampled_from(["once", "thread"]),
 }
+ALLOWED = {"decision": "allowed", "scope": "thread", "calls": [{**CALL[0], "risk": "write", "text": "look({})"}]}
+tools_outputs = st.fixed_dictionaries(
+    {"results": st.just([RESULT]), "permission": st.sampled_from([None, ALLOWED]), "lost": st.booleans()}
+)
 
 
 @st.composite
@@ -192,12 +211,15 @@ def walks(draw):
         "strategy": draw(st.sampled_from(["sliding", "summarise", "forget"])),
         "contextLimit": draw(st.sampled_from([40, 1_000])),
         "reportsToParent": draw(st.booleans()),
+        "consent": draw(st.sampled_from([None, {}])),
     }
     events = []
     for type in draw(st.lists(st.sampled_from(TYPES), max_size=40)):
         payload = {key: draw(PAYLOADS[key]) for key in draw(st.sets(st.sampled_from(sorted(PAYLOADS))))}
         if type in ("pin", "message", "inject_context"):
             payload.pop("message", None)
+        if type == "xstate.done.actor.tools":
+            payload["output"] = draw(tools_outputs)
         if type == "pin":
             payload["message"] = draw(st.sampled_from(["m1", "m2", "m9"]))
         if type in ("resolve_conflict", "message"):
@@ -226,7 +248,7 @@ def test_any_walk_keeps_the_context_json_and_a_restored_chat_goes_on_alike(walk)
 KEYS = sorted(
     {"text", "parts", "role", "id", "at", "tags", "pinned", "branch", "runId", "resumeNote", "key", "config", "name"}
     | {"from", "turn", "turns", "checkpointId", "source", "strategy", "conflict", "pick", "plain", "trigger"}
-    | {"message", "results", "reason"}
+    | {"message", "results", "reason", "decision", "scope", "model", "output"}
 )
 PERSONS = [type for type in TYPES if not type.startswith(("xstate.", "REPLY."))]
 json_values = st.recursive(
@@ -244,10 +266,15 @@ json_values = st.recursive(
 @given(
     st.lists(st.tuples(st.sampled_from(PERSONS), st.dictionaries(st.sampled_from(KEYS), json_values, max_size=4))),
     st.sampled_from([None, MODEL]),
+    st.booleans(),
 )
-def test_whatever_a_person_sends_the_chat_goes_on(events, model):
+def test_whatever_a_person_sends_the_chat_goes_on(events, model, asked):
     """E-21: what does not fit is refused, and breaks nothing."""
-    talk = Talk(model=model, onBusy="interrupt").says("one").do("REPLY.CANCELLED", requestId="r1")
+    talk = Talk(model=model, onBusy="interrupt", consent={}).says("one")
+    if asked and model:
+        talk.reply(calls=[("t1", "look")]).do("wait", reason="permission")
+    else:
+        talk.do("REPLY.CANCELLED", requestId="r1")
     for type, payload in [*events, ("fork", {}), ("confirm_fork", {}), ("merge", {}), *events]:
         talk.do(type, **payload)
 

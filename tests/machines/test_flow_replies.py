@@ -347,7 +347,7 @@ def test_a_person_who_is_asked_can_answer_with_a_message():
     """S2-B9: tools may wait for a person."""
     talk = Talk(THREAD, start=False, model=MODEL).do("message", text="go", runId="n1")
     talk.reply(calls=[("t1", "ask")]).do("wait", reason="question")
-    assert talk.sent == [{"type": "WAIT", "reason": "question", "runId": "n1"}]
+    assert talk.sent == [{"type": "WAIT", "reason": "question", "runId": "n1", "cost": 0.0}]
 
     talk.do("message", text="Blue.", runId="n2", resumeReason="waiting-response")
 

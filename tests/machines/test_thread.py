@@ -198,7 +198,7 @@ def test_a_note_comes_before_the_message_but_not_before_a_command():
 def test_there_is_a_start_event_for_every_status(status: ThreadStatus):
     """The picker of S3.4, 2."""
     event = {"type": start_event(status), "message": {"text": "hello"}}
-    thread = at(status, content="chat") if status == "running" else at(status)
+    thread = at(status, content="chat", config={"onBusy": "queue"}) if status == "running" else at(status)
 
     assert thread.can(event)
 

@@ -29,6 +29,7 @@ PAYLOADS = {
     "COMPLETE": REPORT,
     "FAIL": REPORT,
     "WAIT": [*REPORT, {"reason": "permission"}],
+    "STOP": REPORT,
 }
 
 
@@ -41,7 +42,7 @@ OPTIONS = {
     "payloads": PAYLOADS,
     "serialize": situation,
     "errors": {"chat": [LOST, {"code": "9001"}]},
-    "input": {"threadId": "t", "kind": "chat"},
+    "input": {"threadId": "t", "kind": "chat", "config": {"onBusy": "queue"}},
 }
 
 
@@ -126,7 +127,9 @@ def events():
             "error": ERRORS,
             "reason": st.sampled_from(["question", "plan", "permission"]),
             "status": st.sampled_from(STATUSES),
-            "message": st.just({"text": "hello"}),
+            "message": st.sampled_from([{"text": "hello"}, {"text": 3}, "hello"]),
+            "answer": st.just({"decision": "allow"}),
+            "retry": st.booleans(),
             "postMerge": st.booleans(),
             "at": st.integers(0, 10**13),
         },

@@ -208,13 +208,21 @@ def test_a_start_without_a_message_tells_the_content_nothing():
 def test_a_message_to_a_running_thread_is_for_its_content_to_keep():
     """The follow-up policy (S3.4, 3) is the content's; the status stays."""
     heard = []
-    actor = running(heard)
+    actor = running(heard, config={"onBusy": "queue"})
     actor.send({"type": "START"})
     actor.send({"type": "FOLLOW_UP", "message": {"text": "also"}})
 
     assert actor.get_snapshot().value == "running"
     told = {"type": "message", "text": "also", "resumeReason": None, "resumeNote": "", "runId": "run-1"}
     assert heard[-1] == told
+
+
+def test_a_message_that_the_content_would_not_take_is_refused():
+    heard = []
+    actor = running(heard)
+    actor.send({"type": "START"})
+
+    assert not actor.get_snapshot().can({"type": "FOLLOW_UP", "message": {"text": "also"}})
 
 
 @pytest.mark.parametrize("stop", [{"type": "STOP"}, {"type": "SET_STATUS", "status": "stopped"}])

@@ -1,102 +1,99 @@
-r"""Random walks of the streaming machine, to be taken on this engine and on XState.
+r"""Random walks of machines, to be taken on this engine and on XState.
 
-python -m tests.machines.walks 150 7 | node conformance/machines/walk.cjs | gzip -9n > tests/machines/golden.jsonl.gz
+python -m tests.machines.walks thread 150 7 | node conformance/machines/walk.cjs | gzip -9n > thread-golden.jsonl.gz
+
+A walk prefers what its machine can take where it stands, because what it refuses leads nowhere.
+Actors that a composition would provide are recorders: they keep their input and what they hear.
 """
 
 import json
 import random
 import sys
+from importlib import import_module
 from typing import Any
 
-from antiphon import SimulatedClock, create_actor
+from antiphon import SimulatedClock, assign, create_actor, create_machine, spawn_child
 from antiphon.chart.persist import to_json_value
-from antiphon.machines.streaming import streaming_machine
-from tests.machines.streamed import (
-    CANCEL,
-    COMPLETE,
-    ERROR,
-    FATAL,
-    FIRST,
-    RESET,
-    RETRY,
-    SEND,
-    text,
-    thinking,
-    tool,
-    tool_end,
+
+NAMES = ("streaming", "thread", "permission", "tools")
+SENSIBLE, ENOUGH = 0.7, 0.5
+
+
+def _recording(input: Any = None) -> dict[str, Any]:
+    return {"input": input, "heard": []}
+
+
+recorder: Any = create_machine(
+    {"id": "recorder", "context": _recording, "on": {"*": {"actions": "hear"}}},
+    actions={"hear": assign(lambda context, event: {"heard": [*context["heard"], event]})},
 )
 
-STARTED = {"type": "REQUEST_STARTED", "requestId": "r1", "at": 12}
-DEAR = {"type": "USAGE", "usage": {"input": 1}, "costUsd": 2}
-CHEAP = {**DEAR, "costUsd": 0.1}
-LOST = {"type": "xstate.error.actor.stream", "error": {"code": "interrupted", "message": "gone", "recoverable": True}}
-STREAM = [STARTED, FIRST, text("x"), thinking("y"), tool("t"), tool_end("t"), DEAR, CHEAP, COMPLETE, ERROR]
-STALE = [{**event, "requestId": "other"} for event in STREAM]
-BARE = {"type": "xstate.error.actor.stream", "error": {"message": ""}}
-EVENTS: list[Any] = [
-    {**SEND, "requestId": "r1", "at": 10}, SEND, *STREAM, *STALE, FATAL, CANCEL, RETRY, RESET, LOST, BARE,
-    {"type": "xstate.done.actor.stream"},
-]  # fmt: skip
-RARE: list[Any] = [
-    {**SEND, "sessionId": None, "at": 5},
-    {"type": "SEND", "prompt": None, "sessionId": "s9", "requestId": "r2"},
-    {**RETRY, "requestId": "r7"},
-    {**FIRST, "at": 77, "requestId": "r1"},
-    text("é👩‍👧", requestId="r1"),
-    {**tool("u"), "input": {"a": 1}},
-    {**tool_end("u", is_error=True), "result": [1]},
-    {**ERROR, "code": "3001", "retryAfterMs": 700, "jitter": 0.3},
-    {**ERROR, "jitter": 0.77, "costUsd": 0.3},
-    {
-        **COMPLETE, "costUsd": None, "stop": "end", "usage": {"input": 3}, "at": 99,
-        "message": {"role": "assistant", "parts": [{"type": "text", "text": "m"}], "source": "s"},
-    },
-]  # fmt: skip
-PAUSES = [1, 500, 1_000, 2_000, 60_000, 120_000, 300_000]
-LIMITED = {"budgetUsd": 1, "maxAttempts": 1}
-INPUTS = [
-    None,
-    LIMITED,
-    {"retryAfterDelta": True},
-    {"prompt": "Hi", "requestId": "r1"},
-    {"budgetUsd": 0.5, "backoffMs": 30_000, "maxAttempts": 5},
-    {"prompt": "Hi", "reportsToParent": False, "budgetUsd": 0},
-    {"sessionId": "s", "messages": [{"role": "user", "parts": []}], "inactivityMs": 1_000},
-]
 
+class Walk:
+    """A machine on its way, as the child of a parent that hears what it is told."""
 
-def taken(input: Any, walk: list[Any]) -> dict[str, Any]:
-    """What happens on a walk."""
-    clock = SimulatedClock()
-    emitted: list[Any] = []
-    trace: list[Any] = []
-    actor = create_actor(streaming_machine, input=input, clock=clock)
-    actor.on("*", emitted.append)
+    def __init__(self, machine: Any, input: Any) -> None:
+        self.clock = SimulatedClock()
+        self.told: list[Any] = []
+        self.emitted: list[Any] = []
+        self.trace: list[Any] = []
+        parent: Any = create_machine(
+            {"id": "parent", "entry": "begin", "on": {"*": {"actions": "hear"}}},
+            actions={
+                "begin": spawn_child("walked", id="walked", input=input),
+                "hear": lambda context, event: self.told.append(event),
+            },
+            actors={"walked": machine},
+        )
+        self.parent = create_actor(parent, clock=self.clock).start()
+        self.actor: Any = self.parent.get_snapshot().children["walked"]
+        self.actor.on("*", self.emitted.append)
+        self._note()
 
-    def note() -> None:
-        now = actor.get_snapshot()
-        context = to_json_value(now.context, "context")
-        trace.append({"value": now.value, "context": context, "children": list(now.children), "status": now.status})
-
-    actor.start()
-    note()
-    for step in walk:
+    def take(self, step: Any) -> None:
+        """Send an event, or let time pass."""
         if isinstance(step, int):
-            clock.increment(step)
+            self.clock.increment(step)
         else:
-            actor.send(step)
-        note()
-    return {"trace": trace, "emitted": emitted}
+            self.actor.send(step)
+        self._note()
+
+    def _note(self) -> None:
+        now = self.actor.get_snapshot()
+        inside = {id: _plain(child.get_snapshot().context) for id, child in now.children.items()}
+        told = {"value": now.value, "context": _plain(now.context), "children": inside, "status": now.status}
+        self.trace.append(told)
 
 
-def main(count: int, seed: int) -> None:
+def _plain(context: Any) -> Any:
+    return to_json_value(context, "context")
+
+
+def taken(name: str, input: Any, walk: list[Any]) -> dict[str, Any]:
+    """What happens on a walk."""
+    found = Walk(import_module(f"tests.machines.walks_{name}").MACHINE, input)
+    for step in walk:
+        found.take(step)
+    return {"trace": found.trace, "emitted": found.emitted, "told": found.told}
+
+
+def main(name: str, count: int, seed: int) -> None:
     """Print walks."""
-    dice = random.Random(seed)
-    pool = [*EVENTS, *RARE, *RARE, *PAUSES]
+    dice, about = random.Random(seed), import_module(f"tests.machines.walks_{name}")
     for _ in range(count):
-        walk = [dice.choice(pool) for _ in range(dice.randint(1, 40))]
-        print(json.dumps({"machine": "streaming", "input": dice.choice(INPUTS), "walk": walk}))
+        input = dice.choice(about.INPUTS)
+        found, steps = Walk(about.MACHINE, input), []
+        for _ in range(dice.randint(1, 40)):
+            step = dice.choice(about.POOL)
+            snapshot = found.actor.get_snapshot()
+            if snapshot.status != "active" and dice.random() < ENOUGH:
+                break
+            if dice.random() < SENSIBLE and snapshot.status == "active":
+                step = dice.choice([one for one in about.POOL if isinstance(one, int) or snapshot.can(one)] or [step])
+            found.take(step)
+            steps.append(step)
+        print(json.dumps({"machine": name, "input": input, "walk": steps}))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -72,6 +72,11 @@ def crystallizes_plainly(context: FlowContext, event: Event) -> bool:
     return (context["config"]["model"] is None or bool(event.get("plain"))) and is_accepted(context, event)
 
 
+def is_waiting(context: FlowContext) -> bool:
+    """Whether a person is asked."""
+    return context["reply"] is not None and context["reply"]["waiting"]
+
+
 def must_refuse_aloud(context: FlowContext, event: Event) -> bool:
     """Whether a parent waits for a message that this chat does not take."""
     return context["reportsToParent"] and event.get("runId") is not None
@@ -117,34 +122,40 @@ def refused_aloud(context: FlowContext, event: Event) -> dict[str, Any]:
     """What the parent is told about a message that was not taken."""
     reason = refusal(context, event) or "the conversation is not open for messages"
     error = {"code": "message_refused", "message": reason, "recoverable": True}
-    return {"type": "FAIL", "runId": event["runId"], "error": error, "cost": 0.0, "duration": 0.0}
+    cost = context["metrics"]["costUsd"]
+    return {"type": "FAIL", "runId": event["runId"], "error": error, "cost": cost, "duration": 0.0}
 
 
-def waiting(context: FlowContext, event: Event) -> dict[str, Any]:
+def waiting(context: FlowContext, reason: str | None, run_id: str | None) -> dict[str, Any]:
     """What the parent is told when a person is asked."""
-    run = context["run"]
-    return {"type": "WAIT", "reason": event.get("reason"), "runId": run["runId"] if run else None}
+    return {"type": "WAIT", "reason": reason, "runId": run_id, "cost": context["metrics"]["costUsd"]}
+
+
+def run_of(context: FlowContext) -> str | None:
+    """The run that the parent waits for."""
+    return context["run"]["runId"] if context["run"] else None
 
 
 def answer_permission(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
     """Give a person's answer to the tools that wait for it."""
     answer: dict[str, Any] = {"type": "ALLOW" if event["decision"] == "allow" else "DENY"}
     answer |= {key: event[key] for key in ("id", "scope", "reason") if event.get(key) is not None}
-    enqueue.assign(lambda context: replies.with_phase(context, "tools", waiting=False))
+    enqueue.assign(lambda context: replies.with_phase(operations.run_begun(context, event), "tools", waiting=False))
     enqueue.send_to(TOOLS, answer)
 
 
 def go_on_if_waited(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
-    """Tell the parent that nobody is asked any more, if the tools went on without an answer."""
-    run = context["run"]
-    if context["reportsToParent"] and replies.current(context)["waiting"] and not event["output"]["lost"]:
-        enqueue.send_parent({"type": "RESPOND", "runId": run["runId"] if run else None})
+    """Tell the parent that nobody is asked any more, if it does not know: what comes from it names a run."""
+    # Of tools that were lost it hears when the run ends; until then the question is open.
+    lost = event["type"] == "xstate.done.actor.tools" and event["output"]["lost"]
+    if context["reportsToParent"] and is_waiting(context) and event.get("runId") is None and not lost:
+        enqueue.send_parent({"type": "RESPOND", "runId": run_of(context)})
 
 
 def told_to_wait(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
     """Tell the parent, if there is one that listens."""
     if context["reportsToParent"]:
-        enqueue.send_parent(waiting(context, event))
+        enqueue.send_parent(waiting(context, event.get("reason"), run_of(context)))
 
 
 ACTIONS: dict[str, Action[FlowContext, Any]] = {
@@ -193,6 +204,7 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "retryReply": assign(operations.retried),
     "noteWaiting": assign(lambda context: replies.with_phase(context, "tools", waiting=True)),
     "reportWaiting": enqueue_actions(told_to_wait),
+    "reportAgain": send_parent(lambda context, event: waiting(context, "permission", event["runId"])),
     "reportToParent": send_parent(report),
     "endRun": assign({"run": None}),
     "refuseAloud": send_parent(refused_aloud),
@@ -220,7 +232,7 @@ GUARDS: dict[str, Callable[..., bool]] = {
     "isCompressing": in_phase("compressing"),
     "isAwaitingTool": in_phase("tools"),
     "mustCallTools": replies.tools_wanted,
-    "isWaiting": lambda context: context["reply"] is not None and context["reply"]["waiting"],
+    "mustAskAgain": lambda context, event: is_waiting(context) and must_refuse_aloud(context, event),
     "isCurrentReply": is_current_reply,
     "cutsOnStop": lambda context: context["reply"] is not None and context["config"]["onStop"] == "cut",
     "crystallizesPlainly": crystallizes_plainly,

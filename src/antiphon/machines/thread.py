@@ -220,16 +220,19 @@ def _start_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, 
 def _tell_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, Any]) -> None:
     told = _told(event)
     if context["content"] is not None and told is not None:
-        text, reason = told.get("text") or "", context["resumeReason"]
-        about = {"resumeReason": reason, "runId": context["runId"], "resumeNote": resume_note(text, reason)}
+        text, reason = told.get("text"), context["resumeReason"]
+        note = resume_note(text if isinstance(text, str) else "", reason)
+        about = {"resumeReason": reason, "runId": context["runId"], "resumeNote": note}
         enqueue.send_to(context["content"], {**told, **about})
 
 
 def _told(event: _Event) -> dict[str, Any] | None:
     """What a start event has for the content: a message, an answer, or the wish to go on."""
     for key in ("message", "answer"):
-        if event.get(key) is not None:
-            return {**event[key], "type": key}
+        given = event.get(key)
+        if given is not None:
+            # What is no object is the content's to refuse.
+            return {**(given if isinstance(given, Mapping) else {"text": given}), "type": key}
     if event.get("retry"):
         return {"type": "retry"}
     return {"type": "resume"} if event["type"] == "RESTART" else None

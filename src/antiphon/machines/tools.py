@@ -72,21 +72,25 @@ def refuse_calls(context: ToolsContext, event: Event) -> Json:
     """A result for every call that says why it was not made."""
     permission = context["permission"]
     reason = permission["reason"] if permission else "the request for permission failed"
-    shown = {call["id"]: _failure(call["id"], f"not allowed: {reason}") for call in context["calls"]}
-    return {"results": shown, "lost": bool(permission and permission["decision"] == "expired" and _is_loss(permission))}
+    calls = enumerate(context["calls"])
+    shown = {_child(number): _failure(call["id"], f"not allowed: {reason}") for number, call in calls}
+    return {"results": shown, "lost": permission is not None and _is_lost(permission)}
 
 
-def _is_loss(permission: Json) -> bool:
-    return bool(permission["reason"] == PROCESS_LOST)
+def _is_lost(permission: Json) -> bool:
+    return bool(permission["decision"] == "expired" and permission["reason"] == PROCESS_LOST)
 
 
 def start_calls(context: ToolsContext, event: Event, enqueue: Enqueue[Any, Any]) -> None:
     """Start a task for every call."""
-    ids = []
     for number, call in enumerate(context["calls"]):
-        ids.append(f"call-{number}")
-        enqueue.spawn_child("tool", id=ids[-1], input={"call": call})
-    enqueue.assign({"pending": ids})
+        enqueue.spawn_child("tool", id=_child(number), input={"call": call})
+    enqueue.assign({"pending": [_child(number) for number in range(len(context["calls"]))]})
+
+
+def _child(number: int) -> str:
+    # By place and not by the call's id: a model may give the same id twice.
+    return f"call-{number}"
 
 
 def is_pending(context: ToolsContext, event: Event) -> bool:
@@ -94,22 +98,25 @@ def is_pending(context: ToolsContext, event: Event) -> bool:
     return event["actorId"] in context["pending"]
 
 
-def _call_of(context: ToolsContext, event: Event) -> Json:
-    return context["calls"][int(event["actorId"].removeprefix("call-"))]
+def _call_of(context: ToolsContext, event: Event) -> str:
+    id: str = context["calls"][int(event["actorId"].removeprefix("call-"))]["id"]
+    return id
 
 
 def _answered(context: ToolsContext, event: Event, result: Json, lost: bool) -> Json:
-    call = _call_of(context, event)
     return {
-        "results": {**context["results"], call["id"]: result},
+        "results": {**context["results"], event["actorId"]: result},
         "pending": [id for id in context["pending"] if id != event["actorId"]],
         "lost": context["lost"] or lost,
     }
 
 
 def keep_result(context: ToolsContext, event: Event) -> Json:
-    """What a tool gave."""
-    return _answered(context, event, dict(event["output"]), False)
+    """What a tool gave; only a result is one."""
+    call, output = _call_of(context, event), event["output"]
+    if isinstance(output, Mapping) and isinstance(output.get("parts"), list):
+        return _answered(context, event, {**output, "type": "toolResult", "callId": call}, False)
+    return _answered(context, event, _failure(call, "failed: the tool gave no result"), False)
 
 
 def keep_failure(context: ToolsContext, event: Event) -> Json:
@@ -118,7 +125,7 @@ def keep_failure(context: ToolsContext, event: Event) -> Json:
     code = error.get("code") if isinstance(error, Mapping) else None
     message = error.get("message") if isinstance(error, Mapping) else str(error)
     text = f"nobody knows how this ended: {message}" if code in LOST else f"failed: {message}"
-    return _answered(context, event, _failure(_call_of(context, event)["id"], text), code in LOST)
+    return _answered(context, event, _failure(_call_of(context, event), text), code in LOST)
 
 
 def _failure(call: str, text: str) -> Json:
@@ -127,7 +134,7 @@ def _failure(call: str, text: str) -> Json:
 
 def output(context: ToolsContext) -> ToolsOutput:
     """A result for every call, in order."""
-    results = [context["results"][call["id"]] for call in context["calls"]]
+    results = [context["results"][_child(number)] for number in range(len(context["calls"]))]
     return {"results": results, "permission": context["permission"], "lost": context["lost"]}
 
 

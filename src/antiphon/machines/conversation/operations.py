@@ -47,7 +47,7 @@ def say(context: FlowContext, event: Event) -> FlowContext:
         context = {**context, "metrics": {**metrics, "turns": metrics["turns"] - 1}}
     else:
         context = appended(context, branch, draft)
-    context = _pinned_if_asked(_run_begun(context, event), event, branch)
+    context = _pinned_if_asked(run_begun(context, event), event, branch)
     if role != "user" or context["config"]["model"] is None:
         return {**context, "reply": None}
     return wanting_reply(context, branch, event.get("resumeNote"))
@@ -55,14 +55,14 @@ def say(context: FlowContext, event: Event) -> FlowContext:
 
 def resumed(context: FlowContext, event: Event) -> FlowContext:
     """A reply that goes on where the last one was lost."""
-    return wanting_reply(_run_begun(context, event), context["branch"], event.get("resumeNote") or None)
+    return wanting_reply(run_begun(context, event), context["branch"], event.get("resumeNote") or None)
 
 
 def retried(context: FlowContext, event: Event) -> FlowContext:
     """The last question asked again; what was answered before stays in the tree, beside the new answer."""
     question = last_question(context)
     assert question is not None
-    moved = with_branch(_run_begun(context, event), context["branch"], head=question)
+    moved = with_branch(run_begun(context, event), context["branch"], head=question)
     return wanting_reply(moved, context["branch"])
 
 
@@ -87,11 +87,13 @@ def wanting_reply(context: FlowContext, branch: str, prefix: str | None = None) 
     return {**context, "reply": reply, "nextRequest": context["nextRequest"] + 1}
 
 
-def _run_begun(context: FlowContext, event: Event) -> FlowContext:
+def run_begun(context: FlowContext, event: Event) -> FlowContext:
+    """The run of an event, unless it goes on; its cost is the total, as the parent wants to hear it."""
     run_id = event.get("runId")
     if not context["reportsToParent"] or (context["run"] and run_id in (None, context["run"]["runId"])):
         return context
-    run: Run = {"runId": run_id, "cost": 0.0, "duration": 0.0, "outcome": "completed", "error": None}
+    spent = context["metrics"]["costUsd"]
+    run: Run = {"runId": run_id, "cost": spent, "duration": 0.0, "outcome": "completed", "error": None}
     return {**context, "run": run}
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from antiphon.machines.conversation.content import calls_of
 from antiphon.machines.conversation.context import TAGS, TRIGGERS, FlowContext
 from antiphon.machines.conversation.merging import PICKS, STRATEGIES, sides, unresolved
 from antiphon.machines.conversation.settings import given_settings, problem_with
@@ -179,17 +180,40 @@ def _pin(context: FlowContext, event: Event) -> str | None:
     return None if known else f"there is no message {event.get('message')!r}"
 
 
-def _again(context: FlowContext, event: Event) -> str | None:
-    if context["reply"] is not None:
+def _answer(context: FlowContext, event: Event) -> str | None:
+    reply = context["reply"]
+    if reply is None or not (reply["called"] and reply["waiting"]):
+        return "nobody is asked for permission"
+    for key, known in (("decision", ("allow", "deny")), ("scope", (None, "once", "thread"))):
+        if event.get(key) not in known:
+            return f"{key} is {event.get(key)!r}; known: {', '.join(filter(None, known))}"
+    if event.get("id") not in (None, reply["requestId"]):
+        return f"the request {event['id']!r} is not open; open: {reply['requestId']!r}"
+    return None if isinstance(event.get("reason") or "", str) else f"reason is {event['reason']!r}; it must be a text"
+
+
+def _retry(context: FlowContext, event: Event) -> str | None:
+    if is_busy(context):
         return IN_FLIGHT
     if context["config"]["model"] is None:
         return "there is no model to ask"
     return None if last_question(context) else "nothing was asked yet"
 
 
+def _resume(context: FlowContext, event: Event) -> str | None:
+    head = head_of(context)
+    reason = _retry(context, event)
+    if reason or head is None or event.get("resumeNote"):
+        return reason
+    last = context["messages"][head]
+    is_whole = last["role"] == "assistant" and not last.get("interrupted") and not calls_of(last["parts"])
+    return "the last question was answered" if is_whole else None
+
+
 def _use_model(context: FlowContext, event: Event) -> str | None:
-    unknown = [key for key in given_settings(event) if key != "model"]
-    return f"unknown setting {unknown[0]!r}; known: model" if unknown else problem_with(given_settings(event))
+    reason = _configure(context, event)
+    unknown = [] if reason else [key for key in given_settings(event) if key != "model"]
+    return f"unknown setting {unknown[0]!r}; known: model" if unknown else reason
 
 
 def _tool_results(context: FlowContext, event: Event) -> str | None:
@@ -234,8 +258,9 @@ REASONS: dict[str, Callable[[FlowContext, Event], str | None]] = {
     "close": _close,
     "pin": _pin,
     "tool_results": _tool_results,
-    "resume": _again,
-    "retry": _again,
+    "answer": _answer,
+    "resume": _resume,
+    "retry": _retry,
     "use_model": _use_model,
     "flush": _ending,
     "crystallize": _crystallize,

@@ -218,7 +218,9 @@ def tools_input(context: FlowContext) -> dict[str, Any]:
         {**call, "risk": known.get(call["name"], {}).get("risk", "destructive")}
         for call in calls_of(context["messages"][head]["parts"])
     ]
-    consent = {**(config["consent"] or {}), "overrides": context["overrides"]}
+    consent = config["consent"] or {}
+    # The latest decision counts, and a person decides after the settings.
+    consent = {**consent, "overrides": [*consent.get("overrides", []), *context["overrides"]]}
     found = {"requestId": reply["requestId"], "calls": calls, "consent": consent}
     limit = consent.get("timeoutMs")
     return found if limit is None else {**found, "timeoutMs": limit}

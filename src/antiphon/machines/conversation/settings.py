@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.machines.conversation.context import DEFAULTS, FlowConfig, FlowContext, emptied
+from antiphon.machines.permission_rules import MODES
 
 
 def _one_of(*known: str) -> tuple[Callable[[Any], bool], str]:
@@ -19,6 +20,35 @@ def _at_least(least: int, *, optional: bool = False) -> tuple[Callable[[Any], bo
 
 _TEXT = (lambda value: value is None or isinstance(value, str)), "a text, or null"
 _SHARE = (lambda value: isinstance(value, int | float) and 0 < value <= 1), "a number above 0, up to 1"
+
+
+def _are(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list | tuple) and all(fits(one) for one in value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_override(value: Any) -> bool:
+    return isinstance(value, Mapping) and _is_text(value.get("pattern")) and value.get("decision") in ("allow", "deny")
+
+
+CONSENT: dict[str, Callable[[Any], bool]] = {
+    "mode": lambda value: value in MODES,
+    "blocked": _are(_is_text),
+    "tripped": _are(_is_text),
+    "autoAllow": _are(_is_text),
+    "overrides": _are(_is_override),
+    "timeoutMs": _at_least(1)[0],
+}
+
+
+def _is_consent(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, Mapping) and all(fits(value[key]) for key, fits in CONSENT.items() if key in value)
+
 
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "model": _TEXT,
@@ -37,7 +67,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "maxQueue": _at_least(0),
     "turnTimeoutMs": _at_least(1, optional=True),
     "autoStart": ((lambda value: isinstance(value, bool)), "true or false"),
-    "consent": ((lambda value: value is None or isinstance(value, Mapping)), "an object, or null"),
+    "consent": (_is_consent, f"null, or {', '.join(CONSENT)} in an object, each as the permission machine takes it"),
 }
 
 

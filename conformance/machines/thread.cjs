@@ -1,0 +1,82 @@
+// The thread machine for XState: the chart as it is, and the functions of machines/thread.py under its names.
+const { assign, emit, enqueueActions, setup } = require("xstate");
+const { given, isObject } = require("./python.cjs");
+
+const PREFIXES = {
+  interrupted: "[The session was interrupted before the last task was done. See how far it came, then go on.]\n\n",
+  "post-merge": "[The work so far has been merged. Take the merged state as the starting point.]\n\n",
+};
+const TOLD = ["runId", "resumeReason", "waitingReason", "cost", "resultInfo"];
+const isOfThisRun = (c, e) => e.runId == null || c.runId === null || c.runId === e.runId;
+const isOfLastRun = (c, e) => e.runId != null && e.runId === c.runId;
+const isInterruption = (c, e) => e.error?.code === "interrupted";
+const beginRun = (c, e) => ({ runId: e.runId || `run-${c.runs + 1}`, runs: c.runs + 1 });
+const note = (text, reason) => (typeof text === "string" && text.startsWith("/") ? "" : PREFIXES[reason] ?? "");
+const told = (e) => {
+  for (const key of ["message", "answer"])
+    if (e[key] != null) return { ...(isObject(e[key]) ? e[key] : { text: e[key] }), type: key };
+  if (e.retry) return { type: "retry" };
+  return e.type === "RESTART" ? { type: "resume" } : null;
+};
+const update = (f) => assign(({ context, event }, params) => f(context, event, params));
+const doing = (f) => enqueueActions(({ context, event, enqueue }) => f(context, event, enqueue));
+
+const actions = {
+  setResumeReason: update((c, e, params) => ({
+    resumeReason: c.merged || e.postMerge ? "post-merge" : params.reason, merged: false,
+  })),
+  noteMerge: assign({ merged: true }),
+  beginRun: update(beginRun),
+  continueRun: update((c, e) => (e.runId || c.runId ? { runId: e.runId || c.runId } : beginRun(c, e))),
+  confirmRun: update((c, e) => ({ runId: c.runId || e.runId || null })),
+  updateCost: update((c, e) => ({ cost: e.cost ?? c.cost })),
+  setResultInfo: update((c, e, params) => ({
+    resultInfo: {
+      status: params.status, cost: e.cost ?? c.cost, duration: e.duration || 0, ...(e.error == null ? {} : { error: e.error }),
+    },
+  })),
+  clearResultInfo: assign({ resultInfo: null, completedAt: null }),
+  noteEnd: update((c, e) => ({ completedAt: e.at ?? null })),
+  setWaitingReason: update((c, e) => ({ waitingReason: e.reason || c.waitingReason })),
+  loseProcess: update((c) => ({ processLost: true, permissionExpired: c.waitingReason === "permission" })),
+  clearWaiting: assign({ waitingReason: null, processLost: false, permissionExpired: false }),
+  tellStatus: emit(({ context }, params) => ({
+    type: "status", ...params, ...Object.fromEntries(TOLD.map((key) => [key, context[key]])),
+  })),
+  startContent: doing((c, e, enqueue) => {
+    if (c.kind === null || c.content !== null) return;
+    enqueue.spawnChild(c.kind, { id: c.kind, input: { ...c.config, threadId: c.threadId, reportsToParent: true } });
+    enqueue.assign({ content: c.kind });
+  }),
+  tellContent: doing((c, e, enqueue) => {
+    const event = told(e);
+    if (c.content === null || event === null) return;
+    const about = { resumeReason: c.resumeReason, runId: c.runId, resumeNote: note(event.text, c.resumeReason) };
+    enqueue.sendTo(c.content, { ...event, ...about });
+  }),
+  cancelContent: doing((c, e, enqueue) => {
+    if (c.content !== null) enqueue.sendTo(c.content, { type: "cancel", runId: c.runId });
+  }),
+  forgetContent: doing((c, e, enqueue) => {
+    if (c.content === null) return;
+    enqueue.stopChild(c.content);
+    enqueue.assign({ content: null });
+  }),
+};
+const guard = (f) => ({ context, event }, params) => f(context, event, params);
+const guards = {
+  isOfThisRun: guard(isOfThisRun),
+  isOfLastRun: guard(isOfLastRun),
+  isInterruption: guard(isInterruption),
+  isInterruptionOfThisRun: guard((c, e) => isInterruption(c, e) && isOfThisRun(c, e)),
+  isInterruptionOfLastRun: guard((c, e) => isInterruption(c, e) && isOfLastRun(c, e)),
+  isConfirmation: guard((c, e) => e.message == null && isOfThisRun(c, e)),
+  canQueue: guard((c, e) => (c.config.onBusy ?? "reject") !== "reject" && c.content !== null && e.message != null),
+  isStatus: guard((c, e, params) => e.status === params.status),
+  hasLostProcess: guard((c) => c.processLost),
+};
+
+exports.threadMachine = (chart, recorder) => {
+  const actors = Object.fromEntries(["chat", "run", "debate"].map((kind) => [kind, recorder]));
+  return setup({ actions, guards, actors }).createMachine({ ...chart, context: ({ input }) => given(chart, input ?? {}) });
+};

@@ -1,0 +1,69 @@
+// The tools machine for XState: the chart as it is, and the functions of machines/tools.py under its names.
+const { assign, enqueueActions, sendTo, setup, spawnChild, stopChild } = require("xstate");
+const { given, isObject } = require("./python.cjs");
+
+const PROCESS_LOST = "the process that asked is gone";
+const LOST = ["interrupted", "unknown"];
+const child = (number) => `call-${number}`;
+const failure = (callId, text) => ({ type: "toolResult", callId, parts: [{ type: "text", text }], isError: true });
+const callOf = (c, e) => c.calls[Number(e.actorId.replace("call-", ""))].id;
+const answered = (c, e, result, lost) => ({
+  results: { ...c.results, [e.actorId]: result }, pending: c.pending.filter((id) => id !== e.actorId), lost: c.lost || lost,
+});
+const update = (f) => assign(({ context, event }) => f(context, event));
+
+const actions = {
+  askPermission: spawnChild("permission", {
+    id: "permission",
+    input: ({ context: { requestId, calls, consent, timeoutMs } }) => ({
+      id: requestId, calls, mode: consent.mode ?? "ask", timeoutMs, reportsToParent: true,
+      rules: Object.fromEntries(["blocked", "tripped", "overrides", "autoAllow"].map((key) => [key, consent[key] ?? []])),
+    }),
+  }),
+  keepPermission: update((c, e) => ({ permission: e.output })),
+  refuseCalls: update((c) => {
+    const text = `not allowed: ${c.permission ? c.permission.reason : "the request for permission failed"}`;
+    return {
+      results: Object.fromEntries(c.calls.map((call, number) => [child(number), failure(call.id, text)])),
+      lost: c.permission !== null && c.permission.decision === "expired" && c.permission.reason === PROCESS_LOST,
+    };
+  }),
+  askParent: enqueueActions(({ event, enqueue }) => {
+    enqueue.sendTo(({ self }) => self._parent, { ...event, type: "wait", reason: "permission" });
+  }),
+  forwardAnswer: enqueueActions(({ event, enqueue }) => enqueue.sendTo("permission", { ...event })),
+  watchProcess: spawnChild("process", { id: "process" }),
+  forgetProcess: stopChild("process"),
+  expirePermission: sendTo("permission", { type: "EXPIRE" }),
+  startCalls: enqueueActions(({ context: { calls }, enqueue }) => {
+    calls.forEach((call, number) => enqueue.spawnChild("tool", { id: child(number), input: { call } }));
+    enqueue.assign({ pending: calls.map((_, number) => child(number)) });
+  }),
+  keepResult: update((c, e) => {
+    const isResult = isObject(e.output) && Array.isArray(e.output.parts);
+    const kept = { ...e.output, type: "toolResult", callId: callOf(c, e) };
+    return answered(c, e, isResult ? kept : failure(callOf(c, e), "failed: the tool gave no result"), false);
+  }),
+  keepFailure: update((c, e) => {
+    const lost = isObject(e.error) && LOST.includes(e.error.code);
+    const message = isObject(e.error) ? e.error.message : e.error;
+    const text = lost ? `nobody knows how this ended: ${message}` : `failed: ${message}`;
+    return answered(c, e, failure(callOf(c, e), text), lost);
+  }),
+  letGo: enqueueActions(({ event, enqueue }) => enqueue.stopChild(event.actorId)),
+};
+const guards = {
+  isAllowed: ({ event }) => event.output.decision === "allowed",
+  isPending: ({ context, event }) => context.pending.includes(event.actorId),
+  isAllAnswered: ({ context }) => !context.pending.length,
+};
+
+exports.toolsMachine = (chart, recorder, machineOf) =>
+  setup({
+    actions, guards,
+    actors: { permission: machineOf("permission"), tool: recorder, process: recorder },
+  }).createMachine({
+    ...chart,
+    context: ({ input }) => given(chart, input),
+    output: ({ context: c }) => ({ results: c.calls.map((_, number) => c.results[child(number)]), permission: c.permission, lost: c.lost }),
+  });

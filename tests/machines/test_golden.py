@@ -1,0 +1,49 @@
+"""The machines do on this engine what XState 5.33.3 did with the same charts; see `walks.py`."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from antiphon.machines.charts import load_chart
+from tests.machines.walks import NAMES, taken
+
+
+def golden(name):
+    stored = Path(__file__).with_name(f"{name}-golden.jsonl.gz").read_bytes()
+    return [json.loads(line) for line in gzip.decompress(stored).splitlines()]
+
+
+WALKS = {name: golden(name) for name in NAMES}
+CASES = [(name, number) for name, walks in WALKS.items() for number in range(len(walks))]
+
+
+@pytest.mark.parametrize(("name", "number"), CASES)
+def test_a_walk_leads_where_xstate_went(name, number):
+    """S0-79, S3-08, X-10: the charts are plain XState, and every function has a twin in `conformance/machines`."""
+    walk = WALKS[name][number]
+
+    found = taken(name, walk["input"], walk["walk"])
+
+    assert found["trace"] == walk["trace"]
+    assert found["emitted"] == walk["emitted"]
+    assert found["told"] == walk["told"]
+
+
+def states_of(value):
+    """The names in a state value."""
+    return {value} if isinstance(value, str) else {name for key in value for name in (key, *states_of(value[key]))}
+
+
+def declared(states):
+    return {name for key, state in states.items() for name in (key, *declared(state.get("states", {})))}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_walks_go_everywhere(name):
+    """X-11. Nobody sees a request while the rules are looked at."""
+    seen = {state for walk in WALKS[name] for step in walk["trace"] for state in states_of(step["value"])}
+
+    assert declared(load_chart(name)["states"]) - seen <= {"deciding"}
+    assert sum(len(walk["trace"]) for walk in WALKS[name]) > 800
