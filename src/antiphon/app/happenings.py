@@ -7,11 +7,10 @@ from typing import Any, Literal
 from antiphon.runtime.records import Entry
 
 Kind = Literal[
-    "text", "thinking", "tool_call", "tool_started", "tool_ended", "usage", "retrying", "replied", "failed",
+    "text", "thinking", "tool_call", "tool_ended", "usage", "retrying", "replied", "failed",
     "permission", "status", "did",
 ]  # fmt: skip
 REPLY, TOOLS = "chat/reply", "chat/tools"
-ENDS = ("xstate.done.actor.", "xstate.error.actor.")
 
 
 @dataclass(frozen=True, slots=True)
