@@ -18,7 +18,7 @@ from antiphon.chart.labels import written_transitions
 from antiphon.machines.charts import load_chart
 from antiphon.machines.streaming import streaming_machine
 from tests.machines.streamed import CANCEL, COMPLETE, FATAL, FIRST, RESET, SEND, Talk
-from tests.machines.walks import EVENTS, LIMITED
+from tests.machines.walks_streaming import EVENTS, LIMITED
 
 
 def is_explored(snapshot):
