@@ -238,6 +238,18 @@ def test_a_message_instead_of_an_answer_drops_the_tools():
     assert world.story[-2:] == [("user", "Leave it"), ("assistant", "As you like.")]
 
 
+@pytest.mark.parametrize("retry", [False, True])
+def test_a_restart_instead_of_an_answer_drops_the_tools_and_asks_the_model_again(retry):
+    world = asking()
+    tools = world.tools
+    world.do("RESTART", retry=retry)
+
+    assert (world.status, tools.get_snapshot().status, world.facts["runId"]) == ("running", "stopped", "run-2")
+    roles = [message["role"] for message in world.asked[-1]["messages"]]
+    assert roles == (["user"] if retry else ["user", "assistant", "tool"])
+    assert world.says("Well.").status == "completed"
+
+
 def test_nobody_answers_in_time_and_the_thread_goes_on():
     world = asking()
     world.clock.increment(60_000)

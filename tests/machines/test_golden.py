@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,11 @@ def test_the_walks_go_everywhere(name):
 
     assert declared(load_chart(name)["states"]) - seen <= {"deciding"}
     assert sum(len(walk["trace"]) for walk in WALKS[name]) > 800
+
+
+def test_the_walks_of_the_chat_say_everything_that_it_can_say():
+    """S2-53."""
+    outputs = set(re.findall(r"'event': '(\w+)'", str(load_chart("flow"))))
+    seen = {event["type"] for walk in WALKS["flow"] for event in walk["emitted"]}
+
+    assert outputs - seen == set()

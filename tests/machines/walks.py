@@ -15,7 +15,7 @@ from typing import Any
 from antiphon import SimulatedClock, assign, create_actor, create_machine, spawn_child
 from antiphon.chart.persist import to_json_value
 
-NAMES = ("streaming", "thread", "permission", "tools")
+NAMES = ("streaming", "thread", "permission", "tools", "flow")
 SENSIBLE, ENOUGH = 0.7, 0.5
 
 
@@ -80,6 +80,8 @@ def taken(name: str, input: Any, walk: list[Any]) -> dict[str, Any]:
 def main(name: str, count: int, seed: int) -> None:
     """Print walks."""
     dice, about = random.Random(seed), import_module(f"tests.machines.walks_{name}")
+    for input, walk in getattr(about, "STORIES", ()):
+        print(json.dumps({"machine": name, "input": input, "walk": walk}))
     for _ in range(count):
         input = dice.choice(about.INPUTS)
         found, steps = Walk(about.MACHINE, input), []

@@ -1,0 +1,114 @@
+// Twins of conversation/refusals.py: why a chat does not accept an event. Only what a parent may hear has its exact words.
+const { isObject, repr } = require("../python.cjs");
+const { sides, unresolved } = require("./merging.cjs");
+const { areSettings, givenSettings } = require("./settings.cjs");
+const { callsOf, headOf, lastQuestion, turnAt } = require("./tree.cjs");
+
+const IN_FLIGHT = "a reply is in flight; wait for it or cancel it";
+const ROLES = ["system", "user", "assistant", "tool"];
+const TAGS = ["REQUIRED", "PRESERVED", "DROPPABLE"];
+const isIn = (key, known) => typeof key === "string" && Object.hasOwn(known, key);
+const isBusy = (c) => c.reply !== null && !c.reply.waiting;
+const turns = (c, branch) => turnAt(c.messages, headOf(c, branch));
+
+const idOf = (c, e) => {
+  if (e.id == null) return null;
+  if (!(typeof e.id === "string" && e.id)) return `id is ${repr(e.id)}; it must be a text`;
+  const isTaken = isIn(e.id, c.messages) || c.queue.some((item) => item.id === e.id);
+  return isTaken ? `there is a message ${repr(e.id)} already` : null;
+};
+const content = (c, e) => {
+  const role = "role" in e ? e.role : "user";
+  if (!ROLES.includes(role)) return `unknown role ${repr(role)}; known: ${ROLES.join(", ")}`;
+  const tags = e.tags ?? [];
+  if (!Array.isArray(tags) || tags.some((tag) => !TAGS.includes(tag))) return `tags are ${repr(tags)}; known: ${TAGS.join(", ")}`;
+  if (e.text && typeof e.text !== "string") return `text is ${repr(e.text)}; it must be a text`;
+  return idOf(c, e);
+};
+const message = (c, e) => {
+  const { maxTurns, maxQueue, onBusy } = c.config;
+  const reason = content(c, e);
+  if (reason) return reason;
+  if (e.branch != null && !isIn(e.branch, c.branches)) return `there is no open branch ${repr(e.branch)}`;
+  const count = turns(c, e.branch) + c.queue.length;
+  if (maxTurns !== null && (e.role ?? "user") === "user" && count >= maxTurns)
+    return `the conversation has ${count} turns, and ${maxTurns} are the most`;
+  if (isBusy(c) && onBusy === "reject") return IN_FLIGHT;
+  return isBusy(c) && c.queue.length >= maxQueue ? `${c.queue.length} messages wait already, and ${maxQueue} are the most` : null;
+};
+const fork = (c, e) => {
+  const { name } = e;
+  if (Object.keys(c.branches).length >= c.config.maxBranches) return "too many branches";
+  if (name != null && !(typeof name === "string" && name)) return "no name";
+  if (isIn(name, c.branches) || isIn(name, c.closed)) return "known";
+  if (e.from != null && !isIn(e.from, c.messages)) return "no message";
+  return e.turn != null && !(Number.isInteger(e.turn) && e.turn >= 0 && e.turn <= turns(c)) ? "no turn" : null;
+};
+const rewind = (c, e) => {
+  if (c.reply !== null) return IN_FLIGHT;
+  if (e.checkpointId != null) return isIn(e.checkpointId, c.checkpoints) ? null : "no checkpoint";
+  const back = "turns" in e ? e.turns : 1;
+  return Number.isInteger(back) && back >= 0 && back <= turns(c) ? null : "too far";
+};
+const otherBranches = (c) => Object.keys(c.branches).filter((name) => name !== c.branch);
+const merge = (c, e) => {
+  if (c.reply !== null) return IN_FLIGHT;
+  if (!otherBranches(c).length || (e.source != null && !otherBranches(c).includes(e.source))) return "no other branch";
+  return ["sequential", "interleave", "manual"].includes(e.strategy || "sequential") ? null : "no strategy";
+};
+const resolveConflict = (c, e) => {
+  if (c.merge === null) return "no merge";
+  if (e.turns != null) {
+    const known = sides(c.messages, c.merge, headOf(c, c.merge.target), headOf(c, c.merge.source)).flat().map((turn) => turn[0].id);
+    const isChoice = Array.isArray(e.turns) && new Set(e.turns).size === e.turns.length && e.turns.every((id) => known.includes(id));
+    return isChoice && c.merge.strategy === "manual" ? null : "no choice";
+  }
+  if (e.conflict != null && !c.merge.conflicts.some((one) => one.id === e.conflict)) return "no conflict";
+  return ["ours", "theirs", "both", "neither"].includes(e.pick || "ours") ? null : "no pick";
+};
+const close = (c, e) => {
+  if (!isIn(e.branch, c.branches) || e.branch === c.branch) return "not to be closed";
+  return c.queue.some((item) => item.branch === e.branch) || c.reply?.branch === e.branch ? IN_FLIGHT : null;
+};
+const answer = (c, e) => {
+  if (!(c.reply?.called && c.reply.waiting)) return "nobody is asked for permission";
+  const [decisions, scopes] = [["allow", "deny"], ["once", "thread"]];
+  if (!decisions.includes(e.decision)) return `decision is ${repr(e.decision)}; known: ${decisions.join(", ")}`;
+  if (e.scope != null && !scopes.includes(e.scope)) return `scope is ${repr(e.scope)}; known: ${scopes.join(", ")}`;
+  if (e.id != null && e.id !== c.reply.requestId) return `the request ${repr(e.id)} is not open; open: ${repr(c.reply.requestId)}`;
+  return e.reason && typeof e.reason !== "string" ? `reason is ${repr(e.reason)}; it must be a text` : null;
+};
+const retry = (c) => {
+  if (isBusy(c)) return IN_FLIGHT;
+  if (c.config.model === null) return "there is no model to ask";
+  return lastQuestion(c) ? null : "nothing was asked yet";
+};
+const resume = (c, e) => {
+  const reason = retry(c);
+  if (reason || headOf(c) === null || e.resumeNote) return reason;
+  const last = c.messages[headOf(c)];
+  return last.role === "assistant" && !last.interrupted && !callsOf(last.parts).length ? "the last question was answered" : null;
+};
+const toolResults = (c, e) => {
+  if (c.reply?.phase !== "tools") return "no tool was asked for";
+  if (!Array.isArray(e.results) || e.results.some((part) => part?.type !== "toolResult")) return "no results";
+  return idOf(c, e);
+};
+const ending = (c) => (c.reply !== null ? IN_FLIGHT : c.crystallizing ? "the crystal is being made" : null);
+const configure = (c, e) => ((!e.config || isObject(e.config)) && areSettings(givenSettings(e)) ? null : "no settings");
+
+const REASONS = {
+  configure, message, fork, rewind, merge, close, answer, retry, resume,
+  inject_context: content,
+  resolve_conflict: resolveConflict,
+  confirm_merge: (c) => (c.merge === null ? "no merge" : unresolved(c.merge).length ? "conflicts wait" : null),
+  switch: (c, e) => (isIn(e.branch, c.branches) ? null : "no branch"),
+  pin: (c, e) => (isIn(e.message, c.messages) ? null : "no message"),
+  tool_results: toolResults,
+  use_model: (c, e) => configure(c, e) ?? (Object.keys(givenSettings(e)).every((key) => key === "model") ? null : "not a model"),
+  flush: ending,
+  crystallize: (c, e) =>
+    (e.trigger != null && !["close", "inactivity", "overflow", "goal"].includes(e.trigger) ? "no trigger" : ending(c)),
+};
+
+module.exports = { isBusy, otherBranches, refusal: (c, e) => REASONS[e.type]?.(c, e) ?? null };
