@@ -294,14 +294,14 @@ class Runtime:
         except Exception as error:
             self._fail(waiting, error)
             return None
-        taken, batch = [], tree.batch(now)
+        batch = tree.batch(now)
         try:
             for one in waiting:
-                taken.append(one)
                 tree.take(one.letter, now, batch)
-            return Work(tree, batch, taken)
+            return Work(tree, batch, waiting)
         except Exception as error:
-            await self._stumble(tree, waiting, taken[-1], error)
+            # Every letter that was taken has its receipt; the one that could not be is the next.
+            await self._stumble(tree, waiting, waiting[min(len(batch.receipts), len(waiting) - 1)], error)
             return None
 
     async def _stumble(self, tree: Tree, waiting: list[Waiting], culprit: Waiting, error: Exception) -> None:

@@ -121,8 +121,10 @@ def dead_from(root: str, row: Row) -> tuple[Letter, str]:
 
 def check_order(commit: Commit) -> None:
     """Refuse a commit whose entries do not follow on each other and on what is stored."""
-    for seq, entry in enumerate(commit.entries, commit.expected + 1):
-        if entry.seq != seq or entry.root != commit.root:
+    root, seq = commit.root, commit.expected
+    for entry in commit.entries:
+        seq += 1
+        if entry.seq != seq or entry.root != root:
             raise Conflict(f"step {entry.seq} of {entry.root!r} cannot be stored as step {seq} of {commit.root!r}")
 
 
