@@ -12,7 +12,7 @@ from antiphon.machines.streaming import streaming_machine
 from antiphon.machines.thread import RESUME_PREFIXES, thread_machine
 from antiphon.machines.tools import PROCESS_LOST, tools_machine
 
-TOOLS = [{"name": "look", "risk": "read"}, {"name": "edit", "risk": "write"}]
+TOOLS = [{"name": "look", "risk": "read"}, {"name": "edit", "risk": "write"}, {"name": "format_disk"}]
 LOST = {"code": "interrupted", "message": "the process is gone", "recoverable": True}
 CONFIG = {
     "model": "scripted:demo",
@@ -188,7 +188,7 @@ def test_what_was_allowed_for_the_thread_is_not_asked_about_again():
     assert (world.status, world.tools.get_snapshot().value) == ("running", "running")
 
 
-def test_a_tool_that_nobody_knows_is_asked_about_each_time():
+def test_a_tool_of_unknown_risk_is_asked_about_each_time():
     world = World(consent={"mode": "auto"}).do("START", message={"text": "Go"}).says(("c1", "format_disk"))
     assert world.status == "waiting"
 

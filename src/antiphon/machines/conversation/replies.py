@@ -213,17 +213,21 @@ def tools_input(context: FlowContext) -> dict[str, Any]:
     head = head_of(context, reply["branch"])
     assert head is not None
     known = {tool["name"]: tool for tool in config["settings"].get("options", {}).get("tools", ())}
-    calls = [
-        # A tool that nobody knows is as risky as any.
-        {**call, "risk": known.get(call["name"], {}).get("risk", "destructive")}
-        for call in calls_of(context["messages"][head]["parts"])
-    ]
+    calls = [_judged(call, known) for call in calls_of(context["messages"][head]["parts"])]
     consent = config["consent"] or {}
     # The latest decision counts, and a person decides after the settings.
     consent = {**consent, "overrides": [*consent.get("overrides", []), *context["overrides"]]}
     found = {"requestId": reply["requestId"], "calls": calls, "consent": consent}
     limit = consent.get("timeoutMs")
     return found if limit is None else {**found, "timeoutMs": limit}
+
+
+def _judged(call: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """A call and its risk: a tool of unknown risk may do anything, one that was never offered does nothing."""
+    tool = known.get(call["name"])
+    if tool is None:
+        return {**call, "risk": "read", "unknown": True}
+    return {**call, "risk": tool.get("risk", "destructive")}
 
 
 def tools_done(context: FlowContext, event: Event) -> FlowContext:
