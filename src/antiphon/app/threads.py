@@ -100,6 +100,13 @@ class Threads:
         """The status of a thread."""
         return str((await self._snapshot(id))["value"])
 
+    async def position(self, id: str) -> int:
+        """The last step of a thread's journal, to be followed from."""
+        saved = await self._runtime.store.load(id)
+        if saved is None:
+            raise UnknownThread(f"there is no thread {id!r}")
+        return saved.seq
+
     async def next_attempt(self, id: str) -> Attempt | None:
         """The attempt that a failed reply waits for; nothing if it waits for none."""
         chat = (await self._snapshot(id))["children"].get("chat")
