@@ -43,7 +43,8 @@ class Narration:
                 self._view.line(f"{wait}: {facts['message']}")
             case "failed":
                 error = facts["error"] or {}
-                self._view.line(f"failed: {error.get('message')} ({error.get('code')})", "error")
+                hint = "; /retry asks again" if error.get("recoverable") else ""
+                self._view.line(f"failed: {error.get('message')} ({error.get('code')}){hint}", "error")
             case "status" if facts["status"] in ENDINGS:
                 self._view.line(ENDINGS[facts["status"]])
 

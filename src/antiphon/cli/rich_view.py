@@ -72,7 +72,7 @@ class RichView:
 
     def markdown(self, text: str) -> None:
         """Words that are whole already."""
-        self._console.print(_markdown(harmless_lines(text)))
+        self._console.print(_joined(self._lines(_markdown(harmless_lines(text)))))
 
     def refresh(self) -> None:
         """Draw what grows, ten times a second at most."""
@@ -95,18 +95,22 @@ class RichView:
         text = self._blocks.growing(MOST_GROWING)
         if not text.strip():
             return Text(f"… {now - self._since:.1f} s", style="dim")
-        shown = Text(text) if self._blocks.is_code or len(text) == MOST_GROWING else _markdown(text)
-        lines = self._console.render_lines(shown, pad=False)
-        room = max(1, self._console.height - 2)
-        segments = [segment for line in lines[-room:] for segment in (*line, Segment.line())]
-        return Segments(segments[:-1])
+        is_plain = self._blocks.is_code or len(text) == MOST_GROWING
+        lines = self._lines(Text(text) if is_plain else _markdown(text))
+        return _joined(lines[-max(1, self._console.height - 2) :])
 
     def _print_block(self, block: str) -> None:
         if not self._is_first:
             self._console.print()
         self._is_first = False
         self._clear()
-        self._console.print(_markdown(block))
+        self._console.print(_joined(self._lines(_markdown(block))))
+
+    def _lines(self, shown: Text | Markdown) -> list[list[Segment]]:
+        """What is shown in lines, without the blank ones around it that some blocks have and others do not."""
+        lines = self._console.render_lines(shown, pad=False)
+        said = [number for number, line in enumerate(lines) if any(segment.text.strip() for segment in line)]
+        return lines[said[0] : said[-1] + 1] if said else []
 
     def _print_thought(self, block: str) -> None:
         self._console.print(Text(block, style="dim italic"))
@@ -121,6 +125,11 @@ class RichView:
             self._print_block(block)
         self._is_first = True
         self._clear()
+
+
+def _joined(lines: list[list[Segment]]) -> Segments:
+    segments = [segment for line in lines for segment in (*line, Segment.line())]
+    return Segments(segments[:-1])
 
 
 def _markdown(text: str) -> Markdown:
