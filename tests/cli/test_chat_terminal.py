@@ -57,7 +57,6 @@ def test_control_c_cuts_the_reply_and_the_prompt_comes_back(tmp_path):
 
 
 def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
-    """S3-30."""
     model = script(
         tmp_path, ("file", [{"text": "As you say."}]), [{"tool": "file", "arguments": {"name": "a\x1b[2Jb"}}]
     )
