@@ -20,6 +20,7 @@ class Blocks:
         self._pieces: list[str] = []  # of the line that grows
         self._fence: str | None = None
         self._is_gap = False  # the last line was blank
+        self._is_piece = False  # the fence goes on from the block before
         self._finished: list[str] = []
 
     def feed(self, text: str) -> list[str]:
@@ -68,8 +69,11 @@ class Blocks:
             self._take_code(line)
             return
         if not line.strip():
-            self._is_gap = bool(self._lines)
-            self._lines += [line] if self._lines else []
+            if self._is_list:
+                self._is_gap = True
+                self._lines.append(line)
+            else:
+                self._finish()
             return
         belongs = self._is_list and line[0] in " \t"
         fence = FENCE.fullmatch(line)
@@ -88,13 +92,15 @@ class Blocks:
         bare = line.strip()
         if len(bare) >= len(self._fence) and set(bare) == {self._fence[0]}:
             self._fence = None
+            if self._is_piece and len(self._lines) == 2:
+                self._lines = []  # all of it is in the pieces before
             if not self._is_list:
                 self._finish()
         elif len(self._lines) > LONGEST_FENCE and not self._is_list:
             first = self._lines[0]
             self._lines.append(self._fence)
             self._finish()
-            self._lines = [first]
+            self._lines, self._is_piece = [first], True
 
     @property
     def _is_list(self) -> bool:
@@ -104,4 +110,4 @@ class Blocks:
         block = "\n".join(self._lines).strip("\n")
         if block.strip():
             self._finished.append(block)
-        self._lines, self._is_gap = [], False
+        self._lines, self._is_gap, self._is_piece = [], False, False
