@@ -10,10 +10,10 @@ ENGINES := $(VENV)/.engines
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(STAMP) ## play a chart in the terminal; the first time, fetch the embedded model
+run: $(STAMP) ## talk with a model in the terminal; the first time, fetch the embedded one
 	@$(MAKE) --silent $(ENGINES) && $(BIN)/antiphon models install local:smollm2 --quiet \
 		|| echo "going on without the embedded model; 'make run' tries again"
-	@$(BIN)/python -m antiphon
+	@$(BIN)/python -m antiphon chat
 
 test: $(STAMP) ## run the tests
 	@$(BIN)/python -m pytest

@@ -31,7 +31,7 @@ def door(tmp_path):
 
 
 def test_a_chart_is_played_by_typed_events(door):
-    played = antiphon("--chart", door, typed="OPEN\ndone motor\n")
+    played = antiphon("play", "--chart", door, typed="OPEN\ndone motor\n")
 
     told = [" ".join(line.split()[2:]) for line in played.stdout.splitlines()[:3]]
     assert (played.returncode, told) == (0, ["start closed tries=0", "OPEN opening", "done motor open (done)"])
@@ -39,19 +39,19 @@ def test_a_chart_is_played_by_typed_events(door):
 
 
 def test_a_denied_guard_does_not_hold(door):
-    played = antiphon("--chart", door, "--deny", "hasKey", typed="OPEN\n")
+    played = antiphon("play", "--chart", door, "--deny", "hasKey", typed="OPEN\n")
 
     assert "OPEN (no reaction)  closed" in played.stdout
 
 
 def test_time_can_be_let_pass(door):
-    played = antiphon("--chart", door, "--speed", 100, typed='OPEN\n{"after": 1500}\n')
+    played = antiphon("play", "--chart", door, "--speed", 100, typed='OPEN\n{"after": 1500}\n')
 
     assert "after tooLong" in played.stdout
 
 
 def test_a_line_that_is_no_event_is_complained_about(door):
-    played = antiphon("--chart", door, typed='{"kind": 1}\nOPEN {"half":\nOPEN {"key": 7}\n')
+    played = antiphon("play", "--chart", door, typed='{"kind": 1}\nOPEN {"half":\nOPEN {"key": 7}\n')
 
     assert played.stderr.splitlines() == [
         'antiphon: an event has a string under "type", unlike {"kind": 1}',
@@ -64,7 +64,7 @@ def test_a_failure_that_nobody_reacts_to_is_the_last_step(tmp_path):
     path = tmp_path / "chart.json"
     path.write_text(json.dumps({"invoke": {"src": "s", "id": "s"}}))
 
-    played = antiphon("--chart", path, "--json", typed='error s {"error": "no"}\nMORE\n')
+    played = antiphon("play", "--chart", path, "--json", typed='error s {"error": "no"}\nMORE\n')
 
     steps = [json.loads(line) for line in played.stdout.splitlines()]
     assert [step["event"]["type"] for step in steps] == ["xstate.init", "xstate.error.actor.s"]
@@ -76,7 +76,7 @@ def test_an_error_in_the_machine_is_its_last_step(tmp_path):
     states = {"a": {"on": {"GO": "b"}}, "b": {"always": "c"}, "c": {"always": "b"}}
     path.write_text(json.dumps({"initial": "a", "states": states, "options": {"maxIterations": 50}}))
 
-    played = antiphon("--chart", path, typed="GO\n")
+    played = antiphon("play", "--chart", path, typed="GO\n")
 
     assert "a (error)" in played.stdout
     assert "LoopError: Infinite loop detected" in played.stdout
@@ -86,7 +86,7 @@ def test_a_chart_that_is_wrong_is_refused_with_its_place(tmp_path):
     path = tmp_path / "bad.json"
     path.write_text(json.dumps({"id": "bad", "initial": "a", "states": {"a": {"on": {"GO": "nowhere"}}}}))
 
-    refused = antiphon("--chart", path)
+    refused = antiphon("play", "--chart", path)
 
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("antiphon: bad: states.a.on.GO.target: ")
@@ -101,7 +101,7 @@ def test_a_file_that_holds_no_chart_is_refused(tmp_path, text, problem):
     path = tmp_path / "no.json"
     path.write_text(text)
 
-    refused = antiphon("--chart", path)
+    refused = antiphon("play", "--chart", path)
 
     assert refused.returncode == 2
     assert problem in refused.stderr
@@ -120,14 +120,14 @@ def test_a_file_that_holds_no_chart_is_refused(tmp_path, text, problem):
     ids=" ".join,
 )
 def test_misuse_exits_with_two_and_a_message(arguments):
-    refused = antiphon(*arguments)
+    refused = antiphon("play", *arguments)
 
     assert refused.returncode == 2
     assert refused.stderr
 
 
 def test_denying_a_guard_that_is_not_there_is_refused(door):
-    refused = antiphon("--chart", door, "--deny", "hasKee")
+    refused = antiphon("play", "--chart", door, "--deny", "hasKee")
 
     assert (refused.returncode, refused.stderr) == (
         2,
@@ -137,7 +137,7 @@ def test_denying_a_guard_that_is_not_there_is_refused(door):
 
 @pytest.mark.parametrize(("option", "text"), [("--help", "--mermaid"), ("--version", "antiphon ")])
 def test_help_and_version(option, text):
-    said = antiphon(option)
+    said = antiphon(option) if option == "--version" else antiphon("play", option)
 
     assert said.returncode == 0
     assert text in said.stdout
@@ -145,7 +145,7 @@ def test_help_and_version(option, text):
 
 def test_whoever_reads_may_stop_reading():
     process = subprocess.Popen(
-        [sys.executable, "-m", "antiphon", "--speed", "20"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "antiphon", "play", "--speed", "20"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
 
     process.stdout.readline()
@@ -182,7 +182,7 @@ def read_until(screen, text):
 
 
 def test_interrupting_it_gives_the_cursor_back():
-    process, screen = in_a_terminal()
+    process, screen = in_a_terminal("play")
 
     before = read_until(screen, b"SEND")
     process.send_signal(signal.SIGINT)
@@ -195,7 +195,7 @@ def test_interrupting_it_gives_the_cursor_back():
 
 
 def test_in_a_terminal_it_draws_a_picture_that_stays():
-    process, screen = in_a_terminal("--speed", "50")
+    process, screen = in_a_terminal("play", "--speed", "50")
 
     seen = read_until(screen, b"\x00 never").decode()
 
@@ -207,7 +207,7 @@ def test_in_a_terminal_it_draws_a_picture_that_stays():
 
 
 def test_in_a_terminal_events_are_typed_at_a_prompt(door):
-    process, screen = in_a_terminal("--chart", str(door))
+    process, screen = in_a_terminal("play", "--chart", str(door))
 
     read_until(screen, b"> ")
     os.write(screen, b"OPEN\n")
@@ -218,3 +218,18 @@ def test_in_a_terminal_events_are_typed_at_a_prompt(door):
     assert process.wait(timeout=60) == 0
     assert "Ended in open" in seen
     os.close(screen)
+
+
+def test_without_a_command_it_says_what_it_can_do():
+    said = antiphon()
+
+    assert said.returncode == 0
+    assert all(word in said.stdout for word in ("chat", "threads", "models", "db", "play", "examples:"))
+
+
+def test_a_command_that_is_not_there_is_refused_with_those_that_are():
+    refused = antiphon("chatter")
+
+    assert refused.returncode == 2
+    assert "choose from" in refused.stderr
+    assert "threads" in refused.stderr

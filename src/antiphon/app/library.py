@@ -56,8 +56,13 @@ class Library:
 
     async def find(self, start: str) -> str | None:
         """The one thread whose id begins so; nothing if there is none, or more than one."""
-        matching = [thread.root for thread in await self._threads() if thread.root.startswith(start)]
-        return matching[0] if len(matching) == 1 or start in matching else None
+        found = await self.matching(start)
+        return found[0] if len(found) == 1 else None
+
+    async def matching(self, start: str) -> list[str]:
+        """The ids that begin so; only the id itself if it is one."""
+        found = [thread.root for thread in await self._threads() if thread.root.startswith(start)]
+        return [start] if start in found else found
 
     async def _talks(self) -> AsyncIterator[Talk]:
         threads = sorted(await self._threads(), key=lambda thread: thread.updated, reverse=True)

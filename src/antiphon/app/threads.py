@@ -2,11 +2,13 @@
 
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from antiphon.app.errors import Busy, NothingSaid, Refused, UnknownThread
 from antiphon.app.happenings import Happening, happenings
 from antiphon.app.library import Library
+from antiphon.app.views import chat_of
+from antiphon.machines.conversation.history import problem_with_history
 from antiphon.machines.conversation.refusals import refusal
 from antiphon.machines.conversation.settings import problem_with
 from antiphon.machines.thread import start_event
@@ -19,6 +21,14 @@ ID_BYTES = 4
 NOT_SETTINGS = ("history",)
 
 
+class Attempt(NamedTuple):
+    """An attempt at a reply that is to come."""
+
+    number: int
+    most: int
+    delay_ms: float
+
+
 class Threads:
     """Runs the threads of a runtime."""
 
@@ -26,15 +36,17 @@ class Threads:
         self._runtime = runtime
         self.library = Library(runtime)
 
-    async def create(self, *, kind: str = "chat", **config: Any) -> str:
-        """A new thread with the settings of its chat; gives its id."""
+    async def create(self, *, kind: str = "chat", title: str | None = None, **config: Any) -> str:
+        """A new thread with the settings of its chat, and maybe the `history` it goes on from; gives its id."""
         problem = problem_with({key: value for key, value in config.items() if key not in NOT_SETTINGS})
+        if problem is None and config.get("history") is not None:
+            problem = problem_with_history(config["history"])
         if problem:
             raise Refused(problem)
         while True:
             id = secrets.token_hex(ID_BYTES)
             try:
-                given = {"threadId": id, "kind": kind, "config": config}
+                given = {"threadId": id, "kind": kind, "title": title, "config": config}
                 return await self._runtime.create("thread", root=id, input=given)
             except RootExists:
                 continue
@@ -62,12 +74,21 @@ class Threads:
         """Stop what runs."""
         return await self._send(id, {"type": "STOP", "at": self._runtime.now()})
 
+    async def archive(self, id: str, archived: bool = True) -> Receipt:
+        """Put a thread away, or take it out again."""
+        return await self._send(id, {"type": "ARCHIVE" if archived else "UNARCHIVE"})
+
+    async def rename(self, id: str, title: str | None) -> Receipt:
+        """Call a thread something else; without a title, it is called by its words."""
+        return await self._send(id, {"type": "RENAME", "title": title})
+
     async def perform(self, id: str, action: str, **payload: Any) -> Mapping[str, Any]:
         """Do something with the conversation itself: fork, rewind, checkpoint, merge; gives the chat afterwards."""
         event = {"type": action, "at": self._runtime.now(), **payload}
-        chat = (await self.library.read(id)).chat
-        if "config" not in chat or not chat["messages"]:
-            raise NothingSaid(f"nothing was said in thread {id!r} yet")
+        snapshot = await self._snapshot(id)
+        if not snapshot["children"].get("chat"):
+            raise NothingSaid(f"nothing was said in thread {id!r} yet, at least not here; say something first")
+        chat = chat_of(snapshot)
         receipt = await self._runtime.send(id, event, to="chat")
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(receipt.can)) or "nothing"
@@ -77,8 +98,36 @@ class Threads:
 
     async def status(self, id: str) -> str:
         """The status of a thread."""
+        return str((await self._snapshot(id))["value"])
+
+    async def position(self, id: str) -> int:
+        """The last step of a thread's journal, to be followed from."""
+        saved = await self._runtime.store.load(id)
+        if saved is None:
+            raise UnknownThread(f"there is no thread {id!r}")
+        return saved.seq
+
+    async def next_attempt(self, id: str) -> Attempt | None:
+        """The attempt that a failed reply waits for; nothing if it waits for none."""
+        chat = (await self._snapshot(id))["children"].get("chat")
+        reply = chat["snapshot"]["children"].get("reply") if chat else None
+        context = reply["snapshot"]["context"] if reply else {}
+        if context.get("retryDelayMs") is None:
+            return None
+        # The first one is no attempt that the machine made by itself, and counts for people.
+        return Attempt(context["attempt"] + 2, context["settings"]["maxAttempts"] + 1, context["retryDelayMs"])
+
+    async def settled(self, id: str, after: int) -> None:
+        """Wait until nothing is in flight, as a stopped thread soon is: what was said is kept by then."""
+        if not chat_of(await self._snapshot(id)).get("reply"):
+            return
+        async for _ in self._runtime.feed(id, after):
+            if not chat_of(await self._snapshot(id)).get("reply"):
+                return
+
+    async def _snapshot(self, id: str) -> Any:
         try:
-            return str((await self._runtime.snapshot(id))["value"])
+            return await self._runtime.snapshot(id)
         except UnknownRoot:
             raise UnknownThread(f"there is no thread {id!r}") from None
 

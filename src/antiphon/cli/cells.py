@@ -3,11 +3,20 @@
 from unicodedata import category, combining, east_asian_width
 
 ELLIPSIS = "…"
+# Lines, tabs, and what joins the parts of one character.
+KEPT = "\n\t\u200c\u200d"
 
 
 def harmless(text: str) -> str:
     """The text in one line, without anything a terminal would obey."""
     return "".join(" " if category(character)[0] in "CZ" else character for character in text)
+
+
+def harmless_lines(text: str) -> str:
+    """The text with its lines and tabs, but without anything else a terminal would obey."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(character for character in text if category(character)[0] != "C" or character in KEPT)
 
 
 def width(text: str) -> int:

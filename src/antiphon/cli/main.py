@@ -1,128 +1,53 @@
-"""The command `antiphon`: plays a chart in the terminal until there is a server to start."""
+"""The command `antiphon`: what it can do, and who does it."""
 
 import argparse
-import asyncio
-import os
 import sys
-from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
-from antiphon.chart.errors import ChartError
-from antiphon.chart.machine import Machine
-from antiphon.chart.mermaid import to_mermaid
-from antiphon.cli import db, models
-from antiphon.cli.charts import ChartFileError, load_machine
-from antiphon.cli.demo import demo_machine
-from antiphon.cli.feed import View
-from antiphon.cli.lines import JsonLines, PlainLines
-from antiphon.cli.pace import PacedClock
-from antiphon.cli.screen import Screen
-from antiphon.cli.session import play_chart, play_demo
+from antiphon.cli import chat, db, models, play, threads
+from antiphon.cli.command import command_name, command_version
 
-DONE, MISUSED, INTERRUPTED = 0, 2, 130
+DONE = 0
+COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
+    "chat": (chat.main, "talk with a model; forks, rewinds, merges and keeps everything"),
+    "threads": (threads.main, "list, show, search, export, import, archive and delete conversations"),
+    "models": (models.main, "list the models that can be used here, install the embedded one"),
+    "db": (db.main, "look after the file that holds everything"),
+    "play": (play.main, "play a chart: a demonstration, or one of yours"),
+}
+EXAMPLES = """examples:
+  antiphon chat                          talk with the best model that can be used here
+  antiphon chat -m scripted:chat         without a key and without a model
+  antiphon chat -c                       go on with the last conversation
+  git diff | antiphon chat "Review this"  one question, the answer on the standard output
+  antiphon threads list                  what was talked about
+  antiphon play --chart door.json        a chart, by events you type
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    if words[:1] == ["db"]:
-        return db.main(words[1:])
-    if words[:1] == ["models"]:
-        return models.main(words[1:])
-    options = _parser().parse_args(words)
-    if options.deny and options.chart is None:
-        return _misused("--deny is for charts given with --chart")
-    try:
-        asyncio.run(_run(options))
-        sys.stdout.flush()
-    except (ChartError, ChartFileError) as error:
-        return _misused(str(error))
-    except KeyboardInterrupt:
-        print("\ninterrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; what is left in the buffer must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if words and words[0] in COMMANDS:
+        return COMMANDS[words[0]][0](words[1:])
+    parser = _parser()
+    if not words:
+        parser.print_help()
+        return DONE
+    parser.parse_args(words)
     return DONE
 
 
-def _misused(problem: str) -> int:
-    print(f"antiphon: {problem}", file=sys.stderr)
-    return MISUSED
-
-
 def _parser() -> argparse.ArgumentParser:
+    listed = "\n".join(f"  {name:<10}{about}" for name, (_, about) in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog=command_name(),
-        description="Play a chart in the terminal: by default a chat whose reply breaks off and is asked for again.",
-        epilog="'antiphon models' lists the models that can be used here and installs the embedded one. "
-        "'antiphon db --help' says how to look after stored actors. "
-        "With --chart, type events, one a line: TYPE, TYPE {payload}, a JSON event, 'done ID' or 'error ID' for "
-        'an invoked actor, {"after": ms} to let time pass.',
+        description=f"LLM conversations as statecharts.\n\ncommands:\n{listed}",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--chart", type=Path, metavar="FILE", help="play the chart in a JSON file, by events you type")
-    parser.add_argument("--deny", action="append", default=[], metavar="GUARD", help="with --chart: a guard that fails")
-    parser.add_argument("--mermaid", action="store_true", help="print the chart as a Mermaid diagram and stop")
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--plain", action="store_true", help="a line per step; the default where there is no terminal")
-    shown.add_argument("--json", action="store_true", help="a JSON object per step")
-    parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="how many times as fast (default: 1)")
-    parser.add_argument("--version", action="version", version=f"antiphon {_version()}")
+    parser.add_argument(
+        "command", metavar="COMMAND", choices=list(COMMANDS), help="see above; COMMAND --help says more"
+    )
+    parser.add_argument("--version", action="version", version=f"antiphon {command_version()}")
     return parser
-
-
-def _speed(text: str) -> float:
-    try:
-        speed = float(text)
-    except ValueError:
-        speed = 0.0
-    if not 0 < speed <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"a speed is a positive number, not {text!r}")
-    return speed
-
-
-def _version() -> str:
-    try:
-        return version("antiphon")
-    except PackageNotFoundError:
-        return "(not installed)"
-
-
-def command_name() -> str:
-    """How the user called us, to be shown in hints."""
-    return "python -m antiphon" if Path(sys.argv[0]).name == "__main__.py" else "antiphon"
-
-
-async def _run(options: argparse.Namespace) -> None:
-    clock = PacedClock(options.speed)
-    machine = load_machine(options.chart, options.deny) if options.chart else demo_machine(clock.pause)
-    if options.mermaid:
-        _write(to_mermaid(machine))
-        return
-    view = _view(options, machine)
-    if options.chart:
-        said = await play_chart(machine, clock, view, sys.stdin)
-    else:
-        said = await play_demo(machine, clock, view, command_name())
-    if not options.json:
-        _write(said)
-
-
-def _view(options: argparse.Namespace, machine: Machine[Any, Any]) -> View:
-    if options.json:
-        return JsonLines(_write, _complain)
-    if options.plain or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
-        return PlainLines(_write, _complain)
-    return Screen(machine, _write, prompt=options.chart is not None, encoding=sys.stdout.encoding or "utf-8")
-
-
-def _write(text: str) -> None:
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
-    sys.stdout.flush()
-
-
-def _complain(problem: str) -> None:
-    print(f"antiphon: {problem}", file=sys.stderr)

@@ -68,6 +68,8 @@ class ThreadContext(TypedDict):
     cost: float
     resultInfo: ResultInfo | None
     completedAt: int | None
+    archived: bool
+    title: str | None
 
 
 class Begin(TypedDict):
@@ -109,7 +111,20 @@ class Merged(TypedDict):
     type: Literal["MERGED"]
 
 
-ThreadEvent = Begin | Report | SetStatus | Merged
+class Shelve(TypedDict):
+    """The thread is put away, or taken out again; its status stays what it is."""
+
+    type: Literal["ARCHIVE", "UNARCHIVE"]
+
+
+class Rename(TypedDict):
+    """The thread is called something else; without a title, by its words again."""
+
+    type: Literal["RENAME"]
+    title: str | None
+
+
+ThreadEvent = Begin | Report | SetStatus | Merged | Shelve | Rename
 _Event = Mapping[str, Any]  # a function may see the events of children too
 
 
@@ -163,6 +178,10 @@ def _can_queue(context: ThreadContext, event: _Event) -> bool:
 
 def _is_status(context: ThreadContext, event: _Event, params: Mapping[str, str]) -> bool:
     return event.get("status") == params["status"]
+
+
+def _is_title(context: ThreadContext, event: _Event) -> bool:
+    return event.get("title") is None or isinstance(event["title"], str)
 
 
 def _resume_reason(context: ThreadContext, event: _Event, params: Mapping[str, Any]) -> Any:
@@ -267,11 +286,14 @@ _threads = setup[ThreadContext, ThreadEvent, ThreadStatus](
         "isConfirmation": _is_confirmation,
         "canQueue": _can_queue,
         "isStatus": _is_status,
+        "isTitle": _is_title,
         "hasLostProcess": lambda context: context["processLost"],
     },
     actions={
         "setResumeReason": assign({"resumeReason": _resume_reason, "merged": False}),
         "noteMerge": assign({"merged": True}),
+        "setArchived": assign({"archived": lambda context, event, params: params["archived"]}),
+        "rename": assign({"title": lambda context, event: event.get("title") or None}),
         "beginRun": assign(_begin_run),
         "continueRun": assign(_continue_run),
         "confirmRun": assign({"runId": lambda context, event: context["runId"] or event.get("runId")}),

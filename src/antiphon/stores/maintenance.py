@@ -104,6 +104,20 @@ def vacuum(path: Path) -> tuple[int, int]:
         return before, path.stat().st_size + _size(log)
 
 
+def remove(path: Path, root: str) -> bool:
+    """Delete a tree with everything of it, at once or not at all; gives whether there was one."""
+    _require(path)
+    sql = queries("sqlite", "maintenance")
+    with owning(path) as connection:
+        connection.execute("begin immediate")
+        found = connection.execute(queries("sqlite")["find_actor"], (root,)).fetchone()
+        if found is not None:
+            for name in ("remove_dead_letters", "remove_tasks", "remove_letters", "remove_entries", "remove_actor"):
+                connection.execute(sql[name], found)
+        connection.execute("commit")
+        return found is not None
+
+
 def backup(path: Path, target: Path, progress: Progress) -> int:
     """Copy a store into a new file as it is at one moment, also while it is in use; gives the size of the copy."""
     with (

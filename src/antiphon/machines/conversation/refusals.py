@@ -7,13 +7,12 @@ from antiphon.machines.conversation.content import calls_of
 from antiphon.machines.conversation.context import TAGS, TRIGGERS, FlowContext
 from antiphon.machines.conversation.merging import PICKS, STRATEGIES, sides, unresolved
 from antiphon.machines.conversation.settings import given_settings, problem_with
+from antiphon.machines.conversation.shapes import problem_with_parts
 from antiphon.machines.conversation.tree import head_of, last_question, turn_at
-from antiphon.messages import ROLES, part_from_json
+from antiphon.messages import ROLES
 
 Event = Mapping[str, Any]
 IN_FLIGHT = "a reply is in flight; wait for it or cancel it"
-# What in a part is text if it is there.
-WORDS = ("text", "id", "name", "arguments", "callId", "mediaType", "data", "url", "signature")
 NO_MERGE = "no merge is under way"
 
 
@@ -59,7 +58,7 @@ def _content(context: FlowContext, event: Event) -> str | None:
         return f"tags are {tags!r}; known: {', '.join(TAGS)}"
     if not isinstance(event.get("text") or "", str):
         return f"text is {event['text']!r}; it must be a text"
-    return _id(context, event) or _parts(event.get("parts") or ())
+    return _id(context, event) or problem_with_parts(event.get("parts") or ())
 
 
 def _id(context: FlowContext, event: Event) -> str | None:
@@ -68,20 +67,6 @@ def _id(context: FlowContext, event: Event) -> str | None:
         return f"id is {id!r}; it must be a text"
     is_taken = id is not None and (id in context["messages"] or any(item.get("id") == id for item in context["queue"]))
     return f"there is a message {id!r} already" if is_taken else None
-
-
-def _parts(parts: Any) -> str | None:
-    try:
-        for part in parts:
-            part_from_json(part)
-            wrong = [key for key in WORDS if not isinstance(part.get(key, ""), str)]
-            if wrong:
-                return f"parts: {wrong[0]} is {part[wrong[0]]!r}; it must be a text"
-            if part["type"] == "toolResult" and (reason := _parts(part["parts"])):
-                return reason
-    except (ValueError, TypeError, AttributeError) as error:
-        return f"parts: {error}"
-    return None
 
 
 def _fork(context: FlowContext, event: Event) -> str | None:
@@ -220,7 +205,7 @@ def _tool_results(context: FlowContext, event: Event) -> str | None:
     reply, results = context["reply"], event.get("results")
     if reply is None or reply["phase"] != "tools":
         return "no tool was asked for"
-    reason = _parts(results if isinstance(results, list) else [None])
+    reason = problem_with_parts(results if isinstance(results, list) else [None])
     if reason or any(part["type"] != "toolResult" for part in results or ()):
         return reason or "results must be parts of type toolResult"
     return _id(context, event)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.machines.conversation.context import DEFAULTS, FlowConfig, FlowContext, emptied
+from antiphon.machines.conversation.history import BadHistory, with_history
 from antiphon.machines.permission_rules import MODES
 
 
@@ -89,7 +90,10 @@ def problem_with(settings: Mapping[str, Any]) -> str | None:
 
 
 def initial_context(input: Mapping[str, Any] | None = None) -> FlowContext:
-    """The context of a new chat; the input has settings, on their own or under `config`, and `reportsToParent`."""
+    """The context of a new chat.
+
+    The input has settings, on their own or under `config`, `reportsToParent`, and maybe the `history` it goes on from.
+    """
     given = dict(input or {})
     reports = bool(given.get("reportsToParent"))
     found = {key: value for key, value in {**given, **(given.get("config") or {})}.items() if key in DEFAULTS}
@@ -99,4 +103,10 @@ def initial_context(input: Mapping[str, Any] | None = None) -> FlowContext:
     # A parent sends messages and never says start.
     defaults: FlowConfig = {**DEFAULTS, "autoStart": reports}
     config: Any = {**defaults, **found}
-    return emptied(config, reports, 1, 1)
+    context = emptied(config, reports, 1, 1)
+    if given.get("history") is None:
+        return context
+    try:
+        return with_history(context, given["history"])
+    except BadHistory as error:
+        raise ValueError(f"chat: history: {error}") from error

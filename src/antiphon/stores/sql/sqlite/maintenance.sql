@@ -151,3 +151,28 @@ values (?, ?, ?, ?, ?);
 update meta
 set value = max(value, ?)
 where key = 'epoch';
+
+-- name: remove_dead_letters
+-- The letters that no step of a root actor could take, deleted.
+delete from dead_letter
+where actor = ?;
+
+-- name: remove_tasks
+-- The tasks of a root actor, deleted.
+delete from task
+where actor = ?;
+
+-- name: remove_letters
+-- The letters that wait for a root actor, deleted.
+delete from letter
+where actor = ?;
+
+-- name: remove_entries
+-- The steps of a root actor, deleted.
+delete from entry
+where actor = ?;
+
+-- name: remove_actor
+-- A root actor, deleted.
+delete from actor
+where n = ?;

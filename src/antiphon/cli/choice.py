@@ -1,0 +1,79 @@
+"""Which model answers when nobody says: the best that can be used here, and what to do for a better one."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from antiphon.providers.catalog import Row, rows
+
+# The model that a key alone stands for.
+DEFAULTS: Mapping[str, str] = {
+    "anthropic": "claude-sonnet-5-5",
+    "openai": "gpt-6.1-sol",
+    "google": "gemini-3.8-flash",
+    "mistral": "mistral-large-2512",
+}
+LOCAL, SCRIPTED = "local:smollm2", "scripted:chat"
+# What the window of a model holds, where it is small; guesses of tokens are rough, and a reply needs room too.
+SMALL_WINDOWS: Mapping[str, int] = {"local": 5_500}
+HINT = (
+    "for a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or MISTRAL_API_KEY, or run Ollama; "
+    "'antiphon models' lists what can be used"
+)
+SCRIPT_NOTE = "a script: what it says stands in a file, and no model is asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A model, what people should know of it, and what they could have instead."""
+
+    reference: str
+    note: str = ""
+    hint: str = ""
+
+    @property
+    def said(self) -> str:
+        """Who answers, in a line."""
+        return f"{self.reference} answers{f' ({self.note})' if self.note else ''}"
+
+
+def choose(
+    named: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+    known: Callable[[], list[Row]] = rows,
+) -> Choice:
+    """The model that was named, or the first that can be used."""
+    reference = named or environment.get("ANTIPHON_MODEL")
+    return described(reference, known) if reference else described(_first(known()), known)
+
+
+def _first(found: list[Row]) -> str:
+    usable = {row.reference for row in found if row.usable}
+    providers = {reference.partition(":")[0] for reference in usable}
+    for provider, model in DEFAULTS.items():
+        if provider in providers:
+            return f"{provider}:{model}"
+    ollama = [row.reference for row in found if row.usable and row.reference.startswith("ollama:")]
+    return ollama[0] if ollama else LOCAL if LOCAL in usable else SCRIPTED
+
+
+def described(reference: str, known: Callable[[], list[Row]] = rows) -> Choice:
+    """A model with what is to be said about it."""
+    provider = provider_of(reference)
+    if provider == "scripted":
+        return Choice(reference, SCRIPT_NOTE, HINT)
+    if provider == "local":
+        note = next((row.note for row in known() if row.reference == reference), "")
+        return Choice(reference, note, HINT)
+    return Choice(reference)
+
+
+def provider_of(reference: str) -> str:
+    """Who a reference asks."""
+    return reference.partition(":")[0].partition("+")[0]
+
+
+def settings_for(reference: str) -> dict[str, int]:
+    """What a chat with a model needs to know."""
+    window = SMALL_WINDOWS.get(provider_of(reference))
+    return {} if window is None else {"contextLimit": window}

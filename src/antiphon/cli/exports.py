@@ -1,0 +1,30 @@
+"""Threads written into files: Markdown, HTML or JSON, by the name of the file."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from antiphon.app import archives, pages, transcripts
+from antiphon.app.errors import Refused
+from antiphon.app.views import Talk
+from antiphon.stores.access import whole
+
+FORMATS: Mapping[str, Callable[[Talk], str]] = {
+    "md": transcripts.markdown,
+    "html": pages.html,
+    "json": archives.written,
+}
+
+
+def format_of(target: Path) -> str:
+    """The format that a file's name stands for."""
+    found = target.suffix.removeprefix(".").lower()
+    if found not in FORMATS:
+        raise Refused(f"{target}: the name must end in {', '.join(f'.{known}' for known in FORMATS)}")
+    return found
+
+
+def write_export(talk: Talk, target: Path, format: str | None = None) -> None:
+    """Write a thread into a new file."""
+    text = FORMATS[format or format_of(target)](talk)
+    with whole(target) as part:
+        part.write_text(text, encoding="utf-8", errors="surrogatepass" if format == "json" else "replace", newline="\n")

@@ -1,0 +1,131 @@
+"""A person at the keyboard: messages, commands, permissions and Ctrl-C, on the main thread."""
+
+import json
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Protocol, TypeVar
+
+from antiphon.app.errors import AppError
+from antiphon.cli.account import Account
+from antiphon.cli.background import Background
+from antiphon.cli.dialogue import Dialogue
+from antiphon.providers.errors import ProviderError
+from antiphon.runtime.errors import RuntimeFault
+
+TWICE_S = 2.0
+T = TypeVar("T")
+Problem = (AppError, ProviderError, RuntimeFault)
+ANSWERS: Mapping[str, tuple[str, str]] = {
+    "a": ("allow", "once"),
+    "t": ("allow", "thread"),
+    "d": ("deny", "once"),
+    "e": ("deny", "once"),
+}
+QUESTION = "allow? a: once, t: for this thread, d: deny, e: deny and say why > "
+
+
+class Quit(Exception):
+    """The person has had enough."""
+
+
+class Typist(Protocol):
+    """Where lines come from; they end with `EOFError` or `KeyboardInterrupt`."""
+
+    def message(self, prompt: str) -> str:
+        """A message, of one line or more."""
+        ...
+
+    def ask(self, prompt: str) -> str:
+        """One line."""
+        ...
+
+
+class Terminal:
+    """Talks with a person until they quit."""
+
+    def __init__(
+        self,
+        background: Background,
+        dialogue: Dialogue,
+        typist: Typist,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._background, self.dialogue, self.typist, self._now = background, dialogue, typist, now
+        self.view = dialogue.view
+        self.branch = "main"
+
+    def run(self, command: Callable[["Terminal", str], None]) -> None:
+        """Read messages and commands until the end."""
+        while True:
+            try:
+                text = self.typist.message("> " if self.branch == "main" else f"{self.branch}> ").strip()
+            except (EOFError, KeyboardInterrupt):
+                self.view.line("")
+                return
+            try:
+                if text.startswith("/"):
+                    command(self, text)
+                elif text:
+                    self.converse(self.dialogue.say(text))
+            except Quit:
+                return
+            except Problem as problem:
+                self.view.line(told(problem), "error")
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for something; Ctrl-C cuts the reply, and a second one soon after it quits."""
+        future = self._background.submit(work)
+        pressed: float | None = None
+        while True:
+            try:
+                return future.result()
+            except KeyboardInterrupt:
+                now = self._now()
+                if pressed is not None and now - pressed < TWICE_S:
+                    raise Quit from None
+                pressed = now
+                self._background.submit(self.dialogue.stop())
+
+    def converse(self, work: Coroutine[Any, Any, Account]) -> Account:
+        """Show a reply to its end, asking for permissions on the way."""
+        account = self.wait(work)
+        while account.status == "waiting" and account.request is not None:
+            account = self._permit(account, account.request)
+        if account.replies or account.tokens_in:
+            self.view.line(account.line())
+        return account
+
+    def _permit(self, account: Account, request: Mapping[str, Any]) -> Account:
+        for call in request["calls"]:
+            self.view.line(f"{call['name']} ({call['risk']}) {exact(call['arguments'])}", "tool")
+        try:
+            decision, scope, reason = self._decision()
+        except (EOFError, KeyboardInterrupt):
+            self.wait(self.dialogue.stop())
+            self.view.line("not allowed; the reply was stopped")
+            account.status, account.request = "stopped", None
+            return account
+        if decision == "deny":
+            self.view.line(f"denied{f': {reason}' if reason else ''}")
+        return self.wait(self.dialogue.answer(account, decision, scope, reason))
+
+    def _decision(self) -> tuple[str, str, str | None]:
+        while True:
+            key = self.typist.ask(QUESTION).strip().lower()
+            if key in ANSWERS:
+                reason = self.typist.ask("why not? > ").strip() if key == "e" else ""
+                return (*ANSWERS[key], reason or None)
+
+
+def exact(arguments: Any) -> str:
+    """A tool's arguments, all of them, as they will be given."""
+    try:
+        value = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
+        return str(arguments)
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def told(problem: BaseException) -> str:
+    """An error as people read it."""
+    return problem.message if isinstance(problem, ProviderError) else str(problem)

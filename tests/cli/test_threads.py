@@ -1,0 +1,199 @@
+"""`antiphon threads` lists, shows, finds, exports, imports, puts away and deletes; reading needs no ownership."""
+
+import io
+import json
+import sqlite3
+
+import pytest
+
+from antiphon.cli.main import main
+from antiphon.runtime.errors import StoreError
+from antiphon.stores.maintenance import remove
+from antiphon.stores.ownership import Ownership
+from tests.app.stage import script
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTIPHON_STORE", str(tmp_path / "store.db"))
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    return tmp_path / "store.db"
+
+
+@pytest.fixture
+def thread(tmp_path, capsys):
+    """A conversation about cheese."""
+    return ask(tmp_path, capsys, "Which cheese?", "Ementaler, \x1b[31m of course.")
+
+
+def ask(folder, capsys, question, answer):
+    main(["chat", "--json", "-m", script(folder, [{"text": answer}]), question])
+    return json.loads(capsys.readouterr().out.splitlines()[-1])["thread"]
+
+
+def threads(capsys, *words):
+    code = main(["threads", *map(str, words)])
+    return code, *capsys.readouterr()
+
+
+def test_conversations_are_listed_the_latest_first(tmp_path, capsys, thread):
+    other = ask(tmp_path, capsys, "Which wine?", "Red.")
+    _, out, _ = threads(capsys, "list")
+    code, few, _ = threads(capsys, "list", "--limit", 1)
+
+    assert [line[:8] for line in out.splitlines()] == [other, thread]
+    assert (code, few.splitlines()[0][:8], len(few.splitlines())) == (0, other, 1)
+    assert "Which cheese? (completed, 1 turn, free; scripted:" in out
+
+
+def test_a_conversation_is_shown_by_the_start_of_its_id_and_harmlessly(capsys, thread):
+    code, out, _ = threads(capsys, "show", thread[:6])
+
+    assert code == 0
+    assert "# Which cheese?" in out
+    assert "Ementaler, [31m of course." in out
+
+
+def test_a_branch_that_is_not_there_is_misuse(capsys, thread):
+    code, _, err = threads(capsys, "show", thread, "--branch", "x")
+
+    assert (code, err) == (2, "antiphon threads: there is no branch 'x'; known: main\n")
+
+
+def test_shown_as_json_it_is_the_export(capsys, thread):
+    _, out, _ = threads(capsys, "show", thread, "--json")
+    _, exported, _ = threads(capsys, "export", thread, "--format", "json")
+
+    assert json.loads(out) == json.loads(exported)
+
+
+def test_what_was_said_is_found_whatever_the_case(capsys, thread):
+    """X-9."""
+    code, out, _ = threads(capsys, "search", "ementaler,")
+    missing, nothing, _ = threads(capsys, "search", "gouda")
+
+    assert (code, missing, nothing) == (0, 1, "nothing was found\n")
+    assert out.startswith(thread)
+    assert "Ementaler, " in out
+
+
+@pytest.mark.parametrize(("name", "text"), [("t.md", "# Which"), ("t.html", "<!doctype html>"), ("t.json", "{\n")])
+def test_a_conversation_is_written_in_the_format_of_the_name(tmp_path, capsys, thread, name, text):
+    """X-9."""
+    target = tmp_path / name
+    code, out, _ = threads(capsys, "export", thread, "--to", target)
+    again, _, err = threads(capsys, "export", thread, "--to", target)
+
+    assert (code, out) == (0, f"written to {target}\n")
+    assert target.read_text(encoding="utf-8").startswith(text)
+    assert again == 1
+    assert "nothing is overwritten" in err
+
+
+def test_an_export_is_imported_as_a_new_conversation_that_goes_on(tmp_path, capsys, thread):
+    target = tmp_path / "t.json"
+    threads(capsys, "export", thread, "--to", target)
+    code, out, _ = threads(capsys, "import", target)
+    main(["chat", "--thread", out.strip(), "And wine?"])
+    capsys.readouterr()
+    _, told, _ = threads(capsys, "show", out.strip())
+
+    assert code == 0
+    assert out.strip() != thread
+    assert all(word in told for word in ("Which cheese?", "Ementaler", "And wine?"))
+
+
+def test_a_file_that_is_wrong_changes_nothing(tmp_path, capsys, thread):
+    target = tmp_path / "t.json"
+    threads(capsys, "export", thread, "--to", target)
+    target.write_text(target.read_text(encoding="utf-8").replace("Ementaler", "Gouda"), encoding="utf-8")
+    code, _, err = threads(capsys, "import", target)
+    _, listed, _ = threads(capsys, "list", "--all")
+
+    assert code == 1
+    assert "messages.m2.hash: does not fit what was said" in err
+    assert "nothing was imported" in err
+    assert len(listed.splitlines()) == 1
+
+
+def test_what_was_put_away_is_not_listed_until_it_is_asked_for(capsys, thread):
+    code, out, _ = threads(capsys, "archive", thread)
+    _, listed, _ = threads(capsys, "list")
+    _, every, _ = threads(capsys, "list", "--all")
+    _, put_away, _ = threads(capsys, "list", "--archived")
+    threads(capsys, "unarchive", thread)
+    _, back, _ = threads(capsys, "list")
+
+    assert (code, out) == (0, f"{thread} is archived\n")
+    assert listed.startswith("no conversations yet")
+    assert "archived" in every
+    assert every == put_away
+    assert back.startswith(thread)
+
+
+def test_deleting_asks_and_says_how_to_keep_a_copy(capsys, thread, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
+    code, out, err = threads(capsys, "delete", thread)
+
+    assert (code, out) == (0, "nothing was deleted\n")
+    assert f"antiphon threads export {thread} --to {thread}.json" in err
+
+
+def test_a_deleted_conversation_leaves_nothing(tmp_path, capsys, thread, store):
+    other = ask(tmp_path, capsys, "Which wine?", "Red.")
+    code, _, _ = threads(capsys, "delete", thread[:5], "--yes")
+    missing, _, err = threads(capsys, "show", thread)
+
+    assert (code, missing) == (0, 1)
+    assert f"there is no thread '{thread}'" in err
+    with sqlite3.connect(store) as connection:
+        assert [row[0] for row in connection.execute("select id from actor")] == [other]
+        for table in ("entry", "letter", "task", "dead_letter"):
+            orphans = f"select count(*) from {table} where actor not in (select n from actor)"
+            assert connection.execute(orphans).fetchone() == (0,)
+    connection.close()
+
+
+def test_removing_what_is_not_there_says_so(store, capsys, thread):
+    assert remove(store, "nobody") is False
+    with pytest.raises(StoreError, match="there is no such file"):
+        remove(store.with_name("none.db"), "nobody")
+
+
+def test_what_another_process_runs_is_read_but_not_deleted(capsys, thread, store):
+    ownership = Ownership(store)
+    ownership.take()
+    try:
+        read, _, _ = threads(capsys, "show", thread)
+        code, _, err = threads(capsys, "delete", thread, "--yes")
+    finally:
+        ownership.give_up()
+
+    assert (read, code) == (0, 1)
+    assert str(store) in err
+
+
+def test_a_start_that_many_ids_have_is_ambiguous(tmp_path, capsys, thread):
+    ask(tmp_path, capsys, "Which wine?", "Red.")
+    code, _, err = threads(capsys, "show", "")
+
+    assert code == 2
+    assert "'' is the start of 2 threads" in err
+
+
+@pytest.mark.parametrize("words", [["list"], ["show", "x"], ["delete", "x"]])
+def test_without_a_store_it_says_how_to_name_one(capsys, words):
+    code, _, err = threads(capsys, *words)
+
+    assert code == 2
+    assert "name the store with --store or ANTIPHON_STORE" in err
+
+
+@pytest.mark.parametrize(
+    "words", [["list", "--limit", "0"], ["list", "--all", "--archived"], [], ["export", "x", "--format", "pdf"]]
+)
+def test_misuse_exits_with_two(words):
+    with pytest.raises(SystemExit) as caught:
+        main(["threads", *words])
+
+    assert caught.value.code == 2
