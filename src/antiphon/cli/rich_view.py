@@ -68,7 +68,7 @@ class RichView:
     def line(self, words: str, tone: Tone = "note") -> None:
         """Something about the conversation, below what was said so far."""
         self._end_text()
-        self._console.print(Text(harmless_lines(words), style=STYLES[tone]), soft_wrap=tone == "title")
+        self._console.print(Text(harmless_lines(words), style=STYLES[tone]))
 
     def markdown(self, text: str) -> None:
         """Words that are whole already."""
