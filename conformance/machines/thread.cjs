@@ -26,6 +26,8 @@ const actions = {
     resumeReason: c.merged || e.postMerge ? "post-merge" : params.reason, merged: false,
   })),
   noteMerge: assign({ merged: true }),
+  setArchived: update((c, e, params) => ({ archived: params.archived })),
+  rename: update((c, e) => ({ title: e.title || null })),
   beginRun: update(beginRun),
   continueRun: update((c, e) => (e.runId || c.runId ? { runId: e.runId || c.runId } : beginRun(c, e))),
   confirmRun: update((c, e) => ({ runId: c.runId || e.runId || null })),
@@ -73,6 +75,7 @@ const guards = {
   isConfirmation: guard((c, e) => e.message == null && isOfThisRun(c, e)),
   canQueue: guard((c, e) => (c.config.onBusy ?? "reject") !== "reject" && c.content !== null && e.message != null),
   isStatus: guard((c, e, params) => e.status === params.status),
+  isTitle: guard((c, e) => e.title == null || typeof e.title === "string"),
   hasLostProcess: guard((c) => c.processLost),
 };
 

@@ -33,7 +33,7 @@ class Screen:
             start_new_session=True,
         )
         os.close(terminal)
-        self.raw = ""
+        self._bytes = b""
         self._at = 0
 
     def __enter__(self):
@@ -70,6 +70,11 @@ class Screen:
             pass
         return self._shown()[self._at :], self.process.wait(timeout=DEADLINE_S)
 
+    @property
+    def raw(self):
+        """All that was written, with what makes a terminal do things."""
+        return self._bytes.decode("utf-8", "ignore")
+
     def _shown(self):
         return ESCAPES.sub("", self.raw).replace("\r", "")
 
@@ -80,5 +85,5 @@ class Screen:
             piece = os.read(self._screen, 65536)
         except OSError:  # the last process that used the terminal has ended
             return False
-        self.raw += piece.decode("utf-8", "replace")
+        self._bytes += piece
         return bool(piece)

@@ -154,3 +154,24 @@ def test_lines_are_joined_by_a_backslash(tmp_path):
         screen.end()
 
     assert "one \ntwo" in (tmp_path / "told.md").read_text()
+
+
+def test_a_reply_that_a_killed_process_lost_is_offered_again(tmp_path):
+    slow = script(tmp_path, [{"text": "It begins"}, {"delay_ms": 600_000}])
+    with Screen("chat", "-m", slow) as screen:
+        screen.until(PROMPT)
+        screen.type("Hello")
+        screen.until("It begins")
+        screen.process.kill()
+    script(tmp_path, [{"text": "Whole again."}])
+    with Screen("chat", "-c") as screen:
+        screen.until("going on with “Hello” (1 turns,")
+        screen.until("/resume goes on with it")
+        screen.until(PROMPT)
+        screen.type("/resume")
+        screen.until("Whole again.")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
+        _, code = screen.end()
+
+    assert code == 0

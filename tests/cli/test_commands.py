@@ -108,11 +108,13 @@ def test_another_model_answers_from_now_on_also_before_the_first_message(typed):
 
 
 def test_places_are_marked_and_gone_back_to_by_the_start_of_their_id(typed):
-    shown = typed("One", "/checkpoints", "/checkpoint", "/checkpoint named", "/checkpoints", "Two", "/rewind named")
+    shown = typed(
+        "One", "/checkpoints", "/checkpoint", "/checkpoints", "Two", "/checkpoint named", "Three", "/rewind named"
+    )
 
     assert "no checkpoints; /checkpoint makes one" in shown
-    assert re.search(r"^[0-9a-f]{16}  \S+  on main, turn 1$", shown, re.MULTILINE)
-    assert shown.rstrip().endswith("* main: 1 turn · First.")
+    assert re.search(r"^c[0-9a-f]{16}  -  on main, turn 1$", shown, re.MULTILINE)
+    assert shown.rstrip().endswith("* main: 2 turns · Second.")
 
 
 def test_conflicts_are_shown_and_decided_one_by_one(typed):

@@ -11,7 +11,7 @@ PAYLOADS = {"SEND": [{"prompt": "Why?"}], "TEXT_CHUNK": [{"content": "Because."}
 
 
 def test_it_ends_by_itself_and_says_what_to_try_next():
-    played = antiphon("--plain", "--speed", 50)
+    played = antiphon("play", "--plain", "--speed", 50)
 
     assert (played.returncode, played.stderr) == (0, "")
     assert f"The reply came on attempt 2, in {len(REPLY.split())} chunks." in played.stdout
@@ -19,7 +19,7 @@ def test_it_ends_by_itself_and_says_what_to_try_next():
 
 
 def test_it_goes_through_failure_and_retry():
-    lines = antiphon("--plain", "--speed", 50).stdout.splitlines()
+    lines = antiphon("play", "--plain", "--speed", 50).stdout.splitlines()
 
     told = [" ".join(line.split()[2:5]) for line in lines if " s  " in line and "TEXT_CHUNK" not in line]
     assert told[0].startswith("start idle")
@@ -30,11 +30,11 @@ def test_it_goes_through_failure_and_retry():
 
 
 def test_without_a_terminal_it_prints_lines():
-    assert "\x1b" not in antiphon("--speed", 50).stdout
+    assert "\x1b" not in antiphon("play", "--speed", 50).stdout
 
 
 def test_as_json_every_line_is_a_step():
-    steps = [json.loads(line) for line in antiphon("--json", "--speed", 50).stdout.splitlines()]
+    steps = [json.loads(line) for line in antiphon("play", "--json", "--speed", 50).stdout.splitlines()]
 
     assert steps[0]["value"] == "idle"
     assert steps[1]["event"] == {"type": "SEND", "prompt": PROMPT}
@@ -45,7 +45,7 @@ def test_as_json_every_line_is_a_step():
 
 
 def test_its_diagram_can_be_printed():
-    assert "idle --> replying : SEND / takePrompt" in antiphon("--mermaid").stdout
+    assert "idle --> replying : SEND / takePrompt" in antiphon("play", "--mermaid").stdout
 
 
 def test_its_chart_is_plain_json():

@@ -57,7 +57,7 @@ def lasting(written):
         elif not piece.startswith("\x1b"):
             lines[row] = lines[row][:column].ljust(column) + piece + lines[row][column + 1 :]
             column += 1
-    return [line.rstrip() for line in lines]
+    return "\n".join(line.rstrip() for line in lines).rstrip().split("\n")
 
 
 def happening(kind, at=0, **facts):
@@ -72,7 +72,7 @@ def test_finished_blocks_stay_and_are_written_once():
         view.text(piece)
     view.end()
 
-    assert lasting(written) == ["First paragraph.", "", "Second paragraph.", ""]
+    assert lasting(written) == ["First paragraph.", "", "Second paragraph."]
 
 
 def test_it_is_redrawn_ten_times_a_second_at_most():

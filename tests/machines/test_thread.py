@@ -347,3 +347,16 @@ def test_an_event_never_changes_the_context_it_was_given():
     after(running, {"type": "COMPLETE", "cost": 5}, "FOLLOW_UP", {"type": "FAIL", "error": {"code": "x"}})
 
     assert json.dumps(running.context) == text
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_thread_of_any_status_is_put_away_taken_out_and_renamed(status):
+    put_away = after(at(status), "ARCHIVE", {"type": "RENAME", "title": "My talk"})
+    back = after(put_away, "UNARCHIVE", {"type": "RENAME", "title": None})
+
+    assert (put_away.value, put_away.context["archived"], put_away.context["title"]) == (status, True, "My talk")
+    assert (back.value, back.context["archived"], back.context["title"]) == (status, False, None)
+
+
+def test_a_title_that_is_no_text_is_refused():
+    assert not at("pending").can({"type": "RENAME", "title": 3})

@@ -16,7 +16,7 @@ MOST_ARGUMENTS = 60
 class Account:
     """Counts along with what happens, from a question to the end of the answer."""
 
-    status: str = "running"
+    ended: str | None = None  # the status that the thread was left in
     began: int | None = None
     first: int | None = None
     last: int = 0
@@ -61,8 +61,8 @@ class Account:
                 self.request, self.called = None, happening.at
 
     def _end(self, status: str) -> None:
-        self.status = status
-        if status != "running" and self._unsettled is not None:
+        self.ended = None if status == "running" else status
+        if self.ended and self._unsettled is not None:
             self._spend(self._unsettled)
             self._unsettled = None
 

@@ -91,7 +91,7 @@ class Dialogue:
                 failed = happening.kind == "retrying"
                 attempt = await self.app.threads.next_attempt(thread) if failed else None
                 narration.take(happening, attempt)
-            if narration.account.status == "stopped":
+            if narration.account.ended == "stopped":
                 await self.app.threads.settled(thread, last)
         return narration.account
 

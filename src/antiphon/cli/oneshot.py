@@ -30,7 +30,7 @@ class JsonEvents:
                 "kind": "end",
                 "thread": thread,
                 "model": model,
-                "status": account.status,
+                "status": account.ended,
                 "text": "".join(account.text),
                 "usage": usage,
                 "costUsd": account.cost_usd if account.is_priced else None,
@@ -54,12 +54,12 @@ def ask_once(terminal: Terminal, question: str, events: JsonEvents | None, *, is
             account = terminal.converse(dialogue.say(question))
         else:
             account = terminal.wait(dialogue.say(question))
-            while account.status == "waiting" and account.request is not None:
+            while account.ended == "waiting" and account.request is not None:
                 account = terminal.wait(dialogue.answer(account, "deny", "once", NOBODY))
             terminal.view.line(account.line())
     except Quit:
         return CANCELLED
-    code = {"completed": ANSWERED, "stopped": CANCELLED}.get(account.status, FAILED)
+    code = {"completed": ANSWERED, "stopped": CANCELLED}.get(account.ended or "", FAILED)
     if events is not None:
         events.end(account, dialogue.thread, dialogue.config["model"], code)
     return code

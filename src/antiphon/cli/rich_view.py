@@ -68,7 +68,7 @@ class RichView:
     def line(self, words: str, tone: Tone = "note") -> None:
         """Something about the conversation, below what was said so far."""
         self._end_text()
-        self._console.print(Text(harmless_lines(words), style=STYLES[tone]), soft_wrap=tone == "title")
+        self._console.print(Text(harmless_lines(words), style=STYLES[tone]))
 
     def markdown(self, text: str) -> None:
         """Words that are whole already."""
@@ -97,7 +97,8 @@ class RichView:
             return Text(f"… {now - self._since:.1f} s", style="dim")
         is_plain = self._blocks.is_code or len(text) == MOST_GROWING
         lines = self._lines(Text(text) if is_plain else _markdown(text))
-        return _joined(lines[-max(1, self._console.height - 2) :])
+        shown = _joined(lines[-max(1, self._console.height - 2) :])
+        return Segments(list(shown.segments)[:-1])  # what is redrawn must not end its last line
 
     def _print_block(self, block: str) -> None:
         if not self._is_first:
@@ -128,8 +129,7 @@ class RichView:
 
 
 def _joined(lines: list[list[Segment]]) -> Segments:
-    segments = [segment for line in lines for segment in (*line, Segment.line())]
-    return Segments(segments[:-1])
+    return Segments([segment for line in lines for segment in (*line, Segment.line())])
 
 
 def _markdown(text: str) -> Markdown:

@@ -89,7 +89,7 @@ class Terminal:
     def converse(self, work: Coroutine[Any, Any, Account]) -> Account:
         """Show a reply to its end, asking for permissions on the way."""
         account = self.wait(work)
-        while account.status == "waiting" and account.request is not None:
+        while account.ended == "waiting" and account.request is not None:
             account = self._permit(account, account.request)
         if account.replies or account.tokens_in:
             self.view.line(account.line())
@@ -103,7 +103,7 @@ class Terminal:
         except (EOFError, KeyboardInterrupt):
             self.wait(self.dialogue.stop())
             self.view.line("not allowed; the reply was stopped")
-            account.status, account.request = "stopped", None
+            account.request = None
             return account
         if decision == "deny":
             self.view.line(f"denied{f': {reason}' if reason else ''}")
