@@ -49,7 +49,7 @@ def test_control_c_cuts_the_reply_and_the_prompt_comes_back(tmp_path):
         screen.until(PROMPT)
         screen.type("/branches")
         kept = screen.until(PROMPT)
-        screen.press(CUT)
+        screen.press(LEAVE)
         _, code = screen.end()
 
     assert "main: 1 turn · Slowly it begins" in kept

@@ -9,6 +9,9 @@ from antiphon.machines.thread import RESUME_PREFIXES, STATUSES, start_event
 from antiphon.services.errors import InvalidTransition, ServiceError
 from antiphon.services.thread_status import LOG_LIMIT, ThreadStatusMachine
 
+# What an ended thread takes.
+VALID = ("ARCHIVE", "FOLLOW_UP", "MERGED", "RENAME", "RESTART", "SET_STATUS", "START", "UNARCHIVE")
+
 
 def event(type, **facts):
     return {"type": type, **facts}
