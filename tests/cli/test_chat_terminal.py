@@ -150,6 +150,7 @@ def test_lines_are_joined_by_a_backslash(tmp_path):
         screen.until(PROMPT)
         screen.type("/export told.md".replace("told.md", str(tmp_path / "told.md")))
         screen.until("written to")
+        screen.until(PROMPT)
         screen.press(LEAVE)
         screen.end()
 

@@ -12,6 +12,7 @@ from antiphon.cli.choice import Choice, choose, described
 from antiphon.cli.commands import command
 from antiphon.cli.db import default_store
 from antiphon.cli.found import Ambiguous
+from antiphon.cli.interrupts import heard
 from antiphon.cli.keys import Typewriter, history_file
 from antiphon.cli.oneshot import JsonEvents, ask_once
 from antiphon.cli.serving import Misuse, Serving
@@ -92,12 +93,14 @@ def _talk(options: argparse.Namespace, question: str | None) -> int:
             if options.model is None:
                 view.line(described(dialogue.config["model"]).said)
             return ask_once(terminal, question, events, is_answered=sys.stdin.isatty() and sys.stderr.isatty())
-        terminal = Terminal(background, dialogue, Typewriter(history_file()))
+        typewriter = Typewriter(history_file())
+        terminal = Terminal(background, dialogue, typewriter)
         try:
             _greet(
                 terminal, choice if options.model or dialogue.thread is None else described(dialogue.config["model"])
             )
-            terminal.run(command)
+            with heard(lambda: typewriter.prompt):
+                terminal.run(command)
         except Quit:
             pass
         return DONE

@@ -18,6 +18,8 @@ class Typewriter:
 
     def __init__(self, history: Path | None = None) -> None:
         self._history = history
+        self._prompts = 0
+        self.prompt: int | None = None  # the number of the prompt that is shown now
         self._readline = _readline() if sys.stdin.isatty() and sys.stdout.isatty() else None
         if self._readline is not None and history is not None:
             with suppress(OSError):
@@ -38,7 +40,12 @@ class Typewriter:
     def ask(self, prompt: str) -> str:
         """One line."""
         if sys.stdout.isatty():
-            return input(prompt)
+            self._prompts += 1
+            self.prompt = self._prompts
+            try:
+                return input(prompt)
+            finally:
+                self.prompt = None
         # What is typed at must not stand in what is written elsewhere.
         print(prompt, end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
