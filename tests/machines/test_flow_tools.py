@@ -53,10 +53,11 @@ def test_the_tools_are_given_all_calls_with_their_risk():
     }
 
 
-def test_a_tool_that_was_never_offered_is_not_asked_about():
+def test_a_tool_that_nobody_knows_counts_as_destructive():
+    """S3.4, 7: never a silent approval."""
     (call,) = calling("format_disk").spawned["tools"]["calls"]
 
-    assert (call["risk"], call["unknown"]) == ("read", True)
+    assert call["risk"] == "destructive"
 
 
 def test_a_tool_of_unknown_risk_counts_as_destructive():

@@ -20,12 +20,5 @@ def test_a_call_gives_its_result_as_json() -> None:
     assert called(Clerk()) == {"type": "toolResult", "callId": "c1", "parts": [{"type": "text", "text": "filed"}]}
 
 
-def test_a_tool_that_was_not_offered_is_not_called_even_if_it_is_there() -> None:
-    box = Clerk()
-
-    assert called(box, unknown=True)["isError"]
-    assert box.calls == []
-
-
 def test_a_tool_of_unknown_risk_counts_as_destructive() -> None:
     assert [tool["risk"] for tool in tools_to_json(Clerk().tools)] == ["destructive"]

@@ -87,9 +87,7 @@ module.exports = {
     const given = c.config.consent ?? {};
     return {
       requestId: c.reply.requestId,
-      calls: calls.map((call) =>
-        known[call.name] ? { ...call, risk: known[call.name].risk ?? "destructive" } : { ...call, risk: "read", unknown: true },
-      ),
+      calls: calls.map((call) => ({ ...call, risk: known[call.name]?.risk ?? "destructive" })),
       consent: { ...given, overrides: [...(given.overrides ?? []), ...c.overrides] },
       ...(given.timeoutMs == null ? {} : { timeoutMs: given.timeoutMs }),
     };

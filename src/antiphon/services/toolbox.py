@@ -51,8 +51,6 @@ def call_tool(toolbox: Toolbox) -> AsyncLogic:
     async def run(input: Mapping[str, Any]) -> dict[str, Any]:
         asked = input["call"]
         call = ToolCall(asked["id"], asked["name"], asked["arguments"], asked.get("signature"))
-        # A model can make up the name of a tool that is there, but was not offered in this chat.
-        chosen = NoTools() if asked.get("unknown") else toolbox
-        return part_to_json(await chosen.call(call))
+        return part_to_json(await toolbox.call(call))
 
     return from_task(run, safety="once")

@@ -223,11 +223,8 @@ def tools_input(context: FlowContext) -> dict[str, Any]:
 
 
 def _judged(call: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """A call and its risk: a tool of unknown risk may do anything, one that was never offered does nothing."""
-    tool = known.get(call["name"])
-    if tool is None:
-        return {**call, "risk": "read", "unknown": True}
-    return {**call, "risk": tool.get("risk", "destructive")}
+    """A call and its risk; a tool that nobody knows is as risky as any."""
+    return {**call, "risk": known.get(call["name"], {}).get("risk", "destructive")}
 
 
 def tools_done(context: FlowContext, event: Event) -> FlowContext:
