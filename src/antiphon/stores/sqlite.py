@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from antiphon.runtime.errors import Conflict, RootExists, StoreCorrupt, StoreError, UnknownRoot
+from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, StoreError, UnknownRoot
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Saved, Summary, Task
 from antiphon.stores import files, rows
 from antiphon.stores.ownership import Ownership
@@ -196,13 +196,30 @@ class SqliteStore:
         return self._db().execute(self._sql["add_letter"], (n, *rows.letter_row(letter))).rowcount > 0
 
     def _apply_all(self, commits: Sequence[Commit]) -> None:
-        are_of_one_tree_each = len({commit.root for commit in commits}) == len(commits)
-        for group in [commits] if are_of_one_tree_each else [[commit] for commit in commits]:
-            self._apply(group)
+        if len({commit.root for commit in commits}) == len(commits) > 1:
+            self._apply_together(commits)
+        else:  # those of one tree follow on each other
+            self._apply_in_turn(commits)
         for commit in commits:
             for letter in commit.letters:
                 if self._find(letter.root) is not None:
                     self._put(letter)
+
+    def _apply_together(self, commits: Sequence[Commit]) -> None:
+        """Store commits of different trees at once; of several that cannot be stored, the first is named."""
+        connection = self._db()
+        connection.execute("savepoint together")
+        try:
+            self._apply(commits)
+        except (RuntimeFault, sqlite3.IntegrityError):
+            connection.execute("rollback to together")
+            self._numbers.clear()
+            self._apply_in_turn(commits)
+        connection.execute("release together")
+
+    def _apply_in_turn(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            self._apply([commit])
 
     def _apply(self, commits: Sequence[Commit]) -> None:
         """Store commits of different trees, apart from their letters."""
