@@ -1,0 +1,271 @@
+"""A program that runs one command and sees to it that nothing of it is left.
+
+It is run by itself, with the standard library only, and speaks with whoever started it like this:
+a line of JSON on its input says what to run, the end of its input means "stop"; the command writes to the error output
+of this program, and lines of JSON on its standard output say which process it is, and how it ended.
+
+1. Whoever started it may die: then its input ends, and with it the command.
+2. It is the reaper of everything below the command, so that a process which leaves its group or its session,
+   or whose parent is gone, is still found and ended (Linux; elsewhere the group is ended).
+3. The order of the end: everything is asked to (SIGTERM), has some time, is frozen so that it starts nothing new, killed.
+4. Where the kernel can (Linux with Landlock), the command writes only below the workspace and a temporary folder
+   of its own, cannot look into processes outside, whose environment may hold secrets, and cannot signal this one.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from typing import Any
+
+LOOK_EVERY_S = 0.05
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+# Landlock's system calls have the same numbers on every architecture.
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+PATH_BENEATH = 1
+# Which rights a version of the kernel knows: writing, and what makes, removes, moves, truncates.
+WRITES = {1: 0x1FF2, 2: 0x3FF2, 3: 0x7FF2}
+# What is written to a file, not to a folder: opening for writing, and truncating.
+FILE_WRITES = 0x4002
+# Since version 6, signals to processes outside can be refused too.
+SCOPE_SIGNALS = 2
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/random", "/dev/urandom", "/dev/shm", "/dev/pts")
+
+
+def libc() -> Any:
+    """The functions of the system that Python has no names for."""
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def confine(folders: list[str]) -> bool:
+    """Let this process, and all that it starts, write below these folders only; whether the kernel can."""
+    if sys.platform != "linux":
+        return False
+    call = libc().syscall
+    version = call(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+    if version < 1:
+        return False
+    rights = WRITES[min(version, 3)]
+    wanted = struct.pack("=QQQ", rights, 0, SCOPE_SIGNALS) if version >= 6 else struct.pack("=Q", rights)
+    ruleset = call(CREATE_RULESET, wanted, ctypes.c_size_t(len(wanted)), ctypes.c_uint32(0))
+    if ruleset < 0:
+        return False
+    for path in (*folders, *DEVICES):
+        allow(call, ruleset, path, rights)
+    libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    done = call(RESTRICT_SELF, ruleset, ctypes.c_uint32(0)) == 0
+    os.close(ruleset)
+    return done
+
+
+def allow(call: Any, ruleset: int, path: str, rights: int) -> None:
+    """Add a folder or a file that may be written."""
+    with suppress(OSError):
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        meant = rights if os.path.isdir(path) else rights & FILE_WRITES
+        call(ADD_RULE, ruleset, PATH_BENEATH, struct.pack("=Qi", meant, place), ctypes.c_uint32(0))
+        os.close(place)
+
+
+def set_limits(limits: dict[str, int], processes: int) -> None:
+    """Bound what one process of the command can use."""
+    bounds = {
+        resource.RLIMIT_CPU: limits["cpuS"],
+        resource.RLIMIT_FSIZE: limits["fileBytes"],
+        resource.RLIMIT_CORE: 0,
+        # Counted for all processes of the user, and not at all for the superuser: the watch below counts too.
+        resource.RLIMIT_NPROC: processes + limits["processes"],
+    }
+    for kind, most in bounds.items():
+        _, hard = resource.getrlimit(kind)
+        wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        # A second more for the hard limit on time: at the soft one a process may still say something.
+        last = wanted + 1 if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else wanted
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (wanted, last))
+
+
+def parents() -> dict[int, int]:
+    """The parent of every process that can be seen."""
+    found = {}
+    with suppress(OSError):
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
+                    state, parent = file.read().rpartition(b")")[2].split()[:2]
+                    if state not in (b"Z", b"X"):
+                        found[int(name)] = int(parent)
+    return found
+
+
+def below(root: int) -> set[int]:
+    """Every living process below another, however deep."""
+    known = parents()
+    children: dict[int, list[int]] = {}
+    for process, parent in known.items():
+        children.setdefault(parent, []).append(process)
+    found: set[int] = set()
+    ahead = [root]
+    while ahead:
+        new = [process for process in children.get(ahead.pop(), []) if process not in found]
+        found.update(new)
+        ahead += new
+    return found
+
+
+def count_below(root: int) -> int:
+    """How many processes are below another, quickly; one that is just starting may be missed until the next look."""
+    count, ahead = 0, [root]
+    while ahead:
+        process = ahead.pop()
+        with suppress(OSError):
+            for thread in os.listdir(f"/proc/{process}/task"):
+                with open(f"/proc/{process}/task/{thread}/children", "rb") as file:
+                    ahead += (children := [int(child) for child in file.read().split()])
+                    count += len(children)
+    return count
+
+
+def threads_of_user() -> int:
+    """How many processes and threads the user has now."""
+    count = 0
+    with suppress(OSError):
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with suppress(OSError):
+                    if os.stat(f"/proc/{name}").st_uid == os.getuid():
+                        count += len(os.listdir(f"/proc/{name}/task"))
+    return count
+
+
+class Run:
+    """One command from its start to the end of everything it started."""
+
+    def __init__(self, wanted: dict[str, Any], temporary: str) -> None:
+        self.wanted = wanted
+        self.temporary = temporary
+        self.confined = False
+        self.status: int | None = None
+        # The end of a child wakes the watch.
+        self.bell, ringing = os.pipe()
+        os.set_blocking(ringing, False)
+        signal.set_wakeup_fd(ringing, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        self.command = self.start()
+
+    def start(self) -> int:
+        """Start the command, with no input, in a session of its own."""
+        wanted, user_has = self.wanted, threads_of_user()
+        reads, writes = os.pipe()
+
+        def prepare() -> None:
+            set_limits(wanted["limits"], user_has)
+            if wanted["confine"]:
+                os.write(writes, b"1" if confine([wanted["folder"], self.temporary]) else b"0")
+
+        # Only here is it right to run Python between fork and exec: this process has no threads.
+        process = subprocess.Popen(
+            wanted["words"], stdin=subprocess.DEVNULL, stdout=2, stderr=2, cwd=wanted["folder"],
+            env={**os.environ, "HOME": self.temporary, "TMPDIR": self.temporary}, start_new_session=True, preexec_fn=prepare,
+        )  # fmt: skip
+        os.close(writes)
+        self.confined = os.read(reads, 1) == b"1"
+        os.close(reads)
+        # From here on all that ends is reaped by `reap`, this one too.
+        process.returncode = 0
+        return process.pid
+
+    def reap(self) -> None:
+        """Take note of all that has ended."""
+        with suppress(ChildProcessError):
+            while True:
+                process, status = os.waitpid(-1, os.WNOHANG)
+                if process == 0:
+                    return
+                if process == self.command:
+                    self.status = status
+
+    def watch(self) -> str:
+        """Wait for the end of the command, or for a reason to end it."""
+        deadline = time.monotonic() + self.wanted["limits"]["timeMs"] / 1000
+        while True:
+            self.reap()
+            if self.status is not None:
+                return "ended"
+            if time.monotonic() >= deadline:
+                return "timeout"
+            if count_below(os.getpid()) > self.wanted["limits"]["processes"]:
+                return "processes"
+            ready, _, _ = select.select([0, self.bell], [], [], LOOK_EVERY_S)
+            if self.bell in ready:
+                os.read(self.bell, 4_096)
+            if 0 in ready and not os.read(0, 1):
+                return "stopped"
+
+    def tell_all(self, number: int) -> bool:
+        """Send everything a signal; whether there is anything left."""
+        # To the group first, because that is one act which no fork can slip past.
+        with suppress(OSError):
+            os.killpg(self.command, number)
+        left = below(os.getpid())
+        for process in left:
+            with suppress(OSError):
+                os.kill(process, number)
+        return bool(left)
+
+    def end(self, reason: str) -> None:
+        """End whatever is left: kindly when there is time, and in any case."""
+        if reason in ("timeout", "stopped") and self.tell_all(signal.SIGTERM):
+            deadline = time.monotonic() + self.wanted["limits"]["graceMs"] / 1000
+            while time.monotonic() < deadline and below(os.getpid()):
+                self.reap()
+                time.sleep(LOOK_EVERY_S)
+        frozen: set[int] = set()
+        while (left := below(os.getpid())) - frozen:
+            self.tell_all(signal.SIGSTOP)
+            frozen |= left
+        while self.tell_all(signal.SIGKILL):
+            self.reap()
+            time.sleep(LOOK_EVERY_S / 10)
+        self.reap()
+
+
+def first_line() -> bytes:
+    """What to run: one line, after which nothing comes but the end."""
+    line = b""
+    while not line.endswith(b"\n") and (more := os.read(0, 65_536)):
+        line += more
+    return line
+
+
+def main() -> None:
+    """Run what the first line of the input says, and say how it ended."""
+    if sys.platform == "linux":
+        libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    wanted = json.loads(first_line())
+    temporary = tempfile.mkdtemp(prefix="antiphon-")
+    try:
+        run = Run(wanted, temporary)
+        os.write(1, json.dumps({"group": run.command}).encode() + b"\n")
+        reason = run.watch()
+        run.end(reason)
+        told = {"reason": reason, "status": run.status, "confined": run.confined}
+    except OSError as error:
+        told = {"reason": "failed", "status": None, "confined": False, "problem": error.strerror}
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    os.write(1, json.dumps(told).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main()
