@@ -7,7 +7,7 @@ of this program, and lines of JSON on its standard output say which process it i
 1. Whoever started it may die: then its input ends, and with it the command.
 2. It is the reaper of everything below the command, so that a process which leaves its group or its session,
    or whose parent is gone, is still found and ended (Linux; elsewhere the group is ended).
-3. The order of the end: everything is asked to (SIGTERM), has some time, is frozen so that it starts nothing new, killed.
+3. The end: everything is asked to (SIGTERM), has some time, is frozen so that it starts nothing new, and killed.
 4. Where the kernel can (Linux with Landlock), the command writes only below the workspace and a temporary folder
    of its own, cannot look into processes outside, whose environment may hold secrets, and cannot signal this one.
 """
@@ -63,7 +63,7 @@ def confine(folders: list[str]) -> bool:
     for path in (*folders, *DEVICES):
         allow(call, ruleset, path, rights)
     libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    done = call(RESTRICT_SELF, ruleset, ctypes.c_uint32(0)) == 0
+    done: bool = call(RESTRICT_SELF, ruleset, ctypes.c_uint32(0)) == 0
     os.close(ruleset)
     return done
 
@@ -176,7 +176,8 @@ class Run:
         # Only here is it right to run Python between fork and exec: this process has no threads.
         process = subprocess.Popen(
             wanted["words"], stdin=subprocess.DEVNULL, stdout=2, stderr=2, cwd=wanted["folder"],
-            env={**os.environ, "HOME": self.temporary, "TMPDIR": self.temporary}, start_new_session=True, preexec_fn=prepare,
+            env={**os.environ, "HOME": self.temporary, "TMPDIR": self.temporary},
+            start_new_session=True, preexec_fn=prepare,
         )  # fmt: skip
         os.close(writes)
         self.confined = os.read(reads, 1) == b"1"

@@ -222,7 +222,7 @@ def _opened_file(walk: _Walk, path: str) -> int:
 
 
 def _put(folder: int, name: str, data: bytes) -> None:
-    """Write beside, then rename: who reads sees the old file or the new one; a symlink would be replaced, not followed."""
+    """Write beside, then rename: who reads sees the old file or the new one, and no symlink is followed."""
     beside = f".antiphon-{token_hex(8)}"
     try:
         mode = stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
