@@ -95,6 +95,9 @@ def _bare(simple: Simple) -> Simple:
         words.pop(0)
     while words and words[0].rpartition("/")[2] in PREFIXES:
         prefix = words.pop(0).rpartition("/")[2]
+        if words and words[0].startswith("-") and prefix != "command":
+            # Which of the words after an option is the program, only the prefix knows.
+            return Simple(["eval", *words], simple.writes, True)
         while words and (words[0].startswith("-") or ASSIGNMENT.match(words[0]) or words[0][:1].isdigit()):
             simple.varies = simple.varies or prefix == "env"
             words.pop(0)

@@ -195,8 +195,9 @@ async def _chunks(reader: asyncio.StreamReader, most: int) -> tuple[bytes, bool]
     while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
         if size < 0:
             raise ValueError("negative size")
-        body += await reader.readexactly(min(size, most - len(body)))
-        if size > most - len(body) and len(body) >= most:
+        room = most - len(body)
+        body += await reader.readexactly(min(size, room))
+        if size > room:
             return bytes(body), True
         await reader.readexactly(2)
     return bytes(body), False

@@ -10,10 +10,11 @@ from html.parser import HTMLParser
 from urllib.parse import urljoin
 
 SKIPPED = frozenset({"script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "select"})
-BLOCKS = frozenset(
-    "address article aside blockquote dd details div dl dt figcaption figure footer form header hr li main nav ol p "
-    "pre section table tbody td tfoot th thead tr ul title h1 h2 h3 h4 h5 h6 br".split()
-)
+BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "dd", "details", "div", "dl", "dt", "figcaption", "figure",
+    "footer", "form", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody", "td",
+    "tfoot", "th", "thead", "tr", "ul", "title", "h1", "h2", "h3", "h4", "h5", "h6", "br",
+))  # fmt: skip
 HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 
 

@@ -26,19 +26,26 @@ RISKS: Mapping[str, Risk] = {
     "ask_user": "read",
     "update_plan": "read",
 }
-READING = frozenset(
-    "ls cat head tail wc pwd echo printf grep egrep fgrep rg file stat du df which type whoami id uname date true false "
-    "test [ diff cmp sort uniq cut tr nl basename dirname realpath readlink tree ps cd sha256sum md5sum tac column "
-    "sleep seq".split()
-)
-READING_GIT = frozenset("status log diff show blame ls-files rev-parse describe shortlog grep cat-file".split())
-DESTROYING = frozenset(
-    "rm rmdir unlink shred dd mkfs fdisk parted wipefs truncate sudo su doas pkexec kill pkill killall shutdown reboot "
-    "halt poweroff chown chgrp crontab iptables nft mount umount systemctl service launchctl eval source . ssh scp "
-    "rsync nc ncat telnet userdel usermod passwd swapoff insmod rmmod".split()
-)
-SHELLS = frozenset("sh bash zsh dash ksh fish python python3 perl ruby node php".split())
-LOADERS = frozenset("curl wget fetch".split())
+READING = frozenset((
+    "ls", "cat", "head", "tail", "wc", "pwd", "echo", "printf", "grep", "egrep", "fgrep", "rg", "file", "stat",
+    "du", "df", "which", "type", "whoami", "id", "uname", "date", "true", "false", "test", "[", "diff", "cmp",
+    "sort", "uniq", "cut", "tr", "nl", "basename", "dirname", "realpath", "readlink", "tree", "ps", "cd",
+    "sha256sum", "md5sum", "tac", "column", "sleep", "seq",
+))  # fmt: skip
+READING_GIT = frozenset((
+    "status", "log", "diff", "show", "blame", "ls-files", "rev-parse", "describe", "shortlog", "grep",
+    "cat-file",
+))  # fmt: skip
+DESTROYING = frozenset((
+    "rm", "rmdir", "unlink", "shred", "dd", "mkfs", "fdisk", "parted", "wipefs", "truncate", "sudo", "su",
+    "doas", "pkexec", "kill", "pkill", "killall", "shutdown", "reboot", "halt", "poweroff", "chown", "chgrp",
+    "crontab", "iptables", "nft", "mount", "umount", "systemctl", "service", "launchctl", "eval", "source", ".",
+    "ssh", "scp", "rsync", "nc", "ncat", "telnet", "userdel", "usermod", "passwd", "swapoff", "insmod", "rmmod",
+))  # fmt: skip
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"})
+# Programs that start another one, named in their words.
+STARTERS = frozenset({"xargs", "parallel", "watch", "entr", "busybox"})
+LOADERS = frozenset({"curl", "wget", "fetch"})
 DESTROYING_GIT: Mapping[str, tuple[str, ...]] = {
     "push": ("--force", "-f", "--force-with-lease", "--delete", "-d", "--mirror", "--prune"),
     "reset": ("--hard", "--merge", "--keep"),
@@ -81,11 +88,12 @@ def _risk(simple: Simple) -> Risk:
     sends = any(target not in HARMLESS_TARGETS for target in simple.writes)
     if not simple.words:
         return "write" if sends else "read"
-    program = simple.words[0].rpartition("/")[2]
-    if simple.varies and program not in READING | {"git"}:
-        return "destructive" if not program or program[0] in "$`*?[{~" else _by_program(program, simple.words[1:])
-    risk = _by_program(program, simple.words[1:])
-    return "write" if risk == "read" and (sends or simple.varies) else risk
+    word = simple.words[0]
+    varies = simple.varies and word not in ("[", "[[")
+    if varies and any(letter in word for letter in "$`*?[{~"):
+        return "destructive"
+    risk = _by_program(word.rpartition("/")[2], simple.words[1:])
+    return "write" if risk == "read" and (sends or varies) else risk
 
 
 def _by_program(program: str, words: list[str]) -> Risk:
@@ -93,13 +101,8 @@ def _by_program(program: str, words: list[str]) -> Risk:
         return "destructive"
     if program == "git":
         return _git(words)
-    if program in ("xargs", "parallel", "watch", "entr", "busybox"):
-        inner = next((number for number, word in enumerate(words) if not word.startswith("-")), None)
-        return (
-            max("write", _by_program(words[inner], words[inner + 1 :]), key=ORDER.index)
-            if inner is not None
-            else "write"
-        )
+    if program in STARTERS:
+        return _started(words)
     if program == "find":
         return _find(words)
     if program in SHELLS and "-c" in words:
@@ -138,13 +141,18 @@ def _is_sign(word: str, signs: tuple[str, ...]) -> bool:
     return word.startswith("-") and not word.startswith("--") and any(letter in word[1:] for letter in letters)
 
 
+def _started(words: list[str]) -> Risk:
+    """How risky a program is that another starts; options make it hard to say which word it is, so any may be."""
+    names = {word.rpartition("/")[2] for word in words}
+    return "destructive" if names & (DESTROYING | SHELLS | STARTERS | {"git"}) else "write"
+
+
 def _find(words: list[str]) -> Risk:
     if any(word == "-delete" for word in words):
         return "destructive"
     for number, word in enumerate(words):
         if word in ("-exec", "-execdir", "-ok", "-okdir"):
-            inner = words[number + 1 :]
-            return max("write", _by_program(inner[0], inner[1:]) if inner else "write", key=ORDER.index)
+            return _started(words[number + 1 :])
     return "write" if any(word.startswith(("-fprint", "-fls")) for word in words) else "read"
 
 
