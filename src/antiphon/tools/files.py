@@ -92,7 +92,9 @@ def read_lines(workspace: Workspace, path: str, start: int, count: int | None, l
     # Only "\n" ends a line, as for editors and compilers; `splitlines` knows eight more.
     lines = text.split("\n")
     total = len(lines) - (lines[-1] == "")
-    if start > max(total, 1):
+    if not text:
+        return "[the file is empty]"
+    if start > total:
         raise Refused(f"{path!r} has {total:,} lines; there is no line {start:,}.")
     end = min(total, start - 1 + min(count or limits.most_lines, limits.most_lines))
     shown = "\n".join(lines[start - 1 : end]) + ("\n" if end < len(lines) else "")
@@ -102,7 +104,7 @@ def read_lines(workspace: Workspace, path: str, start: int, count: int | None, l
         return f"{shown}\n[cut after {limits.most_characters:,} characters, in line {end + 1:,} of {total:,}]"
     if end < total:
         return f"{shown}[lines {start:,} to {end:,} of {total:,}]"
-    return shown or "[the file is empty]"
+    return shown
 
 
 def write_text(workspace: Workspace, path: str, content: str, limits: FileLimits) -> str:

@@ -6,8 +6,8 @@ import os
 import shutil
 import signal
 import sys
-from asyncio.subprocess import PIPE, Process
-from collections.abc import Mapping
+from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,10 +23,17 @@ from antiphon.tools.workspace import Workspace
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 # What a command gets of our environment; everything else, and so every key, stays here.
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ")
+# Where people keep what opens other doors.
+HIDDEN = (
+    "~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.docker", "~/.netrc", "~/.git-credentials", "~/.npmrc",
+    "~/.pypirc", "~/.config/antiphon", "~/.config/gcloud", "~/.config/gh", "~/.local/share/keyrings",
+)  # fmt: skip
 NO_VARIABLES: Mapping[str, str] = {}
 MOST_COMMAND = 32_000
 # How long the supervisor may take beyond the time that it gives the command to end.
-SUPERVISOR_MS = 10_000
+SUPERVISOR_MS = 15_000
+LAST_WORDS_S = 2.0
+PIPED = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +50,9 @@ class ShellSettings:
     file_bytes: int = 1024 * 1024 * 1024
     # Variables of its own, added to the few that are passed on.
     environment: Mapping[str, str] = field(default_factory=lambda: NO_VARIABLES, repr=False)
-    # Let the kernel refuse writing outside the workspace, where it can.
+    # Let the kernel refuse writing outside the workspace, and reading what is hidden, where it can.
     confine: bool = True
+    hidden: Sequence[str] = HIDDEN
 
 
 def shell_tool(settings: ShellSettings) -> Tool:
@@ -118,10 +126,13 @@ async def run_command(
     folder: Path, command: str, time_ms: int, settings: ShellSettings, ours: Mapping[str, str]
 ) -> Outcome:
     """Run a command to its end; whoever is cancelled waits until nothing of it is left."""
-    process = await asyncio.create_subprocess_exec(
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(
+        lambda: SubprocessStreamProtocol(limit=PIPED, loop=loop),
         sys.executable, "-I", "-S", "-X", "utf8", str(SUPERVISOR), stdin=PIPE, stdout=PIPE, stderr=PIPE,
         env=variables(ours, settings), cwd=folder, start_new_session=True,
     )  # fmt: skip
+    process = Process(transport, protocol, loop)
     assert process.stdin is not None
     kept = Kept(settings.most_characters)
     process.stdin.write(json.dumps(_order(folder, command, time_ms, settings)).encode() + b"\n")
@@ -130,10 +141,12 @@ async def run_command(
         return _outcome(await asyncio.shield(work), kept)
     except asyncio.CancelledError:
         process.stdin.close()
-        late = asyncio.get_running_loop().call_later((settings.grace_ms + SUPERVISOR_MS) / 1000, process.kill)
+        late = loop.call_later((settings.grace_ms + SUPERVISOR_MS) / 1000, process.kill)
         await to_its_end(work)
         late.cancel()
         raise
+    finally:
+        transport.close()
 
 
 def variables(ours: Mapping[str, str], settings: ShellSettings) -> dict[str, str]:
@@ -152,12 +165,12 @@ def _order(folder: Path, command: str, time_ms: int, settings: ShellSettings) ->
         "cpuS": settings.cpu_s,
         "fileBytes": settings.file_bytes,
     }
-    return {"words": words, "folder": str(folder), "confine": settings.confine, "limits": limits}
+    hidden = [os.path.expanduser(path) for path in settings.hidden]
+    return {"words": words, "folder": str(folder), "confine": settings.confine, "hidden": hidden, "limits": limits}
 
 
 async def _attend(process: Process, kept: Kept, settings: ShellSettings) -> dict[str, Any]:
     """Read what a command writes until it and all that it started are gone, and what the supervisor says."""
-    assert process.stdin is not None
     assert process.stdout is not None
     reading = asyncio.ensure_future(_read(process, kept, settings.most_output_bytes))
     started = json.loads(await process.stdout.readline() or b"{}")
@@ -166,8 +179,9 @@ async def _attend(process: Process, kept: Kept, settings: ShellSettings) -> dict
     if not last:
         _kill_group(started.get("group"))
     await process.wait()
-    await reading
-    process.stdin.close()
+    # Should anything be left that holds the output open, nobody waits for it.
+    await asyncio.wait([reading], timeout=LAST_WORDS_S)
+    reading.cancel()
     # Of a command that could not be started there is one line only.
     result: dict[str, Any] = json.loads(last) if last else started
     return result

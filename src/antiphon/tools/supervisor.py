@@ -9,7 +9,8 @@ of this program, and lines of JSON on its standard output say which process it i
    or whose parent is gone, is still found and ended (Linux; elsewhere the group is ended).
 3. The end: everything is asked to (SIGTERM), has some time, is frozen so that it starts nothing new, and killed.
 4. Where the kernel can (Linux with Landlock), the command writes only below the workspace and a temporary folder
-   of its own, cannot look into processes outside, whose environment may hold secrets, and cannot signal this one.
+   of its own, reads neither `/proc`, where the environments of other processes hold secrets, nor what else is hidden,
+   and cannot signal this process.
 """
 
 import ctypes
@@ -24,10 +25,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 LOOK_EVERY_S = 0.05
+KILLING_S = 10.0
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 # Landlock's system calls have the same numbers on every architecture.
@@ -39,6 +42,9 @@ WRITES = {1: 0x1FF2, 2: 0x3FF2, 3: 0x7FF2}
 FILE_WRITES = 0x4002
 # Since version 6, signals to processes outside can be refused too.
 SCOPE_SIGNALS = 2
+READS_FILES = 1 << 2
+# Of what the kernel tells, this is about the machine and not about processes.
+TOLD = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/sys")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/random", "/dev/urandom", "/dev/shm", "/dev/pts")
 
 
@@ -47,19 +53,26 @@ def libc() -> Any:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def confine(folders: list[str]) -> bool:
-    """Let this process, and all that it starts, write below these folders only; whether the kernel can."""
+def confine(folders: list[str], hidden: list[str]) -> bool:
+    """Let this process, and all that it starts, write below these folders only, and not read what is hidden.
+
+    Whether the kernel can do that is what it gives back.
+    """
     if sys.platform != "linux":
         return False
     call = libc().syscall
     version = call(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     if version < 1:
         return False
-    rights = WRITES[min(version, 3)]
+    rights = WRITES[min(version, 3)] | READS_FILES
     wanted = struct.pack("=QQQ", rights, 0, SCOPE_SIGNALS) if version >= 6 else struct.pack("=Q", rights)
     ruleset = call(CREATE_RULESET, wanted, ctypes.c_size_t(len(wanted)), ctypes.c_uint32(0))
     if ruleset < 0:
         return False
+    for path in visible("/", {os.path.realpath(path) for path in ("/proc", *hidden)}):
+        allow(call, ruleset, path, READS_FILES)
+    for path in TOLD:
+        allow(call, ruleset, path, READS_FILES)
     for path in (*folders, *DEVICES):
         allow(call, ruleset, path, rights)
     libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -68,11 +81,24 @@ def confine(folders: list[str]) -> bool:
     return done
 
 
+def visible(folder: str, hidden: set[str]) -> Iterator[str]:
+    """What is in a folder and neither hidden nor on the way to it; rules can only allow, so all else is named."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if path in hidden or os.path.islink(path):
+                continue
+            if any(one.startswith(path + "/") for one in hidden):
+                yield from visible(path, hidden)
+            else:
+                yield path
+
+
 def allow(call: Any, ruleset: int, path: str, rights: int) -> None:
-    """Add a folder or a file that may be written."""
+    """Add a folder or a file with what may be done there."""
     with suppress(OSError):
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        meant = rights if os.path.isdir(path) else rights & FILE_WRITES
+        meant = rights if os.path.isdir(path) else rights & (FILE_WRITES | READS_FILES)
         call(ADD_RULE, ruleset, PATH_BENEATH, struct.pack("=Qi", meant, place), ctypes.c_uint32(0))
         os.close(place)
 
@@ -171,7 +197,8 @@ class Run:
         def prepare() -> None:
             set_limits(wanted["limits"], user_has)
             if wanted["confine"]:
-                os.write(writes, b"1" if confine([wanted["folder"], self.temporary]) else b"0")
+                held = confine([wanted["folder"], self.temporary], wanted["hidden"])
+                os.write(writes, b"1" if held else b"0")
 
         # Only here is it right to run Python between fork and exec: this process has no threads.
         process = subprocess.Popen(
@@ -186,15 +213,20 @@ class Run:
         process.returncode = 0
         return process.pid
 
-    def reap(self) -> None:
-        """Take note of all that has ended."""
-        with suppress(ChildProcessError):
+    def reap(self) -> bool:
+        """Take note of all that has ended; whether anything is left.
+
+        Only the kernel can say the latter: while `/proc` is read, children change their parents.
+        """
+        try:
             while True:
                 process, status = os.waitpid(-1, os.WNOHANG)
                 if process == 0:
-                    return
+                    return True
                 if process == self.command:
                     self.status = status
+        except ChildProcessError:
+            return False
 
     def watch(self) -> str:
         """Wait for the end of the command, or for a reason to end it."""
@@ -207,38 +239,42 @@ class Run:
                 return "timeout"
             if count_below(os.getpid()) > self.wanted["limits"]["processes"]:
                 return "processes"
-            ready, _, _ = select.select([0, self.bell], [], [], LOOK_EVERY_S)
-            if self.bell in ready:
-                os.read(self.bell, 4_096)
-            if 0 in ready and not os.read(0, 1):
+            if self.rest(LOOK_EVERY_S, 0) and not os.read(0, 1):
                 return "stopped"
 
-    def tell_all(self, number: int) -> bool:
-        """Send everything a signal; whether there is anything left."""
+    def tell_all(self, number: int) -> set[int]:
+        """Send everything that is found a signal."""
         # To the group first, because that is one act which no fork can slip past.
         with suppress(OSError):
             os.killpg(self.command, number)
-        left = below(os.getpid())
-        for process in left:
+        found = below(os.getpid())
+        for process in found:
             with suppress(OSError):
                 os.kill(process, number)
-        return bool(left)
+        return found
 
     def end(self, reason: str) -> None:
         """End whatever is left: kindly when there is time, and in any case."""
-        if reason in ("timeout", "stopped") and self.tell_all(signal.SIGTERM):
+        if reason in ("timeout", "stopped"):
+            self.tell_all(signal.SIGTERM)
             deadline = time.monotonic() + self.wanted["limits"]["graceMs"] / 1000
-            while time.monotonic() < deadline and below(os.getpid()):
-                self.reap()
-                time.sleep(LOOK_EVERY_S)
+            while self.reap() and time.monotonic() < deadline:
+                self.rest(LOOK_EVERY_S)
         frozen: set[int] = set()
-        while (left := below(os.getpid())) - frozen:
-            self.tell_all(signal.SIGSTOP)
-            frozen |= left
-        while self.tell_all(signal.SIGKILL):
-            self.reap()
-            time.sleep(LOOK_EVERY_S / 10)
-        self.reap()
+        while self.reap() and (new := self.tell_all(signal.SIGSTOP) - frozen):
+            frozen |= new
+        # A process that even the kernel cannot end now, in the middle of some input, is not waited for without end.
+        deadline = time.monotonic() + KILLING_S
+        while self.reap() and time.monotonic() < deadline:
+            self.tell_all(signal.SIGKILL)
+            self.rest(LOOK_EVERY_S)
+
+    def rest(self, seconds: float, *inputs: int) -> bool:
+        """Wait for a while, until a child ends, or until an input has something to say; whether one has."""
+        ready, _, _ = select.select([self.bell, *inputs], [], [], seconds)
+        if self.bell in ready:
+            os.read(self.bell, 4_096)
+        return any(one in ready for one in inputs)
 
 
 def first_line() -> bytes:
