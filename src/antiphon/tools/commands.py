@@ -15,6 +15,7 @@ KEYWORDS = frozenset({"if", "then", "else", "elif", "fi", "for", "while", "until
 PREFIXES = frozenset({"command", "exec", "nohup", "nice", "env", "builtin", "stdbuf", "setsid", "timeout"})
 SEPARATORS = (";;", "&&", "||", "|&", ";", "&", "|", "\n", "(", ")")
 REDIRECTS = ("&>>", "&>", "<<<", "<<", "<>", ">>", ">|", ">&", "<&", ">", "<")
+MOST_DEPTH = 20
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "-", "0", "1", "2"})
 
 
@@ -107,8 +108,8 @@ def _bare(simple: Simple) -> Simple:
 class _Reader:
     """Reads a command letter by letter."""
 
-    def __init__(self, text: str, taken: Taken) -> None:
-        self.text, self.taken, self.at = text, taken, 0
+    def __init__(self, text: str, taken: Taken, depth: int = 0) -> None:
+        self.text, self.taken, self.depth, self.at = text, taken, depth, 0
         self.simple = Simple()
         self.word: str | None = None
         self.target = False
@@ -185,8 +186,10 @@ class _Reader:
         if not self.simple.words or self.target:
             self.simple.varies = True
         inner, end = self._inside()
-        if inner is not None:
-            _Reader(inner, self.taken).read()
+        if inner is not None and self.depth < MOST_DEPTH:
+            _Reader(inner, self.taken, self.depth + 1).read()
+        elif inner is not None:
+            self.taken.unclear = True
         self._add(self.text[self.at : end])
         self.at = end
 
