@@ -1,4 +1,4 @@
-"""Pages are fetched from public addresses only, as text, within limits; a local server is reached by an explicit rule."""
+"""Pages are fetched from public addresses only, as text, within limits; a local server by explicit rule only."""
 
 import asyncio
 import gzip
