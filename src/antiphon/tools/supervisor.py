@@ -193,8 +193,11 @@ class Run:
         """Start the command, with no input, in a session of its own."""
         wanted, user_has = self.wanted, threads_of_user()
         reads, writes = os.pipe()
+        said = os.dup(1)
 
         def prepare() -> None:
+            # Before anything of the command runs: from its first moment on it may kill us, and then others end it.
+            os.write(said, json.dumps({"group": os.getpid()}).encode() + b"\n")
             set_limits(wanted["limits"], user_has)
             if wanted["confine"]:
                 held = confine([wanted["folder"], self.temporary], wanted["hidden"])
@@ -206,6 +209,7 @@ class Run:
             env={**os.environ, "HOME": self.temporary, "TMPDIR": self.temporary},
             start_new_session=True, preexec_fn=prepare,
         )  # fmt: skip
+        os.close(said)
         os.close(writes)
         self.confined = os.read(reads, 1) == b"1"
         os.close(reads)
@@ -293,7 +297,6 @@ def main() -> None:
     temporary = tempfile.mkdtemp(prefix="antiphon-")
     try:
         run = Run(wanted, temporary)
-        os.write(1, json.dumps({"group": run.command}).encode() + b"\n")
         reason = run.watch()
         run.end(reason)
         told = {"reason": reason, "status": run.status, "confined": run.confined}
