@@ -29,3 +29,11 @@ class ServerGone(ServerError):
 
 class ServerSilent(ServerError):
     """The server did not answer in time."""
+
+
+class Refused(ToolsError):
+    """A tool does not do what it is asked to; the sentence is meant for the model."""
+
+
+class NameTaken(ToolsError):
+    """Two toolboxes have a tool of the same name."""

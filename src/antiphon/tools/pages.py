@@ -1,0 +1,100 @@
+"""A program that makes readable text of HTML: run by itself, because a hostile page can keep a parser busy for long.
+
+The input is a line with the address of the page, and then the page.
+"""
+
+import re
+import resource
+import sys
+from html.parser import HTMLParser
+from urllib.parse import urljoin
+
+SKIPPED = frozenset({"script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "select"})
+BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "dd", "details", "div", "dl", "dt", "figcaption", "figure",
+    "footer", "form", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody", "td",
+    "tfoot", "th", "thead", "tr", "ul", "title", "h1", "h2", "h3", "h4", "h5", "h6", "br",
+))  # fmt: skip
+HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
+
+
+class Page(HTMLParser):
+    """Takes a page in and keeps its words."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.url = url
+        self.pieces: list[str] = []
+        self.skipping: list[str] = []
+        self.links: list[str | None] = []
+        self.pre = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element begins."""
+        if tag in SKIPPED:
+            self.skipping.append(tag)
+        if self.skipping:
+            return
+        if tag in ("td", "th"):
+            self.pieces.append(" | ")
+        elif tag in BLOCKS:
+            self.pieces.append("\n" if tag in ("br", "li", "tr") else "\n\n")
+        self.pieces.append("- " if tag == "li" else HEADINGS.get(tag, ""))
+        self.pre += tag == "pre"
+        if tag == "a":
+            target = dict(attrs).get("href")
+            self.links.append(target)
+        elif tag == "img" and (words := dict(attrs).get("alt")):
+            self.pieces.append(f"[{words}]")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element that has nothing in it."""
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """An element ends."""
+        if self.skipping:
+            if tag == self.skipping[-1]:
+                self.skipping.pop()
+            return
+        if tag == "a" and self.links:
+            self._end_link(self.links.pop())
+        elif tag == "pre":
+            self.pre = max(0, self.pre - 1)
+        if tag in BLOCKS and tag not in ("br", "td", "th", "li", "tr"):
+            self.pieces.append("\n\n")
+
+    def handle_data(self, data: str) -> None:
+        """Words."""
+        if not self.skipping:
+            self.pieces.append(data if self.pre else re.sub(r"\s+", " ", data))
+
+    def _end_link(self, target: str | None) -> None:
+        try:
+            whole = urljoin(self.url, target or "")
+        except ValueError:
+            return
+        if target and not target.startswith("#") and whole.startswith(("http://", "https://")):
+            self.pieces.append(f" <{whole}>")
+
+    @property
+    def text(self) -> str:
+        """What a person would read."""
+        lines = [line.rstrip() for line in "".join(self.pieces).split("\n")]
+        lines = [line if line.startswith(("    ", "\t")) else line.strip() for line in lines]
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def main() -> None:
+    """Read a page and say its words."""
+    seconds = int(sys.argv[1])
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    page = Page(sys.stdin.buffer.readline().decode("utf-8", "replace").strip())
+    page.feed(sys.stdin.buffer.read().decode("utf-8", "replace"))
+    page.close()
+    sys.stdout.write(page.text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""A folder that tools work in, and that no path leaves.
+
+1. A path is walked name by name from the open folder; each name is opened relative to the directory before it, and
+   never through a symlink. What a path means is therefore decided by the same calls that use it: nothing can be
+   swapped in between.
+2. `..` goes back to the directory that the walk came from, whatever the file system says; above the folder is nothing.
+3. A symlink is read and walked like a path, so it is followed only as far as it stays inside.
+4. Only files and folders are opened: no pipe that hangs, no device.
+5. Nothing is written into the folders of version control: a hook there is a command that nobody allowed.
+"""
+
+import errno
+import os
+import stat
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from types import TracebackType
+from typing import Self
+
+from antiphon.tools.errors import Refused, ToolsError
+
+MOST_SYMLINKS = 40
+MOST_PATH = 4_096
+VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+# Without O_NONBLOCK, opening a named pipe would wait for somebody at its other end.
+_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Where a walk is: the open directories from the folder to here, and their names."""
+
+    folders: list[int]
+    names: list[str] = field(default_factory=list)
+    # The last name of the path, when it is no folder.
+    last: str | None = None
+
+    def up(self) -> None:
+        """Go back to where the walk came from."""
+        if not self.names:
+            raise Refused("That path leads out of the workspace.")
+        self.names.pop()
+        os.close(self.folders.pop())
+
+    def into(self, name: str) -> None:
+        """Go into a folder."""
+        self.folders.append(os.open(name, _FOLDER, dir_fd=self.folders[-1]))
+        self.names.append(name)
+
+    def kind(self, name: str) -> int | None:
+        """What sort of thing a name is here, if it is anything."""
+        try:
+            return stat.S_IFMT(os.stat(name, dir_fd=self.folders[-1], follow_symlinks=False).st_mode)
+        except FileNotFoundError:
+            return None
+
+    @property
+    def path(self) -> str:
+        """The way that was really walked."""
+        return "/".join([*self.names, *([self.last] if self.last is not None else [])]) or "."
+
+
+class Workspace:
+    """An open folder, from which every path of a tool is walked; close it, or use `with`."""
+
+    __slots__ = ("_root", "folder", "lock")
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        if os.open not in os.supports_dir_fd:
+            raise ToolsError("a workspace needs a system that opens files relative to directories")
+        self.folder = Path(folder).resolve()
+        try:
+            self._root = os.open(self.folder, _FOLDER)
+        except OSError as error:
+            raise ToolsError(f"{str(folder)!r} cannot be a workspace: {error.strerror}") from error
+        # Two edits of one file at the same time would lose one of them.
+        self.lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"Workspace({str(self.folder)!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the folder go."""
+        if self._root >= 0:
+            os.close(self._root)
+            self._root = -1
+
+    def read(self, path: str, *, most: int) -> bytes:
+        """The bytes of a file; `Refused` when there are more than `most`."""
+        with self._walked(path) as walk, open(_opened_file(walk, path), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(most + 1) if size <= most else b""
+        if max(size, len(data)) > most:
+            raise Refused(f"{path!r} has {size:,} bytes; at most {most:,} are read.")
+        return data
+
+    def replace(self, path: str, data: bytes) -> bool:
+        """Make a file hold exactly this, at once or not at all; folders on the way are made. Was it there before?"""
+        with self._walked(path, making=True) as walk:
+            if walk.last is None:
+                raise Refused(f"{path!r} is a folder.")
+            if any(name.lower() in VERSION_CONTROL for name in [*walk.names, walk.last]):
+                raise Refused(f"{path!r} belongs to version control; nothing is written there.")
+            kind = walk.kind(walk.last)
+            if kind not in (None, stat.S_IFREG):
+                raise Refused(f"{path!r} is no file.")
+            _put(walk.folders[-1], walk.last, data)
+            return kind is not None
+
+    def kind(self, path: str) -> str:
+        """What a path is: "file", "folder", "other" or "nothing"."""
+        with self._walked(path, missing_ok=True) as walk:
+            if walk.last is None:
+                return "folder"
+            found = walk.kind(walk.last)
+            return "nothing" if found is None else "file" if found == stat.S_IFREG else "other"
+
+    @contextmanager
+    def opened_folder(self, path: str) -> Iterator[tuple[int, str]]:
+        """A folder, open, and the way to it that was really walked."""
+        with self._walked(path) as walk:
+            if walk.last is not None:
+                raise Refused(f"{path!r} is no folder." if walk.kind(walk.last) else f"There is no {path!r}.")
+            yield walk.folders[-1], walk.path
+
+    @contextmanager
+    def _walked(self, path: str, *, making: bool = False, missing_ok: bool = False) -> Iterator[_Walk]:
+        if self._root < 0:
+            raise Refused("The workspace is closed.")
+        walk = _Walk([os.dup(self._root)])
+        try:
+            self._go(walk, path, making, missing_ok or making)
+            yield walk
+        except OSError as error:
+            raise Refused(_explained(error, path)) from error
+        finally:
+            for folder in walk.folders:
+                os.close(folder)
+
+    def _go(self, walk: _Walk, path: str, making: bool, missing_ok: bool) -> None:
+        ahead = deque(self._names(path))
+        links = 0
+        while ahead:
+            name = ahead.popleft()
+            if name == "..":
+                walk.up()
+                continue
+            kind = walk.kind(name)
+            if kind == stat.S_IFLNK:
+                links += 1
+                if links > MOST_SYMLINKS:
+                    raise Refused(f"{path!r} has too many symlinks.")
+                ahead.extendleft(reversed(self._link(walk, name)))
+            elif kind == stat.S_IFDIR:
+                walk.into(name)
+            elif kind is None and making and ahead and ".." not in ahead:
+                _make_folder(walk, name)
+            elif ahead or (kind is None and not missing_ok):
+                raise Refused(f"There is no {path!r}." if kind is None else f"{name!r} in {path!r} is no folder.")
+            else:
+                walk.last = name
+
+    def _link(self, walk: _Walk, name: str) -> list[str]:
+        target = os.readlink(name, dir_fd=walk.folders[-1])
+        names = self._names(target)
+        if target.startswith("/"):
+            while walk.names:
+                walk.up()
+        return names
+
+    def _names(self, path: str) -> list[str]:
+        _check_text(path)
+        if path.startswith("/"):
+            # Models like whole paths; one of this folder is as good as the rest of it.
+            own = str(self.folder)
+            if path != own and not path.startswith(own.rstrip("/") + "/"):
+                raise Refused(f"{path!r} is not in the workspace; paths are relative to it.")
+            path = path[len(own) :]
+        return [name for name in path.split("/") if name not in ("", ".")]
+
+
+def _check_text(path: str) -> None:
+    try:
+        size = len(os.fsencode(path))
+    except UnicodeEncodeError:
+        raise Refused("That path cannot be the name of a file.") from None
+    if "\0" in path or size > MOST_PATH:
+        raise Refused("That path cannot be the name of a file.")
+
+
+def _make_folder(walk: _Walk, name: str) -> None:
+    if name.lower() in VERSION_CONTROL:
+        raise Refused(f"{name!r} belongs to version control; nothing is written there.")
+    with suppress(FileExistsError):
+        os.mkdir(name, 0o777, dir_fd=walk.folders[-1])
+    walk.into(name)
+
+
+def _opened_file(walk: _Walk, path: str) -> int:
+    if walk.last is None:
+        raise Refused(f"{path!r} is a folder.")
+    file = os.open(walk.last, _FILE, dir_fd=walk.folders[-1])
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise Refused(f"{path!r} is no file.")
+    return file
+
+
+def _put(folder: int, name: str, data: bytes) -> None:
+    """Write beside, then rename: who reads sees the old file or the new one, and no symlink is followed."""
+    beside = f".antiphon-{token_hex(8)}"
+    try:
+        mode = stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        mode = None
+    file = os.open(beside, _NEW, 0o666, dir_fd=folder)
+    try:
+        with open(file, "wb") as written:
+            written.write(data)
+            written.flush()
+            if mode is not None:
+                os.fchmod(file, mode & 0o777)
+            os.fsync(file)
+        os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside, dir_fd=folder)
+        raise
+
+
+def _explained(error: OSError, path: str) -> str:
+    if error.errno == errno.ENOENT:
+        return f"There is no {path!r}."
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        return f"{path!r} changed while it was opened; try again."
+    return f"{path!r}: {error.strerror}."

@@ -1,0 +1,60 @@
+"""The page of the workspace tools has a line for every tool, every limit and every setting, with its default."""
+
+import ast
+import re
+import sys
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+import pytest
+
+from antiphon.tools import matching, pages, supervisor
+from antiphon.tools.commands import CommandFilter
+from antiphon.tools.fetch import FetchSettings
+from antiphon.tools.files import FileLimits
+from antiphon.tools.finding import FindLimits
+from antiphon.tools.risk import RISKS
+from antiphon.tools.shell import PASSED_ON, ShellSettings
+from antiphon.tools.toolboxes import Allowance
+
+PAGE = (Path(__file__).parents[2] / "docs" / "workspace-tools.md").read_text(encoding="utf-8")
+
+
+def table(name):
+    """The lines of the table whose first heading is this."""
+    found = re.search(rf"^\| {re.escape(name)} \|.*?\n\n", PAGE + "\n\n", re.MULTILINE | re.DOTALL)
+    assert found, name
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in found.group().strip().split("\n")[2:]]
+    return {row[0].strip(" `"): row[1:] for row in rows}
+
+
+def test_every_tool_has_its_line_with_its_risk():
+    """S2.4 item 7."""
+    assert {name: row[0] for name, row in table("tool").items()} == dict(RISKS)
+
+
+@pytest.mark.parametrize("settings", [FileLimits, FindLimits, ShellSettings, FetchSettings, Allowance, CommandFilter])
+def test_every_setting_has_its_line(settings):
+    assert list(table(f"`{settings.__name__}`")) == [field.name for field in fields(settings)]
+
+
+@pytest.mark.parametrize("settings", [FileLimits, FindLimits, ShellSettings, FetchSettings])
+def test_the_defaults_are_those_of_the_code(settings):
+    rows = table(f"`{settings.__name__}`")
+    for field in fields(settings):
+        if isinstance(field.default, int | None) and field.default is not MISSING:
+            assert rows[field.name][0] == str(field.default)
+
+
+def test_what_is_passed_on_to_commands_is_named_in_words():
+    assert {name.partition("_")[0] for name in PASSED_ON} == {"PATH", "LANG", "LC", "TZ"}
+    assert "`PATH`, the language, the time zone" in PAGE
+
+
+@pytest.mark.parametrize("program", [matching, pages, supervisor])
+def test_a_program_that_is_run_by_itself_imports_the_standard_library_only(program):
+    tree = ast.parse(Path(program.__file__).read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+
+    assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names

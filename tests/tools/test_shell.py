@@ -1,0 +1,293 @@
+"""Commands run in the workspace within their limits, know no secrets, and leave nothing behind."""
+
+import asyncio
+import json
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from antiphon.messages import ToolCall
+from antiphon.tools.shell import Kept, ShellSettings, run_command
+from tests.tools.stand import run
+from tests.tools.workbench import CANARY, OURS, Workbench
+
+QUICK = ShellSettings(grace_ms=200, most_processes=20, most_characters=1_000, most_output_bytes=1_000_000, cpu_s=2)
+
+
+@pytest.fixture
+def bench(tmp_path):
+    with Workbench(tmp_path, shell=QUICK) as bench:
+        yield bench
+
+
+def is_running(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def ends(pid):
+    """Whether a process that is no child of ours ends, waited for as long as it takes within reason."""
+    try:
+        watch = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    ready = select.select([watch], [], [], 20)[0]
+    os.close(watch)
+    return bool(ready)
+
+
+def pids(folder):
+    return [int(word) for word in (folder / "pids").read_text().split()]
+
+
+def test_a_command_gives_its_output_and_its_errors_in_order(bench):
+    assert bench("shell", command="echo one; echo two >&2; echo three") == "one\ntwo\nthree\n"
+    assert bench("shell", command="true") == "[no output]"
+
+
+def test_a_command_runs_in_the_workspace(bench, tmp_path):
+    assert bench("shell", command="pwd") == f"{tmp_path}\n"
+
+
+def test_the_exit_code_is_told_and_is_no_error_of_the_tool(bench):
+    assert bench("shell", command="echo x; exit 3") == "x\n[exit code 3]"
+    assert bench("shell", command="kill -9 $$") == "[ended by SIGKILL]"
+
+
+def test_the_input_is_empty(bench):
+    assert bench("shell", command="cat; read line || echo none") == "none\n"
+
+
+def test_no_secret_is_in_the_environment(bench):
+    names = {line.partition("=")[0] for line in bench("shell", command="env").splitlines()}
+
+    assert names <= {"PATH", "LANG", "TERM", "HOME", "TMPDIR", "PWD", "SHLVL", "_", "OLDPWD"}
+    assert CANARY not in bench("shell", command="env; set; true")
+
+
+def test_no_secret_of_another_process_can_be_read(bench):
+    """The environment of whoever started all this is refused by the kernel, where it can."""
+    lives = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={"CANARY": CANARY})
+    try:
+        outcome = run(run_command(bench.workspace.folder, f"cat /proc/{lives.pid}/environ", 5_000, QUICK, OURS))
+    finally:
+        lives.communicate(b"\n")
+
+    assert not outcome.confined or CANARY not in outcome.output
+
+
+def test_nothing_is_written_outside_where_the_kernel_can_refuse_it(bench, tmp_path):
+    beside = tmp_path.parent / f"{tmp_path.name}-beside"
+    beside.mkdir()
+    (beside / "file").write_text("old")
+    command = f"echo new > {beside}/file; touch {beside}/more; rm {beside}/file; echo x > inside; echo y > $TMPDIR/z"
+
+    outcome = run(run_command(tmp_path, command, 5_000, QUICK, OURS))
+
+    assert (tmp_path / "inside").read_text() == "x\n"
+    if outcome.confined:
+        assert os.listdir(beside) == ["file"]
+        assert (beside / "file").read_text() == "old"
+
+
+def test_what_is_hidden_cannot_be_read_where_the_kernel_can_refuse_it(tmp_path):
+    for name in ("work", "keys", "else"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text(f"{name}\n")
+    settings = ShellSettings(hidden=[str(tmp_path / "keys")])
+
+    outcome = run(run_command(tmp_path / "work", "cat file ../keys/file ../else/file", 5_000, settings, OURS))
+
+    if outcome.confined:
+        assert "work\n" in outcome.output
+        assert "else\n" in outcome.output
+        assert "keys\n" not in outcome.output
+
+
+def test_a_command_has_a_home_of_its_own_that_is_gone_afterwards(bench):
+    home = bench("shell", command="echo x > $HOME/y; echo $HOME").strip()
+
+    assert not os.path.exists(home)
+
+
+def test_a_command_that_takes_too_long_is_stopped_and_its_words_are_kept(bench):
+    assert bench.refused("shell", command="echo started; sleep 1000", timeout_ms=200) == (
+        "started\n[stopped: it took longer than 0.2 s]"
+    )
+
+
+def test_a_command_that_is_asked_to_end_has_time_to_do_so(bench, tmp_path):
+    """S1-107: first a signal that can be heard, then some time."""
+    said = bench.refused("shell", command="trap 'echo bye; exit' TERM; while :; do sleep 0.01; done", timeout_ms=300)
+
+    assert "bye\n" in said
+
+
+def test_a_command_that_does_not_listen_is_killed(bench, tmp_path):
+    command = "trap '' TERM; echo $$ > pids; while :; do sleep 0.05; done"
+
+    assert "stopped" in bench.refused("shell", command=command, timeout_ms=300)
+    assert not any(map(is_running, pids(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["sleep 1000 & echo $! >> pids", "(sleep 1000 & echo $! >> pids)", "setsid sh -c 'echo $$ >> pids; sleep 1000' &"],
+    ids=["child", "orphan", "own session"],
+)
+def test_whatever_a_command_started_ends_with_it(bench, tmp_path, start):
+    bench("shell", command=f"{start}\nuntil [ -s pids ]; do sleep 0.01; done")
+
+    assert len(pids(tmp_path)) == 1
+    assert not any(map(is_running, pids(tmp_path)))
+
+
+def test_cancelling_ends_grandchildren_too_and_comes_back_when_nothing_is_left(bench, tmp_path):
+    """S1-107, S1-B7."""
+    command = "trap '' TERM; (setsid sleep 1000 & echo $! >> pids; sleep 1000 & echo $! >> pids; echo $$ >> pids); wait"
+
+    async def cancelled():
+        task = asyncio.create_task(
+            bench.box.call(ToolCall("1", "shell", json.dumps({"command": f"{command}; sleep 1000"})))
+        )
+        while not (tmp_path / "pids").exists() or len(pids(tmp_path)) < 3:
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled(), [pid for pid in pids(tmp_path) if is_running(pid)]
+
+    assert run(cancelled()) == (True, [])
+
+
+def test_cancelling_twice_leaves_nothing_either(bench, tmp_path):
+    async def cancelled():
+        command = "trap '' TERM; echo $$ > pids; while :; do sleep 0.05; done"
+        task = asyncio.create_task(bench.box.call(ToolCall("1", "shell", json.dumps({"command": command}))))
+        while not (tmp_path / "pids").exists() or not pids(tmp_path):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled(), [pid for pid in pids(tmp_path) if is_running(pid)]
+
+    assert run(cancelled()) == (True, [])
+
+
+def test_a_command_ends_when_the_one_who_started_it_is_killed(tmp_path):
+    script = f"""
+import asyncio
+from pathlib import Path
+from antiphon.tools.shell import ShellSettings, run_command
+asyncio.run(run_command(Path({str(tmp_path)!r}), "echo $$ > pids; echo ok; sleep 1000", 100_000, ShellSettings(), {{}}))
+"""
+    program = subprocess.Popen([sys.executable, "-c", script])
+    while not (tmp_path / "pids").exists() or not pids(tmp_path):
+        os.sched_yield()
+    program.kill()
+    program.wait()
+
+    assert all(map(ends, pids(tmp_path)))
+
+
+def test_a_flood_of_output_is_stopped_and_its_beginning_and_end_are_kept(bench):
+    said = bench.refused("shell", command="echo first; yes")
+
+    assert said.startswith("first\ny\n")
+    assert "bytes left out" in said
+    assert "wrote more than 1,000,000 bytes" in said
+    assert len(said) < 1_200
+
+
+def test_a_command_with_too_many_processes_is_killed(bench):
+    said = bench.refused("shell", command="for i in $(seq 100); do sleep 1000 & done; wait")
+
+    assert "more than 20 processes" in said
+
+
+def test_a_fork_bomb_is_bounded(bench, tmp_path):
+    bench.ask("shell", command="bomb() { bomb | bomb & }; bomb; sleep 5", timeout_ms=4_000)
+
+    assert run_ps(tmp_path) == []
+
+
+def run_ps(folder):
+    """The processes whose working folder is this one."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{name}/cwd") == str(folder):
+                found.append(name)
+        except OSError:
+            continue
+    return found
+
+
+def test_a_command_that_only_computes_is_ended(tmp_path):
+    with Workbench(tmp_path, shell=ShellSettings(cpu_s=1)) as bench:
+        assert "SIGXCPU" in bench("shell", command="exec sh -c 'while :; do :; done'")
+
+
+def test_a_file_that_grows_too_large_is_stopped(tmp_path):
+    with Workbench(tmp_path, shell=ShellSettings(file_bytes=100_000)) as bench:
+        bench("shell", command="head -c 1000000 /dev/zero > big; true")
+
+    assert (tmp_path / "big").stat().st_size == 100_000
+
+
+def test_no_zombie_is_left(bench):
+    before = children()
+    bench("shell", command="true & false & wait")
+
+    assert children() - before == set()
+
+
+def children():
+    """Our own child processes, dead ones too."""
+    found = set()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            parent = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if int(parent) == os.getpid():
+            found.add(name)
+    return found
+
+
+def test_a_folder_that_is_gone_is_an_error(tmp_path):
+    (tmp_path / "inner").mkdir()
+    with Workbench(tmp_path / "inner") as bench:
+        (tmp_path / "inner").rmdir()
+
+        assert "failed" in bench.refused("shell", command="true")
+
+
+def test_a_supervisor_that_is_killed_takes_its_command_along(tmp_path):
+    settings = ShellSettings(confine=False)
+    outcome = run(run_command(tmp_path, "echo $$ > pids; kill -9 $PPID; sleep 1000", 20_000, settings, OURS))
+
+    assert outcome.reason == "lost"
+    assert all(map(ends, pids(tmp_path)))
+
+
+@pytest.mark.parametrize("sizes", [[10], [100], [99, 1, 300], [1] * 500, [1_000, 1]])
+def test_of_much_output_the_beginning_and_the_end_are_kept(sizes):
+    kept, written = Kept(100), b""
+    for number, size in enumerate(sizes):
+        data = bytes([65 + number % 26]) * size
+        kept.add(data)
+        written += data
+
+    if len(written) <= 100:
+        assert kept.text == written.decode()
+    else:
+        assert kept.text.startswith(written[:50].decode() + "\n[… ")
+        assert kept.text.endswith(" bytes left out …]\n" + written[-50:].decode())
