@@ -78,7 +78,7 @@ RULES: dict[str, Rule] = {
     "topic": _text(SHORTEST_TOPIC, LONGEST_TOPIC),
     "format": _one_of(*FORMATS),
     "maxRounds": _whole(1, MOST_ROUNDS),
-    "timeoutPerRound": (lambda value: _is_number(value) and 0 < value <= 3_600), "seconds, above 0, up to 3600",
+    "timeoutPerRound": ((lambda value: _is_number(value) and 0 < value <= 3_600), "seconds, above 0, up to 3600"),
     "costLimit": (
         lambda value: value is None or (_is_number(value) and value > SMALLEST_LIMIT),
         f"an amount in USD above {SMALLEST_LIMIT:.2f}, or null",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 WORD = re.compile(r"\w+")
@@ -20,11 +21,15 @@ def quality_of(rounds: Sequence[Mapping[str, Any]], responses: Sequence[Mapping[
     now = set().union(*(_pairs(one["content"]) for one in spoken)) if spoken else set()
     novelty = 10 * len(now - known) / len(now) if now else 10.0
     repetition = max((_likeness(one, old) for one in spoken for old in before if _same(one, old)), default=0.0)
-    loops = sorted({one["participantId"] for one in spoken for old in before if _same(one, old) and _likeness(one, old) >= LOOP})
+    loops = sorted(
+        {one["participantId"] for one in spoken for old in before if _same(one, old) and _likeness(one, old) >= LOOP}
+    )
     convergence = max(
         (_likeness(one, other) for place, one in enumerate(spoken) for other in spoken[place + 1 :]), default=0.0
     )
-    contradictions = [found for one in spoken for old in before if _same(one, old) for found in _contradictions(one, old)]
+    contradictions = [
+        found for one in spoken for old in before if _same(one, old) for found in _contradictions(one, old)
+    ]
     health = 0.4 * novelty + 0.3 * (10 - repetition) + 0.3 * (10 - convergence)
     return {
         "novelty": round(novelty, 2),
@@ -51,7 +56,7 @@ def _words(text: str) -> list[str]:
 
 def _pairs(text: str) -> set[tuple[str, str]]:
     words = _words(text)
-    return set(zip(words, words[1:], strict=False))
+    return set(pairwise(words))
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
