@@ -18,6 +18,7 @@ from antiphon.machines.charts import load_chart
 from antiphon.machines.debating import endings, ledger, replies, rounds
 from antiphon.machines.debating.context import DebateContext, State, first_context
 from antiphon.machines.debating.events import DebateEvent
+from antiphon.machines.debating.quality import reason_to_stop
 from antiphon.machines.debating.transcript import judge_messages
 
 Event = Mapping[str, Any]
@@ -153,6 +154,12 @@ def tell_verdict(context: DebateContext, event: Event, enqueue: Choice) -> None:
         enqueue.emit({"type": "verdict", "verdict": context["verdict"]})
 
 
+def restore_state(context: DebateContext, event: Event, enqueue: Choice) -> None:
+    """Go on where it was, without what is left of earlier replies."""
+    enqueue("forgetStreams")
+    endings.restore(context, event, enqueue)
+
+
 def set_abandoned(context: DebateContext) -> dict[str, Any]:
     """Given up after an error, or for want of money."""
     error = context["lastError"]
@@ -252,11 +259,7 @@ _ACTIONS: dict[str, Any] = {
     "incrementRound": assign(rounds.increment_round),
     "recordPartialRound": assign(rounds.record_partial_round),
     "noteEarlyStop": assign(
-        {
-            "stoppedEarly": lambda context: rounds.reason_to_stop(
-                context["currentRound"], context["rounds"][-1]["quality"]
-            )
-        }
+        {"stoppedEarly": lambda context: reason_to_stop(context["currentRound"], context["rounds"][-1]["quality"])}
     ),
     "warnOfCost": enqueue_actions(warn_of_cost),
     "displayCostWarning": enqueue_actions(
@@ -286,9 +289,7 @@ _ACTIONS: dict[str, Any] = {
     "cancelActiveStreams": enqueue_actions(replies.cancel_active_streams),
     "cleanupConnections": enqueue_actions(replies.cancel_active_streams),
     "forgetStreams": enqueue_actions(replies.forget_streams),
-    "restoreState": enqueue_actions(
-        lambda context, event, enqueue: (enqueue("forgetStreams"), endings.restore(context, event, enqueue))
-    ),
+    "restoreState": enqueue_actions(restore_state),
     "countRetry": assign({"retryCount": lambda context: context["retryCount"] + 1}),
     "reportPause": enqueue_actions(endings.report_pause),
     "reportFailure": enqueue_actions(endings.report_failure),

@@ -16,7 +16,7 @@ from antiphon.providers.structured import ask
 def rubric(participants: Sequence[str], criteria: Sequence[str]) -> OutputSchema:
     """The verdict as data: a score from 0 to 100 for each participant, in all and by each criterion."""
     score = {"type": "number", "minimum": 0, "maximum": 100}
-    scores = _object({id: score for id in participants})
+    scores = _object(dict.fromkeys(participants, score))
     turn = {"participantId": {"enum": list(participants)}, "phase": {"type": "string"}, "round": {"type": "integer"}}
     return OutputSchema(
         {
@@ -24,7 +24,7 @@ def rubric(participants: Sequence[str], criteria: Sequence[str]) -> OutputSchema
             "properties": {
                 "winner": {"enum": [*participants, None]},
                 "scores": scores,
-                "criteria": _object({name: scores for name in criteria}),
+                "criteria": _object(dict.fromkeys(criteria, scores)),
                 "reasoning": {"type": "string", "minLength": 1, "maxLength": 8000},
                 "references": {"type": "array", "maxItems": 20, "items": _object(turn)},
             },

@@ -189,7 +189,8 @@ def track_judge_costs(context: DebateContext, event: Event) -> dict[str, Any]:
     """What the judge used."""
     said = event.get("output") or event.get("verdict") or event
     usage, judge = usage_of(said), context["judge"]
-    streams = {key: one for key, one in context["activeStreams"].items() if key != (judge or {}).get("id")}
+    own = judge["id"] if judge else None
+    streams = {key: one for key, one in context["activeStreams"].items() if key != own}
     paid = ledger.charged(context, reference(judge["model"]), usage, said.get("costUsd")) if judge and usage else {}
     at = {"lastAt": said["at"]} if said.get("at") is not None else {}
     return {**paid, **at, "activeStreams": streams}

@@ -48,7 +48,7 @@ def price_of(prices: Mapping[str, Any], model: str, usage: Json) -> Decimal | No
         return None
     read, written = usage.get("cachedRead", 0), usage.get("cachedWrite", 0)
     plain = max(0, usage.get("input", 0) - read - written)
-    total = plain * amount(price["input"]) + usage.get("output", 0) * amount(price["output"])
+    total: Decimal = plain * amount(price["input"]) + usage.get("output", 0) * amount(price["output"])
     total += read * amount(price.get("cachedRead") or price["input"])
     total += written * amount(price.get("cachedWrite") or price["input"])
     return total / MILLION

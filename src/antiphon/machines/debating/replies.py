@@ -1,6 +1,7 @@
 """Debaters who speak: asked, heard, failed, asked again; each reply is charged once."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from antiphon.chart.actions import Enqueue
@@ -98,7 +99,8 @@ def start_participant_streams(context: DebateContext, event: Event, enqueue: Cho
             enqueue.raise_(timeout, delay=OPENING_TIMEOUT_MS, id=f"timeout-{id}")
     if context["driver"] != "actors":
         return
-    who, streams, reserve = {one["id"]: one for one in context["participants"]}, dict(context["activeStreams"]), []
+    who, streams = {one["id"]: one for one in context["participants"]}, dict(context["activeStreams"])
+    reserve: list[Decimal] = []
     for number, id in enumerate(asked, start=context["requests"] + 1):
         model, messages = who[id]["model"], messages_for(context, id)
         cost = ledger.estimate(context, model, messages)
@@ -106,15 +108,20 @@ def start_participant_streams(context: DebateContext, event: Event, enqueue: Cho
             enqueue.raise_({"type": "COST_LIMIT", "participantId": id, "estimate": ledger.told(cost)})
             break
         reserve.append(cost)
-        request = f"{context['phase']}-{context['currentRound']}-{id}-{number}"
+        request = f"{context['phase']}-{round_number(context)}-{id}-{number}"
         streams[id] = _stream(request, reference(model), ledger.told(cost))
         enqueue.spawn_child("reply", id=f"reply-{id}", input=_reply_input(context, request, model, messages))
         told = {"participantId": id, "requestId": request, "phase": context["phase"]}
-        enqueue.emit({"type": "turn_started", **told, "roundNumber": context["currentRound"]})
+        enqueue.emit({"type": "turn_started", **told, "roundNumber": round_number(context)})
     enqueue.assign({"activeStreams": streams, "requests": context["requests"] + len(asked)})
 
 
-def _for_the_judge(context: DebateContext) -> Any:
+def round_number(context: DebateContext) -> int:
+    """The number of the round within its phase: there is one round of openings."""
+    return max(1, context["currentRound"])
+
+
+def _for_the_judge(context: DebateContext) -> Decimal:
     # When the limit leads to a verdict, the verdict must be paid for too.
     if context["config"]["onCostLimit"] != "judge" or context["judge"] is None:
         return ledger.amount(0)

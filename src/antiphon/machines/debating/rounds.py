@@ -8,7 +8,8 @@ from antiphon.machines.debating import ledger
 from antiphon.machines.debating.context import DebateContext
 from antiphon.machines.debating.formats import phase_of
 from antiphon.machines.debating.quality import quality_of, reason_to_stop
-from antiphon.machines.debating.replies import failed_response, missing, responded, usage_of
+from antiphon.machines.debating.replies import failed_response, missing, responded, round_number, usage_of
+from antiphon.machines.debating.transcript import current_groups
 
 Event = Mapping[str, Any]
 Choice = Enqueue[DebateContext, Any]
@@ -63,10 +64,11 @@ def _current(context: DebateContext) -> tuple[str, int]:
 
 def made_round(context: DebateContext, *, partial: bool = False) -> dict[str, Any]:
     """The current round out of what was said in it."""
-    said = context["responses"]
+    order = [id for group in current_groups(context) for id in group]
+    said = sorted(context["responses"], key=lambda one: order.index(one["participantId"]))
     found = {
         "phase": context["phase"],
-        "roundNumber": max(1, context["currentRound"]),
+        "roundNumber": round_number(context),
         "timestamp": context["lastAt"],
         "responses": said,
         "tokensUsed": sum(one["tokensUsed"] for one in said),
@@ -120,7 +122,7 @@ def increment_round(context: DebateContext) -> dict[str, Any]:
 def record_partial_round(context: DebateContext) -> dict[str, Any]:
     """What was said in a round that is cut short is kept, and marked."""
     said = any(not one.get("failed") for one in context["responses"])
-    if not said or is_recorded(context, context["phase"], max(1, context["currentRound"])):
+    if not said or is_recorded(context, context["phase"], round_number(context)):
         return {"responses": [], "attempts": {}}
     return _recorded(context, partial=bool(missing(context)))
 

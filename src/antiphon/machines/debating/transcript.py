@@ -56,7 +56,8 @@ def bounded(said: Sequence[Turn], limit: int) -> list[Turn]:
     if not kept:
         return []
     first, rest = kept[0], kept[1:]
-    size, tail = len(first["text"]), []
+    size = len(first["text"])
+    tail: list[Turn] = []
     for turn in reversed(rest):
         size += len(turn["text"])
         if tail and size > allowed:
