@@ -8,6 +8,7 @@ from antiphon.machines.debating import ledger
 from antiphon.machines.debating.config import complete
 from tests.machines.arena import (
     PRICES,
+    SONNET,
     VERDICT,
     Table,
     acting,
@@ -172,8 +173,8 @@ def test_when_the_limit_leads_to_a_verdict_the_verdict_is_reserved():
 
 
 def test_the_judge_too_is_estimated_when_the_limit_is_an_error():
-    table = whole_round(acting(costLimit=0.11))
-    table.send(dear(table, "for", 0.09), "JUDGE_NOW")
+    table = whole_round(acting(costLimit=0.11, judge={"model": {**SONNET, "maxTokens": 6000}}))
+    table.send(dear(table, "for", 0.05), "JUDGE_NOW")
 
     assert (table.state, table.context["resumeTarget"]) == ("error", "judgeEvaluating")
 

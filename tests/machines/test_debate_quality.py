@@ -33,11 +33,10 @@ def test_sides_that_say_the_same_converge():
 def test_a_speaker_who_says_the_opposite_contradicts_himself_and_others_do_not():
     """S4.4 item 10."""
     earlier = before("Closed streets help the shops.", "Nobody shops on foot.")
-    found = quality_of(earlier, said("Closed streets do not help the shops.", "Closed streets never help the shops."))
+    answer = "Closed streets never help the shops."
 
-    assert [one["participantId"] for one in found["contradictions"]] == []
-    strict = quality_of(earlier, said("Closed streets never help the shops.", "x"))
-    assert strict["contradictions"] == [
+    assert quality_of(earlier, said("x", answer))["contradictions"] == []
+    assert quality_of(earlier, said(answer, "x"))["contradictions"] == [
         {
             "participantId": "for",
             "earlier": "Closed streets help the shops",

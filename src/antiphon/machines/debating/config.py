@@ -158,7 +158,8 @@ def _problems(given: Given) -> Iterator[Problem]:
         yield from _fields(given["judge"], {**JUDGE_RULES, "model": (bool, "a model")}, "judge.")
         if "model" in given["judge"]:
             yield from _model_problems(given["judge"]["model"], "judge.model")
-    yield from _together(given, seats)
+    if all(isinstance(one, Mapping) for one in seats):
+        yield from _together(given, seats)
 
 
 def _together(given: Given, seats: list[Given]) -> Iterator[Problem]:
