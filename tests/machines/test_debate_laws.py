@@ -78,7 +78,7 @@ NAMED = [
     {"type": "ARGUMENTS_READY", "responses": replies()}, round_of(), VERDICT, ERROR,
     {"type": "RAISE_LIMIT", "costLimit": 9.0}, {"type": "answer", "costLimit": 99.0},
     {"type": "COST_WARNING", "warning": {"threshold": 1, "currentCost": 2}},
-    {"type": "xstate.done.actor.judge", "output": {"verdict": None, "usage": {"input": 1, "output": 1}, "costUsd": 0.1}},
+    {"type": "xstate.done.actor.judge", "output": {"verdict": None, "usage": {"input": 1}, "costUsd": 0.1}},
     {"type": "xstate.error.actor.judge", "error": LOST},
     {"type": "xstate.done.actor.initialiser", "output": {"prices": PRICES}},
     {"type": "xstate.error.actor.initialiser", "error": {"message": "x"}},
@@ -91,15 +91,17 @@ OUTSIDE = st.one_of(
     st.sampled_from(NAMED),
     st.sampled_from(NAMED),
     st.builds(
-        lambda id, chunk: {"type": "STREAM_CHUNK", "participantId": id, "chunk": chunk}, IDS, st.text(max_size=3)
+        lambda who, chunk: {"type": "STREAM_CHUNK", "participantId": who, "chunk": chunk}, IDS, st.text(max_size=3)
     ),
     st.builds(
-        lambda id, cost: {"type": "STREAM_COMPLETE", "participantId": id, "costUsd": cost, "tokensUsed": 5}, IDS, COSTS
+        lambda who, cost: {"type": "STREAM_COMPLETE", "participantId": who, "costUsd": cost, "tokensUsed": 5},
+        IDS,
+        COSTS,
     ),
-    st.builds(lambda id: {"type": "DEBATER_TIMEOUT", "participantId": id}, IDS),
+    st.builds(lambda who: {"type": "DEBATER_TIMEOUT", "participantId": who}, IDS),
 )
 # Events about replies name a debater, and get the request that is on its way.
-INSIDE = st.builds(lambda type, id, cost, code: (type, id, cost, code), st.sampled_from(
+INSIDE = st.builds(lambda *facts: facts, st.sampled_from(
     ["REPLY.STARTED", "REPLY.COMPLETED", "REPLY.COMPLETED", "REPLY.FAILED", "REPLY.CANCELLED"]
 ), st.sampled_from(["for", "against"]), COSTS, st.sampled_from(["1002", "9002", "interrupted"]))  # fmt: skip
 WALK = st.lists(st.one_of(OUTSIDE, INSIDE, INSIDE), max_size=25)
