@@ -219,7 +219,8 @@ def charge_reply(context: DebateContext, event: Event) -> dict[str, Any]:
     """What a reply cost that did not end well, as far as it is known."""
     id, usage = speaker_of(context, event) or "", event.get("usage") or {}
     streams = {key: stream for key, stream in context["activeStreams"].items() if key != id}
-    if code_of(event.get("error")) in UNSEEN:
+    # With a process all its calls are lost, also those that are cancelled before their loss is told.
+    if context["lost"] or code_of(event.get("error")) in UNSEEN:
         return {"activeStreams": streams, "costTracker": ledger.unseen(context, event.get("costUsd"))}
     paid = ledger.charged(context, model_of(context, id), usage, event.get("costUsd")) if usage else {}
     return {**paid, "activeStreams": streams}
