@@ -27,6 +27,20 @@ def played(reference: Any) -> ScriptedModel:
     return ScriptedModel(tomllib.loads(text), name=reference.model)
 
 
+def brief(reference: Any) -> ScriptedModel:
+    """The same script with a few words for each turn; data stays whole."""
+    text = (files("antiphon.providers") / "scripts" / f"{reference.model}.toml").read_text("utf-8")
+    script = tomllib.loads(text)
+    for reply in script["replies"]:
+        reply["steps"] = [_shortened(step) for step in reply["steps"]]
+    return ScriptedModel(script, name=reference.model)
+
+
+def _shortened(step: Mapping[str, Any]) -> Mapping[str, Any]:
+    text = step.get("text", "{")
+    return step if text.startswith("{") else {"text": " ".join(text.split()[:6])}
+
+
 def host(store: Any, *, script: Any = played) -> Runtime:
     """A runtime that holds debates, in simulated time."""
     models = Models(openers={"scripted": script})

@@ -7,7 +7,7 @@ from typing import Any
 from antiphon.app.debates import Debates
 from antiphon.runtime.records import Commit
 from antiphon.stores.memory import MemoryStore
-from tests.app.debate_stage import CONFIG, essence, host, to_the_end
+from tests.app.debate_stage import CONFIG, brief, essence, host, to_the_end
 from tests.runtime.world import crash, simulate
 
 
@@ -33,7 +33,7 @@ class Mortal:
 
 async def unharmed() -> tuple[dict[str, Any], int]:
     store = Mortal(MemoryStore())
-    async with host(store) as runtime:
+    async with host(store, script=brief) as runtime:
         debates = Debates(runtime)
         id = await debates.create(CONFIG)
         await to_the_end(debates, id)
@@ -43,7 +43,7 @@ async def unharmed() -> tuple[dict[str, Any], int]:
 async def harmed(last: int) -> dict[str, Any]:
     kept = MemoryStore()
     store = Mortal(kept, last)
-    first = await host(store).start()
+    first = await host(store, script=brief).start()
 
     async def life() -> None:
         debates = Debates(first)
@@ -53,7 +53,7 @@ async def harmed(last: int) -> dict[str, Any]:
     await store.died.wait()
     living.cancel()
     crash(first)
-    async with host(kept) as second:
+    async with host(kept, script=brief) as second:
         debates = Debates(second)
         [thread] = await kept.roots()
         await to_the_end(debates, thread.root)
