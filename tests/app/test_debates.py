@@ -134,10 +134,11 @@ def test_a_debate_is_paused_and_resumed_by_its_thread_or_directly() -> None:
     async def main(debates: Debates) -> None:
         id = await debates.create(CONFIG)
         await debates.start(id)
-        await until(debates, id, "state", state="debating")
+        began = await until(debates, id, "state", state="debating")
+        await until(debates, id, "text", began.seq)
         await debates.pause(id)
         assert (await debates.status(id), (await debates.read(id))["state"]) == ("stopped", "paused")
-        with pytest.raises(Refused, match="PAUSE cannot be done now; what can: .*JUDGE_NOW.*RESUME"):
+        with pytest.raises(Refused, match=r"PAUSE cannot be done now; what can: .*JUDGE_NOW.*RESUME"):
             await debates.pause(id)
         await debates.resume(id)
         assert await debates.status(id) == "running"

@@ -84,7 +84,8 @@ def _html(debate: Json) -> Iterator[str]:
             text = _paragraphs(said["content"])
             if said.get("failed"):
                 text = f'<p class="note">did not answer: {escape(reason(said))}</p>'
-            yield f'<section class="turn" style="border-color: {escape(colors[id])}"><h3>{escape(names[id])}</h3>{text}</section>'
+            head = f"<h3>{escape(names[id])}</h3>"
+            yield f'<section class="turn" style="border-color: {escape(colors[id])}">{head}{text}</section>'
         for note in interjections(debate, one):
             yield f"<blockquote>From the audience: {escape(note['text'])}</blockquote>"
     yield from _html_verdict(debate, names, colors)
