@@ -68,7 +68,8 @@ def to_html(debate: Json) -> str:
     body = "\n".join(_html(debate))
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n'
+        f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
+        f"<style>{STYLE}</style>\n</head>\n"
         f"<body>\n<h1>{title}</h1>\n{body}\n</body>\n</html>\n"
     )
 
