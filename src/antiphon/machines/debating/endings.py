@@ -74,7 +74,14 @@ def all_participants_ready(context: DebateContext, event: Event) -> bool:
 def set_participants(context: DebateContext, event: Event) -> dict[str, Any]:
     """Who takes part, and what their models cost."""
     prices = {**context["prices"], **(event.get("prices") or {})}
-    return {"participants": event["participants"], "judge": event.get("judge") or context["judge"], "prices": prices}
+    ids = [one["id"] for one in event["participants"]]
+    return {
+        "participants": event["participants"],
+        "judge": event.get("judge") or context["judge"],
+        "prices": prices,
+        # Who takes part no more has not spoken in the round that is still open.
+        "responses": [one for one in context["responses"] if one["participantId"] in ids],
+    }
 
 
 def set_error(context: DebateContext, event: Event) -> dict[str, Any]:
