@@ -109,8 +109,8 @@ const actions = {
     type: "REPLY.COMPLETED", message: replyMessage(c, e), requestId: c.requestId, usage: c.usage, costUsd: c.costUsd,
     durationMs: c.durationMs, totalTokens: c.totalTokens, stop: c.stop,
   })),
-  reportFailed: report((c) => c.retryDelayMs === null && { type: "REPLY.FAILED", requestId: c.requestId, error: c.error, text: c.text }),
-  reportCancelled: report((c) => ({ type: "REPLY.CANCELLED", requestId: c.requestId, text: c.text })),
+  reportFailed: report((c) => c.retryDelayMs === null && { type: "REPLY.FAILED", requestId: c.requestId, error: c.error, text: c.text, usage: c.usage, costUsd: c.spentUsd }),
+  reportCancelled: report((c) => ({ type: "REPLY.CANCELLED", requestId: c.requestId, text: c.text, usage: c.usage, costUsd: c.spentUsd })),
 };
 
 const guard = (f) => ({ context, event }) => f(context, event);

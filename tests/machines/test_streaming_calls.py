@@ -178,11 +178,15 @@ def test_the_parent_is_told_of_a_failure_only_when_nothing_will_be_tried_any_mor
 
     parent.clock.increment(1_000)
     error = {"code": "1001", "message": "Gone", "recoverable": True}
-    assert parent.send(ERROR) == [{"type": "REPLY.FAILED", "requestId": "r1", "error": error, "text": ""}]
+    assert parent.send(ERROR) == [
+        {"type": "REPLY.FAILED", "requestId": "r1", "error": error, "text": "", "usage": None, "costUsd": 0}
+    ]
 
 
 def test_the_parent_is_told_of_a_cancellation():
-    assert Parent(**ASKED).send(text("Ha"), CANCEL)[-1] == {"type": "REPLY.CANCELLED", "requestId": "r1", "text": "Ha"}
+    used = {"type": "USAGE", "usage": {"input": 3}, "costUsd": 0.5}
+    told = {"type": "REPLY.CANCELLED", "requestId": "r1", "text": "Ha", "usage": {"input": 3}, "costUsd": 0.5}
+    assert Parent(**ASKED).send(text("Ha"), used, CANCEL)[-1] == told
 
 
 def test_the_parent_is_told_when_there_is_nothing_to_spend():

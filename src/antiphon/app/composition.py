@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.app.debates import compose_debate
 from antiphon.chart.machine import Machine
 from antiphon.machines.flow import flow_machine
 from antiphon.machines.streaming import streaming_machine
@@ -37,7 +38,7 @@ def compose(
             "crystallizer": crystallizer(open_model, known),
         }
     )
-    return thread_machine.provide(actors={"chat": chat})
+    return thread_machine.provide(actors={"chat": chat, "debate": compose_debate(open_model, prices=known)})
 
 
 def process(closing: asyncio.Event) -> AsyncLogic:

@@ -79,14 +79,16 @@ def report_failed(context: StreamingContext, event: Event, enqueue: Choice) -> N
     """Tell the parent that the reply failed for good."""
     if must_report(context) and not failures.can_auto_retry(context):
         facts = {"requestId": context["requestId"], "error": context["error"], "text": str(context["text"])}
-        enqueue.send_parent({"type": "REPLY.FAILED", **facts})
+        used = {"usage": context["usage"], "costUsd": context["spentUsd"]}
+        enqueue.send_parent({"type": "REPLY.FAILED", **facts, **used})
 
 
 def report_cancelled(context: StreamingContext, event: Event, enqueue: Choice) -> None:
     """Tell the parent that the reply was cancelled."""
     if must_report(context):
         facts = {"requestId": context["requestId"], "text": str(context["text"])}
-        enqueue.send_parent({"type": "REPLY.CANCELLED", **facts})
+        used = {"usage": context["usage"], "costUsd": context["spentUsd"]}
+        enqueue.send_parent({"type": "REPLY.CANCELLED", **facts, **used})
 
 
 streaming_machine = setup[StreamingContext, StreamingEvent, State](

@@ -1,0 +1,71 @@
+"""A debate whose process dies after any of its commits ends as if nothing had happened."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from antiphon.app.debates import Debates
+from antiphon.runtime.records import Commit
+from antiphon.stores.memory import MemoryStore
+from tests.app.debate_stage import CONFIG, brief, essence, host, to_the_end
+from tests.runtime.world import crash, simulate
+
+
+class Mortal:
+    """A store after one of whose commits nothing happens any more."""
+
+    def __init__(self, inner: MemoryStore, last: int | None = None) -> None:
+        self._inner, self._last = inner, last
+        self.commits = 0
+        self.died = asyncio.Event()
+
+    async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
+        """Store, and perhaps die of it."""
+        await self._inner.commit(commits, written)
+        self.commits += 1
+        if self.commits == self._last:
+            self.died.set()
+            await asyncio.Event().wait()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+async def unharmed() -> tuple[dict[str, Any], int]:
+    store = Mortal(MemoryStore())
+    async with host(store, script=brief) as runtime:
+        debates = Debates(runtime)
+        id = await debates.create(CONFIG)
+        await to_the_end(debates, id)
+        return essence(await debates.read(id)), store.commits
+
+
+async def harmed(last: int) -> dict[str, Any]:
+    kept = MemoryStore()
+    store = Mortal(kept, last)
+    first = await host(store, script=brief).start()
+
+    async def life() -> None:
+        debates = Debates(first)
+        await to_the_end(debates, await debates.create(CONFIG))
+
+    living = asyncio.get_running_loop().create_task(life())
+    await store.died.wait()
+    living.cancel()
+    crash(first)
+    async with host(kept, script=brief) as second:
+        debates = Debates(second)
+        [thread] = await kept.roots()
+        await to_the_end(debates, thread.root)
+        debate = await debates.read(thread.root)
+        assert debate["costTracker"]["unseen"]["calls"] <= 2
+        return essence(debate)
+
+
+def test_a_debate_ends_the_same_whichever_commit_its_process_dies_after() -> None:
+    """S4-12, S4-13, S4-98, S4-100, S4-112, S4-116, S4-B9: transcript, costs and verdict, at every commit."""
+    reference, commits = simulate(unharmed)
+
+    assert commits > 20
+    for last in range(1, commits):
+        assert simulate(lambda: harmed(last)) == reference, f"died after commit {last}"

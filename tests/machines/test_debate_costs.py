@@ -1,0 +1,236 @@
+"""What a debate costs: charged exactly, warned of once, and never more than the limit by what was in flight."""
+
+from decimal import Decimal
+
+import pytest
+
+from antiphon.machines.debating import ledger
+from antiphon.machines.debating.config import complete
+from tests.machines.arena import (
+    PRICES,
+    SONNET,
+    VERDICT,
+    Table,
+    acting,
+    begun,
+    config,
+    debating,
+    replies,
+    reply,
+    round_of,
+    spoken,
+    whole_round,
+)
+
+MODEL = "anthropic:claude-sonnet-4-5"
+WARNED = {"type": "COST_WARNING", "warning": {"threshold": 3.0, "currentCost": 3.15, "acknowledged": False}}
+
+
+def dear(table, id, cost):
+    return spoken(table, id, cost=cost)
+
+
+def test_input_output_and_cached_tokens_are_counted_and_priced_apart():
+    """S4-24, S4-35, S4-105, S4-114, S4-B14: 1000 tokens are not billed twice."""
+    usage = {"input": 1000, "output": 200, "cachedRead": 400, "cachedWrite": 100}
+    said = [reply("for", usage=usage), reply("against", usage={"input": 0, "output": 1000})]
+    table = begun().send({"type": "ARGUMENTS_READY", "responses": said})
+
+    # (500 x 3 + 400 x 0.3 + 100 x 3.75 + 200 x 15) / 1e6 and 1000 x 15 / 1e6
+    first, second = table.context["rounds"][0]["responses"]
+    assert (first["cost"], second["cost"]) == ("0.004995", "0.015")
+    used = table.context["tokenUsage"][MODEL]
+    assert (used["inputTokens"], used["outputTokens"]) == (1000, 1200)
+    assert (used["cachedReadTokens"], used["cachedWriteTokens"]) == (400, 100)
+    assert (used["totalCost"], used["requestCount"], used["estimated"]) == ("0.019995", 2, False)
+    assert table.context["costTracker"]["costByModel"] == {MODEL: "0.019995"}
+
+
+def test_a_bare_total_counts_as_output_and_is_marked():
+    """S4-B14."""
+    bare = [{"participantId": id, "content": "x", "tokensUsed": 1000} for id in ("for", "against")]
+    table = begun().send({"type": "ARGUMENTS_READY", "responses": bare})
+
+    assert table.context["rounds"][0]["costThisRound"] == "0.03"
+    assert table.context["tokenUsage"][MODEL]["estimated"]
+
+
+def test_what_the_provider_says_wins_over_the_table_and_adds_up_without_error():
+    """S4-23, S4-114, S4-122: ten times a tenth is one."""
+    table = acting(maxRounds=5)
+    for _ in range(10):
+        table.send(dear(table, next(iter(table.context["activeStreams"])), 0.1))
+
+    assert table.context["costTracker"]["totalCost"] == "1"
+
+
+def test_a_call_without_a_price_is_counted_as_such():
+    table = begun()
+    table.now.context["prices"].clear()
+    table.send({"type": "ARGUMENTS_READY", "responses": replies()})
+
+    assert (table.context["costTracker"]["totalCost"], table.context["costTracker"]["unpriced"]) == ("0", 2)
+
+
+def test_crossing_the_threshold_warns_once_and_the_debate_goes_on():
+    """S4-34, S4-38, S4-50, S4-51, S4-58, S4-72, S4-93, S4-108, S4-B13."""
+    table = acting(warnAtCost=0.3)
+    table.send(dear(table, "for", 0.25))
+    assert table.context["costTracker"]["warnings"] == []
+    table.send(dear(table, "against", 0.25))
+
+    [warning] = table.context["costTracker"]["warnings"]
+    assert warning == {"threshold": "0.3", "currentCost": "0.5", "timestamp": 5, "acknowledged": False}
+    assert table.state == "debating"
+    table.send("ACKNOWLEDGE_WARNING")
+    assert table.context["costTracker"]["warnings"][0]["acknowledged"]
+    table.send(dear(table, "for", 0.25))
+    assert len(table.context["costTracker"]["warnings"]) == 1
+
+
+@pytest.mark.parametrize("before", [begun, debating, lambda: debating().send("STOP"), lambda: debating().send("PAUSE")])
+def test_warnings_are_taken_and_acknowledged_wherever_the_debate_is(before):
+    """S4-72, S4-B13: a warning from outside too, once for its threshold."""
+    table = before()
+    state = table.state
+    table.send(WARNED)
+    assert any(one["type"] == "cost_warning" for one in table.told)
+    table.send(WARNED, "ACKNOWLEDGE_WARNING")
+
+    assert table.state == state
+    assert [one["acknowledged"] for one in table.context["costTracker"]["warnings"]] == [True]
+
+
+def test_an_acknowledgement_without_a_warning_is_refused():
+    table = debating()
+
+    assert not table.now.can({"type": "ACKNOWLEDGE_WARNING"})
+    assert not Table().now.can(WARNED)
+
+
+def test_reaching_the_limit_is_an_error_that_cannot_be_retried():
+    """S4-08, S4-57, S4-76, S4-111, S4-B12, S4-B20: charged in debating, the machine goes to error by itself."""
+    table = whole_round(acting(costLimit=5.0))
+    table.send(dear(table, "for", 5.5))
+
+    assert table.state == "error"
+    error = table.context["lastError"]
+    assert (error["type"], error["message"], error["retryable"]) == ("cost_limit", "Cost limit exceeded", False)
+    assert table.context["costTracker"]["overshoot"] == "0.509"
+    assert not table.now.can({"type": "RETRY"})
+    assert table.spawned == []
+
+
+def test_the_limit_holds_in_the_openings_too():
+    """S4-B12: after every charge in all active states."""
+    table = acting(costLimit=5.0)
+    table.send(dear(table, "for", 5.0))
+
+    assert (table.state, table.context["lastError"]["type"]) == ("error", "cost_limit")
+
+
+def test_the_limit_can_lead_to_the_judge_instead():
+    """S4-08, S4-60, S4-B12: onCostLimit."""
+    table = whole_round(acting(costLimit=5.0, onCostLimit="judge"))
+    table.send(dear(table, "for", 5.5))
+
+    assert table.state == "judgeEvaluating"
+    assert [one["id"] for one in table.spawned] == ["judge"]
+    assert table.context["rounds"][-1]["partial"]
+    table.send(VERDICT)
+    assert table.context["outcome"] == "verdict"
+
+
+def test_no_call_is_made_that_might_break_the_limit():
+    """S4-B12: an estimate before every call, with what the calls on their way may cost."""
+    table = acting(costLimit=0.11)
+    assert set(table.context["activeStreams"]) == {"for", "against"}
+    table.send(dear(table, "for", 0.05), dear(table, "against", 0.05))
+
+    error = table.context["lastError"]
+    assert (table.state, error["type"]) == ("error", "cost_limit")
+    assert Decimal(error["estimate"]) + Decimal("0.1") > Decimal("0.11")
+    assert table.spawned == []
+    assert table.context["costTracker"]["overshoot"] == "0"
+
+
+def test_the_calls_on_their_way_are_reserved():
+    """S4-B12: two openings of up to 0.0602 each do not both fit into 0.11."""
+    model = {"provider": "anthropic", "modelId": "claude-sonnet-4-5", "maxTokens": 4000}
+    sides = [{"id": id, "position": id, "model": model} for id in ("for", "against")]
+    table = acting(costLimit=0.11, participants=sides)
+
+    assert (table.state, [one["id"] for one in table.spawned]) == ("error", ["reply-for"])
+
+
+def test_when_the_limit_leads_to_a_verdict_the_verdict_is_reserved():
+    """S4-B12."""
+    table = acting(costLimit=0.11, onCostLimit="judge")
+    table.send(dear(table, "for", 0.04), dear(table, "against", 0.04))
+
+    assert table.state == "judgeEvaluating"
+    assert table.context["costTracker"]["overshoot"] == "0"
+
+
+def test_the_judge_too_is_estimated_when_the_limit_is_an_error():
+    table = whole_round(acting(costLimit=0.11, judge={"model": {**SONNET, "maxTokens": 6000}}))
+    table.send(dear(table, "for", 0.05), "JUDGE_NOW")
+
+    assert (table.state, table.context["resumeTarget"]) == ("error", "judgeEvaluating")
+
+
+def test_a_higher_limit_leads_back_to_where_it_was():
+    """S4-B25: same round, nothing repeated."""
+    table = whole_round(acting(costLimit=5.0))
+    table.send(dear(table, "for", 5.5))
+    for wrong in (5.0, "6", None, True):
+        assert table.send({"type": "RAISE_LIMIT", "costLimit": wrong}).state == "error"
+    table.send({"type": "RAISE_LIMIT", "costLimit": 8.0})
+
+    assert (table.state, table.context["currentRound"], table.context["config"]["costLimit"]) == ("debating", 1, 8.0)
+    assert [one["id"] for one in table.spawned] == ["reply-against"]
+    assert table.context["costTracker"]["overshoot"] == "0"
+
+
+def test_a_debate_given_up_for_want_of_money_says_so():
+    """S4-B11."""
+    table = whole_round(acting(costLimit=5.0))
+    table.send(dear(table, "for", 5.5), "STOP")
+
+    assert (table.state, table.context["outcome"]) == ("completed", "cost_limit")
+
+
+def test_a_limit_can_be_raised_before_it_is_reached():
+    assert (
+        debating(costLimit=1.0).send({"type": "RAISE_LIMIT", "costLimit": 2.0}).context["costTracker"]["limitThreshold"]
+        == "2"
+    )
+
+
+def test_the_seeds_own_test_of_the_limit_holds_from_a_snapshot():
+    """S4-111, S4-B20: costs of 5.5 with a limit of 5, in debating."""
+    table = debating(costLimit=5.0)
+    table.now.context["costTracker"]["totalCost"] = 5.5
+    table.send({"type": "STREAM_CHUNK", "participantId": "for", "chunk": "x"})
+
+    assert (table.state, table.context["lastError"]["type"]) == ("error", "cost_limit")
+
+
+def test_what_is_cut_off_without_a_report_is_stated_apart():
+    table = acting().send("STOP")
+
+    unseen = table.context["costTracker"]["unseen"]
+    assert (table.context["outcome"], unseen["calls"]) == ("stopped", 2)
+    assert Decimal(unseen["cost"]) > 0
+
+
+@pytest.mark.parametrize(("value", "text"), [("0.10", "0.1"), ("100", "100"), ("1E-7", "0.0000001"), ("0.0", "0")])
+def test_amounts_are_plain_texts(value, text):
+    assert ledger.told(Decimal(value)) == text
+
+
+def test_prices_are_looked_up_once_and_kept():
+    """S4-114."""
+    assert begun().context["prices"] == PRICES
+    assert complete(config())["costLimit"] is None
+    assert round_of()["type"] == "ROUND_COMPLETE"
