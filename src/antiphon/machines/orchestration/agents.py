@@ -149,7 +149,7 @@ def next_by_rule(agent: AgentConfig, *, success: bool, exhausted: bool, output: 
             return rule["to"]
     if exhausted and rules.get("onMaxIterations"):
         return rules["onMaxIterations"]
-    return rules.get("onSuccess" if success else "onFailure")
+    return rules.get("onSuccess") if success else rules.get("onFailure")
 
 
 def has_output_rule(agent: AgentConfig, output: str) -> bool:

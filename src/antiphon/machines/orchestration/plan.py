@@ -137,9 +137,7 @@ def ready_steps(plan: Plan | None) -> list[PlanStep]:
     if plan is None:
         return []
     finished = {step["index"] for step in plan["steps"] if step["status"] in FINISHED}
-    return [
-        step for step in plan["steps"] if step["status"] not in FINISHED and finished.issuperset(step["dependsOn"])
-    ]
+    return [step for step in plan["steps"] if step["status"] not in FINISHED and finished.issuperset(step["dependsOn"])]
 
 
 def problems_with(plan: Plan | None, agents: Sequence[str] = ()) -> list[str]:
