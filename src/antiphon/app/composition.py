@@ -1,10 +1,11 @@
-"""The machines composed: thread ⊃ chat ⊃ reply, tools and permission, with the services behind their actors."""
+"""The machines composed: thread ⊃ chat or run ⊃ reply, tools and permission, with the services behind their actors."""
 
 import asyncio
 from collections.abc import Callable
 from typing import Any
 
 from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.app.runs import compose_run
 from antiphon.chart.machine import Machine
 from antiphon.machines.flow import flow_machine
 from antiphon.machines.streaming import streaming_machine
@@ -26,9 +27,8 @@ def compose(
 ) -> Machine[Any, Any]:
     """The thread machine with everything inside it."""
     known = prices or Prices()
-    tools = tools_machine.provide(
-        actors={"tool": call_tool(toolbox or NoTools()), "process": process(closing or asyncio.Event())}
-    )
+    lifetime = process(closing or asyncio.Event())
+    tools = tools_machine.provide(actors={"tool": call_tool(toolbox or NoTools()), "process": lifetime})
     chat = flow_machine.provide(
         actors={
             "reply": streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=known)}),
@@ -37,7 +37,8 @@ def compose(
             "crystallizer": crystallizer(open_model, known),
         }
     )
-    return thread_machine.provide(actors={"chat": chat})
+    run = compose_run(open_model, process=lifetime, prices=known, toolbox=toolbox)
+    return thread_machine.provide(actors={"chat": chat, "run": run})
 
 
 def process(closing: asyncio.Event) -> AsyncLogic:

@@ -165,7 +165,8 @@ def _read_toml(name: str, text: str) -> _File:
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"line (\d+)", str(error))
         raise _Unreadable(Problem(name, int(found.group(1)) if found else 1, f"it is no TOML: {error}")) from error
-    lines, table = {}, ""
+    lines: dict[str, int] = {}
+    table = ""
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\[+([\w.]+)\]+", line):
             table = f"{header.group(1)}."

@@ -1,6 +1,6 @@
 """The arbiter: a model, or rules, that say who works next; the logic behind the orchestrator's two services."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
@@ -17,7 +17,7 @@ from antiphon.providers.structured import Structured, ask
 Json = dict[str, Any]
 RULES = "rules"
 ROLE = (
-    "You are the arbiter of a team of agents. You do not do the work: you say who works next, or that the task is done. "
+    "You are the arbiter of a team of agents. You do not do the work: you say who works next, or that all is done. "
     "SELECT_MODE names the agent in `mode`; give `parallel` only for steps that do not wait for each other. "
     "CONTINUE lets the same agent go on, RETRY has the last work done again, COMPLETE ends the task with a `summary`. "
     "Name in `completed` the steps of the plan that are done. Judge by what was done, not by what was promised."
@@ -76,8 +76,3 @@ def _cost(prices: Prices, provider: Provider, found: Structured) -> float | None
         prices.cost(provider.model, one.usage, answered_by=one.answered_by, tier=one.tier) for one in found.replies
     ]
     return None if None in costs else float(sum(one.amount for one in costs if one is not None))
-
-
-def hand_made(select: Callable[[Mapping[str, Any]], Awaitable[Json]]) -> AsyncLogic:
-    """An arbiter from any async function of the input, for tests and for those who bring their own."""
-    return from_task(select)

@@ -36,7 +36,7 @@ def backoff(context: OrchestratorContext) -> float:
     error = context["lastError"]
     asked = (error.get("retryAfterMs") if error else None) or 0
     failures = max(1, context["consecutiveFailures"])
-    wait = min(context["backoffMs"] * 2 ** min(failures - 1, 30), context["longestBackoffMs"])
+    wait: float = min(context["backoffMs"] * 2 ** min(failures - 1, 30), context["longestBackoffMs"])
     return max(wait, asked)
 
 
