@@ -54,17 +54,17 @@ EVENTS = [
     {"type": "FORCE_AGENT", "agentName": "reviewer", "task": "t"}, {"type": "GRACE_OVER"}, {"type": "WALL_TIME"},
     decision({"type": "SHRUG"}),
 ]  # fmt: skip
-INPUT = {"agents": RULED, "maxIterations": 3, "maxFailures": 2, "maxCostUsd": 1.0, "graceMs": 10}
+INPUT = {"agents": RULED, "maxIterations": 2, "maxFailures": 2, "maxCostUsd": 1.0, "graceMs": 10}
 
 
 def is_explored(snapshot):
     context = snapshot.context
     return (
-        context["iterationCount"] > 3
+        context["iterationCount"] > 2
         or len(context["guidance"]) > 1
         or len(context["lostAgents"]) > 1
         or context["toolsRunning"] > 1
-        or context["costUsd"] > 1
+        or context["costUsd"] > 2
         or (context["plan"] or {}).get("version", 0) > 2
     )
 
@@ -76,7 +76,7 @@ def situation(snapshot):
         "startedAt": None, "executionStartedAt": None, "lastArbiterDecision": None, "executionCostUsd": 0,
         "guidance": [], "task": bool(context["task"]), "agents": {}, "currentAgent": None, "tools": [],
         "plan": context["plan"] and context["plan"]["currentStepIndex"], "lastError": bool(context["lastError"]),
-        "crew": [],
+        "crew": [], "currentMode": bool(context["currentMode"]), "costUsd": context["costUsd"] >= 1,
     }  # fmt: skip
     return json.dumps([snapshot.value, {**context, **known}])
 
@@ -206,12 +206,27 @@ def test_a_loop_of_immediate_answers_lets_the_event_loop_live():
     assert ticks > 40
 
 
+DECISIONS = [one["decision"] for one in EVENTS if one["type"] == "ARBITER_DECISION"]
+ENDS = {
+    "outputs": {
+        "arbiterSelectAgent": [{"decision": one} for one in DECISIONS],
+        "arbiterEvaluate": DECISIONS,
+        "agentExecutor": [one["result"] for one in EVENTS if one["type"] == "AGENT_COMPLETE"],
+    },
+    "errors": {
+        "arbiterSelectAgent": [BUSY, LOST],
+        "arbiterEvaluate": [BUSY, LOST],
+        "agentExecutor": [BROKEN, LOST],
+    },
+}
+
+
 def test_a_few_paths_take_every_transition():
     """X-11, E-19."""
-    missing = {}
-    for input in (INPUT, {**INPUT, "dryRun": True}, {"agents": {}}):
-        found = get_transition_paths(BY_HAND, input=input, **OPTIONS)
-        names = {str(one) for one in found.unreached}
-        missing = names if not missing else missing & names
+    missing = None
+    for input in ({**INPUT, "plan": PLAN}, {**INPUT, "dryRun": True}, {"agents": {}}):
+        found = get_transition_paths(BY_HAND, input=input, **OPTIONS, **ENDS)
+        left = {(str(one), str(one.guard)) for one in found.unreached}
+        missing = left if missing is None else missing & left
 
     assert missing == set()
