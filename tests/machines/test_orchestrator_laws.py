@@ -76,7 +76,7 @@ def situation(snapshot):
         "startedAt": None, "executionStartedAt": None, "lastArbiterDecision": None, "executionCostUsd": 0,
         "guidance": [], "task": bool(context["task"]), "agents": {}, "currentAgent": None, "tools": [],
         "plan": context["plan"] and context["plan"]["currentStepIndex"], "lastError": bool(context["lastError"]),
-        "crew": [], "currentMode": bool(context["currentMode"]), "costUsd": context["costUsd"] >= 1,
+        "crew": [], "costUsd": context["costUsd"] >= 1,
     }  # fmt: skip
     return json.dumps([snapshot.value, {**context, **known}])
 
