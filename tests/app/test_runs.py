@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +11,23 @@ import pytest
 from antiphon.app.app import App
 from antiphon.app.errors import Refused, UnknownThread
 from antiphon.app.runs import Runs
+from antiphon.providers.base import Delta, Request, TextDelta
+from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.models import Models
 from antiphon.stores.memory import MemoryStore
+from tests.app.stage import Teller
 from tests.app.workshop import GOOD, Workshop, calls, decides, says, script, small_task, team
 from tests.machines.team import agent
 
 PATIENCE_S = 30
 
 
-def staged(folder: Path, main: Callable[[Runs, Workshop], Awaitable[Any]]) -> Any:
+def staged(folder: Path, main: Callable[[Runs, Workshop], Awaitable[Any]], models: Models | None = None) -> Any:
     """Run something with a workshop."""
 
     async def run() -> Any:
         box = Workshop(folder)
-        async with App(MemoryStore(), toolbox=box) as app, asyncio.timeout(PATIENCE_S):
+        async with App(MemoryStore(), toolbox=box, models=models) as app, asyncio.timeout(PATIENCE_S):
             return await main(Runs(app.runtime), box)
 
     return asyncio.run(run())
@@ -49,11 +53,11 @@ def test_a_team_does_a_small_task_with_a_retry_and_a_review_that_sends_it_back(t
             "planner", "developer", "tester", "developer", "reviewer", "developer", "reviewer",
         ]  # fmt: skip
         assert (tmp_path / "add.py").read_text() == '"""Sums."""\n\n' + GOOD
-        assert [call.name for call in box.calls] == ["write_file", "check", "write_file", "write_file"]
+        assert [call.name for call in box.calls] == ["write_file", "shell", "write_file", "write_file"]
         assert [step["status"] for step in result["plan"]["steps"]] == ["complete"]
         words = "".join(one.facts["text"] for one in heard if one.kind == "text")
         assert "First version." in words
-        assert "[rawko] Tool call: check" in [one.facts.get("text") for one in heard]
+        assert "[rawko] Tool call: shell" in [one.facts.get("text") for one in heard]
 
     staged(tmp_path, main)
 
@@ -91,8 +95,8 @@ def test_agents_work_in_parallel_and_one_that_fails_stops_no_other(tmp_path: Pat
         agents: Any = [agent(name) for name in ("red", "blue", "grey")]
         id = await runs.create(agents, model=model)
         plan = {"steps": ["red wall", "blue wall", "grey wall"]}
-        await runs._begin(id, message={"task": "paint", "text": "paint", "plan": plan, "at": 1})
-        async for _ in runs.until_idle(id):
+        receipt = await runs.start(id, "paint", plan=plan)
+        async for _ in runs.until_idle(id, receipt.seq - 1):
             pass
         result = await runs.result(id)
 
@@ -205,29 +209,50 @@ def test_a_run_is_steered_by_a_person(tmp_path: Path) -> None:
     staged(tmp_path, main)
 
 
-def test_a_model_that_is_busy_for_a_while_is_waited_for(tmp_path: Path) -> None:
-    """S1-B2, S1-66."""
+class Moody(Teller):
+    """A model that is busy at first."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+        """Refuse once, for long."""
+        if not self.asked:
+            self.asked.append(request)
+            raise ProviderError(Code.RATE_LIMITED, "busy", retry_after_ms=100_000)
+        async for delta in super().stream(request):
+            yield delta
+
+
+def test_a_model_that_is_busy_is_waited_for_unless_a_person_does_not_want_to(tmp_path: Path) -> None:
+    """S1-B2, S1-66, S1-47."""
 
     async def main(runs: Runs, box: Workshop) -> None:
-        busy = {
-            "system": "developer",
-            "steps": [{"error": "3001", "message": "busy", "times": 1, "retry_after_ms": 100_000}, {"text": "Done."}],
-        }
-        broken = script(tmp_path, {"system": "developer", "steps": [{"error": "9001", "message": "never"}]})
-        id = await runs.create(team("developer"), model=broken, arbiter={"kind": "rules"})
-        await finished(runs, id)
-        result = await runs.result(id)
-        assert result is not None
-        assert (await runs.status(id), result["error"]["message"]) == ("failed", "never")
-        id = await runs.create(team("developer"), model=script(tmp_path, busy), arbiter={"kind": "rules"}, backoffMs=1)
+        id = await runs.create(team("developer"), model="scripted:teller", arbiter={"kind": "rules"})
         await runs.start(id, "Write add.py")
         async for one in runs.follow(id):
             if one.kind == "agent_failed":
                 break
+        context = await runs.context(id)
+        assert context is not None
+        assert (context["totalFailures"], context["lastError"]["retryAfterMs"]) == (1, 100_000)
         receipt = await runs.retry(id)
         async for _ in runs.until_idle(id, receipt.seq - 1):
             pass
+
         assert await runs.status(id) == "completed"
+
+    staged(tmp_path, main, Moody([TextDelta("Done.")]).models)
+
+
+def test_a_model_that_is_not_there_fails_the_run(tmp_path: Path) -> None:
+    """S1-67, S1-55."""
+
+    async def main(runs: Runs, box: Workshop) -> None:
+        broken = script(tmp_path, {"system": "developer", "steps": [{"error": "9001", "message": "never"}]})
+        id = await runs.create(team("developer"), model=broken, arbiter={"kind": "rules"})
+        await finished(runs, id)
+        result = await runs.result(id)
+
+        assert result is not None
+        assert (await runs.status(id), result["error"]["message"]) == ("failed", "never")
 
     staged(tmp_path, main)
 

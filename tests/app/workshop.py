@@ -16,12 +16,12 @@ class Workshop:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.calls: list[ToolCall] = []
-        self.tools = tuple(Tool(name, name, {"type": "object"}) for name in ("write_file", "read_file", "check"))
+        self.tools = tuple(Tool(name, name, {"type": "object"}) for name in ("write_file", "read_file", "shell"))
 
     @property
     def listed(self) -> list[dict[str, Any]]:
         """The tools as a run's settings have them."""
-        return tools_to_json(self.tools, {"write_file": "write", "read_file": "read", "check": "read"})
+        return tools_to_json(self.tools, {"write_file": "write", "read_file": "read", "shell": "write"})
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Write, read, or see whether a file is Python."""
@@ -99,8 +99,8 @@ def small_task(folder: Path) -> str:
         decides("(?s)tests failed", type="SELECT_MODE", mode="developer", reason="mend it"),
         decides(None, type="SELECT_MODE", mode="planner", reason="plan first"),
         says("planner", 'Plan ready.\n```json\n{"steps": ["Write add.py"], "confidence": 0.9}\n```'),
-        says("tester", "Tests failed: it is no Python.", after="check"),
-        calls("tester", "check", {"path": "add.py"}),
+        says("tester", "Tests failed: it is no Python.", after="shell"),
+        calls("tester", "shell", {"command": "python -m py_compile add.py", "path": "add.py"}),
         says("developer", "Third version.", when="changes wanted", after="write_file"),
         calls("developer", "write_file", {"path": "add.py", "content": '"""Sums."""\n\n' + GOOD}, when="changes wanted"),
         says("developer", "Second version.", when="tests failed", after="write_file"),

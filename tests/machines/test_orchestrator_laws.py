@@ -23,7 +23,20 @@ from antiphon.machines.charts import load_chart
 from antiphon.machines.crew import crew_machine
 from antiphon.machines.orchestrator import orchestrator_machine
 from tests.machines.team import (
-    AGAIN, AGENTS, BROKEN, BUSY, BY_HAND, COMPLETE, CONTINUE, FAILED, PLAN, START, agent, decision, done, select,
+    AGAIN,
+    AGENTS,
+    BROKEN,
+    BUSY,
+    BY_HAND,
+    COMPLETE,
+    CONTINUE,
+    FAILED,
+    PLAN,
+    START,
+    agent,
+    decision,
+    done,
+    select,
 )  # fmt: skip
 
 PAGE = (Path(__file__).parents[2] / "docs" / "machines" / "orchestrator.md").read_text(encoding="utf-8")

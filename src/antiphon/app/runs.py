@@ -102,9 +102,10 @@ class Runs:
             except RootExists:
                 continue
 
-    async def start(self, id: str, task: str) -> Receipt:
-        """Give the run its task; a run that has ended takes another one."""
-        return await self._begin(id, message={"text": task, "at": self._runtime.now()})
+    async def start(self, id: str, task: str, *, plan: Mapping[str, Any] | None = None) -> Receipt:
+        """Give the run its task, maybe with a plan; a run that has ended takes another one."""
+        message = {"text": task, "at": self._runtime.now(), **({} if plan is None else {"plan": dict(plan)})}
+        return await self._begin(id, message=message)
 
     async def answer(self, id: str, text: str | None = None, **given: Any) -> Receipt:
         """Answer a question in words, or a request for permission with `decision` and `scope`."""

@@ -47,7 +47,7 @@ def reply_input(context: Context) -> Json:
     system = {"role": "system", "parts": [{"type": "text", "text": agent.get("systemPrompt", "")}]}
     budget = context["budgetUsd"]
     return {
-        "requestId": f"{context['agentId']}-{context['turns']}",
+        "requestId": f"{context['turnId']}{context['agentId']}-{context['turns']}",
         "model": context["model"],
         "prompt": None,
         "messages": [system, *context["messages"]],
@@ -142,7 +142,7 @@ def call_tools(context: Context, event: Event, enqueue: Enqueue[Any, Any]) -> No
         enqueue.send_parent({"type": "AGENT_TOOL_CALL", "agentId": context["agentId"], "toolCall": told})
     if context["calls"]:
         consent = context["consent"]
-        request = f"{context['agentId']}-tools-{context['turns']}"
+        request = f"{context['turnId']}{context['agentId']}-tools-{context['turns']}"
         input = {"requestId": request, "calls": context["calls"], "consent": consent}
         limit = consent.get("timeoutMs")
         enqueue.spawn_child(TOOLS, id=TOOLS, input=input if limit is None else {**input, "timeoutMs": limit})

@@ -56,6 +56,8 @@ def _assignment(context: OrchestratorContext, name: str, step: int | None, share
     return {
         "agent": agent,
         "step": step,
+        # Requests of an earlier turn must not be taken for those of this one.
+        "turnId": f"{context['iterationCount']}-",
         "model": agent.get("model") or context["model"],
         "prompt": agent_prompt(context, step),
         "messages": bounded(context["conversations"].get(name, [])) if len(context["crew"]) == 1 else [],
