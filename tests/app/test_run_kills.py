@@ -1,4 +1,4 @@
-"""A run whose process dies at every commit: it is resumed, comes to its end, and no finished tool call is made again."""
+"""A run whose process dies at every commit: it is resumed and comes to its end, and no finished call is repeated."""
 
 import asyncio
 from collections import Counter

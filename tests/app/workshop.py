@@ -85,6 +85,7 @@ def decides(when: str | None, **decision: Any) -> dict[str, Any]:
 
 
 GOOD, BAD = "def add(a, b):\n    return a + b\n", "def add(a, b) return a + b\n"
+TOLD = '"""Sums."""\n\n' + GOOD
 
 
 def small_task(folder: Path) -> str:
@@ -102,7 +103,7 @@ def small_task(folder: Path) -> str:
         says("tester", "Tests failed: it is no Python.", after="shell"),
         calls("tester", "shell", {"command": "python -m py_compile add.py", "path": "add.py"}),
         says("developer", "Third version.", when="changes wanted", after="write_file"),
-        calls("developer", "write_file", {"path": "add.py", "content": '"""Sums."""\n\n' + GOOD}, when="changes wanted"),
+        calls("developer", "write_file", {"path": "add.py", "content": TOLD}, when="changes wanted"),
         says("developer", "Second version.", when="tests failed", after="write_file"),
         calls("developer", "write_file", {"path": "add.py", "content": GOOD}, when="tests failed"),
         says("developer", "First version.", after="write_file"),

@@ -286,7 +286,8 @@ def test_a_crew_of_which_all_failed_has_failed():
 EVENTS = [
     replied("x"), replied("", call("write")), replied("", call("ask_user", question="?")), replied("y", stop="length"),
     {"type": "REPLY.FAILED", "error": LOST, "text": ""}, {"type": "REPLY.FAILED", "error": {"code": "1"}, "text": ""},
-    {"type": "REPLY.CANCELLED", "text": ""}, {"type": "REPLY.STARTED"}, {"type": "ANSWER", "text": "a", "decision": "allow"},
+    {"type": "REPLY.CANCELLED", "text": ""}, {"type": "REPLY.STARTED"},
+    {"type": "ANSWER", "text": "a", "decision": "allow"},
     {"type": "CANCEL"}, {"type": "RESUME"}, {"type": "wait", "reason": "permission", "calls": []}, answered("c-write"),
     answered("c-write", lost=True),
 ]  # fmt: skip

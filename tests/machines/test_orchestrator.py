@@ -6,6 +6,7 @@ import pytest
 
 from antiphon import create_actor, from_task, wait_for
 from antiphon.machines.charts import load_chart
+from antiphon.machines.orchestration.context import OrchestratorContext
 from antiphon.machines.orchestrator import GUARDS, orchestrator_machine
 from tests.machines.team import (
     AGAIN,
@@ -59,6 +60,11 @@ def test_input_goes_over_defaults_but_null_does_not():
     context = Run(maxIterations=None, maxFailures=5, providerName="other").context
 
     assert (context["maxIterations"], context["maxFailures"], context["providerName"]) == (50, 5, "other")
+
+
+def test_the_context_is_typed_key_by_key():
+    """S1-102: one flat TypedDict, which editors and mypy read without inferring anything."""
+    assert list(OrchestratorContext.__annotations__) == list(load_chart("orchestrator")["context"])
 
 
 def test_all_eight_states_are_there_and_described():
@@ -186,10 +192,9 @@ def test_the_order_of_decisions_lets_no_retry_pass_the_limit():
     assert run.context["lastArbiterDecision"] == {"type": "COMPLETE", "summary": "Max iterations reached"}
     assert (run.output["success"], run.output["reason"]) == (False, "max_iterations")
     assert "[rawko] Max iterations (5) reached" in run.lines
-    order = [one.get("guard") for one in load_chart("orchestrator")["states"]["evaluating"]["invoke"]["onDone"]]
-    assert [name for name in order if name in ("isComplete", "maxIterationsReached", "hasAgent", "shouldRetry", "shouldContinue")] == [
-        "isComplete", "maxIterationsReached", "hasAgent", "shouldRetry", "shouldContinue",
-    ]  # fmt: skip
+    candidates = load_chart("orchestrator")["states"]["evaluating"]["invoke"]["onDone"]
+    order = ["isComplete", "maxIterationsReached", "hasAgent", "shouldRetry", "shouldContinue"]
+    assert [one["guard"] for one in candidates if one.get("guard") in order] == order
 
 
 def test_errors_of_the_arbiter_are_counted_and_waited_for():

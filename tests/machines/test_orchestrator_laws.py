@@ -1,4 +1,4 @@
-"""Laws of the orchestrator: every state and transition is reachable, it survives being stored, and no walk is endless."""
+"""Laws of the orchestrator: every state and transition can be reached, it can be stored anywhere, and it ends."""
 
 import asyncio
 import json
@@ -61,8 +61,10 @@ EVENTS = [
     {"type": "AGENT_MESSAGE", "message": {"role": "assistant", "content": "x"}, "costUsd": 1.0},
     {"type": "AGENT_TOOL_RESULT", "toolResult": {"id": "1", "name": "shell"}},
     {"type": "AGENT_PLAN", "planUpdates": PLAN}, {"type": "AGENT_GOES_ON", "agentId": "agent-0"},
-    {"type": "AGENT_LOST", "agentId": "agent-0"}, {"type": "answer", "text": "this"}, {"type": "message", "text": "more"},
-    {"type": "message"}, {"type": "resume"}, {"type": "retry"}, {"type": "cancel"}, {"type": "CANCEL"}, {"type": "RESET"},
+    {"type": "AGENT_LOST", "agentId": "agent-0"}, {"type": "answer", "text": "this"},
+    {"type": "message", "text": "more"},
+    {"type": "message"}, {"type": "resume"}, {"type": "retry"}, {"type": "cancel"}, {"type": "CANCEL"},
+    {"type": "RESET"},
     {"type": "RETRY"}, {"type": "SKIP_STEP"}, {"type": "FORCE_AGENT", "agentName": "reviewer"},
     {"type": "FORCE_AGENT", "agentName": "reviewer", "task": "t"}, {"type": "GRACE_OVER"}, {"type": "WALL_TIME"},
     decision({"type": "SHRUG"}),

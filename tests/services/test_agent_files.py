@@ -41,7 +41,8 @@ def test_the_default_files_can_be_copied_and_loaded(tmp_path):
 def test_three_formats_say_the_same(tmp_path):
     """S1-95, S1.4 item 2."""
     yaml = "name: bard\nwhenToUse: for poems\nsystemPrompt: You are the bard of this team.\n"
-    toml = 'name = "singer"\nwhenToUse = "for songs"\nsystemPrompt = "You are the singer of this team."\n[limits]\nmaxIterations = 3\n'
+    toml = 'name = "singer"\nwhenToUse = "for songs"\nsystemPrompt = "You are the singer of this team."\n'
+    toml += "[limits]\nmaxIterations = 3\n"
     agents = load_all_agents(folder(tmp_path, poet_md=POET, bard_yaml=yaml, singer_toml=toml)).agents
 
     assert list(agents) == ["bard", "poet", "singer"]
@@ -102,7 +103,8 @@ def test_one_name_is_for_one_agent_and_all_mistakes_are_told_at_once(tmp_path):
 
 
 def test_odd_things_are_warned_of(tmp_path):
-    odd = "name: poet\nwhenToUse: x\nsystemPrompt: Short.\ntools: {allowed: [a], blocked: [a]}\nshell: {allowed: ['*']}\ntransitions: {onFailure: poet}\n"
+    odd = "name: poet\nwhenToUse: x\nsystemPrompt: Short.\n"
+    odd += "tools: {allowed: [a], blocked: [a]}\nshell: {allowed: ['*']}\ntransitions: {onFailure: poet}\n"
     warnings = [str(one) for one in load_all_agents(folder(tmp_path, poet_yaml=odd)).warnings]
 
     assert [one.split(": ")[0] for one in warnings] == ["poet.yaml:3", "poet.yaml:4", "poet.yaml:6", "poet.yaml:5"]
