@@ -36,6 +36,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "providers": {"httpx2", "httpcore2", "genai_prices", "numpy", "xllamacpp"},
     "tools": {"mcp", "mcp_types", "anyio"},
     "cli": {"rich"},
+    "services": {"yaml"},
 }
 
 

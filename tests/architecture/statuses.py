@@ -17,6 +17,7 @@ THREAD_MACHINE = "machines/thread.py"
 # Modules in which `status` is a third word, and which one.
 OTHER_STATUSES: dict[str, str] = {
     "machines/streaming_reply.py": "of a tool in a reply: running, complete, error",
+    "machines/orchestration/plan.py": "of a plan and its steps: pending, in_progress, complete, failed, skipped",
     "services/buffered_stream.py": "of a tool in a reply: running, complete, error",
 }
 

@@ -1,4 +1,4 @@
-"""The machines composed: thread ⊃ chat ⊃ reply, tools and permission, with the services behind their actors."""
+"""The machines composed: thread ⊃ chat or run ⊃ reply, tools and permission, with the services behind their actors."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from typing import Any
 
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.app.debates import compose_debate
+from antiphon.app.runs import compose_run
 from antiphon.chart.machine import Machine
 from antiphon.machines.flow import flow_machine
 from antiphon.machines.streaming import streaming_machine
@@ -27,9 +28,8 @@ def compose(
 ) -> Machine[Any, Any]:
     """The thread machine with everything inside it."""
     known = prices or Prices()
-    tools = tools_machine.provide(
-        actors={"tool": call_tool(toolbox or NoTools()), "process": process(closing or asyncio.Event())}
-    )
+    lifetime = process(closing or asyncio.Event())
+    tools = tools_machine.provide(actors={"tool": call_tool(toolbox or NoTools()), "process": lifetime})
     chat = flow_machine.provide(
         actors={
             "reply": streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=known)}),
@@ -38,7 +38,9 @@ def compose(
             "crystallizer": crystallizer(open_model, known),
         }
     )
-    return thread_machine.provide(actors={"chat": chat, "debate": compose_debate(open_model, prices=known)})
+    run = compose_run(open_model, process=lifetime, prices=known, toolbox=toolbox)
+    debate = compose_debate(open_model, prices=known)
+    return thread_machine.provide(actors={"chat": chat, "run": run, "debate": debate})
 
 
 def process(closing: asyncio.Event) -> AsyncLogic:

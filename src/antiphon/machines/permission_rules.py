@@ -175,6 +175,11 @@ def _arguments(arguments: Any) -> Any:
     return arguments
 
 
+def is_meant(pattern: str, call: Call, *, careful: bool = False) -> bool:
+    """Whether a pattern means a call; a careful one does not reach over what could begin a second command."""
+    return _matches(pattern, call["name"], call_text(call), careful=careful)
+
+
 def _matches(pattern: str, name: str, text: str, *, careful: bool = False) -> bool:
     """Whether a pattern means this call: `shell` any call of it, `shell(git *)` those that read so."""
     return bool(_compiled(pattern, careful).fullmatch(text if "(" in pattern else name))
