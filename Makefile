@@ -4,6 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ENGINES := $(VENV)/.engines
+# What pip is at, on one line that changes; its own exit code counts.
+INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check $(1); \
+	echo $$? > $(VENV)/.status; } \
+	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
+	exit $$(cat $(VENV)/.status)
 
 .PHONY: help run test check lint types pyright bench conformance sim crash local clean
 
@@ -57,10 +62,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Antiphon needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "setting up $(VENV) ..."
-	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(call INSTALL,--editable '.[dev]')
 	@touch $@
 
 $(ENGINES): $(STAMP)
 	@echo "setting up the engines of the embedded model ..."
-	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary numpy,xllamacpp --editable '.[local]'
+	@$(call INSTALL,--only-binary numpy --only-binary xllamacpp --editable '.[local]')
 	@touch $@
