@@ -44,14 +44,17 @@ def test_control_c_cuts_the_reply_and_the_prompt_comes_back(tmp_path):
         screen.until(PROMPT)
         screen.type("Hello")
         screen.until("Slowly it begins")
+        screen.press(b"typed meanwhile")
         screen.press(CUT)
-        screen.until("cut off; what was said is kept")
+        cut = screen.until("cut off; what was said is kept")
         screen.until(PROMPT)
         screen.type("/branches")
         kept = screen.until(PROMPT)
-        screen.press(LEAVE)
+        screen.press(CUT)
         _, code = screen.end()
 
+    assert "^C" not in cut
+    assert "typed" not in cut
     assert "main: 1 turn · Slowly it begins" in kept
     assert code == 0
 

@@ -3,12 +3,18 @@
 import os
 import select
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
+try:
+    import termios
+except ImportError:  # not on every system
+    termios = None  # type: ignore[assignment]
+
 HISTORY_LINES = 1_000
+LOCAL_MODES = 3  # where a terminal's settings have what is echoed
 PASTE_S = 0.02  # lines of a paste come faster than anybody types
 Ask = Callable[[str], str]
 
@@ -59,6 +65,29 @@ class Typewriter:
                 self._history.parent.mkdir(parents=True, exist_ok=True)
                 os.close(os.open(self._history, os.O_CREAT | os.O_RDWR, 0o600))
                 self._readline.write_history_file(self._history)
+
+
+@contextmanager
+def unechoed() -> Iterator[None]:
+    """Let no key show itself in what is being drawn, and no Ctrl-C throw away what is on its way to the terminal."""
+    if termios is None or not sys.stdin.isatty():
+        yield
+        return
+    keyboard = sys.stdin.fileno()
+    before = termios.tcgetattr(keyboard)
+    quiet = [*before]
+    quiet[LOCAL_MODES] = (before[LOCAL_MODES] & ~termios.ECHO) | termios.NOFLSH
+    termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSANOW, before)
+
+
+def forget_typed() -> None:
+    """Drop what was typed ahead, as Ctrl-C does."""
+    if termios is not None and sys.stdin.isatty():
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def history_file() -> Path:

@@ -3,12 +3,14 @@
 import json
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 from antiphon.app.errors import AppError
 from antiphon.cli.account import Account
 from antiphon.cli.background import Background
 from antiphon.cli.dialogue import Dialogue
+from antiphon.cli.keys import forget_typed, unechoed
 from antiphon.providers.errors import ProviderError
 from antiphon.runtime.errors import RuntimeFault
 
@@ -74,7 +76,10 @@ class Terminal:
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for something; Ctrl-C cuts the reply, and a second one soon after it quits."""
-        future = self._background.submit(work)
+        with unechoed():
+            return self._result(self._background.submit(work))
+
+    def _result(self, future: Future[T]) -> T:
         pressed: float | None = None
         while True:
             try:
@@ -84,6 +89,7 @@ class Terminal:
                 if pressed is not None and now - pressed < TWICE_S:
                     raise Quit from None
                 pressed = now
+                forget_typed()
                 self._background.submit(self.dialogue.stop())
 
     def converse(self, work: Coroutine[Any, Any, Account]) -> Account:
