@@ -140,6 +140,8 @@ asyncio.run(main())
                 _, writer = await asyncio.open_connection("127.0.0.1", int(printed.stdout))
             except ConnectionRefusedError:
                 return True
+            except ConnectionResetError:  # it ends this very moment: what waited to be accepted is cut off
+                continue
             writer.close()
             await asyncio.sleep(0.01)
 
