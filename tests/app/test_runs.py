@@ -28,7 +28,7 @@ def staged(folder: Path, main: Callable[[Runs, Workshop], Awaitable[Any]], model
     async def run() -> Any:
         box = Workshop(folder)
         async with App(MemoryStore(), toolbox=box, models=models) as app, asyncio.timeout(PATIENCE_S):
-            return await main(Runs(app.runtime), box)
+            return await main(app.runs, box)
 
     return asyncio.run(run())
 

@@ -7,6 +7,7 @@ from typing import Self
 
 from antiphon.app.composition import compose
 from antiphon.app.debates import Debates
+from antiphon.app.runs import Runs
 from antiphon.app.threads import Threads
 from antiphon.providers.models import Models
 from antiphon.providers.prices import Prices
@@ -33,6 +34,7 @@ class App:
         machine = compose(self.models.open, prices=prices, toolbox=toolbox, closing=self._closing)
         self.runtime = Runtime(opened, [machine])
         self.threads = Threads(self.runtime)
+        self.runs = Runs(self.runtime)
         self.debates = Debates(self.runtime)
 
     async def __aenter__(self) -> Self:
