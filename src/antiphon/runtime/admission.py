@@ -8,7 +8,7 @@ from antiphon.chart.ops import checked
 
 _encode = json.JSONEncoder(allow_nan=False).encode  # made once: json.dumps would make one for every event
 OWN = ("xstate.", "antiphon.")
-PLAIN = frozenset((str, int, bool, type(None)))
+TEXT, PLAIN = frozenset((str,)), frozenset((str, int, bool, type(None)))
 
 
 def admissible(event: Any) -> Any:
@@ -24,7 +24,7 @@ def admissible(event: Any) -> Any:
 
 def not_json(value: Any) -> str | None:
     """Why a value is not JSON, if it is not."""
-    if type(value) is dict and all(type(key) is str and type(value[key]) in PLAIN for key in value):
+    if type(value) is dict and TEXT.issuperset(map(type, value)) and PLAIN.issuperset(map(type, value.values())):
         return None  # as most events are
     try:
         _encode(value)

@@ -72,7 +72,9 @@ class Inboxes:
     def put(self, waiting: Waiting, *, bounded: bool) -> None:
         """Add a letter; one from outside is refused when there are too many."""
         root = waiting.letter.root
-        inbox = self._inboxes.setdefault(root, deque())
+        inbox = self._inboxes.get(root)
+        if inbox is None:
+            inbox = self._inboxes[root] = deque()
         if bounded and len(inbox) >= self._limit:
             raise InboxFull(f"{root!r} has {len(inbox)} letters waiting; try again later")
         inbox.append(waiting)

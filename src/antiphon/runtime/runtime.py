@@ -234,11 +234,20 @@ class Runtime:
         roots = self.inboxes.turns(self._pipeline.share(ready))
         began, now = clock(), self.now()
         for root in roots:
-            work = await self._turn(root, now)
-            if work is None:
+            waiting = self.inboxes.draw(root, 1 if root in self._careful else BATCH_LETTERS)
+            tree = (self.woods.at_hand(root) or await self._tree_for(root, waiting)) if waiting else None
+            if tree is None:
                 self.inboxes.finish(root)
-            else:
-                self._computed.append(work)
+                continue
+            batch = tree.batch(now)
+            try:
+                for one in waiting:
+                    tree.take(one.letter, now, batch)
+                self._computed.append(Work(tree, batch, waiting))
+            except Exception as error:
+                # Every letter that was taken has its receipt; the one that could not be is the next.
+                await self._stumble(tree, waiting, waiting[min(len(batch.receipts), len(waiting) - 1)], error)
+                self.inboxes.finish(root)
         self._pipeline.computed(len(roots), clock() - began)
 
     async def _pick_up(self) -> None:
@@ -284,24 +293,12 @@ class Runtime:
         if tree.next_due is not None:
             self.inboxes.alarm(tree.next_due, root)
 
-    async def _turn(self, root: str, now: int) -> Work | None:
-        """Let a tree take some of its letters."""
-        waiting = self.inboxes.draw(root, 1 if root in self._careful else BATCH_LETTERS)
-        if not waiting:
-            return None
+    async def _tree_for(self, root: str, waiting: list[Waiting]) -> Tree | None:
+        """The tree that letters are for, or nothing; then who waits has heard why."""
         try:
-            tree = self.woods.at_hand(root) or await self.woods.tree(root)
+            return await self.woods.tree(root)
         except Exception as error:
             self._fail(waiting, error)
-            return None
-        batch = tree.batch(now)
-        try:
-            for one in waiting:
-                tree.take(one.letter, now, batch)
-            return Work(tree, batch, waiting)
-        except Exception as error:
-            # Every letter that was taken has its receipt; the one that could not be is the next.
-            await self._stumble(tree, waiting, waiting[min(len(batch.receipts), len(waiting) - 1)], error)
             return None
 
     async def _stumble(self, tree: Tree, waiting: list[Waiting], culprit: Waiting, error: Exception) -> None:
@@ -431,9 +428,9 @@ class Runtime:
 
 
 def _ids() -> Callable[[], str]:
-    """Ids that nobody else makes: a random prefix of this process, then a count."""
+    """Ids that nobody else makes: a random prefix of this process, then a count; they sort as they were made."""
     prefix, numbers = uuid.uuid4().hex, count()
-    return lambda: f"{prefix}{next(numbers):x}"
+    return lambda: f"{prefix}{next(numbers):010x}"
 
 
 async def _to_its_end(errand: Coroutine[Any, Any, None], fate: Fate) -> None:

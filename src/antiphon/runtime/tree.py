@@ -6,7 +6,7 @@ whenever what it computed could not be stored.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from antiphon.actors.actor import Actor
@@ -26,17 +26,17 @@ MIGRATED = "antiphon.migrated"
 SNAPSHOT_ENTRIES, SNAPSHOT_LIMIT = 100, 1000
 
 
-@dataclass(slots=True)
 class Batch:
     """The steps a tree has taken and not stored yet."""
 
-    expected: int
-    at: int
-    birth: Birth | None = None
-    entries: list[Entry] = field(default_factory=list)
-    taken: list[str] = field(default_factory=list)
-    notes: list[Notes] = field(default_factory=list)
-    receipts: list[Receipt] = field(default_factory=list)  # one for every letter
+    __slots__ = ("at", "birth", "entries", "expected", "notes", "receipts", "taken")
+
+    def __init__(self, expected: int, at: int, birth: Birth | None = None) -> None:
+        self.expected, self.at, self.birth = expected, at, birth
+        self.entries: list[Entry] = []
+        self.taken: list[str] = []
+        self.notes: list[Notes] = []
+        self.receipts: list[Receipt] = []  # one for every letter
 
 
 class Tree:
@@ -175,8 +175,9 @@ class Tree:
         if self.posted.pop(letter.id, None) is not None or letter.timer is not None:
             batch.taken.append(letter.id)
             self.taken.add(letter.id)
-        actor = actor_at(self.actor, letter.to)
-        if not self._is_current(letter) or actor is None or not actor.is_running:
+        actor = actor_at(self.actor, letter.to) if letter.to else self.actor
+        is_own = letter.timer is None and letter.task is None  # then nothing can have overtaken it
+        if actor is None or not actor.is_running or not (is_own or self._is_current(letter)):
             batch.receipts.append(self._rejection(letter, actor))
             return
         host.begin(self.seq + 1, now)
@@ -214,30 +215,35 @@ class Tree:
             timer = letter.id
         elif letter is not None and letter.task is None:
             outside = letter.id
-        after = (actor_at(self.actor, to) or self.actor).get_snapshot()
+        actor = actor_at(self.actor, to) if to else self.actor
+        after = (actor or self.actor).get_snapshot()
         value = after.value if _is_elsewhere(after, before) else None
-        status = after.status if before is None or after.status != before.status else None
-        emitted = tuple(host.notes.emitted) if host.has_notes else ()
+        status: str | None = after.status
+        if before is not None and status == before.status:
+            status = None
+        emitted: tuple[Any, ...] = ()
+        if host.has_notes:
+            emitted = tuple(host.notes.emitted)
+            batch.notes.append(host.notes)
         self.size += _rough_size(event)
         batch.entries.append(Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer))
-        if host.has_notes:
-            batch.notes.append(host.notes)
 
     def commit(self, batch: Batch) -> Commit:
         """What storing a batch changes."""
-        snapshot = self._snapshot_if_due() if batch.entries else None
+        status = self.status
+        snapshot = self._snapshot_if_due(status) if batch.entries else None
         entries, asking = tuple(batch.entries), batch.notes
         if not asking:
             taken = tuple(batch.taken)
             return Commit(
-                self.root, batch.expected, batch.at, self.status, batch.birth, None, entries, taken, snapshot=snapshot
+                self.root, batch.expected, batch.at, status, batch.birth, None, entries, taken, snapshot=snapshot
             )
         cancelled = {id for notes in asking for id in notes.cancelled}
         return Commit(
             self.root,
             batch.expected,
             batch.at,
-            self.status,
+            status,
             birth=batch.birth,
             entries=entries,
             taken=(*batch.taken, *sorted(cancelled)),
@@ -247,10 +253,10 @@ class Tree:
             snapshot=snapshot,
         )
 
-    def _snapshot_if_due(self) -> Any:
+    def _snapshot_if_due(self, status: str) -> Any:
         since = self.seq - self.snapshot_seq
         worth_it = since >= self._snapshot_every and self.size >= self.snapshot_size
-        if not (worth_it or since >= SNAPSHOT_LIMIT or self.status != "active"):
+        if not (worth_it or since >= SNAPSHOT_LIMIT or status != "active"):
             return None
         snapshot = self.actor.get_persisted_snapshot()
         self.snapshot_seq, self.size = self.seq, 0
@@ -264,7 +270,8 @@ def _is_elsewhere(after: Any, before: Any) -> bool:
         return False
     if not isinstance(before, Snapshot):
         return True
-    return bool(after.configuration.shared_value != before.configuration.shared_value)
+    one, other = after.configuration, before.configuration
+    return one is not other and bool(one.shared_value != other.shared_value)
 
 
 def _ending(event: Any) -> TaskState:
@@ -276,7 +283,10 @@ def _ending(event: Any) -> TaskState:
 
 def _rough_size(event: Mapping[str, Any]) -> int:
     """About how much room an event takes in the journal."""
-    return 64 + sum(len(value) if isinstance(value, str) else 16 for value in event.values())
+    size = 64
+    for value in event.values():
+        size += len(value) if isinstance(value, str) else 16
+    return size
 
 
 def _can(snapshot: Snapshot[Any]) -> tuple[str, ...]:

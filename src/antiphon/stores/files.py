@@ -13,6 +13,7 @@ from antiphon.stores.rows import RESTORE
 DURABILITY = {"full": "FULL", "normal": "NORMAL"}
 OLDEST_SQLITE = (3, 37, 0)  # strict tables
 PAGE_SIZE = 8192
+CACHE_KB = 65_536  # the pages that many busy actors write to, with room to spare
 WAL_LIMIT = 64 * 1024 * 1024  # a longer one is cut when it has been copied into the file
 
 # What a failing call means, by SQLite's primary result code, and what can be done about it.
@@ -71,6 +72,7 @@ def connect(path: Path, durability: str) -> sqlite3.Connection:
             "wal_autocheckpoint = 1000",
             f"journal_size_limit = {WAL_LIMIT}",
             "busy_timeout = 5000",
+            f"cache_size = -{CACHE_KB}",
             "foreign_keys = on",
             "trusted_schema = off",
         ):

@@ -5,16 +5,30 @@ columns of their own, they are refused.
 """
 
 import json
+from collections.abc import Callable
+from json import encoder
 from typing import Any
 
 from antiphon.runtime.errors import Conflict, StoreCorrupt, Unstorable
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Task
 
-_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+_encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
 _escaped = json.JSONEncoder(separators=(",", ":")).encode
 
 Row = tuple[Any, ...]
 RESTORE = "restore a backup, or see what `antiphon db check` finds"
+
+
+def _written_at_once() -> Callable[[Any], str]:
+    """`JSONEncoder.encode` makes a new encoder in C for every value; where there is one, this makes it once."""
+    make = getattr(encoder, "c_make_encoder", None)
+    if make is None:
+        return _encoder.encode
+    write = make(None, _encoder.default, encoder.encode_basestring, None, ":", ",", False, False, True)
+    return lambda value: "".join(write(value, 0))
+
+
+_compact = _written_at_once()
 
 
 def encoded(value: Any) -> str:

@@ -34,8 +34,8 @@ create table entry (
   primary key (actor, seq)
 ) strict, without rowid;
 
--- Only letters from outside have ids that may come twice.
-create unique index entry_letter on entry (actor, letter) where letter is not null;
+-- Only letters from outside have ids that may come twice. Those that come one after the other are neighbours here.
+create unique index entry_letter on entry (letter, actor) where letter is not null;
 
 create table letter (
   actor integer not null references actor (n),
