@@ -89,3 +89,15 @@ def test_a_value_is_made_up_for_a_schema(schema, value):
 
 def test_no_schema_is_found_where_none_is():
     assert schema_in({}) is None
+
+
+def test_content_may_be_a_plain_text():
+    said = {"max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
+    assert complaints("anthropic", "m", said) == []
+    assert complaints("anthropic", "m", {"max_tokens": 1, "messages": [{"role": "user", "content": ""}]})
+
+
+@pytest.mark.parametrize("format", ["anthropic", "openai", "google"])
+@pytest.mark.parametrize("turns", ["words", [None], [{"role": "user", "parts": 1, "content": 1, "tool_calls": 1}]])
+def test_a_request_of_another_shape_is_refused_like_any_bad_one(format, turns):
+    assert complaints(format, "m", {"max_tokens": 1, "messages": turns, "contents": turns})

@@ -9,13 +9,16 @@ from antiphon.testing.fake_llm.scenarios import SIGNATURE
 
 def complaints(format: str, model: str, body: Mapping[str, Any]) -> list[str]:
     """What the provider would say against a request."""
-    match format:
-        case "anthropic":
-            return list(_anthropic(body))
-        case "google":
-            return list(_google(model, body))
-        case _:
-            return list(_chat(format, body))
+    try:
+        match format:
+            case "anthropic":
+                return list(_anthropic(body))
+            case "google":
+                return list(_google(model, body))
+            case _:
+                return list(_chat(format, body))
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        return [f"the request has not the shape that it should have: {error!r}"]
 
 
 def _anthropic(body: Mapping[str, Any]) -> Iterator[str]:
@@ -28,14 +31,16 @@ def _anthropic(body: Mapping[str, Any]) -> Iterator[str]:
     for before, turn in zip([{"role": ""}, *turns], turns, strict=False):
         if before["role"] == turn["role"]:
             yield "messages: roles must alternate"
-        kinds = [block["type"] for block in turn["content"]]
-        answered = [block["tool_use_id"] for block in turn["content"] if block["type"] == "tool_result"]
+        content = turn["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        kinds = [block["type"] for block in blocks]
+        answered = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
         if answered != open_calls:
             yield f"messages: tool_use ids {open_calls} need tool_result blocks right after, found {answered}"
         if "tool_result" in kinds and kinds.index("tool_result") != 0:
             yield "messages: tool_result blocks come first"
-        open_calls = [block["id"] for block in turn["content"] if block["type"] == "tool_use"]
-        for block in turn["content"]:
+        open_calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        for block in blocks:
             if block["type"] == "thinking" and block["signature"] != SIGNATURE:
                 yield "messages: invalid signature in thinking block"
             if block["type"] == "text" and not block["text"]:
