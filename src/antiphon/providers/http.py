@@ -13,7 +13,7 @@ import httpx2
 
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.keys import Secret
-from antiphon.providers.sockets import LoopBackend
+from antiphon.providers.sockets import LoopBackend, LoopStream
 from antiphon.providers.wire import Call
 
 # Without TLS, so that there is no certificate to check.
@@ -111,10 +111,15 @@ class HttpAnswer:
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body as it arrives."""
-        response = self._response
+        response, socket = self._response, self._response.extensions.get("network_stream")
         # Uncompressed bytes need no decoder on their way; we ask for such, not every server listens.
-        body = response.aiter_bytes() if "content-encoding" in self.headers else response.aiter_raw()
+        is_plain = "content-encoding" not in self.headers
+        body = response.aiter_raw() if is_plain else response.aiter_bytes()
         try:
+            if isinstance(socket, LoopStream) and is_plain and self.headers.get("transfer-encoding") == "chunked":
+                async with aclosing(socket.data()) as data:
+                    async for chunk in data:
+                        yield chunk
             async with aclosing(body):
                 async for chunk in body:
                     yield chunk
