@@ -163,3 +163,66 @@ def test_a_call_that_fails_makes_room_in_its_pool():
             return [pool.streams for pool in carrier._local]
 
     assert run(work()) == [0]
+
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+FRAME = b'data: {"choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+BODY = b"%x\r\n%b\r\n" % (len(FRAME), FRAME)
+END = b"0\r\n\r\n"
+
+
+def asked_of(*pieces, requests=1):
+    """What a model hears from a server that sends these bytes, piece by piece, as its answer to every request."""
+
+    async def answer(reader, writer):
+        connections.append(writer)
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split()[0]))
+                for piece in pieces:
+                    writer.write(piece)
+                    await writer.drain()
+                    await asyncio.sleep(0)
+                if not b"".join(pieces).endswith(END):
+                    break
+        except asyncio.IncompleteReadError:
+            pass
+        finally:
+            writer.close()
+
+    connections = []
+
+    async def work():
+        async with await asyncio.start_server(answer, "127.0.0.1", 0) as server, Models() as models:
+            port = server.sockets[0].getsockname()[1]
+            model = models.open(f"openai+http://127.0.0.1:{port}/v1:m")
+            return [await read(model) for _ in range(requests)]
+
+    return run(work()), len(connections)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        (HEAD + BODY + END,),
+        (HEAD, BODY, END),
+        tuple(bytes([byte]) for byte in HEAD + BODY + END),
+        (b"HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" + HEAD + BODY + END,),
+        (b"HTTP/1.1 103 Early Hints\r\n\r\n", HEAD + BODY, END),
+        (HEAD.replace(b"transfer-encoding: chunked", b"content-length: %d" % len(FRAME + END)) + FRAME + END,),
+    ],
+)
+def test_the_head_may_come_in_any_way_and_the_connection_is_used_again(pieces):
+    outcomes, connections = asked_of(*pieces, requests=2)
+
+    assert [(outcome.text, outcome.error) for outcome in outcomes] == [("Hello", None)] * 2
+    assert connections == 1
+
+
+@pytest.mark.parametrize("body", [b"zz\r\nHello\r\n", b"2\r\nHello\r\n", BODY[:20]])
+def test_a_body_whose_chunks_are_wrong_or_cut_is_a_broken_connection(body):
+    [outcome], _ = asked_of(HEAD + body)
+
+    assert outcome.error.code == "1001"
+    assert "the connection broke" in outcome.error.message
