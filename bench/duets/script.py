@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
+from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -18,6 +19,7 @@ WORDS = 60
 Play = Callable[[int], Awaitable[list[str]]]  # plays the loop under a number, and gives all that was said
 
 
+@cache  # what is said costs nothing, once everybody has warmed up
 def decision(turn: int, turns: int) -> str:
     """What the arbiter's model says before a turn, or after the last."""
     if turn >= turns:
@@ -25,6 +27,7 @@ def decision(turn: int, turns: int) -> str:
     return json.dumps({"type": "SELECT_MODE", "mode": AGENTS[turn % 2], "reason": f"turn {turn} is theirs"})
 
 
+@cache
 def words(turn: int) -> str:
     """What an agent's model says in a turn: a text of its own."""
     return " ".join(f"word{(turn * 7919 + place) % 1000:03d}" for place in range(WORDS))

@@ -18,8 +18,8 @@ def actor_at(root: Any, path: str) -> Any:
     """The actor at an address, or nothing."""
     actor = root
     for part in path.split("/") if path else ():
-        children = getattr(actor.get_snapshot(), "children", None) or {}
-        ref = children.get(part if "%" not in part else unquote(part))
+        children = getattr(actor.get_snapshot(), "children", None)
+        ref = None if children is None else children.get(unquote(part) if "%" in part else part)
         if ref is None:
             return None
         actor = ref.actor
