@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,8 +22,14 @@ from peers import RUNTIME_PEERS, PeerUnavailable, open_cache, provide_python
 from tables import ABSENT, print_table, ratio, report, spread
 
 LIMIT_S = 120
-OURS, PEERS = ("functions", "whole"), ("langgraph", "burr")
-NAMES = {"functions": "antiphon", "whole": "whole run", "langgraph": "LangGraph", "burr": "Burr"}
+OURS, PEERS = ("functions", "whole"), ("langgraph", "langgraph_async", "burr")
+NAMES = {
+    "functions": "antiphon",
+    "whole": "whole run",
+    "langgraph": "LangGraph",
+    "langgraph_async": "LangGraph async",
+    "burr": "Burr",
+}
 STORES = {"none": "no store", "memory": "in memory", "sqlite": "SQLite"}
 SHORT, MIDDLE, LONG = 50, 200, 400
 LESS_CPU = 5.0  # at least so many times less than LangGraph
@@ -31,13 +38,12 @@ GROWTH = 1.25  # at most so much more for a long loop than for a short one, by t
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of a table: a cell for each contestant; `goal` is the most or the least that ours should have."""
+    """One line of a table: a cell for each contestant; `highest` or `lowest` is the goal of ours."""
 
     name: str
     cells: dict[str, list[float]]
     highest: float | None = None
     lowest: float | None = None
-    verdicts: dict[str, bool] = field(default_factory=dict)
 
     def row(self) -> list[str]:
         """The cells of the line, with whether ours meet the goal."""
@@ -114,11 +120,10 @@ def cpu(bench: Bench, store: str) -> list[Figure]:
     report(f"{STORES[store]}: starting")
     loops: dict[tuple[str, int], Loop] = {}
     with Loops(bench.problem) as turns:
-        for name, length in [(name, length) for name in NAMES for length in (SHORT, MIDDLE)] + [
-            (name, LONG) for name in OURS
-        ]:
-            command: Callable[[], list[str]] = lambda n=name, k=length: bench.command("play", n, store, k)  # noqa: E731
-            loops[name, length] = turns.start(f"{name} {store} {length}", command)
+        for name in NAMES:
+            for length in (SHORT, MIDDLE, LONG) if name in OURS else (SHORT, MIDDLE):
+                command = partial(bench.command, "play", name, store, length)
+                loops[name, length] = turns.start(f"{name}, {STORES[store]}, {length} iterations", command)
         for number in range(bench.rounds):
             report(f"{STORES[store]}: round {number + 1} of {bench.rounds}")
             turns.take_turns()
@@ -135,11 +140,16 @@ def cpu(bench: Bench, store: str) -> list[Figure]:
 def compared(store: str, length: int, used: dict[tuple[str, int], list[float]]) -> list[Figure]:
     """The cost of an iteration, and LangGraph's over everybody's."""
     costs = {name: used[name, length] for name in NAMES}
-    less = {name: quotients(costs["langgraph"], values) for name, values in costs.items() if name != "langgraph"}
     return [
         Figure(f"{STORES[store]}, {length} iterations", costs),
-        Figure("… LangGraph's over it", less, lowest=LESS_CPU),
+        Figure("… LangGraph's over it", dearer("langgraph", costs), lowest=LESS_CPU),
+        Figure("… LangGraph async's over it", dearer("langgraph_async", costs)),
     ]
+
+
+def dearer(peer: str, costs: dict[str, list[float]]) -> dict[str, list[float]]:
+    """A peer's cost over everybody else's, round by round."""
+    return {name: quotients(costs[peer], values) for name, values in costs.items() if name not in (peer, *PEERS[:2])}
 
 
 def disk(bench: Bench) -> list[Figure]:

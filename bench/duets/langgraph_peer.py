@@ -1,10 +1,11 @@
-"""LangGraph: an arbiter and two agents as nodes; without a checkpointer, in memory, and on SQLite."""
+"""LangGraph, called synchronously: an arbiter and two agents as nodes; without a saver, in memory, and on SQLite."""
 
 from __future__ import annotations
 
 import json
 import operator
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -39,12 +40,12 @@ def agent(name: str) -> Any:
     return speak
 
 
-def compiled(saver: Any) -> Any:
-    """The graph."""
+def compiled(saver: Any, wrapped: Callable[[Any], Any] = lambda node: node) -> Any:
+    """The graph, with its nodes as they are or wrapped."""
     graph = StateGraph(Talk)
-    graph.add_node("arbiter", arbiter)
+    graph.add_node("arbiter", wrapped(arbiter))
     for name in AGENTS:
-        graph.add_node(name, agent(name))
+        graph.add_node(name, wrapped(agent(name)))
         graph.add_edge(name, "arbiter")
     graph.add_edge(START, "arbiter")
     graph.add_conditional_edges("arbiter", lambda state: state["next"], [*AGENTS, END])
@@ -61,6 +62,12 @@ def open_saver(store: str, path: Path) -> Any:
     return None
 
 
+def beginning(number: int, turns: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The first state of a play, and its configuration."""
+    state = {"task": TASK, "history": [], "next": "", "turns": turns}
+    return state, {"configurable": {"thread_id": str(number)}, "recursion_limit": 2 * turns + 10}
+
+
 async def main(stage: Stage, store: str) -> None:
     """With a saver, every step is stored before the next begins."""
     saver = open_saver(store, stage.file)
@@ -68,9 +75,7 @@ async def main(stage: Stage, store: str) -> None:
     stored = {} if saver is None else {"durability": "sync"}
 
     async def play(number: int) -> list[str]:
-        config = {"configurable": {"thread_id": str(number)}, "recursion_limit": 2 * stage.turns + 10}
-        start = {"task": TASK, "history": [], "next": "", "turns": stage.turns}
-        end = graph.invoke(start, config, **stored)
+        end = graph.invoke(*beginning(number, stage.turns), **stored)
         return [one["output"] for one in end["history"]]
 
     await stage.play(play)
