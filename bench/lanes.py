@@ -7,6 +7,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -66,8 +67,9 @@ class Lane:
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream:
-                stream.close()
+            with suppress(BrokenPipeError):  # a question that the child did not live to hear
+                if stream:
+                    stream.close()
 
     def hear(self) -> Any:
         """The child's next line."""

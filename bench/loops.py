@@ -33,9 +33,9 @@ class Loop:
 class Loops:
     """All contestants of a comparison."""
 
-    def __init__(self, problem: Callable[[str, Exception], None]) -> None:
+    def __init__(self, problem: Callable[[str, Exception], None], *, limit_s: float = LIMIT_S) -> None:
         self.by_name: dict[str, Loop] = {}
-        self._problem = problem
+        self._problem, self._limit_s = problem, limit_s
         self._stack = ExitStack()
 
     def __enter__(self) -> Loops:
@@ -48,7 +48,7 @@ class Loops:
         """Let a contestant in, once it has proved and warmed itself up."""
         loop = self.by_name[name] = Loop()
         try:
-            lane = self._stack.enter_context(Lane(command(), limit_s=LIMIT_S))
+            lane = self._stack.enter_context(Lane(command(), limit_s=self._limit_s))
             loop.facts, loop.lane = lane.hear(), lane
         except PeerUnavailable as reason:
             self._problem(name, reason)

@@ -93,6 +93,28 @@ def test_a_task_that_a_dead_process_left_is_reported(safety, code):
     simulate(main)
 
 
+@pytest.mark.parametrize(("safety", "kept"), [("repeat", {"prompt": "why?"}), ("report", None), ("once", None)])
+def test_what_a_task_was_given_is_stored_only_if_it_may_be_repeated(safety, kept):
+    async def main():
+        given = []
+
+        async def reply(input):
+            given.append(input)
+            await forever(input)
+
+        store = MemoryStore()
+        host = await runtime(store, chat(reply, safety=safety)).start()
+        root = await host.create("chat")
+        await host.send(root, {"type": "SEND", "prompt": "why?"})
+        await asyncio.sleep(0.01)
+        crash(host)
+
+        (task,) = await store.running()
+        assert (task.input, given) == (kept, [{"prompt": "why?"}])
+
+    simulate(main)
+
+
 def test_a_task_that_may_be_repeated_is_run_again_with_the_same_key():
     async def main():
         seen = []

@@ -35,12 +35,13 @@ class _Open:
 class Reply:
     """What has arrived of a reply, complete or cut short."""
 
-    __slots__ = ("_calls", "_parts", "_reported", "_request", "_size", "done", "model")
+    __slots__ = ("_calls", "_guess", "_parts", "_reported", "_request", "_size", "done", "model")
 
     def __init__(self, model: Model, request: Request) -> None:
         self.model = model
         self.done: Done | None = None
         self._request = request
+        self._guess: int | None = None  # about how many tokens the request is, once somebody asks
         self._parts: list[_Open] = []
         self._calls: dict[str, _Open] = {}
         self._reported: UsageDelta | None = None
@@ -89,10 +90,15 @@ class Reply:
             return reported
         return replace(
             reported,
-            input=reported.input or tokens_of_request(self._request),
+            input=reported.input or self._asked(),
             output=max(reported.output, tokens_of_bytes(self._size)),
             estimated=True,
         )
+
+    def _asked(self) -> int:
+        if self._guess is None:
+            self._guess = tokens_of_request(self._request)
+        return self._guess
 
     def message(self) -> Message:
         """The reply as a message; of one that was cut short, tool calls with half their arguments are left out."""

@@ -10,7 +10,7 @@ TOKENS_PER_MESSAGE = 4
 
 def tokens_of_text(text: str) -> int:
     """About how many tokens a text is; bytes fit scripts of all kinds better than characters."""
-    return tokens_of_bytes(len(text.encode("utf-8", "replace")))
+    return tokens_of_bytes(len(text if text.isascii() else text.encode("utf-8", "replace")))
 
 
 def tokens_of_bytes(size: int) -> int:

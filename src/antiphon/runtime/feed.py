@@ -7,6 +7,7 @@ reads from the store, a page at a time, at its own pace.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
+from itertools import takewhile
 
 from antiphon.runtime.records import Entry
 from antiphon.runtime.store import Store
@@ -61,7 +62,9 @@ class Feeds:
     async def _next(self, tail: _Tail, root: str, after: int) -> list[Entry]:
         """What comes after, from memory if it reaches back that far, else one page of what is stored."""
         if tail.entries and tail.entries[0].seq <= after + 1:
-            return [entry for entry in tail.entries if entry.seq > after]
+            # The newest come last, and who keeps up lacks only those: the others are not even looked at.
+            new = list(takewhile(lambda entry: entry.seq > after, reversed(tail.entries)))
+            return new[::-1]
         return await self._store.entries(root, after, PAGE)
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """Addresses inside a tree: the ids of an actor and its ancestors below the root, joined by slashes."""
 
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -8,7 +9,7 @@ def path_of(actor: Any) -> str:
     """The address of an actor; the root's is empty."""
     parts: list[str] = []
     while actor.parent is not None:
-        parts.append(quote(actor.id, safe=""))
+        parts.append(_part(actor.id))
         actor = actor.parent
     return "/".join(reversed(parts))
 
@@ -17,8 +18,8 @@ def actor_at(root: Any, path: str) -> Any:
     """The actor at an address, or nothing."""
     actor = root
     for part in path.split("/") if path else ():
-        children = getattr(actor.get_snapshot(), "children", None) or {}
-        ref = children.get(unquote(part))
+        children = getattr(actor.get_snapshot(), "children", None)
+        ref = None if children is None else children.get(unquote(part) if "%" in part else part)
         if ref is None:
             return None
         actor = ref.actor
@@ -28,3 +29,8 @@ def actor_at(root: Any, path: str) -> Any:
 def parent_of(path: str) -> str:
     """The address of an actor's parent."""
     return path.rpartition("/")[0]
+
+
+@lru_cache(1024)
+def _part(id: str) -> str:
+    return quote(id, safe="")

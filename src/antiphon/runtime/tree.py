@@ -19,7 +19,7 @@ from antiphon.chart.transition import get_next_transitions
 from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.hosting import Notes, TreeHost
 from antiphon.runtime.paths import actor_at
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, TaskState
+from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, Task, TaskState
 
 MIGRATED = "antiphon.migrated"
 # A snapshot is due when replaying would cost more than writing one.
@@ -248,7 +248,7 @@ class Tree:
             entries=entries,
             taken=(*batch.taken, *sorted(cancelled)),
             letters=tuple(letter for notes in asking for letter in notes.timers if letter.id not in cancelled),
-            tasks=tuple(task for notes in asking for task, _ in notes.started),
+            tasks=tuple(_kept(task) for notes in asking for task, _ in notes.started),
             ended=tuple(ended for notes in asking for ended in notes.ended),
             snapshot=snapshot,
         )
@@ -279,6 +279,11 @@ def _ending(event: Any) -> TaskState:
     data = event.get("data")
     code = data.get("code") if event["type"] == REJECT and isinstance(data, Mapping) else None
     return code if code in ("interrupted", "unknown") else "done"
+
+
+def _kept(task: Task) -> Task:
+    """A task as it is stored: only one that may be begun again needs what it was given, which may be much."""
+    return task if task.safety == "repeat" else replace(task, input=None)
 
 
 def _rough_size(event: Mapping[str, Any]) -> int:

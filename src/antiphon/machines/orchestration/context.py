@@ -5,7 +5,7 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from antiphon.machines.charts import load_chart
 from antiphon.machines.orchestration.agents import AgentConfig, agents_of
-from antiphon.machines.orchestration.decisions import Assignment
+from antiphon.machines.orchestration.decisions import MAPPING, Assignment
 from antiphon.machines.orchestration.plan import Plan, plan_of
 from antiphon.machines.orchestration.results import ExecutionEntry, Failure
 
@@ -18,6 +18,7 @@ OF_A_TASK = (
     "lostIn", "cancelling", "atWork", "now", "costUsd", "usage", "summary", "reason",
 )  # fmt: skip
 MOST_MESSAGES = 60
+NUMBER = (int, float)
 
 
 class OrchestratorContext(TypedDict):
@@ -115,6 +116,6 @@ def bounded(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def now_of(context: OrchestratorContext, event: Mapping[str, Any]) -> float | None:
     """The latest time that is known: events bring it, the machine has no clock."""
     output = event.get("output")
-    inner = output.get("at") if isinstance(output, Mapping) else None
-    times = [time for time in (event.get("at"), inner, context["now"]) if isinstance(time, int | float)]
+    inner = output.get("at") if output is not None and isinstance(output, MAPPING) else None
+    times = [time for time in (event.get("at"), inner, context["now"]) if time is not None and isinstance(time, NUMBER)]
     return max(times, default=None)

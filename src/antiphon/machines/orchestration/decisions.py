@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 DecisionType = Literal["SELECT_MODE", "CONTINUE", "COMPLETE", "RETRY"]
+MAPPING = (dict, Mapping)  # most are dicts, which is quicker to see
 MOST_PARALLEL = 4
 LONGEST_REASON = 2_000
 
@@ -70,11 +71,12 @@ def assignments_of(decision: Mapping[str, Any], steps: Sequence[int] | None = No
 
 def decision_of(event: Mapping[str, Any]) -> Mapping[str, Any]:
     """The decision that an event brings: from an arbiter's end, or from outside."""
-    if isinstance(event.get("decision"), Mapping):
-        found: Mapping[str, Any] = event["decision"]
+    given, output = event.get("decision"), event.get("output")
+    # Guards ask this many times a turn, and to ask whether nothing is a mapping is slow.
+    if given is not None and isinstance(given, MAPPING):
+        found: Mapping[str, Any] = given
         return found
-    output = event.get("output")
-    if not isinstance(output, Mapping):
+    if output is None or not isinstance(output, MAPPING):
         return {}
     inner = output.get("decision")
-    return inner if isinstance(inner, Mapping) else output
+    return inner if inner is not None and isinstance(inner, MAPPING) else output

@@ -1,0 +1,88 @@
+"""Antiphon, a whole run: models behind the arbiter and the agents, prompts, streamed deltas, tokens and prices."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any
+
+from antiphon import create_actor, to_awaitable
+from antiphon.app.app import App
+from antiphon.app.composition import process
+from antiphon.app.runs import compose_run
+from antiphon.providers.base import Delta, Done, Model, Request, TextDelta
+from antiphon.providers.models import Models
+from antiphon.stores.memory import MemoryStore
+from duets.functions import said, team
+from duets.script import TASK, Stage, decision, perform, words
+
+DELTAS = 4
+
+
+class Speaker:
+    """A model that says what the script has for its next turn, in a few deltas."""
+
+    def __init__(self, name: str, lines: Iterator[str]) -> None:
+        self.model = Model(f"scripted:{name}", "scripted", name)
+        self._lines = lines
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+        """The next reply."""
+        text = next(self._lines)
+        size = -(-len(text) // DELTAS)
+        for start in range(0, len(text), size):
+            yield TextDelta(text[start : start + size])
+        yield Done("end")
+
+
+class Cast:
+    """The models of a run; they begin anew with every one."""
+
+    def __init__(self, turns: int) -> None:
+        self.turns = turns
+        self._speakers: dict[str, Speaker] = {}
+        self.models = Models(openers={"scripted": lambda reference: self._speakers[reference.model]})
+
+    def begin(self) -> dict[str, Any]:
+        """Be ready for a run; gives its settings."""
+        turns = self.turns
+        self._speakers = {
+            "arbiter": Speaker("arbiter", (decision(turn, turns) for turn in range(turns + 1))),
+            "agents": Speaker("agents", (words(turn) for turn in range(turns))),
+        }
+        return {"model": "scripted:agents", "arbiter": {"model": "scripted:arbiter"}, "maxIterations": turns + 1}
+
+
+async def without_store(stage: Stage) -> None:
+    """The machine as an actor of this process."""
+    cast = Cast(stage.turns)
+    machine = compose_run(cast.models.open, process=process(asyncio.Event()))
+
+    async def play(number: int) -> list[str]:
+        actor = create_actor(machine, input={**cast.begin(), "agents": team()})
+        ended = to_awaitable(actor)
+        actor.start().send({"type": "START_TASK", "task": TASK, "at": 0})
+        return said(await ended)
+
+    await stage.play(play)
+
+
+async def main(stage: Stage, store: str) -> None:
+    """With a store, runs of the whole app: whoever waits for the end of one follows its journal."""
+    if store == "none":
+        return await without_store(stage)
+    cast = Cast(stage.turns)
+    async with App(MemoryStore() if store == "memory" else stage.file, models=cast.models) as app:
+
+        async def play(number: int) -> list[str]:
+            id = await app.runs.create(team(), **cast.begin())
+            receipt = await app.runs.start(id, TASK)
+            ends = [one async for one in app.runs.until_idle(id, receipt.seq - 1) if one.kind == "run_ended"]
+            return said(ends[-1].facts)
+
+        await stage.play(play)
+    return None
+
+
+if __name__ == "__main__":
+    perform(main)

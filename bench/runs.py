@@ -1,0 +1,200 @@
+"""What orchestration costs: an arbiter and two agents that speak in turn, beside LangGraph and Burr.
+
+Contestants take turns in processes of their own, and all files are in temporary folders.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from lanes import run_once
+from loops import Loop, Loops, middle, quotients
+from peers import RUNTIME_PEERS, PeerUnavailable, open_cache, provide_python
+from tables import ABSENT, print_table, ratio, report, spread
+
+LIMIT_S = 600  # a busy computer may take long
+OURS, PEERS = ("functions", "whole"), ("langgraph", "langgraph_async", "burr")
+NAMES = {
+    "functions": "antiphon",
+    "whole": "whole run",
+    "langgraph": "LangGraph",
+    "langgraph_async": "LangGraph async",
+    "burr": "Burr",
+}
+STORES = {"none": "no store", "memory": "in memory", "sqlite": "SQLite"}
+SHORT, MIDDLE, LONG = 50, 200, 400
+LESS_CPU = 5.0  # at least so many times less than LangGraph
+GROWTH = 1.25  # at most so much more for a long loop than for a short one, by turn
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of a table: a cell for each contestant; `highest` or `lowest` is the goal of ours."""
+
+    name: str
+    cells: dict[str, list[float]]
+    highest: float | None = None
+    lowest: float | None = None
+
+    def row(self) -> list[str]:
+        """The cells of the line, with whether ours meet the goal."""
+        goal = ABSENT
+        if self.highest is not None or self.lowest is not None:
+            goal = f"≤ {self.highest:.3g}" if self.highest is not None else f"≥ {self.lowest:g}"
+        return [self.name, *(self._cell(name) for name in NAMES), goal]
+
+    def _cell(self, name: str) -> str:
+        values = self.cells.get(name, [])
+        is_met = self.is_met(name)
+        said = "" if is_met is None else " met" if is_met else " MISSED"
+        return f"{shown(values)}{said}"
+
+    def is_met(self, name: str) -> bool | None:
+        """Whether a contestant of ours meets the goal, where there is one."""
+        value = middle(self.cells.get(name, []))
+        if name not in OURS or value is None or (self.highest is None and self.lowest is None):
+            return None
+        return (self.highest is None or value <= self.highest) and (self.lowest is None or value >= self.lowest)
+
+    def as_json(self) -> dict[str, Any]:
+        """The line for a program."""
+        return {**asdict(self), "verdicts": {name: self.is_met(name) for name in OURS}}
+
+
+def shown(values: Sequence[float]) -> str:
+    """The median, and for ratios the lowest and the highest."""
+    value = middle(values)
+    if value is None:
+        return ABSENT
+    return f"{value:,.0f}" if value >= 100 else spread(values) if len(values) > 1 else ratio(value)
+
+
+class Bench:
+    """Starts the children, and remembers which of them gave nothing and why."""
+
+    def __init__(self, python: Path | PeerUnavailable, rounds: int) -> None:
+        self.python, self.rounds = python, rounds
+        self.problems: list[str] = []
+        self._folders = ExitStack()
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._folders.close()
+
+    def command(self, step: str, name: str, store: str, turns: int) -> list[str]:
+        """The command of a child, with a folder of its own."""
+        if name in PEERS and isinstance(self.python, PeerUnavailable):
+            raise self.python
+        python, module = (self.python, f"duets.{name}_peer") if name in PEERS else (sys.executable, f"duets.{name}")
+        folder = self._folders.enter_context(TemporaryDirectory(prefix="antiphon-bench-"))
+        return [str(python), "-m", module, step, store, folder, str(turns)]
+
+    def weight(self, name: str, turns: int) -> list[float]:
+        """What a contestant's files weigh over what was said."""
+        report(f"disk: {name}, {turns} iterations")
+        try:
+            answer = json.loads(run_once(self.command("once", name, "sqlite", turns), limit_s=LIMIT_S))
+        except PeerUnavailable as reason:
+            self.problem(name, reason)
+            return []
+        return [answer["over_payload"]]
+
+    def problem(self, name: str, reason: Exception) -> None:
+        """Remember that there is something missing."""
+        self.problems.append(f"{name}: {reason}")
+
+
+def cpu(bench: Bench, store: str) -> list[Figure]:
+    """CPU time per iteration with one kind of store."""
+    report(f"{STORES[store]}: starting")
+    loops: dict[tuple[str, int], Loop] = {}
+    with Loops(bench.problem, limit_s=LIMIT_S) as turns:
+        for name in NAMES:
+            for length in (SHORT, MIDDLE, LONG) if name in OURS else (SHORT, MIDDLE):
+                command = partial(bench.command, "play", name, store, length)
+                loops[name, length] = turns.start(f"{name}, {STORES[store]}, {length} iterations", command)
+        for number in range(bench.rounds):
+            report(f"{STORES[store]}: round {number + 1} of {bench.rounds}")
+            turns.take_turns()
+    used = {key: loop.cpu_us() for key, loop in loops.items()}
+    return [figure for length in (SHORT, MIDDLE) for figure in compared(store, length, used)] + [
+        Figure(
+            f"{STORES[store]}, iterations of {LONG} over those of {SHORT}",
+            {name: quotients(used[name, LONG], used[name, SHORT]) for name in OURS},
+            highest=GROWTH,
+        )
+    ]
+
+
+def compared(store: str, length: int, used: dict[tuple[str, int], list[float]]) -> list[Figure]:
+    """The cost of an iteration, and LangGraph's over everybody's."""
+    costs = {name: used[name, length] for name in NAMES}
+    return [
+        Figure(f"{STORES[store]}, {length} iterations", costs),
+        Figure("… LangGraph's over it", dearer("langgraph", costs), lowest=LESS_CPU),
+        Figure("… LangGraph async's over it", dearer("langgraph_async", costs)),
+    ]
+
+
+def dearer(peer: str, costs: dict[str, list[float]]) -> dict[str, list[float]]:
+    """A peer's cost over everybody else's, round by round."""
+    return {name: quotients(costs[peer], values) for name, values in costs.items() if name not in (peer, *PEERS[:2])}
+
+
+def disk(bench: Bench) -> list[Figure]:
+    """What is left on the disk, of a short loop and of a longer one."""
+    weights = {length: {name: bench.weight(name, length) for name in NAMES} for length in (SHORT, MIDDLE)}
+    growth = {name: quotients(weights[MIDDLE][name], weights[SHORT][name]) for name in NAMES}
+    return [
+        *(Figure(f"file over payload, {length} iterations", cells) for length, cells in weights.items()),
+        Figure("… the second over the first", growth, highest=1.0),
+    ]
+
+
+def provide_peers(cache: Path | None) -> Path | PeerUnavailable:
+    """The interpreter that has LangGraph and Burr, or why there is none."""
+    report("installing the peers")
+    try:
+        return provide_python(open_cache(cache), RUNTIME_PEERS, "runtime")
+    except PeerUnavailable as reason:
+        return reason
+
+
+def read_options() -> Any:
+    """The command line."""
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--json", type=Path, help="write the figures to this file as well")
+    parser.add_argument("--cache", type=Path, help="where the peers are installed (default: .bench)")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Take every figure, print them, and write the JSON file if asked to."""
+    options = read_options()
+    with Bench(provide_peers(options.cache), 3 if options.quick else 7) as bench:
+        used = [figure for store in STORES for figure in cpu(bench, store)]
+        left = disk(bench)
+    report("")
+    head = ["", *NAMES.values(), "goal"]
+    print_table("Orchestration: CPU µs per iteration", head, [figure.row() for figure in used])
+    print_table("Orchestration: disk", head, [figure.row() for figure in left])
+    for problem in dict.fromkeys(bench.problems):
+        print(f"\n– {problem}")
+    if options.json:
+        options.json.write_text(json.dumps([figure.as_json() for figure in (*used, *left)], indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
