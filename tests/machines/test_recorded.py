@@ -1,0 +1,88 @@
+"""Charts mean on this engine what they mean on XState 5.33.3, whatever their functions say; see `recording.py`."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from antiphon import create_machine
+from antiphon.chart.guards import And
+from antiphon.chart.labels import written_transitions
+from antiphon.machines.charts import load_chart
+from tests.machines.recorded import NAMES, about, bare, named, recording, taken
+
+HERE = Path(__file__).parent
+CHARTS = json.loads(gzip.decompress((HERE / "charts-golden.json.gz").read_bytes()))
+
+
+def golden(name):
+    stored = (HERE / f"{name}-golden.jsonl.gz").read_bytes()
+    return [json.loads(line) for line in gzip.decompress(stored).splitlines()]
+
+
+WALKS = {name: golden(name) for name in NAMES}
+CASES = [(name, number) for name, walks in WALKS.items() for number in range(len(walks))]
+
+
+def happened(walk):
+    return {"trace": walk.trace, "emitted": walk.emitted, "told": walk.told}
+
+
+def stored(walk):
+    return {key: walk[key] for key in ("trace", "emitted", "told")}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_loads_in_xstate_as_it_is(name):
+    """S0-79, S4-117, X-10: both engines make the same definition of the same JSON."""
+    machine = create_machine(load_chart(name), strict=False)
+
+    assert machine.events == CHARTS[name]["events"]
+    assert json.loads(json.dumps(machine.to_json())) == CHARTS[name]["definition"]
+
+
+def test_every_chart_was_loaded():
+    """S0-79."""
+    assert set(CHARTS) == {path.stem for path in Path(load_chart.__code__.co_filename).parent.glob("*.json")}
+
+
+@pytest.mark.parametrize(("name", "number"), CASES)
+def test_a_walk_asks_and_does_what_xstate_did(name, number):
+    """S0-79, X-10: the same guards and actions in the same order, and the same states, children, timers and words."""
+    walk = WALKS[name][number]
+
+    assert happened(recording(name, walk["input"], walk["walk"])) == stored(walk)
+
+
+@pytest.mark.parametrize(("name", "number"), CASES)
+def test_a_machine_that_nobody_records_goes_the_same_way(name, number):
+    """X-10: what is written down is what the machine itself does."""
+    walk = WALKS[name][number]
+    seen = [{key: value for key, value in step.items() if key != "asked"} for step in walk["trace"]]
+
+    assert happened(taken(bare(name), walk["input"], walk["walk"])) == {**stored(walk), "trace": seen}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_walks_take_every_transition(name):
+    """X-11, E-19."""
+    machine = about(name).MACHINE
+    written = {named(one) for node in machine.root.walk() for one in written_transitions(node)}
+    seen = {one for walk in WALKS[name] for step in walk["trace"] for one in step["took"]}
+
+    assert sorted(written - seen) == sorted(about(name).UNREACHED)
+    assert seen <= written
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_function_of_a_machine_is_asked_on_some_walk(name):
+    """X-11."""
+    bound = about(name).MACHINE.implementations
+    lines = (line for walk in WALKS[name] for step in walk["trace"] for line in step["asked"])
+    asked = {line.split(" ")[0].split("?")[0] for line in lines}
+
+    assert {*bound.actions} - asked == set()
+    single = {name for name, guard in bound.guards.items() if not isinstance(guard, And)}
+    assert single - asked == {*about(name).UNASKED}
+    assert not any("stale" in line for line in asked)
