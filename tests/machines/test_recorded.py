@@ -9,8 +9,10 @@ import pytest
 from antiphon import create_machine
 from antiphon.chart.guards import And
 from antiphon.chart.labels import written_transitions
+from antiphon.chart.machine import Machine
 from antiphon.machines.charts import load_chart
 from tests.machines.recorded import NAMES, about, bare, named, recording, taken
+from tests.machines.recording import recorded
 
 HERE = Path(__file__).parent
 CHARTS = json.loads(gzip.decompress((HERE / "charts-golden.json.gz").read_bytes()))
@@ -86,3 +88,32 @@ def test_every_function_of_a_machine_is_asked_on_some_walk(name):
     single = {name for name, guard in bound.guards.items() if not isinstance(guard, And)}
     assert single - asked == {*about(name).UNASKED}
     assert not any("stale" in line for line in asked)
+
+
+def reversed_at(config, path):
+    """A chart in which the list at a path is the other way round."""
+    [key, *rest] = path
+    return {**config, key: reversed_at(config[key], rest) if rest else config[key][::-1]}
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("debate", ("states", "paused", "entry")),
+        ("debate", ("states", "paused", "on", "retry")),
+        ("orchestrator", ("states", "executing", "on", "AGENT_COMPLETE")),
+        ("orchestrator", ("states", "failed", "entry")),
+        ("agent", ("states", "asking", "always")),
+        ("agent", ("states", "calling", "on", "xstate.error.actor.tools", "actions")),
+        ("crew", ("states", "working", "on", "xstate.done.actor.*", "actions")),
+    ],
+)
+def test_another_order_of_guards_or_actions_is_noticed(name, path):
+    """X-10: the comparison can fail."""
+    machine, tape = recorded(Machine(reversed_at(bare(name).config, path), bare(name).implementations))
+
+    def is_same(walk):
+        tape.cut()
+        return happened(taken(machine, walk["input"], walk["walk"], tape)) == stored(walk)
+
+    assert not all(is_same(walk) for walk in WALKS[name])
