@@ -1,5 +1,6 @@
 """Whom the orchestrator lets work, what they are given, and what their work does to the plan."""
 
+from antiphon.machines.orchestration.context import bounded
 from tests.machines.team import AGENTS, BROKEN, PLAN, START, Run, Watched, agent, done, select
 
 PARALLEL = [{"mode": "developer", "step": 0}, {"mode": "reviewer", "step": 1}]
@@ -95,3 +96,42 @@ def test_a_crew_of_which_one_could_work_is_evaluated():
     none = Run(PLANNED, BOTH, {"type": "AGENT_COMPLETE", "result": {"results": [broken, broken]}})
 
     assert (one.state, none.state) == ("evaluating", "failed")
+
+
+def assigned(*events, **input):
+    return Watched(*events, **input).crew["input"]["assignments"]
+
+
+def test_what_a_person_allowed_for_good_is_kept_once():
+    """What agents of later turns may do is what a person allowed in earlier ones."""
+    allowed = done(overrides=["write(*)"])
+    run = Run(START, select("developer"), allowed, select("reviewer"), allowed)
+
+    assert run.context["consent"]["overrides"] == ["write(*)"]
+
+
+def test_an_agent_may_spend_its_share_and_no_more_than_its_own_limit():
+    """S1-104."""
+    thrifty = {**AGENTS, "developer": agent("developer", limits={"maxCostUsd": 0.25})}
+
+    assert [one["budgetUsd"] for one in assigned(PLANNED, select("reviewer"), agents=thrifty)] == [None]
+    assert [one["budgetUsd"] for one in assigned(PLANNED, select("developer"), agents=thrifty)] == [0.25]
+    assert [one["budgetUsd"] for one in assigned(PLANNED, BOTH, agents=thrifty, maxCostUsd=1.0)] == [0.25, 0.5]
+    assert [one["budgetUsd"] for one in assigned(PLANNED, BOTH, agents=thrifty, maxCostUsd=0.25)] == [0.125, 0.125]
+
+
+def test_every_turn_has_an_id_of_its_own():
+    """S1-99: requests of an earlier turn are not taken for those of this one."""
+    begun = [START, select("developer")]
+
+    assert assigned(*begun)[0]["turnId"] != assigned(*begun, done(), *begun[1:])[0]["turnId"]
+
+
+def test_a_long_conversation_keeps_its_end_from_a_question_on():
+    """S1-B15: at most sixty messages, and every result of a tool has its call."""
+    roles = ["user", "assistant", "tool"] * 30
+    messages = [{"role": role, "number": number} for number, role in enumerate(roles)]
+
+    assert bounded(messages[:60]) == messages[:60]
+    assert bounded(messages) == messages[30:]
+    assert bounded(messages[:89]) == messages[30:89]
