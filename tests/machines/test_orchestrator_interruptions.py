@@ -106,3 +106,26 @@ def test_a_result_without_a_call_does_not_make_the_next_call_invisible():
 
     assert run.context["toolsRunning"] == 1
     assert run.send(CANCEL).state == "executing"
+
+
+def test_a_process_of_which_nothing_is_known_is_lost_too():
+    """S1-99: a task whose end nobody saw may have done its work."""
+    unknown = {"code": "unknown", "message": "nobody saw its end"}
+
+    assert Run(*AT_WORK, {"type": "AGENT_ERROR", "error": unknown}).context["totalFailures"] == 0
+
+
+def test_a_parent_hears_of_a_reset_only_if_there_was_a_run():
+    """S1-35."""
+    idle = Watched(RESET, reportsToParent=True)
+    begun = Watched({**START, "runId": "n1"}, RESET, reportsToParent=True)
+
+    assert (idle.told, [one["type"] for one in begun.told]) == ([], ["STOP"])
+
+
+def test_a_dry_run_is_complete_for_its_parent_even_if_its_plan_is_unsure():
+    """S1.4 item 1."""
+    run = Watched(*AT_WORK, done(), dryRun=True, reportsToParent=True)
+
+    assert not run.actor.get_snapshot().output["success"]
+    assert run.told[0]["type"] == "COMPLETE"
