@@ -38,4 +38,9 @@ POOL = [
     5,
 ]
 ASSIGNMENTS = [{"agent": {"name": f"a{number}"}, "step": f"s{number}", "prompt": "Do it."} for number in range(3)]
-STARTS = [(None, []), *(({"assignments": ASSIGNMENTS[:count]}, []) for count in (1, 2, 3))]
+STRANGER = lines(2)[2]
+STARTS = [
+    (None, []),
+    ({"assignments": ASSIGNMENTS[:2]}, [STRANGER]),
+    *(({"assignments": ASSIGNMENTS[:count]}, []) for count in (1, 2, 3)),
+]

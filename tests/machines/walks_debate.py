@@ -2,7 +2,7 @@
 
 from antiphon.machines.debate import debate_machine
 from tests.machines import test_debate_coverage as coverage
-from tests.machines.arena import config
+from tests.machines.arena import START, config, replies
 from tests.machines.test_debate_laws import event_of as reply_of
 
 MACHINE = debate_machine
@@ -10,7 +10,7 @@ LENGTH = 25
 # What ends a debate is seldom done, or the walks would be short.
 RELUCTANCE = {"STOP": 0.7, "VERDICT_READY": 0.7, "xstate.done.actor.judge": 0.5, "ERROR": 0.3}
 # Nobody asks `costWarningThreshold`: the action `warnOfCost` looks for itself, so that it can be put anywhere.
-UNASKED = ("costWarningThreshold",)
+UNASKED = ("costWarningThreshold?yes", "costWarningThreshold?no")
 UNREACHED = ()
 
 
@@ -42,9 +42,30 @@ POOL = [
     *ENDS,
     *(10, 1_000, 190_000),
 ]
+# What is said too early, too late or wrongly, and is not taken.
+REFUSED = [
+    {"type": "RAISE_LIMIT", "costLimit": 0},
+    {"type": "INTERJECT", "text": " "},
+    {"type": "ACKNOWLEDGE_WARNING"},
+    {"type": "ARGUMENTS_READY", "responses": []},
+    {"type": "ROUND_COMPLETE", "round": {"responses": []}},
+    {"type": "RETRY"},
+    {"type": "JUDGE_NOW"},
+    {"type": "REPLY.STARTED", "requestId": "nobody's"},
+    {"type": "STREAM_CHUNK", "participantId": "stranger", "chunk": "x"},
+    {"type": "COST_WARNING", "warning": {"threshold": 1, "currentCost": 2}},
+    {"type": "COST_WARNING", "warning": {"threshold": 1, "currentCost": 2}},
+]
+PAID = [("REPLY.COMPLETED", who, cost, "") for cost in (0.01, 1.5) for who in ("for", "against")]
+ROUND = [START, coverage.READY, {"type": "ARGUMENTS_READY", "responses": replies()}]
 STARTS = [
-    ({**known, "driver": driver, "reportsToParent": told}, [*map(timed, steps)])
-    for driver in ("actors", "events")
-    for known, told in (({}, True), (config(), False))
-    for steps in coverage.STARTS
+    ({}, [{**START, "config": config(costLimit=2.0)}, coverage.READY, *PAID]),
+    ({}, [*ROUND[:2], {"type": "PAUSE"}, *REFUSED]),
+    *(({"driver": "events"}, [*ROUND[:count], *REFUSED]) for count in range(4)),
+    *(
+        ({**known, "driver": driver, "reportsToParent": told}, [*map(timed, steps)])
+        for driver in ("actors", "events")
+        for known, told in (({}, True), (config(), False))
+        for steps in coverage.STARTS
+    ),
 ]

@@ -8,7 +8,8 @@ MACHINE = orchestrator_machine
 LENGTH = 25
 # What ends a run is seldom done, or the walks would be short.
 RELUCTANCE = dict.fromkeys(("CANCEL", "cancel", "RESET", "WALL_TIME", "START_TASK"), 0.8)
-UNASKED, UNREACHED = (), ()
+# Who is evaluated has worked, so there always is a current agent.
+UNASKED, UNREACHED = ("hasCurrentAgent?no",), ()
 INVOKED = {"arbiterSelectAgent": "selectAgent", "arbiterEvaluate": "evaluateProgress", "agentExecutor": "executeAgent"}
 
 
@@ -56,7 +57,7 @@ CANCELLING = [START, select("developer"), CALL, {"type": "cancel"}]
 DEAR = [START, select("developer"), {"type": "AGENT_MESSAGE", "message": {"role": "assistant"}, "costUsd": 1.5}]
 STARTS = [
     (None, []),
-    ({"agents": AGENTS}, []),
+    ({"agents": AGENTS}, [{"type": "WALL_TIME"}]),
     ({"agents": AGENTS, "plan": PLAN}, []),
     *[(LIMITED, [START])] * 2,
     (LIMITED, DEAR),
