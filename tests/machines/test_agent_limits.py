@@ -1,7 +1,9 @@
-"""A turn at its limits: its last reply, what its agent may not use, and a question when it is cancelled or lost."""
+"""Turns and crews at their limits: a last reply, what an agent may not use, questions when it is cancelled or lost."""
 
+from antiphon.machines.crew import crew_machine
 from tests.machines.team import agent
 from tests.machines.test_agent_turn import Turn, answered, call, replied
+from tests.machines.walks import Walk, recorder
 
 ASKS = replied("", call("write"), call("ask_user", question="Which?"))
 
@@ -81,3 +83,31 @@ def test_nobody_is_asked_any_more_when_the_tools_break():
     turn = Turn(replied("", call("write")), {"type": "wait", "id": "p", "calls": []}, broken)
 
     assert (turn.state, turn.context["waiting"]) == ("replying", None)
+
+
+def crew(count):
+    """A crew whose agents keep what they hear."""
+    machine = crew_machine.provide(actors={"agent": recorder})
+    return Walk(machine, {"assignments": [{"agent": agent(f"a{number}")} for number in range(count)]})
+
+
+def test_what_is_said_to_one_agent_is_heard_by_no_other():
+    """S1-104."""
+    walk = crew(2)
+    walk.take({"type": "ANSWER", "agentId": "agent-1", "text": "this"})
+    walk.take({"type": "RESUME"})
+
+    heard = {id: [one["type"] for one in child["heard"]] for id, child in walk.trace[-1]["children"].items()}
+    assert heard == {"agent-0": ["RESUME"], "agent-1": ["ANSWER", "RESUME"]}
+
+
+def test_an_agent_ends_once_and_is_let_go():
+    """S1-104: what comes from one who has ended, or was never there, changes nothing."""
+    walk = crew(2)
+    for id, words in (("agent-0", "first"), ("agent-0", "again"), ("agent-7", "who?")):
+        output = {"success": True, "summary": words}
+        walk.take({"type": f"xstate.done.actor.{id}", "actorId": id, "output": output})
+
+    now = walk.trace[-1]
+    assert (now["context"]["pending"], [*now["children"]]) == (["agent-1"], ["agent-1"])
+    assert {id: one["summary"] for id, one in now["context"]["results"].items()} == {"agent-0": "first"}
