@@ -5,6 +5,7 @@
 const { readFileSync } = require("fs");
 const { join } = require("path");
 const { assign, createActor, createMachine, SimulatedClock, spawnChild } = require("xstate");
+const recorded = require("./recorded.cjs");
 
 const CHARTS = join(__dirname, "..", "..", "src", "antiphon", "machines");
 const machines = new Map();
@@ -13,32 +14,59 @@ const recorder = createMachine({
   on: { "*": { actions: assign(({ context, event }) => ({ heard: [...context.heard, event] })) } },
 });
 
+const chartOf = (name) => JSON.parse(readFileSync(join(CHARTS, `${name}.json`), "utf8"));
+
 function machineOf(name) {
   if (!machines.has(name)) {
-    const chart = JSON.parse(readFileSync(join(CHARTS, `${name}.json`), "utf8"));
-    machines.set(name, require(`./${name}.cjs`)[`${name}Machine`](chart, recorder, machineOf));
+    machines.set(name, require(`./${name}.cjs`)[`${name}Machine`](chartOf(name), recorder, machineOf));
   }
   return machines.get(name);
 }
 
-for (const line of readFileSync(0, "utf8").trim().split("\n")) {
-  const { machine, input, walk } = JSON.parse(line);
+// A walk with the answers of a machine's functions is taken without functions; see recorded.cjs.
+function recordedOf(name, names) {
+  if (!machines.has(name)) machines.set(name, recorded.recordedMachine(chartOf(name), names));
+  return machines.get(name);
+}
+
+function simpleNotes(actor) {
+  const { value, context, children, status } = actor.getSnapshot();
+  const inside = Object.entries(children).map(([id, child]) => [id, child.getSnapshot().context]);
+  return { value, context, children: Object.fromEntries(inside), status };
+}
+
+function recordedNotes(actor, took, before) {
+  const { value, status, ...now } = simpleNotes(actor);
+  const pending = Object.values(actor.system.getSnapshot()._scheduledEvents).filter(({ source }) => source === actor);
+  now.timers = Object.fromEntries(pending.map(({ id, event, delay }) => [id, { event, delay }]));
+  const changes = Object.keys(now).map((key) => [key, recorded.changeOf(before[key] ?? {}, now[key])]);
+  Object.assign(before, now);
+  return { value, status, ...Object.fromEntries(changes), took: took.splice(0), asked: recorded.asked() };
+}
+
+const lines = readFileSync(0, "utf8").trim().split("\n");
+for (const [number, line] of lines.entries()) {
+  const { machine, input, walk, answers, names } = JSON.parse(line);
   const clock = new SimulatedClock();
-  const [emitted, trace, told] = [[], [], []];
+  const [emitted, trace, told, took, before] = [[], [], [], [], {}];
+  const begin = () => answers && recorded.begin(answers[trace.length], `walk ${number}, step ${trace.length}`);
+  const walked = answers ? recordedOf(machine, names) : machineOf(machine);
   const parent = createMachine({
-    entry: spawnChild(machineOf(machine), { id: "walked", input: input ?? undefined }),
+    entry: spawnChild(walked, { id: "walked", input: input ?? undefined }),
     on: { "*": { actions: ({ event }) => told.push(event) } },
   });
-  const actor = createActor(parent, { clock }).start().getSnapshot().children.walked;
-  const note = () => {
-    const { value, context, children, status } = actor.getSnapshot();
-    const inside = Object.entries(children).map(([id, child]) => [id, child.getSnapshot().context]);
-    trace.push({ value, context, children: Object.fromEntries(inside), status });
+  const inspect = ({ type, actorRef, _transitions }) => {
+    if (answers && type === "@xstate.microstep" && actorRef.id === "walked") took.push(...recorded.namesOf(_transitions));
   };
+  begin();
+  const actor = createActor(parent, { clock, inspect }).start().getSnapshot().children.walked;
+  const note = () => trace.push(answers ? recordedNotes(actor, took, before) : simpleNotes(actor));
   actor.on("*", (event) => emitted.push(event));
   note();
   for (const step of walk) {
+    begin();
     if (typeof step === "number") clock.increment(step);
+    else if ("to" in step) actor.getSnapshot().children[step.to].send(step.event);
     else actor.send(step);
     note();
   }

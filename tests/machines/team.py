@@ -4,6 +4,7 @@ from typing import Any
 
 from antiphon import SimulatedClock, create_actor, create_machine
 from antiphon.machines.orchestrator import orchestrator_machine
+from tests.machines.walks import Walk, recorder
 
 
 def agent(name: str, **facts: Any) -> dict[str, Any]:
@@ -76,3 +77,30 @@ class Run:
     @property
     def results(self) -> list[tuple[str, str]]:
         return [(entry["agent"], entry["result"]) for entry in self.context["history"]]
+
+
+class Watched(Walk):
+    """An orchestrator whose crew keeps what it hears."""
+
+    def __init__(self, *events: Any, **input: Any) -> None:
+        actors = dict.fromkeys(orchestrator_machine.implementations.actors, recorder)
+        super().__init__(orchestrator_machine.provide(actors=actors), {"agents": AGENTS, **input})
+        for event in events:
+            self.take(event)
+
+    @property
+    def state(self) -> Any:
+        return self.trace[-1]["value"]
+
+    @property
+    def context(self) -> Any:
+        return self.trace[-1]["context"]
+
+    @property
+    def crew(self) -> Any:
+        """What the crew was given, and what it heard."""
+        return self.trace[-1]["children"]["executeAgent"]
+
+    @property
+    def heard(self) -> Any:
+        return self.crew["heard"]

@@ -113,6 +113,14 @@ def test_tools_are_called_told_of_and_answered():
     assert [event["toolResult"]["isError"] for event in turn.heard("AGENT_TOOL_RESULT")] == [False]
 
 
+def test_a_turn_of_nobody_in_particular_calls_tools_too():
+    """S1-92: rules are an agent's own, and without an agent there are none."""
+    turn = Turn(replied("", call("write", path="a")), agent=None)
+
+    assert turn.state == "calling"
+    assert [event["toolCall"]["name"] for event in turn.heard("AGENT_TOOL_CALL")] == ["write"]
+
+
 def test_a_turn_has_only_so_many_replies():
     """S1-92, S1-93, S1-B12: ten by default, and then it was no success."""
     turn = Turn()

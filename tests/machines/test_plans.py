@@ -90,3 +90,14 @@ def test_at_most_four_agents_work_side_by_side_in_the_order_of_the_plan():
     assert [one["step"] for one in chosen] == [0, 1, 2, 4]
     assert assignments_of({"mode": "x", "parallel": parallel[:1]}) == [{"mode": "x", "step": None}]
     assert len(assignments_of({"mode": "x", "parallel": parallel}, [0, 2])) == 2
+
+
+def test_a_plan_has_at_most_a_hundred_steps():
+    """S1-28."""
+    assert len(plan_of({"steps": ["x"] * 150})["steps"]) == 100
+
+
+def test_a_plan_that_is_not_believed_in_at_all_is_not_sure():
+    """S1.4 item 1: no confidence is something else than none given."""
+    assert plan_of({"steps": ["x"], "confidence": 0})["confidence"] == 0
+    assert "confidence" not in plan_of({"steps": ["x"], "confidence": 2})

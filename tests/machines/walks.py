@@ -32,7 +32,7 @@ recorder: Any = create_machine(
 class Walk:
     """A machine on its way, as the child of a parent that hears what it is told."""
 
-    def __init__(self, machine: Any, input: Any) -> None:
+    def __init__(self, machine: Any, input: Any, inspect: Any = None) -> None:
         self.clock = SimulatedClock()
         self.told: list[Any] = []
         self.emitted: list[Any] = []
@@ -45,20 +45,23 @@ class Walk:
             },
             actors={"walked": machine},
         )
-        self.parent = create_actor(parent, clock=self.clock).start()
+        self.parent = create_actor(parent, clock=self.clock, inspect=inspect).start()
         self.actor: Any = self.parent.get_snapshot().children["walked"]
         self.actor.on("*", self.emitted.append)
-        self._note()
+        self.note()
 
     def take(self, step: Any) -> None:
-        """Send an event, or let time pass."""
+        """Send an event to the machine or to a child of it, or let time pass."""
         if isinstance(step, int):
             self.clock.increment(step)
+        elif "to" in step:
+            self.actor.get_snapshot().children[step["to"]].send(step["event"])
         else:
             self.actor.send(step)
-        self._note()
+        self.note()
 
-    def _note(self) -> None:
+    def note(self) -> None:
+        """Keep how things stand."""
         now = self.actor.get_snapshot()
         inside = {id: _plain(child.get_snapshot().context) for id, child in now.children.items()}
         told = {"value": now.value, "context": _plain(now.context), "children": inside, "status": now.status}
@@ -98,4 +101,5 @@ def main(name: str, count: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    chosen: Any = main if sys.argv[1] in NAMES else import_module("tests.machines.recorded").main
+    chosen(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

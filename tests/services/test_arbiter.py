@@ -103,6 +103,7 @@ def test_what_the_arbiter_is_told_is_bounded():
     calm, troubled = history_lines([entry] * 30), history_lines([*[entry] * 20, *failing])
     assert (len(calm), calm[0]) == (6, "25 earlier turns are not shown.")
     assert len(troubled) == 11
+    assert len(history_lines([*[entry] * 20, *failing[:2]])) == 6
     assert (len(calm[1]) < 350, 1_900 < len(calm[-1]) < 2_100) == (True, True)
     assert cut("x" * 10_000, 300).count("more") == 1
     assert len(arbiter_brief({**INPUT, "task": "t" * 100_000, "history": [entry] * 1_000}, "?")) < 10_000
