@@ -17,7 +17,7 @@ from antiphon.machines.charts import load_chart
 from antiphon.machines.conversation.content import calls_of, text_of
 from antiphon.machines.orchestration.agents import ASK_USER, UPDATE_PLAN, refusal
 from antiphon.machines.orchestration.plan import plan_of
-from antiphon.machines.orchestration.results import EXHAUSTED, error_of, find_json, is_loss, misfit
+from antiphon.machines.orchestration.results import EXHAUSTED, error_of, find_json, is_loss, misfit, tool_calls
 from antiphon.machines.permission_rules import lasting_overrides
 
 Event = Mapping[str, Any]
@@ -275,6 +275,7 @@ def output(context: Context) -> Json:
         "turns": context["turns"],
         "at": context["at"],
         "messages": context["messages"],
+        "toolCalls": tool_calls(context["messages"][context["fresh"] :]),
         "overrides": context["consent"].get("overrides", []),
     }
     if context["planUpdates"] is not None:

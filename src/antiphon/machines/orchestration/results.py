@@ -5,8 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
+from antiphon.machines.conversation.content import calls_of
+from antiphon.machines.permission_rules import call_text
+
 Json = dict[str, Any]
 EXHAUSTED = "Max iterations reached"
+MOST_CALL_TEXT = 200
 LOST = ("interrupted", "unknown")
 SEED_CODES = ("rate_limited", "network_error")
 FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
@@ -33,6 +37,8 @@ class ExecutionEntry(TypedDict):
     output: NotRequired[str]
     error: NotRequired[str]
     tokenUsage: NotRequired[Json]
+    costUsd: NotRequired[float]
+    toolCalls: NotRequired[list[Json]]
 
 
 def error_of(error: Any) -> Failure:
@@ -106,7 +112,27 @@ def entry_of(result: Json, started: float | None, ended: float | None) -> Execut
         entry["error"] = str(result["error"].get("message"))
     if result.get("usage"):
         entry["tokenUsage"] = result["usage"]
+    if result.get("costUsd") is not None:
+        entry["costUsd"] = result["costUsd"]
+    if result.get("toolCalls"):
+        entry["toolCalls"] = result["toolCalls"]
     return entry
+
+
+def tool_calls(messages: Sequence[Mapping[str, Any]]) -> list[Json]:
+    """The calls in a conversation: of each its name, its beginning in words, and whether it failed."""
+    results: dict[str, Any] = {
+        part["callId"]: part for message in messages for part in message["parts"] if part["type"] == "toolResult"
+    }
+    calls: list[Any] = [call for message in messages for call in calls_of(message["parts"])]
+    return [
+        {
+            "name": call["name"],
+            "text": call_text(call)[:MOST_CALL_TEXT],
+            "failed": bool(results.get(call["id"], {}).get("isError")),
+        }
+        for call in calls
+    ]
 
 
 def find_json(text: str) -> Any:
