@@ -225,6 +225,15 @@ def test_permission_is_asked_and_answered_through_the_turn():
     assert turn.send({"type": "ANSWER", "decision": "allow"}).context["waiting"] is None
 
 
+def test_a_command_is_as_risky_as_it_is_and_a_tool_that_nobody_knows_as_any():
+    """S1.4 item 9."""
+    tools = [{"name": "shell", "risk": "command"}, {"name": "silent"}]
+    asked = [call("shell", command="git status"), call("shell", command="make"), call("shell", command="rm -r src")]
+    turn = Turn(replied("", *asked, call("silent"), call("unknown")), tools=tools)
+
+    assert [one["risk"] for one in turn.context["calls"]] == ["read", "write", *["destructive"] * 3]
+
+
 def test_an_agent_gets_only_its_tools_and_may_call_no_other():
     """S1-92, S1.4 item 2 and 9: filtered tools, and a shell filter that no second command rides along."""
     strict = agent(
@@ -239,9 +248,12 @@ def test_an_agent_gets_only_its_tools_and_may_call_no_other():
     assert [tool["name"] for tool in tools_for(strict, TOOLS)] == ["shell", "update_plan"]
     assert why("write") == "the agent 'tester' may not use write"
     assert why("shell", command="pytest -q") is None
-    assert "may run only" in (why("shell", command="pytest -q; rm -rf /") or "")
-    assert "may run only" in (why("shell", command="pytest > /etc/passwd") or "")
-    assert "may not run" in (why("shell", command="pytest --pdb") or "")
+    assert "may not run this: 'rm -rf /' is not among" in (why("shell", command="pytest -q; rm -rf /") or "")
+    assert "writes to a file" in (why("shell", command="pytest > /etc/passwd") or "")
+    assert "is blocked by '*--pdb*'" in (why("shell", command="pytest --pdb") or "")
+    assert "cannot be read" in (why("shell") or "")
+    free = agent("developer")
+    assert refusal(free, {"id": "1", "name": "shell", "arguments": "{", "risk": "destructive"}) is None
     turn = Turn(replied("", call("write")), agent=strict)
     assert (turn.state, turn.context["messages"][-1]["parts"][0]["isError"]) == ("replying", True)
 

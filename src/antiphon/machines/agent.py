@@ -19,6 +19,7 @@ from antiphon.machines.orchestration.agents import ASK_USER, UPDATE_PLAN, refusa
 from antiphon.machines.orchestration.plan import plan_of
 from antiphon.machines.orchestration.results import EXHAUSTED, error_of, find_json, is_loss, misfit, tool_calls
 from antiphon.machines.permission_rules import lasting_overrides
+from antiphon.risk.calls import risk_of_call
 
 Event = Mapping[str, Any]
 Json = dict[str, Any]
@@ -94,11 +95,11 @@ def _schema_problem(context: Context, event: Event) -> str | None:
 
 def sort_calls(context: Context, event: Event) -> Json:
     """What is done with every call: refused by the agent's own rules, answered here, or given to the tools."""
-    risks = {tool["name"]: tool.get("risk", "destructive") for tool in context["tools"]}
+    risks = {tool["name"]: tool.get("risk") for tool in context["tools"]}
     calls, questions, updates = [], [], context["planUpdates"]
     results: dict[str, Json] = {}
     for call in _calls(event):
-        risked: Any = {**call, "risk": risks.get(call["name"], "destructive")}
+        risked: Any = {**call, "risk": risk_of_call(risks.get(call["name"]), call["arguments"])}
         given = _arguments(call)
         reason = None if call["name"] in OWN else refusal(context["agent"], risked)
         if reason is not None:
