@@ -11,9 +11,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"chart", "actors"},
     "stores": {"runtime"},
     "messages": set(),
+    "answers": set(),
     "risk": set(),
-    "machines": {"chart", "messages", "risk"},
-    "providers": {"messages"},
+    "machines": {"chart", "messages", "answers", "risk"},
+    "providers": {"messages", "answers"},
     "tools": {"messages", "providers.base", "risk"},
     "services": {"chart", "actors", "messages", "machines", "providers"},
     "app": {"chart", "actors", "runtime", "stores", "messages", "machines", "providers", "services"},
@@ -22,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__init__": {"chart", "actors"},
     "__main__": {"cli"},
 }
-PURE = {"chart", "messages", "risk", "machines"}
+PURE = {"chart", "messages", "answers", "risk", "machines"}
 # What pure layers may use of the standard library: no clock, no randomness, no I/O, no logging.
 PURE_STANDARD_LIBRARY = {
     "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "fnmatch", "functools",

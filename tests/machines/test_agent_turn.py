@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -182,7 +183,31 @@ def test_an_answer_that_does_not_fit_its_schema_is_asked_for_once_more():
 
     assert turn.send(replied('{"verdict": "good"}')).output["success"]
     failed = Turn(replied("Hm."), replied('{"verdict": "odd"}'), agent=strict)
-    assert failed.output["error"]["message"] == "verdict: 'odd' is none of ['good', 'bad']"
+    assert failed.output["error"]["message"] == "$.verdict is none of ['good', 'bad']"
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer", "problem"),
+    [
+        ({"type": "array", "items": {"type": "integer"}}, '[1, "two"]', "$[1] is not of type integer"),
+        ({"type": "array", "minItems": 2}, "[1]", "$ has 1 items"),
+        ({"properties": {"a": {"maximum": 3}}}, '{"a": 4}', "$.a is out of range: 4"),
+        ({"additionalProperties": False, "properties": {}}, '{"a": 4}', "$ has 'a', which is not asked for"),
+        ({"$ref": "#/$defs/x", "$defs": {"x": {"pattern": "^a"}}}, '"b"', "$ does not match '^a'"),
+        ({"pattern": "("}, '"b"', "$ does not match '('"),
+        ({"oneOf": [{"type": "string"}, {"type": "number"}]}, "null", "$ fits 0 of the alternatives instead of one"),
+        ({"$ref": "#"}, "{}", "maximum recursion depth exceeded"),
+    ],
+)
+def test_the_whole_schema_is_held_against_an_answer(schema, answer, problem):
+    """S1.4 item 5: asked once more with what is wrong, then the turn has failed."""
+    strict = agent("judge", responseSchema=schema)
+    turn = Turn(replied(answer), agent=strict)
+    assert problem in turn.context["messages"][-1]["parts"][0]["text"]
+    turn.send(replied(answer))
+
+    assert problem in turn.output["error"]["message"]
+    assert (turn.output["success"], turn.output["failedOutright"]) == (False, False)
 
 
 def test_a_model_that_cannot_be_asked_is_an_error_of_the_turn():

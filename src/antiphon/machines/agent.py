@@ -17,7 +17,7 @@ from antiphon.machines.charts import load_chart
 from antiphon.machines.conversation.content import calls_of, text_of
 from antiphon.machines.orchestration.agents import ASK_USER, UPDATE_PLAN, refusal
 from antiphon.machines.orchestration.plan import plan_of
-from antiphon.machines.orchestration.results import EXHAUSTED, error_of, find_json, is_loss, misfit, tool_calls
+from antiphon.machines.orchestration.results import EXHAUSTED, error_of, is_loss, misfit, object_in, tool_calls
 from antiphon.machines.permission_rules import lasting_overrides
 from antiphon.risk.calls import risk_of_call
 
@@ -90,7 +90,7 @@ def _schema_problem(context: Context, event: Event) -> str | None:
     schema = (context["agent"] or {}).get("responseSchema")
     if not schema:
         return None
-    return misfit(find_json(text_of((event.get("message") or {}).get("parts") or [])), schema)
+    return misfit(text_of((event.get("message") or {}).get("parts") or []), schema)
 
 
 def sort_calls(context: Context, event: Event) -> Json:
@@ -249,7 +249,7 @@ def tell_message(context: Context, event: Event, enqueue: Enqueue[Any, Any]) -> 
 def conclude(context: Context, event: Event) -> Json:
     """How the turn ended: well, unless a plan or a form was wanted and did not come."""
     agent = context["agent"] or {}
-    found = find_json(context["summary"])
+    found = object_in(context["summary"])
     updates = context["planUpdates"] or (found if plan_of(found) is not None else None)
     if event.get("stop") not in (None, "end", "stop_sequence", "tool_calls"):
         return {"outcome": "exhausted", "summary": EXHAUSTED, "planUpdates": updates}
