@@ -2,30 +2,21 @@
 
 1. A tool that is not known, and a command that is not understood, are as risky as any.
 2. A line of commands is as risky as the riskiest of them, also those in substitutions and behind pipes.
-3. A command that is known to read only, and sends its output nowhere, reads; one that is not known writes.
+3. A command that is known to read only, sends its output nowhere and names no path outside, reads; one that is not
+   known writes.
 """
 
+import json
+import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
-from antiphon.messages import ToolCall
-from antiphon.tools.commands import HARMLESS_TARGETS, Simple, take_apart
+from antiphon.risk.commands import HARMLESS_TARGETS, Simple, take_apart
 
 Risk = Literal["read", "write", "destructive"]
+# Of a tool that runs commands, each call is as risky as its command.
+COMMAND = "command"
 ORDER: tuple[Risk, ...] = ("read", "write", "destructive")
-
-# The worst that a tool can do. Fetching counts as writing: an address can carry words out.
-RISKS: Mapping[str, Risk] = {
-    "read_file": "read",
-    "list_files": "read",
-    "search_files": "read",
-    "write_file": "write",
-    "edit_file": "write",
-    "fetch_url": "write",
-    "shell": "destructive",
-    "ask_user": "read",
-    "update_plan": "read",
-}
 READING = frozenset((
     "ls", "cat", "head", "tail", "wc", "pwd", "echo", "printf", "grep", "egrep", "fgrep", "rg", "file", "stat",
     "du", "df", "which", "type", "whoami", "id", "uname", "date", "true", "false", "test", "[", "diff", "cmp",
@@ -42,6 +33,8 @@ DESTROYING = frozenset((
     "crontab", "iptables", "nft", "mount", "umount", "systemctl", "service", "launchctl", "eval", "source", ".",
     "ssh", "scp", "rsync", "nc", "ncat", "telnet", "userdel", "usermod", "passwd", "swapoff", "insmod", "rmmod",
 ))  # fmt: skip
+# What may lead out of the folder: a path from the root, from a home, or upwards.
+OUTSIDE = re.compile(r"(^|[^\w.*?\]])/|^~|(^|[^\w.])\.\.($|/)|\$.*/")
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"})
 # Programs that start another one, named in their words.
 STARTERS = frozenset({"xargs", "parallel", "watch", "entr", "busybox"})
@@ -63,15 +56,23 @@ DESTROYING_GIT: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def risk_of(call: ToolCall) -> Risk:
-    """How risky a call is; a shell is judged by its command."""
-    if call.name != "shell":
-        return RISKS.get(call.name, "destructive")
-    try:
-        command = call.input().get("command")
-    except (ValueError, RecursionError):
-        return "destructive"
-    return risk_of_command(command) if isinstance(command, str) else "destructive"
+def risk_of_call(tool: str | None, arguments: Mapping[str, Any] | str) -> Risk:
+    """How risky a call is: as its tool says, or as its command is; what nobody knows is as risky as any."""
+    if tool == COMMAND:
+        command = command_in(arguments)
+        return "destructive" if command is None else risk_of_command(command)
+    return next((risk for risk in ORDER if risk == tool), "destructive")
+
+
+def command_in(arguments: Mapping[str, Any] | str) -> str | None:
+    """The command that a call runs, if it has one; arguments as an object, or as the JSON that a model wrote."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return None
+    command = arguments.get("command") if isinstance(arguments, Mapping) else None
+    return command if isinstance(command, str) else None
 
 
 def risk_of_command(command: str) -> Risk:
@@ -93,7 +94,8 @@ def _risk(simple: Simple) -> Risk:
     if varies and any(letter in word for letter in "$`*?[{~"):
         return "destructive"
     risk = _by_program(word.rpartition("/")[2], simple.words[1:])
-    return "write" if risk == "read" and (sends or varies) else risk
+    leaves = any(OUTSIDE.search(one) and one not in HARMLESS_TARGETS for one in simple.words[1:])
+    return "write" if risk == "read" and (sends or varies or leaves) else risk
 
 
 def _by_program(program: str, words: list[str]) -> Risk:
