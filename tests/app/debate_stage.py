@@ -1,6 +1,5 @@
 """Scripted debates for tests: with prices, in simulated time."""
 
-import asyncio
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
@@ -8,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from antiphon.app.composition import compose
-from antiphon.app.debates import Debates
+from antiphon.app.debates import REST, Debates
 from antiphon.providers.models import Models
 from antiphon.providers.prices import Price, Prices
 from antiphon.providers.scripted import ScriptedModel
@@ -49,13 +48,17 @@ def host(store: Any, *, script: Any = played) -> Runtime:
 
 async def to_the_end(debates: Debates, id: str) -> None:
     """Start or resume a debate until it is over."""
+    seen = 0
     while (status := await debates.status(id)) != "completed":
+        assert status != "failed", (await debates.read(id))["lastError"]
         if status == "pending":
             await debates.start(id)
         elif status in ("interrupted", "stopped"):
             await debates.resume(id)
-        else:
-            await asyncio.sleep(0.05)
+        async for one in debates.follow(id, seen):
+            seen = one.seq
+            if one.kind == "status" and one.facts["status"] in REST:
+                break
 
 
 def essence(debate: Mapping[str, Any]) -> dict[str, Any]:
