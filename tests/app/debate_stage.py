@@ -26,10 +26,10 @@ def played(reference: Any) -> ScriptedModel:
     return ScriptedModel(tomllib.loads(text), name=reference.model)
 
 
-def brief(reference: Any) -> ScriptedModel:
+def brief(reference: Any, **more: Any) -> ScriptedModel:
     """The same script with a few words for each turn; data stays whole."""
     text = (files("antiphon.providers") / "scripts" / f"{reference.model}.toml").read_text("utf-8")
-    script = tomllib.loads(text)
+    script = tomllib.loads(text) | more
     for reply in script["replies"]:
         reply["steps"] = [_shortened(step) for step in reply["steps"]]
     return ScriptedModel(script, name=reference.model)

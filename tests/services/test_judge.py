@@ -108,6 +108,13 @@ def test_a_model_that_fails_is_told_as_an_error():
     output, _ = verdict_of(ProviderError(Code.OVERLOADED, "Too busy"))
 
     assert (output["verdict"], output["error"]["code"], output["error"]["recoverable"]) == (None, "1002", True)
+    assert (output["usage"], output["costUsd"]) == (None, None)  # nothing came, nothing is paid for
+
+
+def test_a_second_answer_that_fails_leaves_the_first_to_be_paid_for():
+    output, _ = verdict_of("I cannot say.", ProviderError(Code.OVERLOADED, "Too busy"))
+
+    assert (output["verdict"], output["usage"]["input"], output["costUsd"]) == (None, 100, 0.00045)
 
 
 @pytest.mark.parametrize(

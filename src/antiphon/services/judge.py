@@ -57,7 +57,8 @@ def judge(
             verdict = found.value
         except ProviderError as failed:
             error = {"code": failed.code.value, "message": failed.message, "recoverable": failed.recoverable}
-        spent = _spent(known, provider.model, replies) if replies else {"usage": None, "costUsd": None}
+        begun = [reply for reply in replies if reply.has_begun]
+        spent = _spent(known, provider.model, begun) if begun else {"usage": None, "costUsd": None}
         return {"verdict": verdict, "error": error, "at": round(clock.now()), **spent}
 
     return from_task(run)
