@@ -36,11 +36,12 @@ pyright: $(STAMP) ## check the public types with pyright too (needs Node)
 	@npm install --silent --no-audit --no-fund --prefix .pyright pyright@1.1.414
 	@ANTIPHON_PYRIGHT=.pyright/node_modules/.bin/pyright $(BIN)/python -m pytest -m node tests/typing
 
-bench: $(STAMP) ## measure speed, growth, the runtime and providers beside the peers (needs Node for XState)
+bench: $(STAMP) ## measure speed, growth, the runtime, providers and debates beside the peers (needs Node for XState)
 	@$(BIN)/python bench/engine.py
 	@$(BIN)/python bench/growth.py
 	@$(BIN)/python bench/runtime.py
 	@$(BIN)/python bench/providers.py
+	@$(BIN)/python bench/debates.py
 
 conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
 	@$(BIN)/python conformance/run.py
