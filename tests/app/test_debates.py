@@ -66,6 +66,7 @@ def test_a_scripted_debate_runs_from_topic_to_verdict() -> None:
     assert (found["outcome"], verdict["winner"], verdict["scores"]) == ("verdict", "for", {"for": 82, "against": 75})
     assert verdict["criteria"]["evidence"] == {"for": 85, "against": 71}
     assert verdict["timestamp"] > first["timestamp"] > 0
+    assert (verdict["tokensUsed"], verdict["reasoning"][:33]) == (3120 + 168, "Both sides answered each other. T")
 
 
 def test_the_costs_of_a_scripted_debate_are_what_one_counts_by_hand() -> None:

@@ -305,8 +305,22 @@ def test_every_error_leads_to_error_and_only_retryable_ones_back(before, event):
 
     assert table.state == "error"
     assert table.context["lastError"]["message"] == "Claude API timeout"
-    assert any(one["type"] == "error" for one in table.told)
+    [told] = [one for one in table.told if one["type"] == "error"]
+    assert (told["error"], told["costTracker"]) == (table.context["lastError"], table.context["costTracker"])
     assert table.send("RETRY").state == ("initializing" if event is ERROR else "error")
+
+
+def test_an_error_cancels_the_replies_on_their_way():
+    """S4-104: they tell what they used, and it is paid for."""
+    table = acting()
+    asked = [request(table, id) for id in ("for", "against")]
+    table.send(ERROR)
+
+    cancelled = [one["event"] for one in table.effect("xstate.sendTo")]
+    assert cancelled == [{"type": "CANCEL", "requestId": one} for one in asked]
+    used = {"usage": {"input": 500, "output": 10}, "costUsd": 0.00165}
+    table.send({"type": "REPLY.CANCELLED", "requestId": asked[0], **used})
+    assert (table.state, table.context["costTracker"]["totalCost"]) == ("error", "0.00165")
 
 
 def test_a_paused_debate_can_fail_too():
@@ -325,6 +339,20 @@ def test_three_retries_are_granted_and_a_round_gives_them_back():
 
     assert table.send(ERROR, "RETRY").state == "error"
     assert fresh.context["retryCount"] == 0
+
+
+@pytest.mark.parametrize("before", [lambda: Table().send(START), lambda: debating().send("STOP")])
+def test_retries_are_counted_wherever_the_error_was(before):
+    """S4-B8: while models are opened, and while the judge decides."""
+    table = before()
+    state = table.state
+    for _ in range(3):
+        table.send(ERROR, "RETRY")
+        if state == "judgeEvaluating":
+            table.send({"type": "INIT_COMPLETE", "participants": table.context["participants"]})
+        assert table.state == state
+
+    assert table.send(ERROR, "RETRY").state == "error"
 
 
 @pytest.mark.parametrize(
@@ -486,9 +514,13 @@ def test_an_opening_has_120_seconds_and_one_more_try():
     """S4-04, S4-B17, S4-B24."""
     actor, clock = timed()
     assert OPENING_TIMEOUT_MS == 120_000
-    clock.increment(OPENING_TIMEOUT_MS)
+    clock.increment(119_999)
+    assert actor.get_snapshot().context["attempts"] == {}
+    clock.increment(1)
+    assert (actor.get_snapshot().value, actor.get_snapshot().context["attempts"]["for"]) == ("awaitingArguments", 2)
+    clock.increment(119_999)
     assert actor.get_snapshot().value == "awaitingArguments"
-    clock.increment(OPENING_TIMEOUT_MS)
+    clock.increment(1)
 
     error = actor.get_snapshot().context["lastError"]
     assert (actor.get_snapshot().value, error["type"], error["participantId"]) == ("error", "timeout", "for")
@@ -528,7 +560,9 @@ def test_the_judge_has_180_seconds():
     actor.send({"type": "ARGUMENTS_READY", "responses": replies()})
     actor.send({"type": "STOP"})
     assert JUDGE_TIMEOUT_MS == 180_000
-    clock.increment(JUDGE_TIMEOUT_MS)
+    clock.increment(179_999)
+    assert actor.get_snapshot().value == "judgeEvaluating"
+    clock.increment(1)
 
     snapshot = actor.get_snapshot()
     assert (snapshot.value, snapshot.context["lastError"]["type"]) == ("error", "timeout")

@@ -127,7 +127,10 @@ def test_a_second_answer_that_fails_leaves_the_first_to_be_paid_for():
         {**GOOD, "winner": "stranger"},
         {**GOOD, "criteria": {}},
         {**GOOD, "reasoning": ""},
+        {**GOOD, "scores": {"for": 80.5, "against": 0}},
         {**GOOD, "references": [{"participantId": "for"}]},
+        {**GOOD, "references": [{"participantId": "for", "phase": "interval", "round": 1}]},
+        {**GOOD, "references": [{"participantId": "for", "phase": "closing", "round": 11}]},
     ],
 )
 def test_the_rubric_refuses_what_is_no_verdict(wrong):
@@ -140,6 +143,7 @@ def test_the_rubric_refuses_what_is_no_verdict(wrong):
     [
         GOOD,
         {**GOOD, "winner": None},
+        {**GOOD, "scores": {"for": 80.0, "against": 0}},
         {**GOOD, "references": [{"participantId": "for", "phase": "rebuttal", "round": 1}]},
     ],
 )
