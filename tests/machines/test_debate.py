@@ -209,6 +209,16 @@ def test_a_round_that_was_recorded_or_is_another_one_is_refused():
     assert len(table.context["rounds"]) == 1
 
 
+def test_a_round_is_not_over_while_somebody_speaks():
+    """S4-42, S4-B6."""
+    table = debating()
+    table.send({"type": "STREAM_CHUNK", "participantId": "for", "chunk": "I"}, round_of())
+    assert (len(table.context["rounds"]), table.context["currentRound"]) == (1, 1)
+
+    table.send({"type": "STREAM_COMPLETE", "participantId": "for"}, round_of())
+    assert (len(table.context["rounds"]), table.context["currentRound"]) == (2, 2)
+
+
 def test_every_round_begins_anew_with_its_own_actors():
     """S4-05..S4-07, S4-89, S4-B5: the second round starts, which in the seed it never does."""
     table = whole_round(acting(maxRounds=2))
@@ -266,6 +276,36 @@ def test_a_reply_that_was_whole_before_its_cancellation_counts():
 
     assert [one["participantId"] for one in table.context["responses"]] == ["for"]
     assert [one["id"] for one in table.spawned] == ["reply-against"]
+
+
+def test_a_reply_that_comes_when_the_judge_has_been_called_is_paid_for_and_no_more():
+    """S4-B11: its round is over, and what the judge was given does not grow."""
+    table = whole_round(acting())
+    late = spoken(table, "for", cost=0.5)
+    table.send("JUDGE_NOW", late)
+
+    assert (table.context["responses"], len(table.context["rounds"])) == ([], 1)
+    assert table.context["costTracker"]["totalCost"] == "0.509"
+
+
+def test_the_timer_of_an_opening_ends_with_it():
+    """S4-04, S4-115: a reply that is whole leaves neither an actor nor a timer."""
+    table = acting()
+    table.send(spoken(table, "for"))
+
+    assert table.effect("xstate.cancel") == [{"send_id": "timeout-for"}]
+    assert table.effect("xstate.stopChild") == [{"id": "reply-for"}]
+
+
+def test_who_has_failed_is_asked_again_when_a_debate_is_retried():
+    """S4-B9, S4-B24."""
+    table = acting(format="roundtable", participants=seats("for", "against", "neutral"))
+    for _ in range(2):
+        table.send(broken(table, "for"))
+    assert table.context["responses"][0]["failed"]
+    table.send(ERROR, "RETRY", {"type": "INIT_COMPLETE", "participants": table.context["participants"]})
+
+    assert [one["id"] for one in table.spawned] == ["reply-for", "reply-against", "reply-neutral"]
 
 
 @pytest.mark.parametrize(
@@ -386,6 +426,17 @@ def test_the_judge_can_be_called_at_once_and_hears_what_was_said():
     assert "[rebuttal 1, for] Ada: Half a round." in judge["input"]["messages"][1]["parts"][0]["text"]
     assert debating().send("PAUSE", "JUDGE_NOW").state == "judgeEvaluating"
     assert begun().send("PAUSE", "JUDGE_NOW").state == "paused"
+
+
+def test_a_debate_paused_in_its_openings_can_be_judged_by_what_was_said():
+    """S4-B11: by one opening too, which is kept as a round cut short."""
+    table = acting()
+    table.send(spoken(table, "for"), "PAUSE")
+    table.send({"type": "REPLY.CANCELLED", "requestId": request(table, "against")}, "JUDGE_NOW")
+
+    assert table.state == "judgeEvaluating"
+    [opening] = table.context["rounds"]
+    assert (opening["phase"], opening["partial"], len(opening["responses"])) == ("opening", True, 1)
 
 
 def test_all_rounds_complete_leads_to_the_judge():
