@@ -40,10 +40,10 @@ def _shortened(step: Mapping[str, Any]) -> Mapping[str, Any]:
     return step if text.startswith("{") else {"text": " ".join(text.split()[:6])}
 
 
-def host(store: Any, *, script: Any = played) -> Runtime:
+def host(store: Any, *, script: Any = played, prices: Mapping[str, Price] = PRICES) -> Runtime:
     """A runtime that holds debates, in simulated time."""
     models = Models(openers={"scripted": script})
-    return runtime(store, compose(models.open, prices=Prices(PRICES)))
+    return runtime(store, compose(models.open, prices=Prices(prices)))
 
 
 async def to_the_end(debates: Debates, id: str) -> None:

@@ -13,6 +13,7 @@ from tests.machines.arena import (
     Table,
     acting,
     begun,
+    broken,
     config,
     debating,
     replies,
@@ -162,6 +163,17 @@ def test_the_calls_on_their_way_are_reserved():
     table = acting(costLimit=0.11, participants=sides)
 
     assert (table.state, [one["id"] for one in table.spawned]) == ("error", ["reply-for"])
+
+
+def test_a_reply_is_not_asked_for_again_when_with_the_others_on_their_way_it_might_be_too_dear():
+    """S4-B12: 0.08 are spent and 0.0154 on their way, so that another 0.0154 do not fit into 0.11."""
+    table = acting(costLimit=0.11)
+    table.send(broken(table, "for", usage={"input": 1, "output": 1}, costUsd=0.08))
+
+    assert (table.state, table.context["lastError"]["type"], table.spawned) == ("error", "cost_limit", [])
+    roomy = acting(costLimit=0.12)
+    roomy.send(broken(roomy, "for", usage={"input": 1, "output": 1}, costUsd=0.08))
+    assert [one["id"] for one in roomy.spawned] == ["reply-for"]
 
 
 def test_when_the_limit_leads_to_a_verdict_the_verdict_is_reserved():

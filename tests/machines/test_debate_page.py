@@ -38,15 +38,40 @@ def test_every_setting_is_named_with_its_default():
             assert f"| `{json.dumps(DEFAULTS[setting])}` |" in row
 
 
-SEED_GUARDS = """
-allParticipantsReady allArgumentsReceived maxRoundsReached costLimitExceeded costWarningThreshold canRetry shouldAutoStop
-""".split()
-SEED_ACTIONS = """
-initializeParticipants setupCostTracking promptOpeningArguments startParticipantStreams updateStreamingContent
-recordCompletedStream startDebateRound trackRoundCosts recordRound incrementRound displayCostWarning compileTranscript
-invokeJudge trackJudgeCosts calculateFinalCosts persistDebateResults emitCompletion saveStateSnapshot
-cancelActiveStreams restoreState logError cleanupConnections calculateRoundCost
-""".split()
+SEED_GUARDS = [
+    "allParticipantsReady",
+    "allArgumentsReceived",
+    "maxRoundsReached",
+    "costLimitExceeded",
+    "costWarningThreshold",
+    "canRetry",
+    "shouldAutoStop",
+]
+SEED_ACTIONS = [
+    "initializeParticipants",
+    "setupCostTracking",
+    "promptOpeningArguments",
+    "startParticipantStreams",
+    "updateStreamingContent",
+    "recordCompletedStream",
+    "startDebateRound",
+    "trackRoundCosts",
+    "recordRound",
+    "incrementRound",
+    "displayCostWarning",
+    "compileTranscript",
+    "invokeJudge",
+    "trackJudgeCosts",
+    "calculateFinalCosts",
+    "persistDebateResults",
+    "emitCompletion",
+    "saveStateSnapshot",
+    "cancelActiveStreams",
+    "restoreState",
+    "logError",
+    "cleanupConnections",
+    "calculateRoundCost",
+]
 
 
 def test_every_guard_and_action_of_the_seed_has_its_name_or_its_line():
