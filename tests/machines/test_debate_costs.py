@@ -90,6 +90,14 @@ def test_crossing_the_threshold_warns_once_and_the_debate_goes_on():
     assert len(table.context["costTracker"]["warnings"]) == 1
 
 
+def test_reaching_the_threshold_is_crossing_it():
+    """S4-58: as much as the threshold, not more."""
+    table = acting(warnAtCost=0.5)
+
+    assert table.send(dear(table, "for", 0.49)).context["costTracker"]["warnings"] == []
+    assert len(table.send(dear(table, "against", 0.01)).context["costTracker"]["warnings"]) == 1
+
+
 @pytest.mark.parametrize("before", [begun, debating, lambda: debating().send("STOP"), lambda: debating().send("PAUSE")])
 def test_warnings_are_taken_and_acknowledged_wherever_the_debate_is(before):
     """S4-72, S4-B13: a warning from outside too, once for its threshold."""
