@@ -278,6 +278,21 @@ def test_a_reply_that_was_whole_before_its_cancellation_counts():
     assert [one["id"] for one in table.spawned] == ["reply-against"]
 
 
+def told_to_parent(table):
+    return [one["event"]["type"] for one in table.effect("xstate.sendTo") if one["target"] == "#_parent"]
+
+
+def test_the_parent_is_told_of_pauses_and_returns_that_it_did_not_ask_for():
+    """S4-13: `PAUSE` and `RESUME` come from people, `cancel` and `resume` from the thread, which knows."""
+    for pause, told in (("PAUSE", ["STOP"]), ("cancel", [])):
+        paused = begun({"reportsToParent": True}).send(pause)
+        assert (paused.state, told_to_parent(paused)) == ("paused", told)
+        for back, told_then in (("RESUME", ["RESTART"]), ("resume", [])):
+            resumed = Table(snapshot=paused.now).send({"type": back, "runId": "run-2"})
+            assert (resumed.state, told_to_parent(resumed)) == ("awaitingArguments", told_then)
+            assert resumed.context["runId"] == "run-2"
+
+
 def test_a_reply_that_comes_when_the_judge_has_been_called_is_paid_for_and_no_more():
     """S4-B11: its round is over, and what the judge was given does not grow."""
     table = whole_round(acting())
