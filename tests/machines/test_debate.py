@@ -239,6 +239,17 @@ def test_earlier_rounds_are_the_context_of_later_ones():
     assert [message["parts"][0]["text"] for message in messages[1:3]] == ["I am for.", "Bruno: I am against."]
 
 
+def test_who_speaks_at_the_same_time_hears_nothing_of_the_others_also_when_asked_again():
+    """S4-B26: an opening that failed and comes later is still an opening."""
+    table = acting()
+    table.send(spoken(table, "for"), broken(table, "against"))
+
+    [again] = table.spawned
+    assert again["id"] == "reply-against"
+    assert [message["role"] for message in again["input"]["messages"]] == ["system", "user"]
+    assert "I am for." not in str(again["input"]["messages"])
+
+
 def test_a_reply_is_heard_once_and_a_stale_one_never():
     """S4.4 item 11, X-4."""
     table = acting()

@@ -274,6 +274,13 @@ def test_a_judge_whose_answer_nobody_saw_is_stated_apart(end):
     assert unseen_calls(judging.send(end)) == 1
 
 
+def test_stopping_while_the_judge_decides_states_late_replies_apart_too():
+    """S4-B11: a debater's reply was cancelled and has not told what it used."""
+    table = whole_round(acting()).send("JUDGE_NOW", "STOP")
+
+    assert (table.state, unseen_calls(table)) == ("completed", 2)
+
+
 def test_a_judge_who_has_answered_or_was_not_asked_is_not_unseen():
     answered = judged().send(
         {"type": "xstate.done.actor.judge", "output": {"verdict": None, "usage": {"input": 1}, "costUsd": 1}}

@@ -112,3 +112,12 @@ def test_each_speech_of_a_long_debate_is_taken_apart_once():
         sys.setprofile(None)
 
     assert calls < 800
+
+
+def test_the_last_turn_is_kept_however_little_may_be_said():
+    """S4.4 item 6: the first and the last turn are always there, without their middles."""
+    turns = [{"speaker": id, "text": id * 1000} for id in "ab"]
+    kept = bounded(turns, 50)
+
+    assert [turn["speaker"] for turn in kept] == ["a", "b"]
+    assert all(len(turn["text"]) < 120 for turn in kept)
