@@ -321,6 +321,8 @@ def test_the_timer_of_an_opening_ends_with_it():
 
     assert table.effect("xstate.cancel") == [{"send_id": "timeout-for"}]
     assert table.effect("xstate.stopChild") == [{"id": "reply-for"}]
+    left = begun().send({"type": "ARGUMENTS_READY", "responses": replies()})
+    assert left.effect("xstate.cancel") == [{"send_id": "timeout-for"}, {"send_id": "timeout-against"}]
 
 
 def test_who_has_failed_is_asked_again_when_a_debate_is_retried():
