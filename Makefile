@@ -36,12 +36,13 @@ pyright: $(STAMP) ## check the public types with pyright too (needs Node)
 	@npm install --silent --no-audit --no-fund --prefix .pyright pyright@1.1.414
 	@ANTIPHON_PYRIGHT=.pyright/node_modules/.bin/pyright $(BIN)/python -m pytest -m node tests/typing
 
-bench: $(STAMP) ## measure speed, growth, the runtime, runs and providers beside the peers (needs Node for XState)
+bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers and debates beside the peers (needs Node for XState)
 	@$(BIN)/python bench/engine.py
 	@$(BIN)/python bench/growth.py
 	@$(BIN)/python bench/runtime.py
 	@$(BIN)/python bench/runs.py
 	@$(BIN)/python bench/providers.py
+	@$(BIN)/python bench/debates.py
 
 conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
 	@$(BIN)/python conformance/run.py
@@ -54,7 +55,7 @@ crash: $(STAMP) ## kill a real process 1,000 times and look for what is lost
 
 local: $(ENGINES) ## test the embedded model itself, on both of its engines (fetches it the first time)
 	@$(BIN)/antiphon models install local:smollm2 --quiet
-	@$(BIN)/python -m pytest -m local tests/providers/local tests/app/test_run_local.py
+	@$(BIN)/python -m pytest -m local tests/providers/local tests/app/test_run_local.py tests/app/test_local_debate.py
 
 clean: ## remove what was installed and built
 	rm -rf $(VENV) .bench .conformance .pyright

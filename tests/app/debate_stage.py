@@ -1,6 +1,5 @@
 """Scripted debates for tests: with prices, in simulated time."""
 
-import asyncio
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
@@ -8,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from antiphon.app.composition import compose
-from antiphon.app.debates import Debates
+from antiphon.app.debates import REST, Debates
 from antiphon.providers.models import Models
 from antiphon.providers.prices import Price, Prices
 from antiphon.providers.scripted import ScriptedModel
@@ -27,10 +26,10 @@ def played(reference: Any) -> ScriptedModel:
     return ScriptedModel(tomllib.loads(text), name=reference.model)
 
 
-def brief(reference: Any) -> ScriptedModel:
+def brief(reference: Any, **more: Any) -> ScriptedModel:
     """The same script with a few words for each turn; data stays whole."""
     text = (files("antiphon.providers") / "scripts" / f"{reference.model}.toml").read_text("utf-8")
-    script = tomllib.loads(text)
+    script = tomllib.loads(text) | more
     for reply in script["replies"]:
         reply["steps"] = [_shortened(step) for step in reply["steps"]]
     return ScriptedModel(script, name=reference.model)
@@ -41,21 +40,25 @@ def _shortened(step: Mapping[str, Any]) -> Mapping[str, Any]:
     return step if text.startswith("{") else {"text": " ".join(text.split()[:6])}
 
 
-def host(store: Any, *, script: Any = played) -> Runtime:
+def host(store: Any, *, script: Any = played, prices: Mapping[str, Price] = PRICES) -> Runtime:
     """A runtime that holds debates, in simulated time."""
     models = Models(openers={"scripted": script})
-    return runtime(store, compose(models.open, prices=Prices(PRICES)))
+    return runtime(store, compose(models.open, prices=Prices(prices)))
 
 
 async def to_the_end(debates: Debates, id: str) -> None:
     """Start or resume a debate until it is over."""
+    seen = 0
     while (status := await debates.status(id)) != "completed":
+        assert status != "failed", (await debates.read(id))["lastError"]
         if status == "pending":
             await debates.start(id)
         elif status in ("interrupted", "stopped"):
             await debates.resume(id)
-        else:
-            await asyncio.sleep(0.05)
+        async for one in debates.follow(id, seen):
+            seen = one.seq
+            if one.kind == "status" and one.facts["status"] in REST:
+                break
 
 
 def essence(debate: Mapping[str, Any]) -> dict[str, Any]:

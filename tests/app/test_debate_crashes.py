@@ -1,20 +1,24 @@
 """A debate whose process dies after any of its commits ends as if nothing had happened."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from antiphon.app.debates import Debates
 from antiphon.runtime.records import Commit
 from antiphon.stores.memory import MemoryStore
 from tests.app.debate_stage import CONFIG, brief, essence, host, to_the_end
 from tests.runtime.world import crash, simulate
+from tests.simulation.sqlite import RebootedStore
 
 
 class Mortal:
     """A store after one of whose commits nothing happens any more."""
 
-    def __init__(self, inner: MemoryStore, last: int | None = None) -> None:
+    def __init__(self, inner: Any, last: int | None = None) -> None:
         self._inner, self._last = inner, last
         self.commits = 0
         self.died = asyncio.Event()
@@ -40,8 +44,7 @@ async def unharmed() -> tuple[dict[str, Any], int]:
         return essence(await debates.read(id)), store.commits
 
 
-async def harmed(last: int) -> dict[str, Any]:
-    kept = MemoryStore()
+async def harmed(kept: Any, last: int) -> dict[str, Any]:
     store = Mortal(kept, last)
     first = await host(store, script=brief).start()
 
@@ -62,10 +65,26 @@ async def harmed(last: int) -> dict[str, Any]:
         return essence(debate)
 
 
-def test_a_debate_ends_the_same_whichever_commit_its_process_dies_after() -> None:
+@pytest.fixture(params=["memory", "sqlite"])
+def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[int], Any]]:
+    """Makes stores that outlive a process."""
+    opened: list[RebootedStore] = []
+
+    def make(number: int) -> Any:
+        if request.param == "memory":
+            return MemoryStore()
+        opened.append(RebootedStore(tmp_path / f"{number}.db"))
+        return opened[-1]
+
+    yield make
+    for store in opened:
+        store.finish()
+
+
+def test_a_debate_ends_the_same_whichever_commit_its_process_dies_after(stores: Callable[[int], Any]) -> None:
     """S4-12, S4-13, S4-98, S4-100, S4-112, S4-116, S4-B9: transcript, costs and verdict, at every commit."""
     reference, commits = simulate(unharmed)
 
     assert commits > 20
     for last in range(1, commits):
-        assert simulate(lambda: harmed(last)) == reference, f"died after commit {last}"
+        assert simulate(lambda: harmed(stores(last), last)) == reference, f"died after commit {last}"

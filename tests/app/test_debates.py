@@ -16,6 +16,8 @@ from antiphon.app.debate_settings import merged_settings
 from antiphon.app.debates import Debates
 from antiphon.app.errors import Refused, UnknownThread
 from antiphon.machines.debating.config import InvalidConfig
+from antiphon.providers.prices import Price
+from antiphon.providers.scripted import ScriptedModel
 from antiphon.stores.memory import MemoryStore
 from tests.app.debate_stage import CONFIG, TOPIC, host, to_the_end
 from tests.runtime.world import simulate
@@ -66,6 +68,7 @@ def test_a_scripted_debate_runs_from_topic_to_verdict() -> None:
     assert (found["outcome"], verdict["winner"], verdict["scores"]) == ("verdict", "for", {"for": 82, "against": 75})
     assert verdict["criteria"]["evidence"] == {"for": 85, "against": 71}
     assert verdict["timestamp"] > first["timestamp"] > 0
+    assert (verdict["tokensUsed"], verdict["reasoning"][:33]) == (3120 + 168, "Both sides answered each other. T")
 
 
 def test_the_costs_of_a_scripted_debate_are_what_one_counts_by_hand() -> None:
@@ -82,6 +85,42 @@ def test_the_costs_of_a_scripted_debate_are_what_one_counts_by_hand() -> None:
     assert Decimal("0.04638") == (12_710 * Decimal(3) + 550 * Decimal(15)) / 1_000_000
     judge = Decimal(3120 * 3 + 168 * 15) / 1_000_000
     assert sum(Decimal(one["costThisRound"]) for one in found["rounds"]) + judge == Decimal("0.04638")
+
+
+def cached(reference: Any) -> ScriptedModel:
+    """A model of any name that always says the same, with some of it cached; the judge decides."""
+    marks = '{"for": 60, "against": 40}'
+    criteria = ", ".join(f'"{name}": {marks}' for name in ("argument", "evidence", "rebuttal", "clarity"))
+    verdict = f'{{"winner": "for", "scores": {marks}, "criteria": {{{criteria}}}, "reasoning": "So."}}'
+    usage = {"usage": {"input": 1000, "output": 70, "cachedRead": 600, "cachedWrite": 100}}
+    judge = {"system": "judge", "steps": [{"text": verdict}, {"usage": {"input": 2000, "output": 90}}]}
+    return ScriptedModel({"replies": [judge, {"steps": [{"text": "I am right."}, usage]}]}, name=reference.model)
+
+
+def test_every_model_of_a_debate_is_charged_by_its_own_prices() -> None:
+    """S4-24, S4-34, S4-35, S4-105, S4-114, S4-B14: input, output and cached apart, model by model."""
+    dear = Price(Decimal(3), Decimal(15), cached_read=Decimal("0.3"), cached_write=Decimal("3.75"))
+    prices = {"scripted:dear": dear, "scripted:cheap": Price(Decimal("0.1"), Decimal("0.4"))}
+    prices["scripted:judge"] = Price(Decimal(2), Decimal(8))
+
+    async def main() -> Any:
+        async with host(MemoryStore(), script=cached, prices=prices) as runtime:
+            debates = Debates(runtime)
+            judge = {"model": "scripted:judge"}
+            given = {"topic": TOPIC, "maxRounds": 1, "models": ["scripted:dear", "scripted:cheap"], "judge": judge}
+            id = await debates.create(given)
+            await to_the_end(debates, id)
+            return await debates.read(id)
+
+    found = simulate(main)
+    # A call of the dear one: 300 x 3 + 600 x 0.3 + 100 x 3.75 + 70 x 15 = 2505 millionths; it speaks twice.
+    # The cheap one has no price for what is cached: 1000 x 0.1 + 70 x 0.4 = 128. The judge: 2000 x 2 + 90 x 8 = 4720.
+    costs = {"scripted:dear": "0.00501", "scripted:cheap": "0.000256", "scripted:judge": "0.00472"}
+    assert found["costTracker"]["costByModel"] == costs
+    assert found["costTracker"]["totalCost"] == "0.009986"
+    used = found["tokenUsage"]["scripted:dear"]
+    assert (used["inputTokens"], used["outputTokens"], used["requestCount"]) == (2000, 140, 2)
+    assert (used["cachedReadTokens"], used["cachedWriteTokens"]) == (1200, 200)
 
 
 def test_three_sides_sit_at_a_round_table() -> None:

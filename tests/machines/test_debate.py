@@ -209,6 +209,16 @@ def test_a_round_that_was_recorded_or_is_another_one_is_refused():
     assert len(table.context["rounds"]) == 1
 
 
+def test_a_round_is_not_over_while_somebody_speaks():
+    """S4-42, S4-B6."""
+    table = debating()
+    table.send({"type": "STREAM_CHUNK", "participantId": "for", "chunk": "I"}, round_of())
+    assert (len(table.context["rounds"]), table.context["currentRound"]) == (1, 1)
+
+    table.send({"type": "STREAM_COMPLETE", "participantId": "for"}, round_of())
+    assert (len(table.context["rounds"]), table.context["currentRound"]) == (2, 2)
+
+
 def test_every_round_begins_anew_with_its_own_actors():
     """S4-05..S4-07, S4-89, S4-B5: the second round starts, which in the seed it never does."""
     table = whole_round(acting(maxRounds=2))
@@ -227,6 +237,17 @@ def test_earlier_rounds_are_the_context_of_later_ones():
     messages = table.spawned[0]["input"]["messages"]
     assert [message["role"] for message in messages] == ["system", "assistant", "user", "user"]
     assert [message["parts"][0]["text"] for message in messages[1:3]] == ["I am for.", "Bruno: I am against."]
+
+
+def test_who_speaks_at_the_same_time_hears_nothing_of_the_others_also_when_asked_again():
+    """S4-B26: an opening that failed and comes later is still an opening."""
+    table = acting()
+    table.send(spoken(table, "for"), broken(table, "against"))
+
+    [again] = table.spawned
+    assert again["id"] == "reply-against"
+    assert [message["role"] for message in again["input"]["messages"]] == ["system", "user"]
+    assert "I am for." not in str(again["input"]["messages"])
 
 
 def test_a_reply_is_heard_once_and_a_stale_one_never():
@@ -268,6 +289,53 @@ def test_a_reply_that_was_whole_before_its_cancellation_counts():
     assert [one["id"] for one in table.spawned] == ["reply-against"]
 
 
+def told_to_parent(table):
+    return [one["event"]["type"] for one in table.effect("xstate.sendTo") if one["target"] == "#_parent"]
+
+
+def test_the_parent_is_told_of_pauses_and_returns_that_it_did_not_ask_for():
+    """S4-13: `PAUSE` and `RESUME` come from people, `cancel` and `resume` from the thread, which knows."""
+    for pause, told in (("PAUSE", ["STOP"]), ("cancel", [])):
+        paused = begun({"reportsToParent": True}).send(pause)
+        assert (paused.state, told_to_parent(paused)) == ("paused", told)
+        for back, told_then in (("RESUME", ["RESTART"]), ("resume", [])):
+            resumed = Table(snapshot=paused.now).send({"type": back, "runId": "run-2"})
+            assert (resumed.state, told_to_parent(resumed)) == ("awaitingArguments", told_then)
+            assert resumed.context["runId"] == "run-2"
+
+
+def test_a_reply_that_comes_when_the_judge_has_been_called_is_paid_for_and_no_more():
+    """S4-B11: its round is over, and what the judge was given does not grow."""
+    table = whole_round(acting())
+    late = spoken(table, "for", cost=0.5)
+    table.send("JUDGE_NOW", late)
+
+    assert (table.context["responses"], len(table.context["rounds"])) == ([], 1)
+    assert table.context["costTracker"]["totalCost"] == "0.509"
+
+
+def test_the_timer_of_an_opening_ends_with_it():
+    """S4-04, S4-115: a reply that is whole leaves neither an actor nor a timer."""
+    table = acting()
+    table.send(spoken(table, "for"))
+
+    assert table.effect("xstate.cancel") == [{"send_id": "timeout-for"}]
+    assert table.effect("xstate.stopChild") == [{"id": "reply-for"}]
+    left = begun().send({"type": "ARGUMENTS_READY", "responses": replies()})
+    assert left.effect("xstate.cancel") == [{"send_id": "timeout-for"}, {"send_id": "timeout-against"}]
+
+
+def test_who_has_failed_is_asked_again_when_a_debate_is_retried():
+    """S4-B9, S4-B24."""
+    table = acting(format="roundtable", participants=seats("for", "against", "neutral"))
+    for _ in range(2):
+        table.send(broken(table, "for"))
+    assert table.context["responses"][0]["failed"]
+    table.send(ERROR, "RETRY", {"type": "INIT_COMPLETE", "participants": table.context["participants"]})
+
+    assert [one["id"] for one in table.spawned] == ["reply-for", "reply-against", "reply-neutral"]
+
+
 @pytest.mark.parametrize(
     ("before", "back"),
     [(begun, "awaitingArguments"), (debating, "debating"), (lambda: debating().send("STOP"), "judgeEvaluating")],
@@ -305,8 +373,22 @@ def test_every_error_leads_to_error_and_only_retryable_ones_back(before, event):
 
     assert table.state == "error"
     assert table.context["lastError"]["message"] == "Claude API timeout"
-    assert any(one["type"] == "error" for one in table.told)
+    [told] = [one for one in table.told if one["type"] == "error"]
+    assert (told["error"], told["costTracker"]) == (table.context["lastError"], table.context["costTracker"])
     assert table.send("RETRY").state == ("initializing" if event is ERROR else "error")
+
+
+def test_an_error_cancels_the_replies_on_their_way():
+    """S4-104: they tell what they used, and it is paid for."""
+    table = acting()
+    asked = [request(table, id) for id in ("for", "against")]
+    table.send(ERROR)
+
+    cancelled = [one["event"] for one in table.effect("xstate.sendTo")]
+    assert cancelled == [{"type": "CANCEL", "requestId": one} for one in asked]
+    used = {"usage": {"input": 500, "output": 10}, "costUsd": 0.00165}
+    table.send({"type": "REPLY.CANCELLED", "requestId": asked[0], **used})
+    assert (table.state, table.context["costTracker"]["totalCost"]) == ("error", "0.00165")
 
 
 def test_a_paused_debate_can_fail_too():
@@ -325,6 +407,20 @@ def test_three_retries_are_granted_and_a_round_gives_them_back():
 
     assert table.send(ERROR, "RETRY").state == "error"
     assert fresh.context["retryCount"] == 0
+
+
+@pytest.mark.parametrize("before", [lambda: Table().send(START), lambda: debating().send("STOP")])
+def test_retries_are_counted_wherever_the_error_was(before):
+    """S4-B8: while models are opened, and while the judge decides."""
+    table = before()
+    state = table.state
+    for _ in range(3):
+        table.send(ERROR, "RETRY")
+        if state == "judgeEvaluating":
+            table.send({"type": "INIT_COMPLETE", "participants": table.context["participants"]})
+        assert table.state == state
+
+    assert table.send(ERROR, "RETRY").state == "error"
 
 
 @pytest.mark.parametrize(
@@ -358,6 +454,17 @@ def test_the_judge_can_be_called_at_once_and_hears_what_was_said():
     assert "[rebuttal 1, for] Ada: Half a round." in judge["input"]["messages"][1]["parts"][0]["text"]
     assert debating().send("PAUSE", "JUDGE_NOW").state == "judgeEvaluating"
     assert begun().send("PAUSE", "JUDGE_NOW").state == "paused"
+
+
+def test_a_debate_paused_in_its_openings_can_be_judged_by_what_was_said():
+    """S4-B11: by one opening too, which is kept as a round cut short."""
+    table = acting()
+    table.send(spoken(table, "for"), "PAUSE")
+    table.send({"type": "REPLY.CANCELLED", "requestId": request(table, "against")}, "JUDGE_NOW")
+
+    assert table.state == "judgeEvaluating"
+    [opening] = table.context["rounds"]
+    assert (opening["phase"], opening["partial"], len(opening["responses"])) == ("opening", True, 1)
 
 
 def test_all_rounds_complete_leads_to_the_judge():
@@ -486,9 +593,13 @@ def test_an_opening_has_120_seconds_and_one_more_try():
     """S4-04, S4-B17, S4-B24."""
     actor, clock = timed()
     assert OPENING_TIMEOUT_MS == 120_000
-    clock.increment(OPENING_TIMEOUT_MS)
+    clock.increment(119_999)
+    assert actor.get_snapshot().context["attempts"] == {}
+    clock.increment(1)
+    assert (actor.get_snapshot().value, actor.get_snapshot().context["attempts"]["for"]) == ("awaitingArguments", 2)
+    clock.increment(119_999)
     assert actor.get_snapshot().value == "awaitingArguments"
-    clock.increment(OPENING_TIMEOUT_MS)
+    clock.increment(1)
 
     error = actor.get_snapshot().context["lastError"]
     assert (actor.get_snapshot().value, error["type"], error["participantId"]) == ("error", "timeout", "for")
@@ -528,7 +639,9 @@ def test_the_judge_has_180_seconds():
     actor.send({"type": "ARGUMENTS_READY", "responses": replies()})
     actor.send({"type": "STOP"})
     assert JUDGE_TIMEOUT_MS == 180_000
-    clock.increment(JUDGE_TIMEOUT_MS)
+    clock.increment(179_999)
+    assert actor.get_snapshot().value == "judgeEvaluating"
+    clock.increment(1)
 
     snapshot = actor.get_snapshot()
     assert (snapshot.value, snapshot.context["lastError"]["type"]) == ("error", "timeout")

@@ -13,10 +13,12 @@ from tests.machines.arena import (
     Table,
     acting,
     begun,
+    broken,
     config,
     debating,
     replies,
     reply,
+    request,
     round_of,
     spoken,
     whole_round,
@@ -86,6 +88,14 @@ def test_crossing_the_threshold_warns_once_and_the_debate_goes_on():
     assert table.context["costTracker"]["warnings"][0]["acknowledged"]
     table.send(dear(table, "for", 0.25))
     assert len(table.context["costTracker"]["warnings"]) == 1
+
+
+def test_reaching_the_threshold_is_crossing_it():
+    """S4-58: as much as the threshold, not more."""
+    table = acting(warnAtCost=0.5)
+
+    assert table.send(dear(table, "for", 0.49)).context["costTracker"]["warnings"] == []
+    assert len(table.send(dear(table, "against", 0.01)).context["costTracker"]["warnings"]) == 1
 
 
 @pytest.mark.parametrize("before", [begun, debating, lambda: debating().send("STOP"), lambda: debating().send("PAUSE")])
@@ -163,6 +173,17 @@ def test_the_calls_on_their_way_are_reserved():
     assert (table.state, [one["id"] for one in table.spawned]) == ("error", ["reply-for"])
 
 
+def test_a_reply_is_not_asked_for_again_when_with_the_others_on_their_way_it_might_be_too_dear():
+    """S4-B12: 0.08 are spent and 0.0154 on their way, so that another 0.0154 do not fit into 0.11."""
+    table = acting(costLimit=0.11)
+    table.send(broken(table, "for", usage={"input": 1, "output": 1}, costUsd=0.08))
+
+    assert (table.state, table.context["lastError"]["type"], table.spawned) == ("error", "cost_limit", [])
+    roomy = acting(costLimit=0.12)
+    roomy.send(broken(roomy, "for", usage={"input": 1, "output": 1}, costUsd=0.08))
+    assert [one["id"] for one in roomy.spawned] == ["reply-for"]
+
+
 def test_when_the_limit_leads_to_a_verdict_the_verdict_is_reserved():
     """S4-B12."""
     table = acting(costLimit=0.11, onCostLimit="judge")
@@ -222,6 +243,77 @@ def test_what_is_cut_off_without_a_report_is_stated_apart():
     unseen = table.context["costTracker"]["unseen"]
     assert (table.context["outcome"], unseen["calls"]) == ("stopped", 2)
     assert Decimal(unseen["cost"]) > 0
+
+
+def unseen_calls(table):
+    unseen = table.context["costTracker"]["unseen"]
+    assert (Decimal(unseen["cost"]) > 0) == (unseen["calls"] > 0)
+    return unseen["calls"]
+
+
+def judged():
+    table = whole_round(whole_round(whole_round(acting())))
+    assert table.state == "judgeEvaluating"
+    return table
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        {"type": "PAUSE"},
+        {"type": "STOP"},
+        {"type": "ERROR", "error": {"type": "network", "message": "gone", "retryable": True}},
+        {"type": "xstate.after.judgeTimeout.debate.judgeEvaluating"},
+        {"type": "xstate.error.actor.judge", "error": {"code": "interrupted", "message": "gone"}},
+    ],
+)
+def test_a_judge_whose_answer_nobody_saw_is_stated_apart(end):
+    judging = judged()
+    assert unseen_calls(judging) == 0
+
+    assert unseen_calls(judging.send(end)) == 1
+
+
+def test_stopping_while_the_judge_decides_states_late_replies_apart_too():
+    """S4-B11: a debater's reply was cancelled and has not told what it used."""
+    table = whole_round(acting()).send("JUDGE_NOW", "STOP")
+
+    assert (table.state, unseen_calls(table)) == ("completed", 2)
+
+
+def test_a_judge_who_has_answered_or_was_not_asked_is_not_unseen():
+    answered = judged().send(
+        {"type": "xstate.done.actor.judge", "output": {"verdict": None, "usage": {"input": 1}, "costUsd": 1}}
+    )
+    too_dear = whole_round(acting(costLimit=0.11, judge={"model": {**SONNET, "maxTokens": 6000}}))
+    too_dear.send(dear(too_dear, "for", 0.05), "PAUSE")
+    too_dear.send({"type": "REPLY.CANCELLED", "requestId": request(too_dear, "against")}, "JUDGE_NOW")
+
+    assert (answered.state, unseen_calls(answered)) == ("error", 0)
+    assert (too_dear.state, unseen_calls(too_dear)) == ("error", 0)
+
+
+def test_replies_given_up_because_time_is_up_are_stated_apart():
+    """S4-B17, S4-B24."""
+    late = acting().send({"type": "DEBATER_TIMEOUT", "participantId": "for"})
+    sides = [{"id": id, "position": id, "model": SONNET} for id in ("for", "against", "neutral")]
+    round = whole_round(acting(format="roundtable", participants=sides))
+    round.send(spoken(round, "for"))
+    round.send(spoken(round, "against"))
+    round.send({"type": "xstate.after.roundTimeout.debate.debating.collectingResponses"})
+
+    assert unseen_calls(late) == 1
+    assert set(late.context["activeStreams"]) == {"for", "against"}
+    assert (round.context["currentRound"], unseen_calls(round)) == (2, 1)
+
+
+def test_replies_that_have_not_said_what_they_used_before_a_debate_goes_on_are_stated_apart():
+    """S4-B9, S4-B10: cancelled, and resumed before the reply could tell."""
+    table = acting().send("PAUSE")
+    assert unseen_calls(table) == 0
+    table.send("RESUME")
+
+    assert (table.state, unseen_calls(table)) == ("awaitingArguments", 2)
 
 
 @pytest.mark.parametrize(("value", "text"), [("0.10", "0.1"), ("100", "100"), ("1E-7", "0.0000001"), ("0.0", "0")])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from antiphon import create_actor, initial_transition, transition
+from antiphon import SimulatedClock, create_actor, initial_transition, transition
 from antiphon.chart.persist import to_json_value
 from antiphon.machines.charts import load_chart
 from antiphon.machines.debate import debate_machine
@@ -169,19 +169,26 @@ def test_no_reply_is_asked_for_beyond_the_limit(steps):
             assert Decimal(tracker["totalCost"]) < Decimal(tracker["limitThreshold"])
 
 
+def tell(actor, event):
+    """Send an event; the error of a child that nobody has is no event but the end of an actor."""
+    if not event["type"].startswith("xstate.error") or actor.get_snapshot().can(event):
+        actor.send(event)
+
+
 @settings(max_examples=100, deadline=None)
 @given(DRIVER, WALK, st.lists(OUTSIDE, max_size=5))
 def test_a_restored_debate_takes_the_same_next_step(driver, steps, onward):
     """E-17, X-6, S4-100, S4-112."""
-    actor = create_actor(debate_machine, input={"driver": driver}).start()
+    actor = create_actor(debate_machine, input={"driver": driver}, clock=SimulatedClock()).start()
     for step in [START, NAMED[5], *steps]:
-        actor.send(event_of(step, actor.get_snapshot().context))
+        tell(actor, event_of(step, actor.get_snapshot().context))
+    assert actor.get_snapshot().status != "error"
     saved = json.loads(json.dumps(actor.get_persisted_snapshot()))
-    again = create_actor(debate_machine, snapshot=saved).start()
+    again = create_actor(debate_machine, snapshot=saved, clock=SimulatedClock()).start()
 
     for event in onward:
-        actor.send(event)
-        again.send(event)
+        tell(actor, event)
+        tell(again, event)
         assert json.loads(json.dumps(again.get_persisted_snapshot())) == json.loads(
             json.dumps(actor.get_persisted_snapshot())
         )

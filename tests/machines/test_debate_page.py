@@ -38,6 +38,50 @@ def test_every_setting_is_named_with_its_default():
             assert f"| `{json.dumps(DEFAULTS[setting])}` |" in row
 
 
+SEED_GUARDS = [
+    "allParticipantsReady",
+    "allArgumentsReceived",
+    "maxRoundsReached",
+    "costLimitExceeded",
+    "costWarningThreshold",
+    "canRetry",
+    "shouldAutoStop",
+]
+SEED_ACTIONS = [
+    "initializeParticipants",
+    "setupCostTracking",
+    "promptOpeningArguments",
+    "startParticipantStreams",
+    "updateStreamingContent",
+    "recordCompletedStream",
+    "startDebateRound",
+    "trackRoundCosts",
+    "recordRound",
+    "incrementRound",
+    "displayCostWarning",
+    "compileTranscript",
+    "invokeJudge",
+    "trackJudgeCosts",
+    "calculateFinalCosts",
+    "persistDebateResults",
+    "emitCompletion",
+    "saveStateSnapshot",
+    "cancelActiveStreams",
+    "restoreState",
+    "logError",
+    "cleanupConnections",
+    "calculateRoundCost",
+]
+
+
+def test_every_guard_and_action_of_the_seed_has_its_name_or_its_line():
+    """S4-54..S4-60, S4-83..S4-105."""
+    bound = {*debate_machine.implementations.guards, *debate_machine.implementations.actions}
+
+    assert {name for name in (*SEED_GUARDS, *SEED_ACTIONS) if name not in bound} == {"calculateRoundCost"}
+    assert any(line.startswith("| `calculateRoundCost` |") for line in ROWS)
+
+
 def test_every_format_is_described():
     assert [name for name in FORMATS if not any(line.startswith(f"| `{name}` |") for line in ROWS)] == []
 

@@ -1,5 +1,7 @@
 """Signals of a debate's quality, early stops, and how much of the transcript a debater is given."""
 
+import sys
+
 import pytest
 
 from antiphon.machines.debating.quality import quality_of, reason_to_stop
@@ -91,3 +93,31 @@ def test_the_last_turn_is_kept_however_long_it_is_without_its_middle():
     assert len(last["text"]) < 1100
     assert (last["text"][0], last["text"][-1]) == ("a", "z")
     assert clipped("short", 10) == "short"
+
+
+def test_each_speech_of_a_long_debate_is_taken_apart_once():
+    """Not once for every other that it is held against: a step that takes long holds up everyone."""
+    words = [f"w{number * 7919 % 2003}" for number in range(70)]
+    speeches = [reply(id, " ".join(words[place:] + words[:place])) for place, id in enumerate("abcd")]
+    calls = 0
+
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        quality_of([{"responses": speeches}] * 10, speeches)
+    finally:
+        sys.setprofile(None)
+
+    assert calls < 800
+
+
+def test_the_last_turn_is_kept_however_little_may_be_said():
+    """S4.4 item 6: the first and the last turn are always there, without their middles."""
+    turns = [{"speaker": id, "text": id * 1000} for id in "ab"]
+    kept = bounded(turns, 50)
+
+    assert [turn["speaker"] for turn in kept] == ["a", "b"]
+    assert all(len(turn["text"]) < 120 for turn in kept)

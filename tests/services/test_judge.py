@@ -108,6 +108,13 @@ def test_a_model_that_fails_is_told_as_an_error():
     output, _ = verdict_of(ProviderError(Code.OVERLOADED, "Too busy"))
 
     assert (output["verdict"], output["error"]["code"], output["error"]["recoverable"]) == (None, "1002", True)
+    assert (output["usage"], output["costUsd"]) == (None, None)  # nothing came, nothing is paid for
+
+
+def test_a_second_answer_that_fails_leaves_the_first_to_be_paid_for():
+    output, _ = verdict_of("I cannot say.", ProviderError(Code.OVERLOADED, "Too busy"))
+
+    assert (output["verdict"], output["usage"]["input"], output["costUsd"]) == (None, 100, 0.00045)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +127,10 @@ def test_a_model_that_fails_is_told_as_an_error():
         {**GOOD, "winner": "stranger"},
         {**GOOD, "criteria": {}},
         {**GOOD, "reasoning": ""},
+        {**GOOD, "scores": {"for": 80.5, "against": 0}},
         {**GOOD, "references": [{"participantId": "for"}]},
+        {**GOOD, "references": [{"participantId": "for", "phase": "interval", "round": 1}]},
+        {**GOOD, "references": [{"participantId": "for", "phase": "closing", "round": 11}]},
     ],
 )
 def test_the_rubric_refuses_what_is_no_verdict(wrong):
@@ -133,6 +143,7 @@ def test_the_rubric_refuses_what_is_no_verdict(wrong):
     [
         GOOD,
         {**GOOD, "winner": None},
+        {**GOOD, "scores": {"for": 80.0, "against": 0}},
         {**GOOD, "references": [{"participantId": "for", "phase": "rebuttal", "round": 1}]},
     ],
 )

@@ -143,7 +143,7 @@ def cost_notes(debate: Json) -> Iterator[str]:
         yield f"The limit of {tracker['limitThreshold']} USD was passed by {tracker['overshoot']} USD."
     if tracker["unseen"]["calls"]:
         calls, cost = tracker["unseen"]["calls"], tracker["unseen"]["cost"]
-        yield f"{calls} calls were cut off; they may have cost {cost} USD more."
+        yield f"Nobody saw the end of {calls} calls; they may have cost up to {cost} USD more."
     if tracker["unpriced"]:
         yield f"The price of {tracker['unpriced']} calls is not known."
 

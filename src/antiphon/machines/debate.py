@@ -136,10 +136,7 @@ def compile_transcript(context: DebateContext, event: Event, enqueue: Choice) ->
 
 def note_in_flight(context: DebateContext, event: Event, enqueue: Choice) -> None:
     """What is cut off without a report may cost up to its estimate."""
-    tracker = context["costTracker"]
-    for stream in context["activeStreams"].values():
-        tracker = ledger.unseen({**context, "costTracker": tracker}, stream["estimate"])
-    enqueue.assign({"costTracker": tracker})
+    enqueue.assign({"costTracker": ledger.abandoned(context, context["activeStreams"].values())})
 
 
 def log_error(context: DebateContext, event: Event, enqueue: Choice) -> None:
@@ -272,7 +269,9 @@ _ACTIONS: dict[str, Any] = {
     "invokeJudge": enqueue_actions(
         lambda context, event, enqueue: endings.invoke_judge(context, event, enqueue, judge_messages(context))
     ),
-    "stopJudge": stop_child("judge"),
+    "stopJudge": enqueue_actions(
+        lambda context, event, enqueue: endings.stop_judge(context, event, enqueue, judge_messages)
+    ),
     "trackJudgeCosts": assign(endings.track_judge_costs),
     "keepVerdict": assign(endings.keep_verdict),
     "setJudgeError": assign(endings.set_judge_error),

@@ -83,6 +83,11 @@ class Reply:
         return self._reported.tier if self._reported else None
 
     @property
+    def has_begun(self) -> bool:
+        """Whether anything of the answer has arrived; what fails before that is not paid for."""
+        return bool(self._parts) or self.done is not None
+
+    @property
     def usage(self) -> Usage:
         """The tokens so far: as reported once the reply is complete, estimated from what arrived before that."""
         reported = self._reported.usage if self._reported else Usage()

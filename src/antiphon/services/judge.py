@@ -1,10 +1,12 @@
 """The judge of a debate, and what a debate needs before it begins: models that open, and their prices."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.machines.debating.config import MOST_ROUNDS
+from antiphon.machines.debating.context import Phase
 from antiphon.messages import Usage, message_from_json, usage_to_json
 from antiphon.providers.base import Model, OutputSchema, Provider, Request
 from antiphon.providers.errors import ProviderError
@@ -15,20 +17,23 @@ from antiphon.providers.structured import ask
 
 def rubric(participants: Sequence[str], criteria: Sequence[str]) -> OutputSchema:
     """The verdict as data: a score from 0 to 100 for each participant, in all and by each criterion."""
-    score = {"type": "number", "minimum": 0, "maximum": 100}
+    # Grammars keep integers within their bounds, but not all of them keep other numbers there.
+    score = {"type": "integer", "minimum": 0, "maximum": 100}
     scores = _object(dict.fromkeys(participants, score))
-    turn = {"participantId": {"enum": list(participants)}, "phase": {"type": "string"}, "round": {"type": "integer"}}
+    number = {"type": "integer", "minimum": 1, "maximum": MOST_ROUNDS}
+    turn = {"participantId": {"enum": list(participants)}, "phase": {"enum": list(get_args(Phase))}, "round": number}
     return OutputSchema(
         {
             "type": "object",
             "properties": {
-                "winner": {"enum": [*participants, None]},
-                "scores": scores,
-                "criteria": _object(dict.fromkeys(criteria, scores)),
+                # Written in this order where an order is kept: who reasons first scores better.
                 "reasoning": {"type": "string", "minLength": 1, "maxLength": 8000},
+                "criteria": _object(dict.fromkeys(criteria, scores)),
+                "scores": scores,
+                "winner": {"enum": [*participants, None]},
                 "references": {"type": "array", "maxItems": 20, "items": _object(turn)},
             },
-            "required": ["winner", "scores", "criteria", "reasoning"],
+            "required": ["reasoning", "criteria", "scores", "winner"],
             "additionalProperties": False,
         },
         "verdict",
@@ -57,7 +62,8 @@ def judge(
             verdict = found.value
         except ProviderError as failed:
             error = {"code": failed.code.value, "message": failed.message, "recoverable": failed.recoverable}
-        spent = _spent(known, provider.model, replies) if replies else {"usage": None, "costUsd": None}
+        begun = [reply for reply in replies if reply.has_begun]
+        spent = _spent(known, provider.model, begun) if begun else {"usage": None, "costUsd": None}
         return {"verdict": verdict, "error": error, "at": round(clock.now()), **spent}
 
     return from_task(run)

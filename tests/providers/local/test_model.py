@@ -127,6 +127,9 @@ def test_every_text_and_list_of_a_schema_gets_an_end():
         "properties": {
             "name": {"type": "string"},
             "short": {"type": "string", "maxLength": 5},
+            "essay": {"type": "string", "maxLength": 8000},
+            "form": {"type": "string", "minLength": 500, "maxLength": 8000},
+            "many": {"type": "array", "maxItems": 100, "items": {"type": "null"}},
             "one": {"type": "string", "enum": ["a"]},
             "maxLength": {"type": "array", "items": {"type": "string"}},
         },
@@ -137,6 +140,8 @@ def test_every_text_and_list_of_a_schema_gets_an_end():
     assert bounded(schema)["additionalProperties"] is False
     assert properties["name"]["maxLength"] == LONGEST_STRING
     assert properties["short"]["maxLength"] == 5
+    assert (properties["essay"]["maxLength"], properties["form"]["maxLength"]) == (LONGEST_STRING, 500)
+    assert properties["many"]["maxItems"] == MOST_ITEMS
     assert properties["one"] == {"type": "string", "enum": ["a"]}
     assert properties["maxLength"]["maxItems"] == MOST_ITEMS
     assert properties["maxLength"]["items"]["maxLength"] == LONGEST_STRING

@@ -1,6 +1,6 @@
 """How a debate begins, breaks and ends: configuration, errors, the verdict, and what the parent is told."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.chart.actions import Enqueue
@@ -11,6 +11,8 @@ from antiphon.machines.debating.replies import code_of, error_type, missing, spe
 
 Event = Mapping[str, Any]
 Choice = Enqueue[DebateContext, Any]
+# It has told what it used, or was never asked.
+JUDGE_TOLD = ("xstate.done.actor.judge", "COST_LIMIT")
 LOST = "the process that ran the debate was lost"
 
 
@@ -185,6 +187,17 @@ def invoke_judge(context: DebateContext, event: Event, enqueue: Choice, messages
     enqueue.spawn_child(
         "judge", id="judge", input={**given, "criteria": judge["evaluationCriteria"], "options": options}
     )
+
+
+def stop_judge(
+    context: DebateContext, event: Event, enqueue: Choice, ask: Callable[[DebateContext], list[Any]]
+) -> None:
+    """Let the judge go; what a call used that has not told so may be up to its estimate."""
+    enqueue.stop_child("judge")
+    judge = context["judge"]
+    if context["driver"] == "actors" and judge is not None and event["type"] not in JUDGE_TOLD:
+        cost = ledger.estimate(context, judge["model"], ask(context))
+        enqueue.assign({"costTracker": ledger.unseen(context, cost)})
 
 
 def has_verdict(context: DebateContext, event: Event) -> bool:

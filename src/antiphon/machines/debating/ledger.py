@@ -1,6 +1,6 @@
 """What a debate costs: exact amounts as decimal texts, charged call by call to the model that was asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -89,6 +89,13 @@ def unseen(context: DebateContext, cost_usd: Any) -> CostTracker:
     before = tracker["unseen"]
     noted = {"calls": before["calls"] + 1, "cost": told(amount(before["cost"]) + amount(cost_usd))}
     return {**tracker, "unseen": noted}
+
+
+def abandoned(context: DebateContext, streams: Iterable[Json]) -> CostTracker:
+    """The costs with calls that are given up before they tell what they used: each up to its estimate."""
+    for stream in streams:
+        context = {**context, "costTracker": unseen(context, stream["estimate"])}
+    return context["costTracker"]
 
 
 def estimate(context: DebateContext, model: Json, messages: Sequence[Json]) -> Decimal:

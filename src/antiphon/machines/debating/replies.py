@@ -1,6 +1,6 @@
 """Debaters who speak: asked, heard, failed, asked again; each reply is charged once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -221,7 +221,8 @@ def charge_reply(context: DebateContext, event: Event) -> dict[str, Any]:
     streams = {key: stream for key, stream in context["activeStreams"].items() if key != id}
     # With a process all its calls are lost, also those that are cancelled before their loss is told.
     if context["lost"] or code_of(event.get("error")) in UNSEEN:
-        return {"activeStreams": streams, "costTracker": ledger.unseen(context, event.get("costUsd"))}
+        most = max(ledger.amount(event.get("costUsd")), ledger.amount(context["activeStreams"][id]["estimate"]))
+        return {"activeStreams": streams, "costTracker": ledger.unseen(context, most)}
     paid = ledger.charged(context, model_of(context, id), usage, event.get("costUsd")) if usage else {}
     return {**paid, "activeStreams": streams}
 
@@ -265,18 +266,26 @@ def failed_response(id: str, error: Any) -> Response:
 def drop_late_debater(context: DebateContext, event: Event, enqueue: Choice) -> None:
     """Give up a reply that takes too long, and try again or go on without."""
     id = event["participantId"]
-    if id in context["activeStreams"]:
-        enqueue.stop_child(f"reply-{id}")
-    streams = {key: stream for key, stream in context["activeStreams"].items() if key != id}
-    enqueue.assign({**ask_again_or_fail(context, event), "activeStreams": streams})
+    _give_up(context, [id], enqueue)
+    enqueue.assign(ask_again_or_fail(context, event))
 
 
 def fail_missing(context: DebateContext, event: Event, enqueue: Choice) -> None:
     """Go on without those who have not spoken in time."""
-    for id in context["activeStreams"]:
-        enqueue.stop_child(f"reply-{id}")
+    _give_up(context, list(context["activeStreams"]), enqueue)
     late = [failed_response(id, None) for id in missing(context)]
-    enqueue.assign({"responses": [*context["responses"], *late], "activeStreams": {}})
+    enqueue.assign({"responses": [*context["responses"], *late]})
+
+
+def _give_up(context: DebateContext, ids: Sequence[str], enqueue: Choice) -> None:
+    """Drop replies on their way; what they used nobody will tell."""
+    streams = context["activeStreams"]
+    asked = [id for id in ids if id in streams and streams[id]["requestId"] is not None]
+    for id in asked:
+        enqueue.stop_child(f"reply-{id}")
+    tracker = ledger.abandoned(context, [streams[id] for id in asked])
+    left = {id: stream for id, stream in streams.items() if id not in ids}
+    enqueue.assign({"activeStreams": left, "costTracker": tracker})
 
 
 def cancel_active_streams(context: DebateContext, event: Event, enqueue: Choice) -> None:
@@ -292,11 +301,9 @@ def cancel_active_streams(context: DebateContext, event: Event, enqueue: Choice)
 
 def forget_streams(context: DebateContext, event: Event, enqueue: Choice) -> None:
     """Drop whatever is left of earlier replies, before others are asked for."""
-    for id, stream in context["activeStreams"].items():
-        if stream["requestId"] is not None:
-            enqueue.stop_child(f"reply-{id}")
+    _give_up(context, list(context["activeStreams"]), enqueue)
     kept = [one for one in context["responses"] if not one.get("failed")]
-    enqueue.assign({"activeStreams": {}, "attempts": {}, "responses": kept})
+    enqueue.assign({"attempts": {}, "responses": kept})
 
 
 def disarm_timeouts(context: DebateContext, event: Event, enqueue: Choice) -> None:

@@ -136,7 +136,8 @@ def finish_openings(context: DebateContext, event: Event, enqueue: Choice) -> No
 def complete_round(context: DebateContext, event: Event, enqueue: Choice) -> None:
     """Say that the round is over; a driver from outside says so itself."""
     if context["driver"] == "actors":
-        enqueue.raise_({"type": "ROUND_COMPLETE", "round": made_round(context)})
+        facts = {"phase": context["phase"], "roundNumber": context["currentRound"]}
+        enqueue.raise_({"type": "ROUND_COMPLETE", "round": {**facts, "responses": context["responses"]}})
 
 
 def tell_round(context: DebateContext, event: Event, enqueue: Choice) -> None:

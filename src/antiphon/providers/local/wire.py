@@ -11,7 +11,7 @@ from antiphon.providers.history import settled, system_messages
 NAME = "local"
 MAX_TOKENS = 512
 TEMPERATURE = 0.4
-# A small model fills what it may fill.
+# A small model fills what it may fill, also where a schema allows for more.
 LONGEST_STRING = 200
 MOST_ITEMS = 8
 UNSEEN = "[a picture, which this model cannot see]"
@@ -80,9 +80,11 @@ def bounded(schema: Mapping[str, Any]) -> dict[str, Any]:
     result = {key: _bounded_value(key, value) for key, value in schema.items()}
     kind = schema.get("type")
     if kind == "string" and "enum" not in schema and "const" not in schema:
-        result.setdefault("maxLength", LONGEST_STRING)
+        most = max(LONGEST_STRING, schema.get("minLength", 0))
+        result["maxLength"] = min(most, schema.get("maxLength", most))
     if kind == "array":
-        result.setdefault("maxItems", max(MOST_ITEMS, schema.get("minItems", 0)))
+        most = max(MOST_ITEMS, schema.get("minItems", 0))
+        result["maxItems"] = min(most, schema.get("maxItems", most))
     if kind == "object" or "properties" in schema:
         result.setdefault("additionalProperties", False)
     return result
