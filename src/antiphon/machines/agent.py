@@ -101,7 +101,8 @@ def sort_calls(context: Context, event: Event) -> Json:
     for call in _calls(event):
         risked: Any = {**call, "risk": risk_of_call(risks.get(call["name"]), call["arguments"])}
         given = _arguments(call)
-        reason = None if call["name"] in OWN else refusal(context["agent"] or {}, risked)
+        is_ruled = context["agent"] is not None and call["name"] not in OWN
+        reason = refusal(context["agent"], risked) if is_ruled else None
         if reason is not None:
             results[call["id"]] = _result(call, reason, is_error=True)
         elif call["name"] == ASK_USER:
