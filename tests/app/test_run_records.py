@@ -217,6 +217,25 @@ def test_a_run_is_written_as_markdown_html_and_json(tmp_path: Path) -> None:
     assert json.loads(to_json(run)) == run
 
 
+def test_a_turn_that_failed_keeps_what_it_did_before(tmp_path: Path) -> None:
+    async def main(app: App, box: Workshop) -> dict[str, Any]:
+        broken = script(
+            tmp_path,
+            {"system": "developer", "after": "write_file", "steps": [{"error": "9001", "message": "never"}]},
+            calls("developer", "write_file", {"path": "b.py", "content": GOOD}),
+        )
+        settings = {"model": broken, "arbiter": {"kind": "rules"}, "tools": box.listed, "consent": {"mode": "auto"}}
+        id = await app.runs.create(team("developer"), **settings)
+        await finished(app, id)
+        return await app.runs.read(id)
+
+    (turn,) = staged(tmp_path, main)["history"]
+
+    assert (turn["agent"], turn["result"], turn["error"]) == ("developer", "failure", "never")
+    assert [call["name"] for call in turn["toolCalls"]] == ["write_file"]
+    assert turn["tokenUsage"]["output"] > 0
+
+
 def test_what_went_wrong_stands_in_the_file_too(tmp_path: Path) -> None:
     async def main(app: App, box: Workshop) -> dict[str, Any]:
         broken = script(tmp_path, {"system": "developer", "steps": [{"error": "9001", "message": "never <b>"}]})
