@@ -1,9 +1,12 @@
-"""Threads found by the start of their id."""
+"""Threads and runs found by the start of their id."""
 
 from antiphon.app.errors import UnknownThread
 from antiphon.app.library import Library
 
 SHOWN = 5
+LAST = "last"
+RUN = "run"
+MOST = 1_000
 
 
 class Ambiguous(Exception):
@@ -17,4 +20,15 @@ async def one_thread(library: Library, start: str) -> str:
         raise UnknownThread(f"there is no thread {start!r}; antiphon threads list shows all")
     if len(found) > 1:
         raise Ambiguous(f"{start!r} is the start of {len(found)} threads: {', '.join(found[:SHOWN])}")
+    return found[0]
+
+
+async def one_run(library: Library, start: str) -> str:
+    """The run whose id begins so; `last` is the latest."""
+    runs = [view.id for view in await library.latest(MOST) if view.kind == RUN]
+    found = runs[:1] if start == LAST else [start] if start in runs else [id for id in runs if id.startswith(start)]
+    if not found:
+        raise UnknownThread("there is no run yet" if start == LAST else f"there is no run {start!r}")
+    if len(found) > 1:
+        raise Ambiguous(f"{start!r} is the start of {len(found)} runs: {', '.join(found[:SHOWN])}")
     return found[0]
