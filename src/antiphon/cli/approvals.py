@@ -9,7 +9,7 @@ from antiphon.cli.account import arguments_of
 from antiphon.cli.terminal import Typist
 from antiphon.cli.views import View
 
-QUESTION = "allow? a: once, t: for this thread, d: deny, e: show everything exactly > "
+QUESTION = "allow? a: once, t: for this run, d: deny, e: show it all > "
 DENIED = "nobody is here to be asked; --mode auto-edit lets agents change files unasked, --mode auto do all"
 NOBODY = "Nobody is here to answer. Go on as you think best, and say what you assumed."
 

@@ -26,7 +26,6 @@ class Board:
     crew: list[str] = field(default_factory=list)  # who works now, by number
     tails: dict[str, str] = field(default_factory=dict)  # the end of what each of them says
     calls: dict[str, tuple[str, str]] = field(default_factory=dict)  # open calls: whose, and of which tool
-    status: str = "running"
     phase: str = "the arbiter decides"
     iteration: int = 0
     failures: int = 0
@@ -43,8 +42,6 @@ class Board:
         if facts.get("plan") is not None:
             self.plan = facts["plan"]
         match happening.kind:
-            case "status":
-                self.status = facts["status"]
             case "task_started":
                 self.task = facts["task"]
             case "agent_started":

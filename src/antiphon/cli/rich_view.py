@@ -118,10 +118,10 @@ class RichView:
         return lines[-max(1, self._console.height // 2) :]
 
     def _print_block(self, block: str) -> None:
+        self._clear()
         if not self._is_first:
             self._console.print()
         self._is_first = False
-        self._clear()
         self._console.print(_joined(self._lines(_markdown(block))))
 
     def _lines(self, shown: Text | Markdown) -> list[list[Segment]]:
@@ -134,9 +134,9 @@ class RichView:
         self._console.print(Text(block, style="dim italic"))
 
     def _clear(self) -> None:
-        """What is printed for good must not be drawn below itself once more."""
+        """What is printed for good must not be drawn below itself once more, not even until the next refresh."""
         if self._live is not None:
-            self._live.update(Text(""))
+            self._live.update(Segments(list(_joined(self._below()).segments)[:-1]), refresh=True)
 
     def _end_text(self) -> None:
         for block in self._blocks.end():

@@ -80,6 +80,7 @@ class RunNarration:
         decision = (context or {}).get("lastArbiterDecision") or {}
         reason = clip(harmless(str(decision.get("reason") or "")), MOST_REASON)
         names = ", ".join(self._board.crew)
+        self._view.line("")
         self._view.line(f"{facts['iteration']}. {names}{f': {reason}' if reason else ''}", "title")
 
     def _tell_call(self, happening: RunHappening) -> None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from shutil import get_terminal_size
 from typing import Any, NoReturn, TextIO
 
 from antiphon.app.runs import RunHappening
@@ -28,7 +29,7 @@ NOT_DONE: Mapping[str, str] = {
     "cost_limit": "not reached: the money is spent (--max-cost)",
     "wall_time": "not reached: the time is over (--max-time)",
 }
-WIDTH = 100
+MOST_STEPS = 100
 
 
 class RunJson:
@@ -59,6 +60,7 @@ class Stage:
     typewriter: Typewriter | None = None
     events: RunJson | None = None
     is_quiet: bool = False
+    is_chosen: bool = False  # nobody named a model
     began: float = field(default_factory=time.monotonic)
 
     @classmethod
@@ -79,7 +81,7 @@ class Stage:
         answerer = Person(typewriter, beside) if typewriter is not None else Nobody(beside)
         events = RunJson(sys.stdout) if options.json else None
         narration = RunNarration(view, board, is_drawn=is_drawn)
-        return cls(view, board, narration, answerer, typewriter, events, options.quiet, began)
+        return cls(view, board, narration, answerer, typewriter, events, options.quiet, options.model is None, began)
 
     def prompt(self) -> int | None:
         """The number of the prompt that is shown now."""
@@ -89,8 +91,9 @@ class Stage:
         """Say what begins: the run, who answers, where, and what may be done unasked."""
         mode = (order.settings.get("consent") or {}).get("mode", "ask")
         model = described(order.settings["model"])
-        self.view.line(f"run {id} in {order.workspace} · mode {mode} · {model.said}", "title")
-        if model.hint:
+        self.view.line(f"run {id} · mode {mode} · in {order.workspace}", "title")
+        self.view.line(model.said)
+        if model.hint and self.is_chosen:
             self.view.line(model.hint)
         for problem in problems:
             self.view.line(problem, "error")
@@ -103,7 +106,7 @@ class Stage:
         if self.events is not None:
             self.events.put({"kind": "end", "run": id, "status": status, **(result or {}), "exit": code})
             return code
-        summary = harmless_lines(str((result or {}).get("summary") or "")).strip()
+        summary = _summary(result)
         if self.is_quiet or not sys.stdout.isatty():
             write(sys.stdout, summary + "\n" if summary else "")
             if code != DONE:
@@ -111,7 +114,8 @@ class Stage:
             elif not self.is_quiet:
                 self.view.line(self._sum())
             return code
-        for line, tone in self.board.steps(WIDTH, most=WIDTH):
+        self.view.line("")
+        for line, tone in self.board.steps(get_terminal_size().columns - 1, most=MOST_STEPS):
             self.view.line(line.rstrip(), tone)
         if summary:
             self.view.markdown(summary)
@@ -136,6 +140,13 @@ def leave(stage: Stage, id: str) -> NoReturn:
     write(sys.stderr, f"left; antiphon run --resume {id} goes on, unless the run was cancelled already\n")
     sys.stdout.flush()
     os._exit(CANCELLED)
+
+
+def _summary(result: Mapping[str, Any] | None) -> str:
+    """What the run says it came to; what was said last before it was cut off is not that."""
+    if result is None or result["reason"] in ("cancelled", "failed"):
+        return ""
+    return harmless_lines(str(result.get("summary") or "")).strip()
 
 
 def _ending(id: str, status: str, result: Mapping[str, Any] | None) -> str:

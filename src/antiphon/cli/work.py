@@ -48,18 +48,18 @@ class Work:
 
     async def follow(self) -> str:
         """Show what happens until the run needs a person, or is over; gives its status."""
-        status = "running"
+        told = ""
         async with refreshed(self._view):
             async for happening in self.app.runs.until_idle(self.id, self._last):
                 await self._take(happening)
-                status = happening.facts["status"] if happening.kind == "status" else status
-            if status == "stopped" and self.result is None and await self.app.runs.context(self.id) is not None:
+                told = happening.facts["status"] if happening.kind == "status" else told
+            if told == "stopped" and self.result is None and await self.app.runs.context(self.id) is not None:
                 # A tool that was at work may come to its end first.
                 async for happening in self.app.runs.follow(self.id, self._last):
                     await self._take(happening)
                     if self.result is not None:
                         break
-        return status
+        return told
 
     async def _take(self, happening: RunHappening) -> None:
         self._last = happening.seq
