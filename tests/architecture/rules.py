@@ -11,9 +11,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"chart", "actors"},
     "stores": {"runtime"},
     "messages": set(),
-    "machines": {"chart", "messages"},
-    "providers": {"messages"},
-    "tools": {"messages", "providers.base"},
+    "answers": set(),
+    "risk": set(),
+    "machines": {"chart", "messages", "answers", "risk"},
+    "providers": {"messages", "answers"},
+    "tools": {"messages", "providers.base", "risk"},
     "services": {"chart", "actors", "messages", "machines", "providers"},
     "app": {"chart", "actors", "runtime", "stores", "messages", "machines", "providers", "services"},
     "cli": {"chart", "actors", "runtime", "stores", "messages", "machines", "providers", "services", "tools", "app"},
@@ -21,11 +23,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__init__": {"chart", "actors"},
     "__main__": {"cli"},
 }
-PURE = {"chart", "messages", "machines"}
+PURE = {"chart", "messages", "answers", "risk", "machines"}
 # What pure layers may use of the standard library: no clock, no randomness, no I/O, no logging.
 PURE_STANDARD_LIBRARY = {
-    "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "functools", "hashlib",
-    "heapq", "inspect", "itertools", "json", "math", "operator", "re", "string", "textwrap", "types",
+    "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "fnmatch", "functools",
+    "hashlib", "heapq", "inspect", "itertools", "json", "math", "operator", "re", "string", "textwrap", "types",
     "typing",
 }  # fmt: skip
 # Pure layers may read what is packaged with them: it is as constant as their code.

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from antiphon.risk.commands import CommandFilter
 from antiphon.tools import matching, pages, supervisor
-from antiphon.tools.commands import CommandFilter
 from antiphon.tools.fetch import FetchSettings
 from antiphon.tools.files import FileLimits
 from antiphon.tools.finding import FindLimits
-from antiphon.tools.risk import RISKS
+from antiphon.tools.kit import workspace_tools
 from antiphon.tools.shell import PASSED_ON, ShellSettings
+from antiphon.tools.talk import TALK
 from antiphon.tools.toolboxes import Allowance
+from antiphon.tools.workspace import Workspace
 
 PAGE = (Path(__file__).parents[2] / "docs" / "workspace-tools.md").read_text(encoding="utf-8")
 
@@ -28,9 +30,12 @@ def table(name):
     return {row[0].strip(" `"): row[1:] for row in rows}
 
 
-def test_every_tool_has_its_line_with_its_risk():
+def test_every_tool_has_its_line_with_its_risk(tmp_path):
     """S2.4 item 7."""
-    assert {name: row[0] for name, row in table("tool").items()} == dict(RISKS)
+    with Workspace(tmp_path) as workspace:
+        tools = (*workspace_tools(workspace).tools, *TALK)
+
+    assert {name: row[0] for name, row in table("tool").items()} == {tool.name: tool.risk for tool in tools}
 
 
 @pytest.mark.parametrize("settings", [FileLimits, FindLimits, ShellSettings, FetchSettings, Allowance, CommandFilter])

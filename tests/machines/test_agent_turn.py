@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -182,7 +183,31 @@ def test_an_answer_that_does_not_fit_its_schema_is_asked_for_once_more():
 
     assert turn.send(replied('{"verdict": "good"}')).output["success"]
     failed = Turn(replied("Hm."), replied('{"verdict": "odd"}'), agent=strict)
-    assert failed.output["error"]["message"] == "verdict: 'odd' is none of ['good', 'bad']"
+    assert failed.output["error"]["message"] == "$.verdict is none of ['good', 'bad']"
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer", "problem"),
+    [
+        ({"type": "array", "items": {"type": "integer"}}, '[1, "two"]', "$[1] is not of type integer"),
+        ({"type": "array", "minItems": 2}, "[1]", "$ has 1 items"),
+        ({"properties": {"a": {"maximum": 3}}}, '{"a": 4}', "$.a is out of range: 4"),
+        ({"additionalProperties": False, "properties": {}}, '{"a": 4}', "$ has 'a', which is not asked for"),
+        ({"$ref": "#/$defs/x", "$defs": {"x": {"pattern": "^a"}}}, '"b"', "$ does not match '^a'"),
+        ({"pattern": "("}, '"b"', "$ does not match '('"),
+        ({"oneOf": [{"type": "string"}, {"type": "number"}]}, "null", "$ fits 0 of the alternatives instead of one"),
+        ({"$ref": "#"}, "{}", "maximum recursion depth exceeded"),
+    ],
+)
+def test_the_whole_schema_is_held_against_an_answer(schema, answer, problem):
+    """S1.4 item 5: asked once more with what is wrong, then the turn has failed."""
+    strict = agent("judge", responseSchema=schema)
+    turn = Turn(replied(answer), agent=strict)
+    assert problem in turn.context["messages"][-1]["parts"][0]["text"]
+    turn.send(replied(answer))
+
+    assert problem in turn.output["error"]["message"]
+    assert (turn.output["success"], turn.output["failedOutright"]) == (False, False)
 
 
 def test_a_model_that_cannot_be_asked_is_an_error_of_the_turn():
@@ -225,6 +250,15 @@ def test_permission_is_asked_and_answered_through_the_turn():
     assert turn.send({"type": "ANSWER", "decision": "allow"}).context["waiting"] is None
 
 
+def test_a_command_is_as_risky_as_it_is_and_a_tool_that_nobody_knows_as_any():
+    """S1.4 item 9."""
+    tools = [{"name": "shell", "risk": "command"}, {"name": "silent"}]
+    asked = [call("shell", command="git status"), call("shell", command="make"), call("shell", command="rm -r src")]
+    turn = Turn(replied("", *asked, call("silent"), call("unknown")), tools=tools)
+
+    assert [one["risk"] for one in turn.context["calls"]] == ["read", "write", *["destructive"] * 3]
+
+
 def test_an_agent_gets_only_its_tools_and_may_call_no_other():
     """S1-92, S1.4 item 2 and 9: filtered tools, and a shell filter that no second command rides along."""
     strict = agent(
@@ -239,9 +273,12 @@ def test_an_agent_gets_only_its_tools_and_may_call_no_other():
     assert [tool["name"] for tool in tools_for(strict, TOOLS)] == ["shell", "update_plan"]
     assert why("write") == "the agent 'tester' may not use write"
     assert why("shell", command="pytest -q") is None
-    assert "may run only" in (why("shell", command="pytest -q; rm -rf /") or "")
-    assert "may run only" in (why("shell", command="pytest > /etc/passwd") or "")
-    assert "may not run" in (why("shell", command="pytest --pdb") or "")
+    assert "may not run this: 'rm -rf /' is not among" in (why("shell", command="pytest -q; rm -rf /") or "")
+    assert "writes to a file" in (why("shell", command="pytest > /etc/passwd") or "")
+    assert "is blocked by '*--pdb*'" in (why("shell", command="pytest --pdb") or "")
+    assert "cannot be read" in (why("shell") or "")
+    free = agent("developer")
+    assert refusal(free, {"id": "1", "name": "shell", "arguments": "{", "risk": "destructive"}) is None
     turn = Turn(replied("", call("write")), agent=strict)
     assert (turn.state, turn.context["messages"][-1]["parts"][0]["isError"]) == ("replying", True)
 

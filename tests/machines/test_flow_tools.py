@@ -1,5 +1,7 @@
 """A chat that calls tools: what they are given, what a person is asked, and how a lost turn goes on."""
 
+import json
+
 import pytest
 
 from antiphon.machines.conversation.refusals import refusal
@@ -65,6 +67,18 @@ def test_a_tool_of_unknown_risk_counts_as_destructive():
     (call,) = calling("look", settings={"options": {"tools": [{"name": "look"}]}}).spawned["tools"]["calls"]
 
     assert call["risk"] == "destructive"
+
+
+@pytest.mark.parametrize(("command", "risk"), [("ls", "read"), ("touch a", "write"), ("rm a", "destructive")])
+def test_a_tool_that_runs_commands_is_as_risky_as_the_command(command, risk):
+    """S3.4, 7."""
+    options = {"options": {"tools": [{"name": "shell", "risk": "command"}]}}
+    talk = Talk({"reportsToParent": True}, start=False, model=MODEL, settings=options, consent={})
+    talk.do("message", text="question", runId="n1")
+    parts = [{"type": "toolCall", "id": "c1", "name": "shell", "arguments": json.dumps({"command": command})}]
+    talk.do("REPLY.COMPLETED", requestId="r1", message={"role": "assistant", "parts": parts})
+
+    assert talk.spawned["tools"]["calls"][0]["risk"] == risk
 
 
 def test_without_consent_the_results_come_from_outside():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from antiphon.providers.schema import closed, is_strict, problems
+from antiphon.answers import problems
+from antiphon.providers.schema import closed, is_strict
 
 PERSON = {
     "type": "object",

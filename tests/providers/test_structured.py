@@ -2,11 +2,12 @@
 
 import pytest
 
+from antiphon.answers import find_json
 from antiphon.messages import user
 from antiphon.providers.base import OutputSchema, Request
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.scripted import ScriptedModel
-from antiphon.providers.structured import ask, find_json
+from antiphon.providers.structured import ask
 from tests.providers.stand import FORMATS, run, stand
 
 VERDICT = OutputSchema(

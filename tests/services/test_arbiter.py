@@ -5,13 +5,13 @@ import json
 
 import pytest
 
+from antiphon.answers import problems
 from antiphon.machines.orchestration.briefs import arbiter_brief, cut, history_lines
 from antiphon.machines.orchestration.decisions import decision_schema
 from antiphon.machines.orchestration.plan import plan_of, with_step
 from antiphon.machines.orchestration.rules import evaluate_by_rules, select_by_rules
 from antiphon.providers.base import TextDelta
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.schema import problems
 from antiphon.services.arbiter import arbiter_evaluates, arbiter_selects
 from tests.app.stage import Teller
 from tests.machines.team import AGENTS

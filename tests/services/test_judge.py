@@ -8,11 +8,11 @@ from decimal import Decimal
 import pytest
 
 from antiphon import create_actor, create_machine
+from antiphon.answers import problems
 from antiphon.messages import Usage
 from antiphon.providers.base import Done, Model, TextDelta, UsageDelta
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.prices import Price, Prices
-from antiphon.providers.schema import problems
 from antiphon.services.judge import initialiser, judge, rubric
 
 MARKS = {"for": 80, "against": 70}

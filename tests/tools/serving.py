@@ -32,6 +32,18 @@ def serve(mode):
             print(f"echoing, by the way the secret is {SECRET}", flush=True)
         return text
 
+    @server.tool(annotations=mcp_types.ToolAnnotations(read_only_hint=True), structured_output=False)
+    def peek():
+        return "a look"
+
+    @server.tool(annotations=mcp_types.ToolAnnotations(destructive_hint=False), structured_output=False)
+    def note():
+        return "noted"
+
+    @server.tool(annotations=mcp_types.ToolAnnotations(title="Wipe", idempotent_hint=True), structured_output=False)
+    def wipe():
+        return "wiped"
+
     @server.tool(name="what's up?", structured_output=False)
     def odd_name():
         return "all is well"

@@ -47,6 +47,14 @@ def test_tools_have_the_name_of_their_server_and_the_schema_they_were_given(shar
     assert shared.mcp.problems == ()
 
 
+def test_a_tool_is_as_risky_as_its_server_says_and_else_as_any(shared):
+    risks = {tool.name: tool.risk for tool in shared.mcp.tools}
+
+    assert [risks[f"ok__{name}"] for name in ("peek", "note", "wipe", "echo")] == [
+        "read", "write", "destructive", "destructive",
+    ]  # fmt: skip
+
+
 def test_a_call_gives_the_words_of_the_tool(shared):
     assert shared("ok__echo", text="Grüezi 👋") == ToolResult.of(call("ok__echo"), "Grüezi 👋")
 

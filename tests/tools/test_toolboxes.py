@@ -6,12 +6,11 @@ import pytest
 
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
+from antiphon.risk.commands import CommandFilter
 from antiphon.services.toolbox import NoTools, Toolbox
 from antiphon.tools.arguments import arguments_of
-from antiphon.tools.commands import CommandFilter
 from antiphon.tools.errors import NameTaken, Refused
 from antiphon.tools.kit import workspace_tools
-from antiphon.tools.risk import RISKS
 from antiphon.tools.talk import ASK_USER, TALK, UPDATE_PLAN
 from antiphon.tools.toolboxes import Allowance, Bundle, Restricted
 from antiphon.tools.workspace import Workspace
@@ -83,7 +82,6 @@ def test_the_tools_of_a_workspace_are_a_toolbox(tmp_path):
         assert names == [
             "read_file", "write_file", "edit_file", "list_files", "search_files", "shell", "fetch_url",
         ]  # fmt: skip
-        assert set(RISKS) == {*names, *(tool.name for tool in TALK)}
         for tool in (*box.tools, *TALK):
             assert tool.description.endswith(".")
             assert "\n" not in tool.description

@@ -1,26 +1,16 @@
 """A debate as a file: Markdown, HTML that needs nothing else and prints well, or JSON."""
 
-import json
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from html import escape
 from typing import Any
 
+from antiphon.app.sheets import html_table, markdown_table, page, paragraphs, to_json
+
+__all__ = ["to_html", "to_json", "to_markdown"]
 Json = Mapping[str, Any]
 BAR = 20
-STYLE = """
-body { font: 16px/1.55 Georgia, serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #1c1c1c; }
-h1 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid #ccc; } table { border-collapse: collapse; }
-th, td { padding: .25rem .8rem .25rem 0; text-align: left; } .turn { border-left: 4px solid; padding-left: 1rem; }
-.turn h3 { margin: 1.2rem 0 .2rem; } .bar { display: inline-block; height: .7rem; vertical-align: middle; }
-.note { color: #666; font-style: italic; } blockquote { color: #444; }
-@media print { body { margin: 0; max-width: none; } .turn, tr { break-inside: avoid; } h2 { break-after: avoid; } }
-"""
-
-
-def to_json(debate: Json) -> str:
-    """Everything, for programs."""
-    return json.dumps(debate, ensure_ascii=False, indent=2) + "\n"
+COST_HEADS = ("model", "requests", "input", "cached", "output", "USD")
 
 
 def to_markdown(debate: Json) -> str:
@@ -50,28 +40,13 @@ def _markdown(debate: Json) -> Iterator[str]:
             cells = [str(mark(verdict, name, id)) for name in criteria]
             yield f"| {names.get(id, id)} | {score} | {bar(score)} | {' | '.join(cells)} |"
         yield from ("", verdict["reasoning"])
-    yield from (
-        "",
-        "## Costs",
-        "",
-        "| model | requests | input | cached | output | USD |",
-        "|---|---:|---:|---:|---:|---:|",
-    )
-    for cells in cost_rows(debate):
-        yield f"| {' | '.join(cells)} |"
+    yield from ("", "## Costs", "", *markdown_table(COST_HEADS, cost_rows(debate)))
     yield from (f"\n{note}" for note in cost_notes(debate))
 
 
 def to_html(debate: Json) -> str:
     """The debate to be read, printed or sent, as one HTML file without scripts or references."""
-    title = escape(debate["topic"])
-    body = "\n".join(_html(debate))
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n"
-        f"<body>\n<h1>{title}</h1>\n{body}\n</body>\n</html>\n"
-    )
+    return page(debate["topic"], "\n".join(_html(debate)))
 
 
 def _html(debate: Json) -> Iterator[str]:
@@ -82,7 +57,7 @@ def _html(debate: Json) -> Iterator[str]:
         yield f"<h2>{escape(round_title(one))}</h2>"
         for said in one["responses"]:
             id = said["participantId"]
-            text = _paragraphs(said["content"])
+            text = paragraphs(said["content"])
             if said.get("failed"):
                 text = f'<p class="note">did not answer: {escape(reason(said))}</p>'
             head = f"<h3>{escape(names[id])}</h3>"
@@ -90,9 +65,7 @@ def _html(debate: Json) -> Iterator[str]:
         for note in interjections(debate, one):
             yield f"<blockquote>From the audience: {escape(note['text'])}</blockquote>"
     yield from _html_verdict(debate, names, colors)
-    heads = "".join(f"<th>{head}</th>" for head in ("model", "requests", "input", "cached", "output", "USD"))
-    rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>" for cells in cost_rows(debate))
-    yield f"<h2>Costs</h2>\n<table><tr>{heads}</tr>{rows}</table>"
+    yield f"<h2>Costs</h2>\n{html_table(COST_HEADS, cost_rows(debate))}"
     yield from (f'<p class="note">{escape(note)}</p>' for note in cost_notes(debate))
 
 
@@ -107,7 +80,7 @@ def _html_verdict(debate: Json, names: Json, colors: Json) -> Iterator[str]:
         drawn = f'<span class="bar" style="width: {score * 2:g}px; background: {color}"></span>'
         cells = "".join(f"<td>{escape(str(mark(verdict, name, id)))}</td>" for name in verdict["criteria"])
         yield f"<tr><td>{escape(names.get(id, id))}</td><td>{score}</td><td>{drawn}</td>{cells}</tr>"
-    yield f"</table>\n{_paragraphs(verdict['reasoning'])}"
+    yield f"</table>\n{paragraphs(verdict['reasoning'])}"
 
 
 def round_title(one: Json) -> str:
@@ -181,7 +154,3 @@ def _names(debate: Json) -> dict[str, str]:
 
 def _side(one: Json) -> str:
     return f"{one['name']} ({one['position']})"
-
-
-def _paragraphs(text: str) -> str:
-    return "".join(f"<p>{escape(part.strip())}</p>" for part in text.split("\n\n") if part.strip())

@@ -1,37 +1,27 @@
 """The threads of a store, to be listed, read and searched; also beside a process that runs them."""
 
 from collections.abc import AsyncIterator
-from typing import Any, Protocol
+from typing import Any
 
+from antiphon.app.last_words import LAST_WORDS, Snapshots, last_words
 from antiphon.app.views import Talk, ThreadView, chat_of, thread_view
 from antiphon.machines.conversation.content import text_of
 from antiphon.runtime.records import Summary
-from antiphon.runtime.store import Store
 
 PAGE = 1000
-
-
-class Snapshots(Protocol):
-    """Where snapshots come from: a runtime, or a reader."""
-
-    store: Store
-
-    async def snapshot(self, root: str) -> Any:
-        """A tree's snapshot as JSON."""
-        ...
 
 
 class Library:
     """All threads, the most recently used first."""
 
     def __init__(self, source: Snapshots) -> None:
-        self._source = source
+        self.source = source
 
-    async def latest(self, limit: int = 20, *, archived: bool = False) -> list[ThreadView]:
-        """The latest threads; those that were archived only when asked for."""
+    async def latest(self, limit: int = 20, *, archived: bool = False, kind: str | None = None) -> list[ThreadView]:
+        """The latest threads, of all kinds or of one; those that were archived only when asked for."""
         found: list[ThreadView] = []
         async for talk in self._talks():
-            if talk.view.archived == archived:
+            if talk.view.archived == archived and kind in (None, talk.view.kind):
                 found.append(talk.view)
             if len(found) >= limit:
                 break
@@ -50,9 +40,9 @@ class Library:
 
     async def read(self, id: str) -> Talk:
         """One thread with all that was said."""
-        snapshot = await self._source.snapshot(id)
+        snapshot = await self.source.snapshot(id)
         updated = max((message.get("at") or 0 for message in chat_of(snapshot)["messages"].values()), default=0)
-        return Talk(thread_view(id, snapshot, updated), chat_of(snapshot))
+        return await self._talk(id, snapshot, updated)
 
     async def find(self, start: str) -> str | None:
         """The one thread whose id begins so; nothing if there is none, or more than one."""
@@ -69,13 +59,19 @@ class Library:
         for thread in threads:
             if thread.status == "quarantined":
                 continue
-            snapshot = await self._source.snapshot(thread.root)
-            yield Talk(thread_view(thread.root, snapshot, thread.updated), chat_of(snapshot))
+            snapshot = await self.source.snapshot(thread.root)
+            yield await self._talk(thread.root, snapshot, thread.updated)
+
+    async def _talk(self, id: str, snapshot: Any, updated: int) -> Talk:
+        kind = snapshot["context"]["kind"]
+        ended = kind in LAST_WORDS and kind not in snapshot["children"]
+        told = await last_words(self.source.store, id, kind) if ended else None
+        return Talk(thread_view(id, snapshot, updated, told), chat_of(snapshot))
 
     async def _threads(self) -> list[Summary]:
         found: list[Summary] = []
         after = ""
-        while page := await self._source.store.roots(after, PAGE):
+        while page := await self.source.store.roots(after, PAGE):
             found += [summary for summary in page if summary.machine == "thread"]
             after = page[-1].root
         return found

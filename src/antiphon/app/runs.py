@@ -8,6 +8,8 @@ from typing import Any
 
 from antiphon.app.errors import Refused, UnknownThread
 from antiphon.app.happenings import tool_end
+from antiphon.app.last_words import last_words
+from antiphon.app.run_records import RUN, run_record
 from antiphon.chart.machine import Machine
 from antiphon.machines.agent import agent_machine
 from antiphon.machines.crew import crew_machine
@@ -26,7 +28,6 @@ from antiphon.services.arbiter import arbiter_evaluates, arbiter_selects
 from antiphon.services.reply import stream_reply
 from antiphon.services.toolbox import NoTools, Toolbox, call_tool
 
-RUN = "run"
 ATTEMPTS = 3
 SETTINGS = (
     "agents", "plan", "session", "providerName", "maxIterations", "maxFailures", "maxCostUsd", "maxWallMs",
@@ -154,14 +155,12 @@ class Runs:
 
     async def result(self, id: str) -> Mapping[str, Any] | None:
         """How the run ended, from the journal; nothing while it is not over."""
-        last = None
-        after = 0
-        while page := await self._runtime.store.entries(id, after, 1000):
-            for entry in page:
-                ends = [one for one in run_happenings(entry) if one.kind == "run_ended"]
-                last = ends[-1].facts if ends else last
-            after = page[-1].seq
-        return last
+        found = await last_words(self._runtime.store, id, RUN)
+        return None if found is None else {key: value for key, value in found.items() if key != "type"}
+
+    async def read(self, id: str) -> dict[str, Any]:
+        """All that is known of a run, under way or over: see `run_record`."""
+        return await run_record(self._runtime, id)
 
     async def dry_run(self, agents: Any, task: str, **settings: Any) -> dict[str, Any]:
         """Only the plan: validated, with warnings, and with how sure one can be of it."""

@@ -1,14 +1,12 @@
 """Threads to be read: which messages stand where, and all of it as Markdown."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from antiphon.app.sheets import fenced
 from antiphon.app.views import Json, Talk
-
-FENCE = re.compile(r"`{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +98,12 @@ def _part(part: Mapping[str, Any]) -> Iterator[str]:
         case "text":
             yield from (part["text"].rstrip(), "")
         case "thinking":
-            yield from ("<details><summary>Thinking</summary>", "", *_fenced(part["text"]), "</details>", "")
+            yield from ("<details><summary>Thinking</summary>", "", *fenced(part["text"]), "</details>", "")
         case "toolCall":
-            yield from (f"Calls `{part['name']}`:", "", *_fenced(part["arguments"], "json"))
+            yield from (f"Calls `{part['name']}`:", "", *fenced(part["arguments"], "json"))
         case "toolResult":
             yield from ("It failed:" if part.get("isError") else "It gave:", "")
             for shown in part["parts"]:
-                yield from _fenced(shown["text"]) if shown["type"] == "text" else _part(shown)
+                yield from fenced(shown["text"]) if shown["type"] == "text" else _part(shown)
         case "image":
             yield from (f"![{part['mediaType']}]({part.get('url') or 'inline'})", "")
-
-
-def _fenced(text: str, language: str = "") -> Iterator[str]:
-    longest = max((len(match) for match in FENCE.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    yield from (fence + language, text.rstrip("\n"), fence, "")

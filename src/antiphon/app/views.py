@@ -51,6 +51,39 @@ class Talk:
             head = message["parent"]
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a list shows of a run or a debate: what it is about, and how far it came."""
+
+    title: str
+    turns: int
+    cost_usd: float
+    error: str | None
+
+
+def work_of(snapshot: Json, last_words: Json | None) -> Work | None:
+    """The run or the debate in a thread: as it is under way, as it ended, or as it will begin."""
+    context = snapshot["context"]
+    config, child = context["config"], snapshot["children"].get(context["kind"])
+    known = child["snapshot"]["context"] if child is not None else last_words or {}
+    if context["kind"] == "run":
+        turns, error = (
+            known.get("iterationCount", known.get("iterations", 0)),
+            known.get("lastError", known.get("error")),
+        )
+        return Work(known.get("task") or "", turns, known.get("costUsd", context["cost"]), _message(error))
+    if context["kind"] == "debate":
+        told = known.get("result", known)
+        topic, error = config.get("topic") or "", told.get("lastError")
+        cost = float((told.get("costTracker") or {}).get("totalCost", context["cost"]))
+        return Work(topic, len(told.get("rounds") or []), cost, _message(error))
+    return None
+
+
+def _message(error: Json | None) -> str | None:
+    return str(error["message"]) if error else None
+
+
 def chat_of(snapshot: Json) -> Json:
     """What a thread's chat knows; before its first message, what it will begin with."""
     child = snapshot["children"].get("chat")
@@ -61,10 +94,25 @@ def chat_of(snapshot: Json) -> Json:
     return {**NOTHING_SAID, "config": config, "metrics": {}, **(config.get("history") or {})}
 
 
-def thread_view(id: str, snapshot: Json, updated: int) -> ThreadView:
-    """A thread as a list shows it."""
+def thread_view(id: str, snapshot: Json, updated: int, last_words: Json | None = None) -> ThreadView:
+    """A thread as a list shows it; of a run or a debate that is over, its last words say what it was."""
     context, chat = snapshot["context"], chat_of(snapshot)
-    error = (chat.get("lastError") or {}).get("message")
+    work = work_of(snapshot, last_words)
+    if work is not None:
+        return ThreadView(
+            id,
+            context["kind"],
+            snapshot["value"],
+            context.get("title") or work.title or UNTITLED,
+            context["config"].get("model"),
+            "",
+            work.turns,
+            work.cost_usd,
+            updated,
+            bool(context.get("archived")),
+            context["waitingReason"],
+            work.error,
+        )
     head = (chat["branches"].get(chat["branch"]) or {}).get("head")
     return ThreadView(
         id,
@@ -78,7 +126,7 @@ def thread_view(id: str, snapshot: Json, updated: int) -> ThreadView:
         updated,
         bool(context.get("archived")),
         context["waitingReason"],
-        error,
+        _message(chat.get("lastError")),
     )
 
 

@@ -2,11 +2,10 @@
 
 from antiphon.app.errors import UnknownThread
 from antiphon.app.library import Library
+from antiphon.app.run_records import RUN
 
 SHOWN = 5
 LAST = "last"
-RUN = "run"
-MOST = 1_000
 
 
 class Ambiguous(Exception):
@@ -25,8 +24,10 @@ async def one_thread(library: Library, start: str) -> str:
 
 async def one_run(library: Library, start: str) -> str:
     """The run whose id begins so; `last` is the latest."""
-    runs = [view.id for view in await library.latest(MOST) if view.kind == RUN]
-    found = runs[:1] if start == LAST else [start] if start in runs else [id for id in runs if id.startswith(start)]
+    if start == LAST:
+        found = [view.id for view in await library.latest(1, kind=RUN)]
+    else:
+        found = [id for id in await library.matching(start) if (await library.read(id)).view.kind == RUN]
     if not found:
         raise UnknownThread("there is no run yet" if start == LAST else f"there is no run {start!r}")
     if len(found) > 1:

@@ -47,13 +47,11 @@ async def workbench(store: Path, order: Order) -> AsyncIterator[Workbench]:
         app = await stack.enter_async_context(App(store, toolbox=box))
         for reference in models_of(order):
             app.models.open(reference)
-        # Loading the tools takes a while, which only those pay who work with them.
-        from antiphon.tools.risk import RISKS
-
-        yield Workbench(app, tools_to_json(box.tools, RISKS), problems)
+        yield Workbench(app, tools_to_json(box.tools), problems)
 
 
 async def _toolbox(stack: AsyncExitStack, order: Order) -> tuple[Toolbox, tuple[str, ...]]:
+    # Loading the tools takes a while, which only those pay who work with them.
     from antiphon.tools.kit import workspace_tools
     from antiphon.tools.toolboxes import Bundle
     from antiphon.tools.workspace import Workspace

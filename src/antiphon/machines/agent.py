@@ -17,8 +17,9 @@ from antiphon.machines.charts import load_chart
 from antiphon.machines.conversation.content import calls_of, text_of
 from antiphon.machines.orchestration.agents import ASK_USER, UPDATE_PLAN, refusal
 from antiphon.machines.orchestration.plan import plan_of
-from antiphon.machines.orchestration.results import EXHAUSTED, error_of, find_json, is_loss, misfit
+from antiphon.machines.orchestration.results import EXHAUSTED, error_of, is_loss, misfit, object_in, tool_calls
 from antiphon.machines.permission_rules import lasting_overrides
+from antiphon.risk.calls import risk_of_call
 
 Event = Mapping[str, Any]
 Json = dict[str, Any]
@@ -89,16 +90,16 @@ def _schema_problem(context: Context, event: Event) -> str | None:
     schema = (context["agent"] or {}).get("responseSchema")
     if not schema:
         return None
-    return misfit(find_json(text_of((event.get("message") or {}).get("parts") or [])), schema)
+    return misfit(text_of((event.get("message") or {}).get("parts") or []), schema)
 
 
 def sort_calls(context: Context, event: Event) -> Json:
     """What is done with every call: refused by the agent's own rules, answered here, or given to the tools."""
-    risks = {tool["name"]: tool.get("risk", "destructive") for tool in context["tools"]}
+    risks = {tool["name"]: tool.get("risk") for tool in context["tools"]}
     calls, questions, updates = [], [], context["planUpdates"]
     results: dict[str, Json] = {}
     for call in _calls(event):
-        risked: Any = {**call, "risk": risks.get(call["name"], "destructive")}
+        risked: Any = {**call, "risk": risk_of_call(risks.get(call["name"]), call["arguments"])}
         given = _arguments(call)
         reason = None if call["name"] in OWN else refusal(context["agent"], risked)
         if reason is not None:
@@ -248,7 +249,7 @@ def tell_message(context: Context, event: Event, enqueue: Enqueue[Any, Any]) -> 
 def conclude(context: Context, event: Event) -> Json:
     """How the turn ended: well, unless a plan or a form was wanted and did not come."""
     agent = context["agent"] or {}
-    found = find_json(context["summary"])
+    found = object_in(context["summary"])
     updates = context["planUpdates"] or (found if plan_of(found) is not None else None)
     if event.get("stop") not in (None, "end", "stop_sequence", "tool_calls"):
         return {"outcome": "exhausted", "summary": EXHAUSTED, "planUpdates": updates}
@@ -275,6 +276,7 @@ def output(context: Context) -> Json:
         "turns": context["turns"],
         "at": context["at"],
         "messages": context["messages"],
+        "toolCalls": tool_calls(context["messages"][context["fresh"] :]),
         "overrides": context["consent"].get("overrides", []),
     }
     if context["planUpdates"] is not None:

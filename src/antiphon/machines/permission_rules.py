@@ -17,7 +17,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, TypedDict, get_args
 
-Risk = Literal["read", "write", "destructive"]
+from antiphon.risk.calls import Risk
+
 Mode = Literal["plan", "ask", "auto-edit", "auto"]
 Decision = Literal["deny", "ask", "allow"]
 Source = Literal["blocked", "breaker", "plan", "override", "auto-allow", "mode"]

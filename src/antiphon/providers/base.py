@@ -18,6 +18,8 @@ class Tool:
     name: str
     description: str
     parameters: Mapping[str, Any]
+    # What a call can do; of `command`, the call's own command says it.
+    risk: Literal["read", "write", "destructive", "command"] = "destructive"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,15 @@
 """Answers that are data: held to a JSON Schema by the provider or by words, checked here, asked for once more."""
 
 import json
-import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from antiphon.answers import find_json, problems
 from antiphon.messages import Usage, system, user
 from antiphon.providers.base import OutputSchema, Provider, Request
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.reply import Reply
-from antiphon.providers.schema import problems
 
-FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
-BRACKETS = (("{", "}"), ("[", "]"))
 MOST_PROBLEMS = 5
 
 
@@ -47,21 +44,6 @@ async def ask(
     for one in begun:
         usage += one.usage
     return Structured(value, usage, tuple(begun))
-
-
-def find_json(text: str) -> Any:
-    """The JSON value in a text, bare, in a code block, or between other words; `ValueError` without one."""
-    candidates = [text, *FENCED.findall(text)]
-    for first, last in BRACKETS:
-        start, end = text.find(first), text.rfind(last)
-        if 0 <= start < end:
-            candidates.append(text[start : end + 1])
-    for candidate in candidates:
-        try:
-            return json.loads(candidate)
-        except ValueError:
-            continue
-    raise ValueError("there is no JSON in the reply")
 
 
 async def _collect(provider: Provider, request: Request, begun: list[Reply]) -> Reply:

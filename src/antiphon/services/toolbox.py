@@ -32,14 +32,14 @@ class NoTools:
 
 
 def tools_to_json(tools: Sequence[Tool], risks: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
-    """Tools as a chat's settings have them; one of unknown risk counts as the most dangerous."""
+    """Tools as a chat's or a run's settings have them: as risky as they say, unless something else is known."""
     known = risks or {}
     return [
         {
             "name": tool.name,
             "description": tool.description,
             "parameters": dict(tool.parameters),
-            "risk": known.get(tool.name, "destructive"),
+            "risk": known.get(tool.name, tool.risk),
         }
         for tool in tools
     ]

@@ -24,10 +24,12 @@ MOST_HEAD = 64 * 1024
 TEXT_TYPES = ("application/json", "application/xml", "application/javascript", "application/x-ndjson", "image/svg+xml")
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
+# Fetching counts as writing: an address can carry words out.
 FETCH_URL = Tool(
     "fetch_url",
     "Fetch a public web page by http or https and read it as text.",
     an_object({"url": {"type": "string", "minLength": 1, "maxLength": 4_000}}, required=["url"]),
+    risk="write",
 )
 
 

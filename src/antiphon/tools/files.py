@@ -35,11 +35,13 @@ READ_FILE = Tool(
         },
         required=["path"],
     ),
+    risk="read",
 )
 WRITE_FILE = Tool(
     "write_file",
     "Write a whole text file of the workspace, new or in place of what it was; folders on the way are made.",
     an_object({"path": PATH, "content": {"type": "string"}}, required=["path", "content"]),
+    risk="write",
 )
 EDIT_FILE = Tool(
     "edit_file",
@@ -53,6 +55,7 @@ EDIT_FILE = Tool(
         },
         required=["path", "old", "new"],
     ),
+    risk="write",
 )
 
 

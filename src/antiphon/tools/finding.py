@@ -52,6 +52,7 @@ LIST_FILES = Tool(
         },
         required=[],
     ),
+    risk="read",
 )
 SEARCH_FILES = Tool(
     "search_files",
@@ -66,6 +67,7 @@ SEARCH_FILES = Tool(
         },
         required=["query"],
     ),
+    risk="read",
 )
 
 

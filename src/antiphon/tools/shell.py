@@ -66,6 +66,7 @@ def shell_tool(settings: ShellSettings) -> Tool:
         "shell",
         "Run a shell command in the workspace, without input; gives its output, the exit code if it is not 0.",
         an_object({"command": command, "timeout_ms": time}, required=["command"]),
+        risk="command",
     )
 
 

@@ -21,6 +21,7 @@ ASK_USER = Tool(
         },
         required=["question"],
     ),
+    risk="read",
 )
 UPDATE_PLAN = Tool(
     "update_plan",
@@ -43,5 +44,6 @@ UPDATE_PLAN = Tool(
         },
         required=["steps"],
     ),
+    risk="read",
 )
 TALK: tuple[Tool, ...] = (ASK_USER, UPDATE_PLAN)

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
-from antiphon.tools.commands import CommandFilter
+from antiphon.risk.calls import command_in
+from antiphon.risk.commands import CommandFilter
 from antiphon.tools.errors import NameTaken
 
 
@@ -87,8 +88,5 @@ class Restricted:
     def _problem(self, call: ToolCall) -> str | None:
         if self._allowance.commands is None or call.name != "shell":
             return None
-        try:
-            command = call.input().get("command")
-        except (ValueError, RecursionError):
-            return "the arguments are no JSON object"
-        return self._allowance.commands.problem(command) if isinstance(command, str) else "there is no command"
+        command = command_in(call.arguments)
+        return "there is no command" if command is None else self._allowance.commands.problem(command)

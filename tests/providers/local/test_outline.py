@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from antiphon.answers import problems
 from antiphon.providers.local.serving.outline import values
 from antiphon.providers.local.wire import bounded
-from antiphon.providers.schema import problems
 from tests.providers.local.child import FirstOf
 
 

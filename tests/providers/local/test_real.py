@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from antiphon.answers import problems
 from antiphon.messages import assistant, system, user
 from antiphon.providers.base import OutputSchema, Request, TextDelta, Tool, ToolArgs
 from antiphon.providers.http import HttpCarrier
@@ -14,7 +15,6 @@ from antiphon.providers.local.engine import KINDS, Engine
 from antiphon.providers.local.model import LocalModel
 from antiphon.providers.local.weights import SMOLLM2, models_folder, verify
 from antiphon.providers.reply import collect
-from antiphon.providers.schema import problems
 from antiphon.providers.structured import ask
 from antiphon.testing.provider_contract import ProviderContract
 from tests.providers.stand import read

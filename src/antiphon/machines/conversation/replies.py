@@ -15,6 +15,7 @@ from antiphon.machines.conversation.operations import wanting_reply
 from antiphon.machines.conversation.tree import appended, head_of
 from antiphon.machines.conversation.windows import Shift, asked, digest, rearmed, shift, shifted, view
 from antiphon.machines.permission_rules import lasting_overrides
+from antiphon.risk.calls import risk_of_call
 
 Event = Mapping[str, Any]
 INTERRUPTED = {
@@ -224,7 +225,7 @@ def tools_input(context: FlowContext) -> dict[str, Any]:
 
 def _judged(call: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     """A call and its risk; a tool that nobody knows is as risky as any."""
-    return {**call, "risk": known.get(call["name"], {}).get("risk", "destructive")}
+    return {**call, "risk": risk_of_call(known.get(call["name"], {}).get("risk"), call["arguments"])}
 
 
 def tools_done(context: FlowContext, event: Event) -> FlowContext:

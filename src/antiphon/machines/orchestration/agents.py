@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
 from antiphon.machines.permission_rules import Call, is_meant
+from antiphon.risk.calls import command_in
+from antiphon.risk.commands import CommandFilter
 
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 MAX_ITERATIONS = 10
@@ -123,12 +125,11 @@ def refusal(agent: AgentConfig, call: Call) -> str | None:
         return f"the agent {agent['name']!r} may not use {call['name']}"
     if call["name"] != SHELL:
         return None
-    if any(is_meant(f"{SHELL}({pattern})", call) for pattern in shell.get("blocked", [])):
-        return f"the agent {agent['name']!r} may not run this command"
-    allowed = shell.get("allowed")
-    if allowed is not None and not any(is_meant(f"{SHELL}({pattern})", call, careful=True) for pattern in allowed):
-        return f"the agent {agent['name']!r} may run only: {', '.join(allowed)}"
-    return None
+    command = command_in(call["arguments"])
+    if command is None:
+        return None if not shell else f"the agent {agent['name']!r} may not run what cannot be read"
+    problem = CommandFilter(shell.get("allowed"), shell.get("blocked", ())).problem(command)
+    return None if problem is None else f"the agent {agent['name']!r} may not run this: {problem}"
 
 
 def _passes(rules: ToolFilter, name: str) -> bool:

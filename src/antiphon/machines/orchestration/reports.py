@@ -108,7 +108,8 @@ def output(context: OrchestratorContext) -> Output:
 def report_end(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
     """Tell everybody how it ended, and the parent in its own words."""
     found = output(context)
-    enqueue.emit({"type": "run_ended", **found})
+    times = {key: context[key] for key in ("task", "startedAt", "now")}
+    enqueue.emit({"type": "run_ended", **found, **times})
     if not context["reportsToParent"]:
         return
     told: Json = {"runId": context["runId"], "cost": found["costUsd"], "duration": found["durationMs"] or 0}

@@ -1,15 +1,18 @@
 """What agents did: results made whole, joined, and written into the history."""
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
+from antiphon.answers import find_json, problems
+from antiphon.machines.conversation.content import calls_of
+from antiphon.machines.permission_rules import call_text
+
 Json = dict[str, Any]
 EXHAUSTED = "Max iterations reached"
+MOST_CALL_TEXT = 200
 LOST = ("interrupted", "unknown")
 SEED_CODES = ("rate_limited", "network_error")
-FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+MOST_PROBLEMS = 5
 
 
 class Failure(TypedDict):
@@ -33,6 +36,8 @@ class ExecutionEntry(TypedDict):
     output: NotRequired[str]
     error: NotRequired[str]
     tokenUsage: NotRequired[Json]
+    costUsd: NotRequired[float]
+    toolCalls: NotRequired[list[Json]]
 
 
 def error_of(error: Any) -> Failure:
@@ -106,44 +111,42 @@ def entry_of(result: Json, started: float | None, ended: float | None) -> Execut
         entry["error"] = str(result["error"].get("message"))
     if result.get("usage"):
         entry["tokenUsage"] = result["usage"]
+    if result.get("costUsd") is not None:
+        entry["costUsd"] = result["costUsd"]
+    if result.get("toolCalls"):
+        entry["toolCalls"] = result["toolCalls"]
     return entry
 
 
-def find_json(text: str) -> Any:
-    """The JSON object in a text: bare, in a code block, or between other words; nothing without one."""
-    start, end = text.find("{"), text.rfind("}")
-    candidates = [text, *FENCED.findall(text), *([text[start : end + 1]] if 0 <= start < end else [])]
-    for candidate in candidates:
-        try:
-            found = json.loads(candidate)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            return found
-    return None
-
-
-def misfit(value: Any, schema: Mapping[str, Any]) -> str | None:
-    """What a value lacks of the outline of a schema: its type, its required parts, its choices."""
-    kinds: dict[str, Any] = {
-        "object": dict,
-        "array": list,
-        "string": str,
-        "boolean": bool,
-        "number": (int, float),
-        "integer": int,
+def tool_calls(messages: Sequence[Mapping[str, Any]]) -> list[Json]:
+    """The calls in a conversation: of each its name, its beginning in words, and whether it failed."""
+    results: dict[str, Any] = {
+        part["callId"]: part for message in messages for part in message["parts"] if part["type"] == "toolResult"
     }
-    wanted = kinds.get(schema.get("type", ""))
-    if wanted is not None and not isinstance(value, wanted):
-        return f"it is no {schema['type']}"
-    if "enum" in schema and value not in schema["enum"]:
-        return f"{value!r} is none of {schema['enum']}"
-    if not isinstance(value, dict):
+    calls: list[Any] = [call for message in messages for call in calls_of(message["parts"])]
+    return [
+        {
+            "name": call["name"],
+            "text": call_text(call)[:MOST_CALL_TEXT],
+            "failed": bool(results.get(call["id"], {}).get("isError")),
+        }
+        for call in calls
+    ]
+
+
+def object_in(text: str) -> Json | None:
+    """The JSON object in a text: bare, in a code block, or between other words; nothing without one."""
+    try:
+        found = find_json(text)
+    except ValueError:
         return None
-    for name in schema.get("required", ()):
-        if name not in value:
-            return f"it lacks {name!r}"
-    for name, part in schema.get("properties", {}).items():
-        if name in value and (wrong := misfit(value[name], part)):
-            return f"{name}: {wrong}"
-    return None
+    return found if isinstance(found, dict) else None
+
+
+def misfit(text: str, schema: Mapping[str, Any]) -> str | None:
+    """Why a text holds no value that a schema asks for, if so."""
+    try:
+        found = problems(find_json(text), schema)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return "; ".join(found[:MOST_PROBLEMS]) or None

@@ -20,6 +20,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from antiphon.messages import Text
 from antiphon.providers.base import Tool
+from antiphon.risk.calls import Risk
 from antiphon.tools.errors import ServerError, ServerGone, ServerSilent
 from antiphon.tools.mcp.config import AddressServer, CommandServer, Limits, Server, filled
 from antiphon.tools.mcp.contents import parts_of
@@ -205,11 +206,21 @@ async def _listed(client: Client) -> tuple[Tool, ...]:
         page = await client.list_tools(cursor=cursor)
         for tool in page.tools:
             described = (tool.description or tool.title or tool.name)[:MOST_OF_A_DESCRIPTION]
-            found.setdefault(tool.name, Tool(tool.name, described, {"type": "object", **tool.input_schema}))
+            schema = {"type": "object", **tool.input_schema}
+            found.setdefault(tool.name, Tool(tool.name, described, schema, _risk(tool.annotations)))
         cursor = page.next_cursor
         if cursor is None or len(found) >= MOST_TOOLS:
             break
     return tuple(found.values())[:MOST_TOOLS]
+
+
+def _risk(told: mcp_types.ToolAnnotations | None) -> Risk:
+    """What a server says of its tool; whoever configures a server trusts it, and silence counts as the worst."""
+    if told is None:
+        return "destructive"
+    if told.read_only_hint:
+        return "read"
+    return "write" if told.destructive_hint is False else "destructive"
 
 
 def _is_closed(error: BaseException) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
@@ -78,7 +78,7 @@ class McpTools:
         listed = {(server.name, tool.name): (server, tool) for server in self._servers for tool in server.tools}
         names = names_of(listed)
         self._found = {names[pair]: (server, tool.name) for pair, (server, tool) in listed.items()}
-        self.tools = tuple(Tool(names[pair], tool.description, tool.parameters) for pair, (_, tool) in listed.items())
+        self.tools = tuple(replace(tool, name=names[pair]) for pair, (_, tool) in listed.items())
 
     async def _close(self) -> None:
         # Not a task group: the end of one server must not wait for, nor be stopped by, that of another.

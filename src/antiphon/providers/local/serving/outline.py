@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from antiphon.providers.schema import problems
+from antiphon.answers import problems
 
 LONGEST_STRING = 200
 MOST_ITEMS = 8

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.messages import ToolCall
-from antiphon.tools.commands import CommandFilter, take_apart
-from antiphon.tools.risk import ORDER, RISKS, risk_of, risk_of_command
+from antiphon.risk.calls import ORDER, risk_of_call, risk_of_command
+from antiphon.risk.commands import CommandFilter, take_apart
 
 READS = [
     "ls", "ls -la src", "cat a b", "git status", "git log --oneline -5", "git diff HEAD~1", "grep -rn 'rm -rf' .",
@@ -63,26 +62,29 @@ def test_very_long_nesting_is_judged_too():
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "risk"),
+    ("tool", "arguments", "risk"),
     [
-        ("read_file", {"path": "a"}, "read"),
-        ("write_file", {"path": "a", "content": ""}, "write"),
-        ("fetch_url", {"url": "https://x.example"}, "write"),
-        ("shell", {"command": "ls"}, "read"),
-        ("shell", {"command": "rm a"}, "destructive"),
-        ("shell", {"command": ["ls"]}, "destructive"),
-        ("shell", {}, "destructive"),
-        ("mail__send", {}, "destructive"),
+        ("read", {"path": "a"}, "read"),
+        ("write", {"path": "a", "content": ""}, "write"),
+        ("destructive", {"command": "ls"}, "destructive"),
+        ("command", {"command": "ls"}, "read"),
+        ("command", {"command": "touch a"}, "write"),
+        ("command", {"command": "rm a"}, "destructive"),
+        ("command", {"command": ["ls"]}, "destructive"),
+        ("command", {}, "destructive"),
+        ("harmless", {}, "destructive"),
+        (None, {}, "destructive"),
     ],
 )
-def test_a_call_is_judged_by_its_tool_and_its_command(name, arguments, risk):
+def test_a_call_is_judged_by_its_tool_and_its_command(tool, arguments, risk):
     """S0.4 item 11, S2.4 item 7."""
-    assert risk_of(ToolCall("1", name, json.dumps(arguments))) == risk
+    assert risk_of_call(tool, arguments) == risk
+    assert risk_of_call(tool, json.dumps(arguments)) == risk
 
 
 def test_arguments_that_are_no_object_are_as_risky_as_any():
-    assert risk_of(ToolCall("1", "shell", "{")) == "destructive"
-    assert RISKS["shell"] == "destructive"
+    for arguments in ("{", "[]", "[" * 100_000, "null"):
+        assert risk_of_call("command", arguments) == "destructive"
 
 
 GIT = CommandFilter(allowed=["git status*", "git log*", "ls", "ls *"])

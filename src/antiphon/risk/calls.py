@@ -5,27 +5,16 @@
 3. A command that is known to read only, and sends its output nowhere, reads; one that is not known writes.
 """
 
+import json
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
-from antiphon.messages import ToolCall
-from antiphon.tools.commands import HARMLESS_TARGETS, Simple, take_apart
+from antiphon.risk.commands import HARMLESS_TARGETS, Simple, take_apart
 
 Risk = Literal["read", "write", "destructive"]
+# Of a tool that runs commands, each call is as risky as its command.
+COMMAND = "command"
 ORDER: tuple[Risk, ...] = ("read", "write", "destructive")
-
-# The worst that a tool can do. Fetching counts as writing: an address can carry words out.
-RISKS: Mapping[str, Risk] = {
-    "read_file": "read",
-    "list_files": "read",
-    "search_files": "read",
-    "write_file": "write",
-    "edit_file": "write",
-    "fetch_url": "write",
-    "shell": "destructive",
-    "ask_user": "read",
-    "update_plan": "read",
-}
 READING = frozenset((
     "ls", "cat", "head", "tail", "wc", "pwd", "echo", "printf", "grep", "egrep", "fgrep", "rg", "file", "stat",
     "du", "df", "which", "type", "whoami", "id", "uname", "date", "true", "false", "test", "[", "diff", "cmp",
@@ -63,15 +52,23 @@ DESTROYING_GIT: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def risk_of(call: ToolCall) -> Risk:
-    """How risky a call is; a shell is judged by its command."""
-    if call.name != "shell":
-        return RISKS.get(call.name, "destructive")
-    try:
-        command = call.input().get("command")
-    except (ValueError, RecursionError):
-        return "destructive"
-    return risk_of_command(command) if isinstance(command, str) else "destructive"
+def risk_of_call(tool: str | None, arguments: Mapping[str, Any] | str) -> Risk:
+    """How risky a call is: as its tool says, or as its command is; what nobody knows is as risky as any."""
+    if tool == COMMAND:
+        command = command_in(arguments)
+        return "destructive" if command is None else risk_of_command(command)
+    return next((risk for risk in ORDER if risk == tool), "destructive")
+
+
+def command_in(arguments: Mapping[str, Any] | str) -> str | None:
+    """The command that a call runs, if it has one; arguments as an object, or as the JSON that a model wrote."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return None
+    command = arguments.get("command") if isinstance(arguments, Mapping) else None
+    return command if isinstance(command, str) else None
 
 
 def risk_of_command(command: str) -> Risk:
