@@ -4,13 +4,14 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from antiphon.cli import agents, chat, db, models, play, run, threads
+from antiphon.cli import agents, chat, db, models, play, run, runs, threads
 from antiphon.cli.command import command_name, command_version
 
 DONE = 0
 COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "chat": (chat.main, "talk with a model; forks, rewinds, merges and keeps everything"),
     "run": (run.main, "let agents work on a task in a folder, until it is done"),
+    "runs": (runs.main, "list, show and export what agents did"),
     "agents": (agents.main, "write, list and check the agents that work in runs"),
     "threads": (threads.main, "list, show, search, export, import, archive and delete conversations"),
     "models": (models.main, "list the models that can be used here, install the embedded one"),
