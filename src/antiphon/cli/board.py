@@ -39,14 +39,14 @@ class Board:
         facts, agent = happening.facts, happening.agent or ""
         self.began = happening.at if self.began is None else self.began
         self.now = max(self.now, happening.at)
-        if facts.get("plan") is not None:
-            self.plan = facts["plan"]
+        self.plan = facts.get("plan") or self.plan
+        self.failures = facts.get("failures", self.failures)
         match happening.kind:
             case "task_started":
                 self.task = facts["task"]
             case "agent_started":
                 self.crew = [one["mode"] for one in facts["crew"]]
-                self.iteration, self.phase = facts["iteration"], ""
+                self.iteration, self.cost_usd, self.phase = facts["iteration"], facts["costUsd"], ""
                 self.tails, self.calls = {}, {}
             case "text":
                 self.tails[agent] = (self.tails.get(agent, "") + facts["text"])[-MOST_TAIL:]
@@ -58,28 +58,25 @@ class Board:
                 self.calls.pop(facts["toolResult"]["id"], None)
             case "agent_completed" | "agent_failed":
                 self.crew, self.calls, self.phase = [], {}, "the arbiter decides"
-                self.cost_usd = facts.get("costUsd", self.cost_usd)
+                self.cost_usd = facts["costUsd"]
             case "recovering":
                 self.phase = "going on after an error"
             case "run_ended":
                 self._end(facts)
 
-    def settle(self, context: Mapping[str, Any]) -> None:
-        """Take over what a run counts itself: failures, costs, and its limits."""
-        self.plan = context["plan"] or self.plan
+    def pick_up(self, context: Mapping[str, Any]) -> None:
+        """Begin with what a run knows: its limits, and, in the middle of it, who works and how far it is."""
+        self.limits = {key: context[key] for key in ("maxIterations", "maxFailures", "maxCostUsd")}
+        self.task, self.plan = context["task"], context["plan"]
         self.iteration, self.failures = context["iterationCount"], context["consecutiveFailures"]
         self.cost_usd = context["costUsd"]
-        self.limits = {key: context[key] for key in ("maxIterations", "maxFailures", "maxCostUsd")}
-
-    def pick_up(self, context: Mapping[str, Any]) -> None:
-        """Begin in the middle of a run."""
-        self.settle(context)
-        self.task, self.crew = context["task"], [one["mode"] for one in context["crew"]]
-        self.phase = ""
+        if context["atWork"]:
+            self.crew, self.phase = [one["mode"] for one in context["crew"]], ""
 
     def _end(self, facts: Mapping[str, Any]) -> None:
         self.crew, self.phase = [], ""
-        self.iteration, self.failures, self.cost_usd = facts["iterations"], facts["failures"], facts["costUsd"]
+        self.iteration, self.cost_usd = facts["iterations"], facts["costUsd"]
+        self.limits = {**self.limits, "maxFailures": None}  # all failures are told now, not those in a row
 
     def name(self, agent: str | None) -> str:
         """Who an agent of the crew is."""

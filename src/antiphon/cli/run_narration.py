@@ -24,11 +24,9 @@ class RunNarration:
         self._called: dict[str, tuple[str, int]] = {}  # calls without a result: the tool, and since when
         self._version = 0
 
-    def take(self, happening: RunHappening, context: Mapping[str, Any] | None = None) -> None:
-        """Tell what happened; where the run itself is known, with what it counts."""
+    def take(self, happening: RunHappening) -> None:
+        """Tell what happened."""
         self._board.take(happening)
-        if context is not None:
-            self._board.settle(context)
         self._end_thought(happening)
         facts = happening.facts
         match happening.kind:
@@ -38,7 +36,7 @@ class RunNarration:
                 self._view.line(f"{self._board.name(happening.agent)}:", "title")
                 self._view.markdown(facts["message"]["content"])
             case "agent_started":
-                self._tell_start(facts, context)
+                self._tell_start(facts)
             case "tool_called":
                 self._tell_call(happening)
             case "tool_ended":
@@ -55,7 +53,7 @@ class RunNarration:
         self._tell_plan()
 
     def pick_up(self, context: Mapping[str, Any]) -> None:
-        """Begin in the middle of a run."""
+        """Begin with what a run knows already."""
         self._board.pick_up(context)
         self._tell_plan()
 
@@ -76,11 +74,12 @@ class RunNarration:
             self._view.thought((happening.at - self._thinking_since) / 1000)
             self._thinking_since = None
 
-    def _tell_start(self, facts: Mapping[str, Any], context: Mapping[str, Any] | None) -> None:
-        decision = (context or {}).get("lastArbiterDecision") or {}
-        reason = clip(harmless(str(decision.get("reason") or "")), MOST_REASON)
-        names = ", ".join(self._board.crew)
+    def _tell_start(self, facts: Mapping[str, Any]) -> None:
+        decision = facts.get("decision") or {}
+        is_meant = decision.get("mode") in (None, *self._board.crew)  # a person may have chosen somebody else
+        reason = clip(harmless(str(decision.get("reason") or "")), MOST_REASON) if is_meant else ""
         self._view.line("")
+        names = ", ".join(self._board.crew)
         self._view.line(f"{facts['iteration']}. {names}{f': {reason}' if reason else ''}", "title")
 
     def _tell_call(self, happening: RunHappening) -> None:

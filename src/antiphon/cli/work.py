@@ -10,9 +10,8 @@ from antiphon.app.runs import RunHappening
 from antiphon.cli.dialogue import refreshed
 from antiphon.cli.run_narration import RunNarration
 from antiphon.cli.views import View
+from antiphon.machines.orchestration.context import first_context
 
-# After these the run itself is asked what it counts: its snapshot is whole, but not for nothing.
-COUNTED = ("agent_started", "agent_completed", "agent_failed", "recovering", "plan_changed")
 TOO_LATE = "that was not asked any more; nothing was done with the answer"
 Heard = Callable[[RunHappening], None]
 
@@ -28,6 +27,7 @@ class Work:
 
     async def begin(self, task: str, plan: Mapping[str, Any] | None = None) -> str:
         """Give the run its task and show what follows; gives the status it was left in."""
+        self._narration.pick_up(first_context(await self.app.runs.config(self.id)))
         self._last = (await self.app.runs.start(self.id, task, plan=plan)).seq - 1
         return await self.follow()
 
@@ -66,8 +66,7 @@ class Work:
         self._heard(happening)
         if happening.kind == "run_ended":
             self.result = happening.facts
-        is_counted = happening.kind in COUNTED
-        self._narration.take(happening, await self.app.runs.context(self.id) if is_counted else None)
+        self._narration.take(happening)
 
     async def asked(self) -> Mapping[str, Any] | None:
         """What a person is asked first, if anything."""
