@@ -234,6 +234,57 @@ def test_at_a_prompt_too_the_run_is_cancelled(tmp_path, folder, key):
     assert list(folder.iterdir()) == []
 
 
+def test_a_second_control_c_leaves_at_once_and_takes_the_command_with_it(tmp_path, folder):
+    model = script(tmp_path, calls("developer", "shell", {"command": "trap '' TERM; echo $$ > pid; sleep 600"}))
+    with at_work(model, folder, "--mode", "auto") as screen:
+        screen.until("developer calls shell …")
+        while not (folder / "pid").exists() or not (folder / "pid").read_text().strip():
+            screen.until("iteration 1 of 50")
+        screen.press(CUT)
+        screen.until("cancelling …; Ctrl-C leaves at once")
+        screen.press(CUT)
+        shown, code = screen.end()
+
+    assert code == 130
+    assert "left; antiphon run --resume " in shown
+    assert screen.raw.rindex("\x1b[?25h") > screen.raw.rindex("\x1b[?25l")
+
+
+def test_a_permission_that_a_killed_process_asked_for_is_not_given_and_the_run_goes_on(tmp_path, folder):
+    """S1-99."""
+    with at_work(writer(tmp_path), folder) as screen:
+        screen.until(ASKED)
+        screen.process.kill()
+    with Screen("run", "--resume", "last", columns=100) as screen:
+        screen.until("its process was lost; it goes on from its last step")
+        screen.until("First is written.")
+        _, code = screen.end()
+
+    assert code == 0
+    assert list(folder.iterdir()) == []
+
+
+def test_a_question_outlives_the_process_that_asked_it(tmp_path, folder):
+    """S1-99."""
+    model = script(
+        tmp_path,
+        says("developer", "Thank you.", after="ask_user"),
+        calls("developer", "ask_user", {"question": "Which name?"}),
+    )
+    with at_work(model, folder) as screen:
+        screen.until("answer > ")
+        screen.process.kill()
+    with Screen("run", "--resume", "last", columns=100) as screen:
+        screen.until("developer asks: Which name?")
+        screen.until("answer > ")
+        screen.type("Ada")
+        screen.until("Thank you.")
+        _, code = screen.end()
+
+    assert code == 0
+    assert answers(tmp_path / "store.db") == ["Ada"]
+
+
 def test_several_agents_are_shown_side_by_side(tmp_path, folder):
     """S1-104."""
     agents = tmp_path / "agents"

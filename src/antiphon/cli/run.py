@@ -15,7 +15,7 @@ from antiphon.cli.found import Ambiguous
 from antiphon.cli.interrupts import heard
 from antiphon.cli.patience import Patience, Quit
 from antiphon.cli.serving import Misuse, Serving
-from antiphon.cli.stage import CANCELLED, DONE, MISUSED, NOT_REACHED, Stage, leave
+from antiphon.cli.stage import CANCELLED, MISUSED, NOT_REACHED, Stage, leave
 from antiphon.cli.team import FOLDER, default_team, team_in
 from antiphon.cli.terminal import Problem, told
 from antiphon.cli.undertaking import Begin, GoOn, attended, dry_run, lost_run, prepared
@@ -38,6 +38,7 @@ FOR_NEW = (
     "max_time",
     "plan",
 )
+MOST_TASK = 100_000
 EXAMPLES = f"""examples:
   antiphon run "Write greet.py with tests"          in this folder, asking before anything is changed
   antiphon run -m scripted:agents "Write greet.py"  without a key and without a model
@@ -74,9 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _complain("interrupted before anything was begun", CANCELLED)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; what is left in the buffer must not fail again at exit.
+        # Nobody reads our output any more, and the task is not done; the buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+        return NOT_REACHED
 
 
 def parser() -> argparse.ArgumentParser:
@@ -124,8 +125,13 @@ def _amount(text: str) -> float:
 def _task(options: argparse.Namespace) -> str:
     given = [" ".join(options.task)] if options.task else []
     if not sys.stdin.isatty():
-        given += [text] if (text := sys.stdin.read().strip()) else []
-    task = "\n\n".join(given).strip()
+        try:
+            given += [text] if (text := sys.stdin.read(MOST_TASK + 1).strip()) else []
+        except UnicodeDecodeError as error:
+            raise Misuse("what is piped in is no text") from error
+    task = "\n\n".join(given).encode(errors="replace").decode().strip()
+    if len(task) > MOST_TASK:
+        raise Misuse(f"the task has more than {MOST_TASK:,} characters; put it into a file that agents can read")
     if not task:
         raise Misuse('there is no task: antiphon run "what is to be done", or pipe it in; --resume ID goes on')
     return task

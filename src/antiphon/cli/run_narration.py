@@ -22,6 +22,7 @@ class RunNarration:
         self._view, self._board, self._is_drawn = view, board, is_drawn
         self._thinking_since: int | None = None
         self._called: dict[str, tuple[str, int]] = {}  # calls without a result: the tool, and since when
+        self._broken: dict[str | None, str] = {}  # why a call of an agent gave nothing
         self._version = 0
 
     def take(self, happening: RunHappening) -> None:
@@ -92,6 +93,7 @@ class RunNarration:
         result = facts["result"] if isinstance(facts["result"], dict) else {}
         call = str(result.get("callId"))
         if call not in self._called:  # one that broke has no result of its own: its answer is told
+            self._broken[happening.agent] = str(result.get("message") or "nobody knows why")
             return
         name, since = self._called.pop(call)
         words = " ".join(part.get("text", "") for part in result.get("parts", ()))
@@ -102,7 +104,8 @@ class RunNarration:
 
     def _tell_answer(self, result: Mapping[str, Any], happening: RunHappening) -> None:
         if self._called.pop(result["id"], None) is not None:
-            ending = "was not called, or broke" if result["isError"] else "ok"
+            broken = self._broken.pop(happening.agent, None)
+            ending = "was not called" if broken is None else f"failed: {clip(harmless(broken), MOST_RESULT)}"
             self._view.line(f"{self._whose(happening)}← {result['name']} {ending}", "error")
 
     def _tell_plan(self) -> None:

@@ -15,7 +15,7 @@ from antiphon.app.reading import reading
 from antiphon.cli.approvals import Answerer
 from antiphon.cli.background import Background
 from antiphon.cli.found import one_run
-from antiphon.cli.patience import Patience, Quit
+from antiphon.cli.patience import Patience
 from antiphon.cli.serving import Misuse, Serving
 from antiphon.cli.stage import CANCELLED, DONE, NOT_REACHED, Stage
 from antiphon.cli.views import PlainView, write
@@ -110,10 +110,12 @@ def dry_run(options: argparse.Namespace, order: Order, task: str) -> int:
         found = await bench.app.runs.dry_run(dict(order.agents), task, **settings)
         return found, await bench.app.runs.result(found["run"])
 
+    if sys.stderr.isatty() and not options.quiet:
+        write(sys.stderr, "planning …\n")
     with Background() as background, Serving(background, workbench(options.store, order)) as bench:
         try:
-            found, ended = Patience(background, _nothing, twice_s=0).wait(plan(bench))
-        except Quit:
+            found, ended = background.call(plan(bench))
+        except KeyboardInterrupt:
             return CANCELLED
     write(sys.stdout, json.dumps(found, indent=2) + "\n")
     error = ((ended or {}).get("error") or {}).get("message")
@@ -121,7 +123,3 @@ def dry_run(options: argparse.Namespace, order: Order, task: str) -> int:
         why = error or "; ".join(found["warnings"]) or "the planner is not sure of it"
         PlainView(sys.stderr).line(f"antiphon run: the plan is not to be relied on ({found['confidence']}): {why}")
     return DONE if found["isSure"] else NOT_REACHED
-
-
-async def _nothing() -> None:
-    pass

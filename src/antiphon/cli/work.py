@@ -12,6 +12,8 @@ from antiphon.cli.run_narration import RunNarration
 from antiphon.cli.views import View
 from antiphon.machines.orchestration.context import first_context
 
+CANCELLING = "cancelling …; Ctrl-C leaves at once"
+LOST = "its process was lost; it goes on from its last step"
 TOO_LATE = "that was not asked any more; nothing was done with the answer"
 Heard = Callable[[RunHappening], None]
 
@@ -41,10 +43,24 @@ class Work:
         if status == "running":
             # The runtime is about to find out what was lost, or the run goes on by itself.
             status = await self.follow()
-        if status == "interrupted":
+        if status == "interrupted" or (status == "waiting" and await self._is_lost()):
+            self._view.line(LOST)
             self._last = (await self.app.runs.resume(self.id)).seq - 1
             status = await self.follow()
         return status
+
+    async def _is_lost(self) -> bool:
+        """Whether the process that asked is gone: a question outlives it, a request for permission does not."""
+        context = await self.app.runs.context(self.id)
+        if context is None or context["lostAgents"]:
+            return context is not None
+        if all(asked["reason"] != "permission" for asked in context["waiting"]):
+            return False
+        async for happening in self.app.runs.follow(self.id, self._last):
+            await self._take(happening)
+            if happening.kind == "interrupted":
+                break
+        return True
 
     async def follow(self) -> str:
         """Show what happens until the run needs a person, or is over; gives its status."""
@@ -92,7 +108,8 @@ class Work:
         return await self.follow()
 
     async def cancel(self) -> None:
-        """Stop the run, if it is not over yet."""
+        """Stop the run, if it is not over yet; a tool that is at work has a moment to end."""
+        self._view.line(CANCELLING)
         with suppress(Refused):
             await self.app.runs.cancel(self.id)
 

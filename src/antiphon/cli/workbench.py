@@ -41,7 +41,10 @@ class Workbench:
 @asynccontextmanager
 async def workbench(store: Path, order: Order) -> AsyncIterator[Workbench]:
     """Everything opened: the folder, the servers, the store; a model that names nothing is found before any work."""
-    store.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        store.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Misuse(f"{store}: cannot be made: {error.strerror or error}; --store names another file") from error
     async with AsyncExitStack() as stack:
         box, problems = await _toolbox(stack, order)
         app = await stack.enter_async_context(App(store, toolbox=box))
