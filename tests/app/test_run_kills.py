@@ -17,6 +17,7 @@ from antiphon.stores.memory import MemoryStore
 from antiphon.testing.simulation.loop import SimulatedLoop
 from tests.app.workshop import GOOD, Workshop, calls, says, script, team
 from tests.runtime.world import START, crash
+from tests.simulation.sqlite import RebootedStore
 
 PATIENCE_S = 3_600
 ID = "the-run"
@@ -25,7 +26,7 @@ ID = "the-run"
 class Mortal:
     """A store of a process that dies at its n-th commit, before or after it: whoever waits for it waits for ever."""
 
-    def __init__(self, store: MemoryStore, at: int, after: bool) -> None:
+    def __init__(self, store: Any, at: int, after: bool) -> None:
         self._store, self._left, self._after, self.dead = store, at, after, asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
@@ -60,7 +61,7 @@ async def ended(runs: Runs, id: str) -> None:
                 break
 
 
-def lived(folder: Path, at: int, after: bool) -> tuple[bool, Any, Counter[str]]:
+def lived(folder: Path, store: Any, at: int, after: bool) -> tuple[bool, Any, Counter[str]]:
     """A run whose first process dies at the n-th commit; whether it died, how the run ended, and what was called."""
     model = script(
         folder,
@@ -73,7 +74,7 @@ def lived(folder: Path, at: int, after: bool) -> tuple[bool, Any, Counter[str]]:
     settings = {"model": model, "arbiter": {"kind": "rules"}, "consent": {"mode": "auto"}}
 
     async def main() -> tuple[bool, Any, Counter[str]]:
-        store, box = MemoryStore(), Workshop(folder)
+        box = Workshop(folder)
         mortal = Mortal(store, at, after)
         first = await life(mortal, box).start()
         runs = Runs(first)
@@ -109,12 +110,18 @@ async def _work(runs: Runs, id: str) -> None:
     await ended(runs, id)
 
 
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_run_killed_at_any_commit_is_resumed_and_repeats_no_finished_call(tmp_path: Path, after: bool) -> None:
+def test_a_run_killed_at_any_commit_is_resumed_and_repeats_no_finished_call(
+    tmp_path: Path, after: bool, kind: str
+) -> None:
     """S1-98, S1-99, S1-105, S1-B20, E-17."""
     deaths = 0
     for at in range(1, 200):
-        died, result, made = lived(tmp_path, at, after)
+        store: Any = MemoryStore() if kind == "memory" else RebootedStore(tmp_path / f"{at}.db")
+        died, result, made = lived(tmp_path, store, at, after)
+        if kind == "sqlite":
+            store.finish()
         if not died:
             break
         deaths += 1

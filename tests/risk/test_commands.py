@@ -62,6 +62,26 @@ def test_very_long_nesting_is_judged_too():
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "cat /etc/passwd", "cat ../secret", "cat a/../../b", "ls ~", "ls ~root/x", "cat < /etc/passwd", "cd / && ls",
+        "cd ..", "find / -name x", "grep -r key /home", "grep --file=/etc/passwd x", "cat ${X:-/etc/passwd}", "ls ..",
+        "cat $X/etc/passwd",
+    ],
+)  # fmt: skip
+def test_reading_outside_the_folder_is_more_than_reading(command):
+    """S1.4 item 9."""
+    assert risk_of_command(command) == "write"
+
+
+@pytest.mark.parametrize(
+    "command", ["cat a/b.py", "ls ./src", "git log HEAD~2..HEAD", "grep -rn a/b src", "ls 2> /dev/null", "cat a..b"]
+)
+def test_what_stays_in_the_folder_is_reading(command):
+    assert risk_of_command(command) == "read"
+
+
+@pytest.mark.parametrize(
     ("tool", "arguments", "risk"),
     [
         ("read", {"path": "a"}, "read"),

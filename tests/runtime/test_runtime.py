@@ -328,6 +328,30 @@ def test_unknown_trees_and_machines_and_taken_names_are_refused():
     simulate(main)
 
 
+def test_stopping_waits_for_a_cancelled_task_that_still_tidies_up():
+    """A command whose processes are being ended must not outlive the runtime."""
+
+    async def main():
+        tidied = []
+
+        async def untidy(input):
+            try:
+                await asyncio.sleep(1_000)
+            finally:
+                await asyncio.sleep(2)
+                tidied.append(True)
+
+        async with runtime(MemoryStore(), chat(untidy)) as host:
+            root = await host.create("chat")
+            await host.send(root, {"type": "SEND"})
+            await asyncio.sleep(1)
+            await host.send(root, {"type": "CANCEL"})
+
+        assert tidied == [True]
+
+    simulate(main)
+
+
 def test_stopping_lets_tasks_finish():
     async def main():
         async def slow(input):

@@ -2,10 +2,12 @@
 
 1. A tool that is not known, and a command that is not understood, are as risky as any.
 2. A line of commands is as risky as the riskiest of them, also those in substitutions and behind pipes.
-3. A command that is known to read only, and sends its output nowhere, reads; one that is not known writes.
+3. A command that is known to read only, sends its output nowhere and names no path outside, reads; one that is not
+   known writes.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -31,6 +33,8 @@ DESTROYING = frozenset((
     "crontab", "iptables", "nft", "mount", "umount", "systemctl", "service", "launchctl", "eval", "source", ".",
     "ssh", "scp", "rsync", "nc", "ncat", "telnet", "userdel", "usermod", "passwd", "swapoff", "insmod", "rmmod",
 ))  # fmt: skip
+# What may lead out of the folder: a path from the root, from a home, or upwards.
+OUTSIDE = re.compile(r"(^|[^\w.*?\]])/|^~|(^|[^\w.])\.\.($|/)|\$.*/")
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"})
 # Programs that start another one, named in their words.
 STARTERS = frozenset({"xargs", "parallel", "watch", "entr", "busybox"})
@@ -90,7 +94,8 @@ def _risk(simple: Simple) -> Risk:
     if varies and any(letter in word for letter in "$`*?[{~"):
         return "destructive"
     risk = _by_program(word.rpartition("/")[2], simple.words[1:])
-    return "write" if risk == "read" and (sends or varies) else risk
+    leaves = any(OUTSIDE.search(one) and one not in HARMLESS_TARGETS for one in simple.words[1:])
+    return "write" if risk == "read" and (sends or varies or leaves) else risk
 
 
 def _by_program(program: str, words: list[str]) -> Risk:

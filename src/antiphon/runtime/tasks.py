@@ -58,6 +58,8 @@ class TaskRunner:
     def __init__(self, deliver: Deliver, now: Callable[[], int]) -> None:
         self._deliver, self._now = deliver, now
         self._running: dict[str, tuple[asyncio.Task[None], TaskScope]] = {}
+        # Cancelled, and not gone yet: a command, say, whose processes are being ended.
+        self._ending: dict[asyncio.Task[None], None] = {}
 
     def start(self, task: Task, logic: Any) -> None:
         """Begin a task."""
@@ -73,6 +75,8 @@ class TaskRunner:
             for callback in scope.cancels:
                 guarded(callback)
             work.cancel()
+            self._ending[work] = None
+            work.add_done_callback(self._ending.pop)
 
     def hear(self, id: str, event: Any) -> None:
         """Give an event to a callback that listens."""
@@ -87,10 +91,9 @@ class TaskRunner:
 
     async def close(self) -> None:
         """End all tasks and wait until they are gone."""
-        works = [work for work, _ in self._running.values()]
         for id in list(self._running):
             self.cancel(id)
-        await asyncio.gather(*works, return_exceptions=True)
+        await asyncio.gather(*self._ending, return_exceptions=True)
 
     @property
     def running(self) -> int:

@@ -177,7 +177,11 @@ class Workspace:
 
     def _link(self, walk: _Walk, name: str) -> list[str]:
         target = os.readlink(name, dir_fd=walk.folders[-1])
-        names = self._names(target)
+        try:
+            names = self._names(target)
+        except Refused:
+            # Where it leads is a path of this machine, and none of the model's business.
+            raise Refused("That path leads out of the workspace.") from None
         if target.startswith("/"):
             while walk.names:
                 walk.up()

@@ -179,12 +179,11 @@ def record_cancelled(context: OrchestratorContext, event: Event) -> Json:
     if not context["atWork"]:
         return {}
     ended = now_of(context, event)
-    entries = [
-        entry_of(
-            {"agent": one["mode"], "step": one.get("step"), "cancelled": True}, context["executionStartedAt"], ended
-        )
-        for one in context["crew"]
-    ]
+    results = [{"agent": one["mode"], "step": one.get("step"), "cancelled": True} for one in context["crew"]]
+    if isinstance(event.get("output"), Mapping):
+        # A tool came to its end within the grace time: what the agents did until then is known.
+        results = results_of(event, context["currentMode"])
+    entries = [entry_of(result, context["executionStartedAt"], ended) for result in results]
     return {"history": [*context["history"], *entries], "now": ended, "atWork": False}
 
 
