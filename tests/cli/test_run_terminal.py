@@ -152,6 +152,25 @@ def test_a_call_is_shown_to_the_last_character_before_it_is_made(tmp_path, folde
     assert "\x1b[2J" not in screen.raw
 
 
+def test_what_was_typed_before_a_call_was_shown_allows_nothing(tmp_path, folder):
+    slow = {"system": "developer", "steps": [{"text": "Soon"}, {"delay_ms": 500}]}
+    call = {"tool": "write_file", "arguments": {"path": "a.py", "content": GOOD}}
+    model = script(
+        tmp_path, says("developer", "Denied.", after="write_file"), {**slow, "steps": [*slow["steps"], call]}
+    )
+    with at_work(model, folder) as screen:
+        screen.until("Soon")
+        screen.type("a")
+        screen.until(ASKED)
+        screen.type("d")
+        screen.until("why not?")
+        screen.type("")
+        _, code = screen.end()
+
+    assert code == 0
+    assert list(folder.iterdir()) == []
+
+
 def test_a_command_that_may_destroy_is_shown_exactly_without_asking_for_it(tmp_path, folder):
     model = script(
         tmp_path,

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from unicodedata import category
 
 from antiphon.cli.account import arguments_of
+from antiphon.cli.keys import forget_typed
 from antiphon.cli.terminal import Typist
 from antiphon.cli.views import View
 
@@ -29,7 +30,8 @@ class Person:
         self._typist, self._view = typist, view
 
     def answer(self, asked: Mapping[str, Any], who: str) -> Mapping[str, Any]:
-        """Show what is asked, and take the answer."""
+        """Show what is asked, and take the answer; what was typed before it was shown is none."""
+        forget_typed()
         return self._permit(asked, who) if asked["reason"] == "permission" else self._reply(asked, who)
 
     def _permit(self, asked: Mapping[str, Any], who: str) -> Mapping[str, Any]:

@@ -98,7 +98,7 @@ class Board:
         words = [
             f"iteration {self.iteration}{_of(most.get('maxIterations'))}",
             f"failures {self.failures}{_of(most.get('maxFailures'))}",
-            f"{cost} of {dollars(most['maxCostUsd'])}" if most.get("maxCostUsd") is not None else cost,
+            f"${self.cost_usd:.4f} of {dollars(most['maxCostUsd'])}" if most.get("maxCostUsd") else cost,
             f"{passed:.0f} s",
         ]
         return " · ".join(words)
