@@ -6,15 +6,19 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from antiphon.cli.choice import choose
 from antiphon.cli.main import main
+from antiphon.cli.run import SCRIPT
 from tests.app.workshop import calls, decides, says, script
 from tests.cli.command import antiphon
 
 GOOD = "def add(a, b):\n    return a + b\n"
-BAD = "def add(a, b):\n    return a - b\n"
+# Of another length: Python takes a file of the same length and second for the one that it has compiled.
+BAD = "def add(a, b):\n    return a + b + b\n"
 TEST = (
     "import unittest\nfrom add import add\n\n\nclass Adds(unittest.TestCase):\n"
     "    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n"
@@ -267,6 +271,29 @@ def test_a_model_that_fails_ends_it_with_one_and_says_why(tmp_path, folder, caps
     out, err = capsys.readouterr()
     assert (code, out) == (1, "")
     assert "not reached: 2001 no such key" in err
+
+
+def test_tools_of_servers_are_offered_beside_those_of_the_workspace(tmp_path, folder, capsys):
+    servers = tmp_path / "mcp.toml"
+    serving = Path(__file__).parents[1] / "tools" / "serving.py"
+    servers.write_text(f"[servers.old]\ncommand = {sys.executable!r}\nargs = [{str(serving)!r}, 'old']\n")
+    model = script(
+        tmp_path,
+        says("developer", "Heard it.", after="old__echo"),
+        calls("developer", "old__echo", {"text": "two"}),
+        says("planner", PLAN),
+    )
+    options = ["-m", model, "--arbiter", "rules", "--mode", "auto", "--workspace", folder, "--mcp", servers]
+    code = run(*options, "--json", "Echo")
+
+    happened, _ = ended(capsys.readouterr().out)
+    assert code == 0
+    [asked] = [one for one in happened if one["kind"] == "agent_waits"]
+    assert (asked["facts"]["calls"][0]["name"], asked["facts"]["calls"][0]["risk"]) == ("old__echo", "destructive")
+
+
+def test_without_any_model_a_script_for_teams_is_played():
+    assert choose(None, {}, list, last_resort=SCRIPT).reference == "scripted:agents"
 
 
 def test_agents_of_the_workspace_work_there(tmp_path, folder, capsys):

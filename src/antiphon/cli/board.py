@@ -6,7 +6,7 @@ from typing import Any
 
 from antiphon.app.runs import RunHappening
 from antiphon.cli.account import dollars
-from antiphon.cli.cells import clip, harmless, pad
+from antiphon.cli.cells import ELLIPSIS, clip, harmless, pad, width
 from antiphon.cli.views import Tone
 
 MARKS = {"pending": "·", "in_progress": "▸", "complete": "✓", "failed": "✗", "skipped": "–"}
@@ -103,54 +103,59 @@ class Board:
         ]
         return " · ".join(words)
 
-    def lines(self, width: int, seconds: float) -> list[Line]:
+    def lines(self, cells: int, seconds: float) -> list[Line]:
         """The board in lines that fit."""
         head = f"── plan · {self.done} done " if self.plan else ""
-        rule = head + "─" * max(0, width - len(head))
+        rule = head + "─" * max(0, cells - len(head))
         return [
-            (clip(rule, width), "note"),
-            *self.steps(width),
-            *self._workers(width),
-            (clip(self.meters(seconds), width), "note"),
+            (clip(rule, cells), "note"),
+            *self.steps(cells),
+            *self._workers(cells),
+            (clip(self.meters(seconds), cells), "note"),
         ]
 
-    def steps(self, width: int, most: int = MOST_STEPS) -> list[Line]:
+    def steps(self, cells: int, most: int = MOST_STEPS) -> list[Line]:
         """The steps of the plan with their marks; of a long plan those around the current one."""
         steps: Sequence[Any] = self.plan["steps"] if self.plan else ()
         current = self.plan["currentStepIndex"] if self.plan else 0
         first = min(max(0, current - most // 2), max(0, len(steps) - most))
         left = len(steps) - first - most
         lines: list[Line] = [(f"  … {first} before", "note")] if first else []
-        lines += [_step(step, width) for step in steps[first : first + most]]
+        lines += [_step(step, cells) for step in steps[first : first + most]]
         return [*lines, (f"  … {left} more", "note")] if left > 0 else lines
 
-    def _workers(self, width: int) -> Iterator[Line]:
+    def _workers(self, cells: int) -> Iterator[Line]:
         if not self.crew and self.phase:
-            yield clip(f"{self.phase} …", width), "title"
+            yield clip(f"{self.phase} …", cells), "title"
         for number, name in enumerate(self.crew):
             agent = f"agent-{number}"
             called = [tool for whose, tool in self.calls.values() if whose == agent]
             doing = f"calls {', '.join(called)} …" if called else "is at work …"
             if len(self.crew) > 1 and not called and self.tails.get(agent):
-                doing = _end_of(self.tails[agent], width - NAME_CELLS)
+                doing = _end_of(self.tails[agent], cells - NAME_CELLS)
             head = pad(harmless(name), NAME_CELLS) if len(self.crew) > 1 else f"{harmless(name)} "
-            yield clip(f"{head}{doing}", width), "title"
+            yield clip(f"{head}{doing}", cells), "title"
 
 
 def _of(most: Any) -> str:
     return "" if most is None else f" of {most}"
 
 
-def _step(step: Mapping[str, Any], width: int) -> Line:
+def _step(step: Mapping[str, Any], cells: int) -> Line:
     status = step["status"]
     who = step.get("agentUsed") or step.get("agent") or ""
     said = f"{MARKS.get(status, '?')} {harmless(step['description'])}"
-    room = width - len(who) - 2
-    line = f"{pad(said, room)}  {harmless(who)}" if who and room > width // 2 else clip(said, width)
+    room = cells - len(who) - 2
+    line = f"{pad(said, room)}  {harmless(who)}" if who and room > cells // 2 else clip(said, cells)
     return line, TONES.get(status, "note")
 
 
 def _end_of(text: str, cells: int) -> str:
     """The end of a text that fits, in one line."""
     flat = " ".join(harmless(text).split())
-    return flat if len(flat) <= cells else f"…{flat[-max(1, cells - 1) :]}"
+    if width(flat) <= cells:
+        return flat
+    kept = flat[-max(1, cells) :]
+    while kept and width(kept) > cells - 1:
+        kept = kept[1:]
+    return f"{ELLIPSIS}{kept}"

@@ -39,6 +39,7 @@ FOR_NEW = (
     "plan",
 )
 MOST_TASK = 100_000
+SCRIPT = "scripted:agents"  # where no model can be used
 EXAMPLES = f"""examples:
   antiphon run "Write greet.py with tests"          in this folder, asking before anything is changed
   antiphon run -m scripted:agents "Write greet.py"  without a key and without a model
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Problem as error:
         return _complain(told(error), NOT_REACHED)
     except KeyboardInterrupt:
-        return _complain("interrupted before anything was begun", CANCELLED)
+        return _complain("interrupted; antiphon run --resume last goes on with what was begun", CANCELLED)
     except BrokenPipeError:
         # Nobody reads our output any more, and the task is not done; the buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -153,7 +154,7 @@ def _order(options: argparse.Namespace) -> Order:
             write(sys.stderr, f"{folder}/{warning.file}:{warning.line}: warning: {warning.message}\n")
     mcp = options.mcp.resolve() if options.mcp is not None else None
     settings = {
-        "model": choose(options.model).reference,
+        "model": choose(options.model, last_resort=SCRIPT).reference,
         "arbiter": _arbiter(options.arbiter),
         "consent": {"mode": "plan" if options.dry_run else options.mode or "ask"},
         "maxIterations": options.max_iterations,
