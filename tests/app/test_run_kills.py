@@ -131,3 +131,44 @@ def test_a_run_killed_at_any_commit_is_resumed_and_repeats_no_finished_call(
 
     assert deaths >= 8
     assert (tmp_path / "a.py").read_text() == GOOD
+
+
+def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) -> None:
+    """S1-99: nobody waits for ever, and what the dead process asked for is not done."""
+    model = script(
+        tmp_path,
+        says("developer", "Not written.", after="write_file"),
+        calls("developer", "write_file", {"path": "a.py", "content": GOOD}),
+    )
+
+    async def main() -> tuple[Any, Counter[str]]:
+        store, box = MemoryStore(), Workshop(tmp_path)
+        first = await life(store, box).start()
+        settings = {"model": model, "arbiter": {"kind": "rules"}, "consent": {"mode": "ask"}, "tools": box.listed}
+        id = await Runs(first).create(team("developer"), **settings)
+        receipt = await Runs(first).start(id, "Write a.py")
+        seen = [one.seq async for one in Runs(first).until_idle(id, receipt.seq - 1)]
+        crash(first)
+        second = await life(store, box).start()
+        runs = Runs(second)
+        async with asyncio.timeout(PATIENCE_S):
+            async for one in runs.follow(id, seen[-1]):
+                if one.kind == "interrupted":
+                    break
+            context = await runs.context(id)
+            assert context is not None
+            assert (context["waiting"], context["lostAgents"]) == ([], ["agent-0"])
+            answered = await runs.answer(id, decision="allow", scope="once")
+            async for _ in runs.until_idle(id, answered.seq - 1):
+                pass
+        result = await runs.result(id)
+        await second.stop()
+        return result, Counter(call.name for call in box.calls)
+
+    loop = SimulatedLoop()
+    try:
+        result, made = loop.run_until_complete(main())
+    finally:
+        loop.dispose()
+
+    assert (result["success"], result["summary"], made) == (True, "Not written.", Counter())

@@ -10,7 +10,7 @@ import pytest
 from antiphon.cli.background import Background
 from antiphon.cli.choice import Choice
 from antiphon.cli.commands import COMMANDS, command
-from antiphon.cli.serving import Serving
+from antiphon.cli.serving import Serving, conversation
 from antiphon.cli.terminal import Terminal
 from antiphon.cli.views import PlainView
 from tests.app.stage import script
@@ -45,7 +45,8 @@ def typed(tmp_path):
         options = argparse.Namespace(
             store=tmp_path / "store.db", system=None, mode="ask", mcp=None, last=False, thread=None, model=None
         )
-        with Background() as background, Serving(background, options, Choice(model), PlainView(shown), None) as talk:
+        opened = conversation(options, Choice(model), PlainView(shown))
+        with Background() as background, Serving(background, opened) as talk:
             Terminal(background, talk, Person(lines)).run(command)
         return shown.getvalue()
 

@@ -33,7 +33,7 @@ def happenings(entry: Entry) -> Iterator[Happening]:
     if entry.to == REPLY:
         yield from (told(kind, facts) for kind, facts in _of_reply(event))
     elif entry.to.startswith(f"{TOOLS}/call-"):
-        yield told("tool_ended", _tool_end(entry.to.rpartition("/")[2], event))
+        yield told("tool_ended", tool_end(entry.to.rpartition("/")[2], event))
     for one in entry.emitted:
         yield from (told(kind, facts) for kind, facts in _of_output(one["from"], one["event"]))
 
@@ -55,7 +55,8 @@ def _of_reply(event: Mapping[str, Any]) -> Iterator[tuple[Kind, Mapping[str, Any
             yield "replied", {key: event.get(key) for key in told}
 
 
-def _tool_end(call: str, event: Mapping[str, Any]) -> dict[str, Any]:
+def tool_end(call: str, event: Mapping[str, Any]) -> dict[str, Any]:
+    """How a call ended: its number, whether it failed, and what it gave."""
     data = event.get("data")
     failed = event["type"] == "xstate.promise.reject" or (isinstance(data, Mapping) and bool(data.get("isError")))
     return {"call": int(call.removeprefix("call-")), "failed": failed, "result": data}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from antiphon.app.errors import Refused, UnknownThread
+from antiphon.app.happenings import tool_end
 from antiphon.app.last_words import last_words
 from antiphon.app.run_records import RUN, run_record
 from antiphon.chart.machine import Machine
@@ -31,7 +32,7 @@ ATTEMPTS = 3
 SETTINGS = (
     "agents", "plan", "session", "providerName", "maxIterations", "maxFailures", "maxCostUsd", "maxWallMs",
     "backoffMs", "longestBackoffMs", "graceMs", "model", "arbiter", "tools", "consent", "options", "defaultAgent",
-    "dryRun",
+    "dryRun", "workspace", "mcp",
 )  # fmt: skip
 
 
@@ -68,13 +69,15 @@ class RunHappening:
 
 
 def run_happenings(entry: Entry) -> Iterator[RunHappening]:
-    """What a step of the journal tells people: streaming words of agents, and every line of the run."""
+    """What a step of the journal tells people: words of agents, ends of their tools, and every line of the run."""
     path = entry.to.split("/")
     agent = path[2] if len(path) > 2 and path[:2] == [RUN, "executeAgent"] else None
     event = entry.event
     words = {"TEXT_CHUNK": "text", "THINKING_CHUNK": "thinking"}
     if path[-1] == "reply" and event["type"] in words:
         yield RunHappening(entry.seq, entry.at, words[event["type"]], {"text": event["content"]}, agent)
+    elif path[-1].startswith("call-") and path[-2:-1] == ["tools"]:
+        yield RunHappening(entry.seq, entry.at, "tool_ended", tool_end(path[-1], event), agent)
     for one in entry.emitted:
         facts = {key: value for key, value in one["event"].items() if key != "type"}
         if one["from"] in ("", RUN):
@@ -108,8 +111,8 @@ class Runs:
         message = {"text": task, "at": self._runtime.now(), **({} if plan is None else {"plan": dict(plan)})}
         return await self._begin(id, message=message)
 
-    async def answer(self, id: str, text: str | None = None, **given: Any) -> Receipt:
-        """Answer a question in words, or a request for permission with `decision` and `scope`."""
+    async def answer(self, id: str, text: str | None = None, /, **given: Any) -> Receipt:
+        """Answer a question in words, or a request for permission with `decision` and `scope`, maybe its `id`."""
         facts = {"at": self._runtime.now(), **({} if text is None else {"text": text}), **given}
         return await self._begin(id, only="waiting", answer=facts)
 
@@ -143,6 +146,11 @@ class Runs:
         if child is None:
             return None
         found: Mapping[str, Any] = child["snapshot"]["context"]
+        return found
+
+    async def config(self, id: str) -> Mapping[str, Any]:
+        """What the run was made with."""
+        found: Mapping[str, Any] = (await self._snapshot(id))["context"]["config"]
         return found
 
     async def result(self, id: str) -> Mapping[str, Any] | None:

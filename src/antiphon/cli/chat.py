@@ -15,8 +15,9 @@ from antiphon.cli.found import Ambiguous
 from antiphon.cli.interrupts import heard
 from antiphon.cli.keys import Typewriter, history_file
 from antiphon.cli.oneshot import JsonEvents, ask_once
-from antiphon.cli.serving import Misuse, Serving
-from antiphon.cli.terminal import Problem, Quit, Terminal, told
+from antiphon.cli.patience import Quit
+from antiphon.cli.serving import Misuse, Serving, conversation
+from antiphon.cli.terminal import Problem, Terminal, told
 from antiphon.cli.views import NoView, PlainView, View, is_smart
 from antiphon.machines.permission_rules import MODES
 from antiphon.providers.errors import Code, ProviderError
@@ -87,7 +88,7 @@ def _talk(options: argparse.Namespace, question: str | None) -> int:
     choice = choose(options.model)
     view = _view(options, question)
     events = JsonEvents(sys.stdout) if options.json else None
-    with Background() as background, Serving(background, options, choice, view, events) as dialogue:
+    with Background() as background, Serving(background, conversation(options, choice, view, events)) as dialogue:
         if question is not None:
             terminal = Terminal(background, dialogue, Typewriter())
             if options.model is None:

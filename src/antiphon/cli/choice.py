@@ -41,20 +41,21 @@ def choose(
     named: str | None = None,
     environment: Mapping[str, str] = os.environ,
     known: Callable[[], list[Row]] = rows,
+    last_resort: str = SCRIPTED,
 ) -> Choice:
-    """The model that was named, or the first that can be used."""
+    """The model that was named, or the first that can be used; without any, a script."""
     reference = named or environment.get("ANTIPHON_MODEL")
-    return described(reference, known) if reference else described(_first(known()), known)
+    return described(reference, known) if reference else described(_first(known(), last_resort), known)
 
 
-def _first(found: list[Row]) -> str:
+def _first(found: list[Row], last_resort: str) -> str:
     usable = {row.reference for row in found if row.usable}
     providers = {reference.partition(":")[0] for reference in usable}
     for provider, model in DEFAULTS.items():
         if provider in providers:
             return f"{provider}:{model}"
     ollama = [row.reference for row in found if row.usable and row.reference.startswith("ollama:")]
-    return ollama[0] if ollama else LOCAL if LOCAL in usable else SCRIPTED
+    return ollama[0] if ollama else LOCAL if LOCAL in usable else last_resort
 
 
 def described(reference: str, known: Callable[[], list[Row]] = rows) -> Choice:

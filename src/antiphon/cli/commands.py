@@ -13,7 +13,8 @@ from antiphon.cli.choice import described
 from antiphon.cli.exports import write_export
 from antiphon.cli.merges import merge
 from antiphon.cli.outlines import branch_lines, checkpoint_lines
-from antiphon.cli.terminal import Quit, Terminal
+from antiphon.cli.patience import Quit
+from antiphon.cli.terminal import Terminal
 
 Words = Sequence[str]
 

@@ -84,7 +84,7 @@ class Dialogue:
     async def _show(self, thread: str, seq: int, account: Account | None = None) -> Account:
         narration = Narration(self.view, account)
         last = seq
-        async with self._refreshed():
+        async with refreshed(self.view):
             async for happening in self.app.threads.until_idle(thread, seq - 1):
                 last = happening.seq
                 self._heard(happening)
@@ -95,17 +95,20 @@ class Dialogue:
                 await self.app.threads.settled(thread, last)
         return narration.account
 
-    @asynccontextmanager
-    async def _refreshed(self) -> AsyncIterator[None]:
-        self.view.begin()
-        ticking = asyncio.create_task(self._tick())
-        try:
-            yield
-        finally:
-            ticking.cancel()
-            self.view.end()
 
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(REFRESH_S)
-            self.view.refresh()
+@asynccontextmanager
+async def refreshed(view: View) -> AsyncIterator[None]:
+    """A view that is drawn again and again, from its begin to its end."""
+    view.begin()
+    ticking = asyncio.create_task(_tick(view))
+    try:
+        yield
+    finally:
+        ticking.cancel()
+        view.end()
+
+
+async def _tick(view: View) -> None:
+    while True:
+        await asyncio.sleep(REFRESH_S)
+        view.refresh()

@@ -25,6 +25,11 @@ def format_of(target: Path) -> str:
 
 def write_export(talk: Talk, target: Path, format: str | None = None) -> None:
     """Write a thread into a new file."""
-    text = FORMATS[format or format_of(target)](talk)
+    known = format or format_of(target)
+    write_whole(FORMATS[known](talk), target, known)
+
+
+def write_whole(text: str, target: Path, format: str) -> None:
+    """Write an export into a new file, all of it or nothing."""
     with whole(target) as part:
         part.write_text(text, encoding="utf-8", errors="surrogatepass" if format == "json" else "replace", newline="\n")

@@ -4,12 +4,15 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from antiphon.cli import chat, db, models, play, threads
+from antiphon.cli import agents, chat, db, models, play, run, runs, threads
 from antiphon.cli.command import command_name, command_version
 
 DONE = 0
 COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "chat": (chat.main, "talk with a model; forks, rewinds, merges and keeps everything"),
+    "run": (run.main, "let agents work on a task in a folder, until it is done"),
+    "runs": (runs.main, "list, show and export what agents did"),
+    "agents": (agents.main, "write, list and check the agents that work in runs"),
     "threads": (threads.main, "list, show, search, export, import, archive and delete conversations"),
     "models": (models.main, "list the models that can be used here, install the embedded one"),
     "db": (db.main, "look after the file that holds everything"),
@@ -20,6 +23,7 @@ EXAMPLES = """examples:
   antiphon chat -m scripted:chat         without a key and without a model
   antiphon chat -c                       go on with the last conversation
   git diff | antiphon chat "Review this"  one question, the answer on the standard output
+  antiphon run "Fix the failing test"     agents at work in this folder, asking before they change it
   antiphon threads list                  what was talked about
   antiphon play --chart door.json        a chart, by events you type
 """

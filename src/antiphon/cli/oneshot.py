@@ -5,7 +5,8 @@ from typing import TextIO
 
 from antiphon.app.happenings import Happening
 from antiphon.cli.account import Account
-from antiphon.cli.terminal import Quit, Terminal
+from antiphon.cli.patience import Quit
+from antiphon.cli.terminal import Terminal
 from antiphon.cli.views import write
 
 ANSWERED, FAILED, CANCELLED = 0, 1, 130

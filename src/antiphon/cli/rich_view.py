@@ -1,7 +1,7 @@
 """A conversation on a terminal that can be drawn on: finished Markdown stays, and the block that grows is redrawn."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.live import Live
@@ -22,9 +22,14 @@ class RichView:
     """Draws on a console; whatever the length of a reply, a refresh costs about the same."""
 
     def __init__(
-        self, console: Console, *, show_thinking: bool = False, now: Callable[[], float] = time.monotonic
+        self,
+        console: Console,
+        *,
+        show_thinking: bool = False,
+        footer: Callable[[int], Sequence[tuple[str, Tone]]] | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._console, self._show_thinking, self._now = console, show_thinking, now
+        self._console, self._show_thinking, self._footer, self._now = console, show_thinking, footer, now
         self._blocks, self._thoughts = Blocks(), Blocks()
         self._live: Live | None = None
         self._thinking_since: float | None = None
@@ -89,22 +94,34 @@ class RichView:
             self._live.stop()
             self._live = None
 
-    def _growing(self, now: float) -> Text | Segments:
-        if self._thinking_since is not None:
-            return Text(f"thinking … {now - self._thinking_since:.1f} s", style="dim")
-        text = self._blocks.growing(MOST_GROWING)
-        if not text.strip():
-            return Text(f"… {now - self._since:.1f} s", style="dim")
-        is_plain = self._blocks.is_code or len(text) == MOST_GROWING
-        lines = self._lines(Text(text) if is_plain else _markdown(text))
-        shown = _joined(lines[-max(1, self._console.height - 2) :])
+    def _growing(self, now: float) -> Segments:
+        below = self._below()
+        lines = self._words(now)[-max(1, self._console.height - 2 - len(below)) :]
+        shown = _joined([*lines, *below])
         return Segments(list(shown.segments)[:-1])  # what is redrawn must not end its last line
 
+    def _words(self, now: float) -> list[list[Segment]]:
+        """What is said just now, or for how long nothing was."""
+        if self._thinking_since is not None:
+            return self._lines(Text(f"thinking … {now - self._thinking_since:.1f} s", style="dim"))
+        text = self._blocks.growing(MOST_GROWING)
+        if not text.strip():
+            return self._lines(Text(f"… {now - self._since:.1f} s", style="dim"))
+        is_plain = self._blocks.is_code or len(text) == MOST_GROWING
+        return self._lines(Text(text) if is_plain else _markdown(text))
+
+    def _below(self) -> list[list[Segment]]:
+        """What stands below the words, whatever they are; more than half of the screen is not for it."""
+        given = self._footer(self._console.width) if self._footer is not None else ()
+        drawn = [Text(harmless_lines(words), style=STYLES[tone], no_wrap=True) for words, tone in given]
+        lines = [line for one in drawn for line in self._console.render_lines(one, pad=False)]
+        return lines[-max(1, self._console.height // 2) :]
+
     def _print_block(self, block: str) -> None:
+        self._clear()
         if not self._is_first:
             self._console.print()
         self._is_first = False
-        self._clear()
         self._console.print(_joined(self._lines(_markdown(block))))
 
     def _lines(self, shown: Text | Markdown) -> list[list[Segment]]:
@@ -117,9 +134,9 @@ class RichView:
         self._console.print(Text(block, style="dim italic"))
 
     def _clear(self) -> None:
-        """What is printed for good must not be drawn below itself once more."""
+        """What is printed for good must not be drawn below itself once more, not even until the next refresh."""
         if self._live is not None:
-            self._live.update(Text(""))
+            self._live.update(Segments(list(_joined(self._below()).segments)[:-1]), refresh=True)
 
     def _end_text(self) -> None:
         for block in self._blocks.end():

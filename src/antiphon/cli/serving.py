@@ -4,8 +4,8 @@ import argparse
 import asyncio
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any, Generic, TypeVar
 
 from antiphon.app.app import App
 from antiphon.cli.background import Background
@@ -18,22 +18,22 @@ from antiphon.services.toolbox import tools_to_json
 from antiphon.tools.mcp.config import load_servers
 from antiphon.tools.mcp.toolbox import McpTools
 
+T = TypeVar("T")
+
 
 class Misuse(Exception):
     """The command was called with something that cannot be."""
 
 
-class Serving:
-    """Everything on the background loop, opened and closed there by one task."""
+class Serving(Generic[T]):
+    """Something on the background loop, opened and closed there by one task."""
 
-    def __init__(
-        self, background: Background, options: argparse.Namespace, choice: Choice, view: View, heard: Heard | None
-    ) -> None:
-        self._background, self._given = background, (options, choice, view, heard)
-        self._ready: Future[Dialogue] = Future()
+    def __init__(self, background: Background, opened: AbstractAsyncContextManager[T]) -> None:
+        self._background, self._opened = background, opened
+        self._ready: Future[T] = Future()
         self._closing = asyncio.Event()
 
-    def __enter__(self) -> Dialogue:
+    def __enter__(self) -> T:
         self._task = self._background.submit(self._run())
         return self._ready.result()
 
@@ -43,8 +43,8 @@ class Serving:
 
     async def _run(self) -> None:
         try:
-            async with _dialogue(*self._given) as dialogue:
-                self._ready.set_result(dialogue)
+            async with self._opened as found:
+                self._ready.set_result(found)
                 await self._closing.wait()
         except BaseException as error:
             if self._ready.done():
@@ -56,9 +56,10 @@ class Serving:
 
 
 @asynccontextmanager
-async def _dialogue(
-    options: argparse.Namespace, choice: Choice, view: View, heard: Heard | None
+async def conversation(
+    options: argparse.Namespace, choice: Choice, view: View, heard: Heard | None = None
 ) -> AsyncIterator[Dialogue]:
+    """A conversation with everything behind it: its store, models and tools, and the thread that is meant."""
     store = options.store or default_store()
     store.parent.mkdir(parents=True, exist_ok=True)
     config: dict[str, Any] = {"model": choice.reference, "system": options.system, "consent": {"mode": options.mode}}

@@ -3,18 +3,16 @@
 import json
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 from antiphon.app.errors import AppError
 from antiphon.cli.account import Account
 from antiphon.cli.background import Background
 from antiphon.cli.dialogue import Dialogue
-from antiphon.cli.keys import forget_typed, unechoed
+from antiphon.cli.patience import Patience, Quit
 from antiphon.providers.errors import ProviderError
 from antiphon.runtime.errors import RuntimeFault
 
-TWICE_S = 2.0
 T = TypeVar("T")
 Problem = (AppError, ProviderError, RuntimeFault)
 ANSWERS: Mapping[str, tuple[str, str]] = {
@@ -24,10 +22,6 @@ ANSWERS: Mapping[str, tuple[str, str]] = {
     "e": ("deny", "once"),
 }
 QUESTION = "allow? a: once, t: for this thread, d: deny, e: deny and say why > "
-
-
-class Quit(Exception):
-    """The person has had enough."""
 
 
 class Typist(Protocol):
@@ -52,7 +46,8 @@ class Terminal:
         typist: Typist,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._background, self.dialogue, self.typist, self._now = background, dialogue, typist, now
+        self.dialogue, self.typist = dialogue, typist
+        self._patience = Patience(background, dialogue.stop, now=now)
         self.view = dialogue.view
         self.branch = "main"
 
@@ -76,21 +71,7 @@ class Terminal:
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for something; Ctrl-C cuts the reply, and a second one soon after it quits."""
-        with unechoed():
-            return self._result(self._background.submit(work))
-
-    def _result(self, future: Future[T]) -> T:
-        pressed: float | None = None
-        while True:
-            try:
-                return future.result()
-            except KeyboardInterrupt:
-                now = self._now()
-                if pressed is not None and now - pressed < TWICE_S:
-                    raise Quit from None
-                pressed = now
-                forget_typed()
-                self._background.submit(self.dialogue.stop())
+        return self._patience.wait(work)
 
     def converse(self, work: Coroutine[Any, Any, Account]) -> Account:
         """Show a reply to its end, asking for permissions on the way."""

@@ -19,6 +19,11 @@ def line(type: str, text: str, **facts: Any) -> Json:
     return {"type": type, "text": f"[rawko] {text}", **facts}
 
 
+def counts(context: OrchestratorContext) -> Json:
+    """What a run counts: failures in a row, and money."""
+    return {"failures": context["consecutiveFailures"], "costUsd": context["costUsd"]}
+
+
 def task_started(context: OrchestratorContext) -> Json:
     """A task begins."""
     return line("task_started", f"Starting task: {context['task']}", task=context["task"])
@@ -28,6 +33,7 @@ def agent_started(context: OrchestratorContext) -> Json:
     """An agent, or several, begin to work."""
     name, count = context["currentMode"], context["iterationCount"]
     facts: Json = {"agent": name, "iteration": count, "crew": context["crew"], "plan": context["plan"]}
+    facts |= {"decision": context["lastArbiterDecision"], **counts(context)}
     return line("agent_started", f"Agent '{name}' starting (iteration {count})", **facts)
 
 
@@ -35,7 +41,7 @@ def agent_completed(context: OrchestratorContext) -> Json:
     """An agent has ended its turn."""
     name = context["currentMode"]
     entries = context["history"][-max(1, len(context["crew"])) :]
-    facts: Json = {"agent": name, "entries": entries, "plan": context["plan"], "costUsd": context["costUsd"]}
+    facts: Json = {"agent": name, "entries": entries, "plan": context["plan"], **counts(context)}
     return line("agent_completed", f"Agent '{name}' completed", **facts)
 
 
@@ -43,7 +49,7 @@ def agent_failed(context: OrchestratorContext) -> Json:
     """An agent could not work."""
     error = context["lastError"]
     message = error["message"] if error else None
-    return line("agent_failed", f"Agent '{context['currentMode']}' error: {message}", error=error)
+    return line("agent_failed", f"Agent '{context['currentMode']}' error: {message}", error=error, **counts(context))
 
 
 def tool_called(context: OrchestratorContext, event: Event) -> Json:
@@ -80,7 +86,7 @@ def max_failures(context: OrchestratorContext) -> Json:
 def recovering(context: OrchestratorContext) -> Json:
     """After an error it goes on."""
     error = context["lastError"]
-    return line("recovering", f"Recovering from error: {error['message'] if error else None}")
+    return line("recovering", f"Recovering from error: {error['message'] if error else None}", **counts(context))
 
 
 def output(context: OrchestratorContext) -> Output:

@@ -1,0 +1,71 @@
+"""The page on runs has a line for every option, command, mark, key and kind, and says what the code does."""
+
+import argparse
+import re
+from pathlib import Path
+
+import pytest
+
+from antiphon.cli import agents, run, runs
+from antiphon.cli.approvals import QUESTION
+from antiphon.cli.board import MARKS
+from antiphon.machines.charts import load_chart
+from antiphon.machines.orchestration import reports
+from antiphon.machines.permission_rules import MODES
+from antiphon.services.consent import TIMEOUT_MS
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "runs.md").read_text(encoding="utf-8")
+ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
+
+
+def test_every_option_of_run_has_its_line():
+    options = {option for action in run.parser()._actions for option in action.option_strings}
+    told = {word for row in ROWS for word in re.findall(r"`(-[\w-]*)`", row.split(" | ")[0])}
+
+    assert options - told == set()
+
+
+@pytest.mark.parametrize(("module", "heading"), [(agents, "## Agents"), (runs, "## Runs that were made")])
+def test_every_command_and_option_is_named(module, heading):
+    (commands,) = [a for a in module.parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    table = PAGE.partition(heading)[2]
+    options = {o for sub in commands.choices.values() for a in sub._actions for o in a.option_strings}
+
+    assert [name for name in commands.choices if not re.search(rf"`{name}[ `]", table)] == []
+    assert [option for option in options - {"-h", "--help"} if f"`{option}`" not in table] == []
+
+
+@pytest.mark.parametrize("module", [agents, run, runs])
+def test_the_help_has_examples_that_can_be_parsed(module):
+    help = module.parser().format_help()
+    examples = [line.strip() for line in help.partition("examples:")[2].splitlines() if "antiphon " in line]
+
+    assert len(examples) >= 3
+
+
+def test_every_kind_of_happening_has_its_line():
+    source = Path(reports.__file__).read_text("utf-8")
+    orchestrator = (ROOT / "src" / "antiphon" / "machines" / "orchestrator.py").read_text("utf-8")
+    kinds = set(re.findall(r'line\(\s*"(\w+)"', source + orchestrator))
+    kinds |= set(re.findall(r'"type": "([a-z_]+)"', source + orchestrator)) - {"silent"}
+    kinds |= {"text", "thinking", "tool_ended", "status"}
+    told = {kind for row in ROWS for kind in re.findall(r"`(\w+)`", row.split(" | ")[0])}
+
+    assert len(kinds) > 15
+    assert kinds - told == set()
+
+
+def test_every_mark_mode_and_key_is_explained():
+    keys = re.findall(r"\b([a-z]):", QUESTION)
+
+    assert keys == ["a", "t", "d", "e"]
+    assert [one for one in (*MARKS.values(), *keys, *MODES) if f"| `{one}` | " not in PAGE] == []
+
+
+def test_the_limits_are_those_of_the_machine():
+    context = load_chart("orchestrator")["context"]
+
+    assert f"turns agents may take: {context['maxIterations']}" in PAGE
+    assert f"failures in a row end it: {context['maxFailures']}" in PAGE
+    assert (TIMEOUT_MS, "within five minutes" in PAGE) == (300_000, True)
