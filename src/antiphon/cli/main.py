@@ -4,12 +4,14 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from antiphon.cli import chat, db, models, play, threads
+from antiphon.cli import chat, db, debate, debates, models, play, threads
 from antiphon.cli.command import command_name, command_version
 
 DONE = 0
 COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "chat": (chat.main, "talk with a model; forks, rewinds, merges and keeps everything"),
+    "debate": (debate.main, "let models debate a topic in rounds, and a judge decide"),
+    "debates": (debates.main, "list, show and export debates"),
     "threads": (threads.main, "list, show, search, export, import, archive and delete conversations"),
     "models": (models.main, "list the models that can be used here, install the embedded one"),
     "db": (db.main, "look after the file that holds everything"),
@@ -20,6 +22,7 @@ EXAMPLES = """examples:
   antiphon chat -m scripted:chat         without a key and without a model
   antiphon chat -c                       go on with the last conversation
   git diff | antiphon chat "Review this"  one question, the answer on the standard output
+  antiphon debate "Should cars leave our city?" two sides, rounds, a judge and a budget
   antiphon threads list                  what was talked about
   antiphon play --chart door.json        a chart, by events you type
 """
