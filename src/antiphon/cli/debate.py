@@ -12,6 +12,7 @@ from typing import Any
 
 from antiphon.app.app import App
 from antiphon.app.debates import Debates
+from antiphon.app.errors import Refused
 from antiphon.cli.choice import Choice
 from antiphon.cli.db import default_store
 from antiphon.cli.debate_options import parser, settings, told_wrong
@@ -25,7 +26,10 @@ from antiphon.cli.terminal import Problem, told
 from antiphon.cli.views import PlainView, is_smart
 from antiphon.machines.debating.config import InvalidConfig, complete, reference
 from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.keys import VARIABLES, Keys
+from antiphon.providers.models import Models
 from antiphon.providers.prices import Prices, default_path
+from antiphon.providers.references import parse
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 ONLY_NEW = "{} cannot be changed any more; with --resume only --limit can be given"
@@ -56,7 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _configured(options: argparse.Namespace) -> tuple[dict[str, Any] | None, Choice | None]:
     """The configuration of a new debate; nothing for one that goes on."""
     if options.export is not None:
-        format_of(options.export)
+        try:
+            format_of(options.export)
+        except Refused as error:
+            raise Misuse(str(error)) from error
         if options.export.exists():
             raise Misuse(f"{options.export}: there is a file already, and nothing is overwritten")
     if options.resume is None:
@@ -77,13 +84,13 @@ async def _hold(options: argparse.Namespace, given: dict[str, Any] | None, choic
     store = options.store or default_store()
     if given is None and not store.is_file():
         raise Misuse(f"{store}: there is no such file; name the store with --store or ANTIPHON_STORE")
+    show, prices, models = _show(options), _prices(options.prices), Models()
+    if given is not None:
+        _check_models(models, given, prices)
+    if choice is not None:
+        show.note(_spoken_by(choice))
     store.parent.mkdir(parents=True, exist_ok=True)
-    show = _show(options)
-    async with App(store, prices=_prices(options.prices)) as app:
-        if given is not None:
-            _open_models(app, given)
-            if choice is not None:
-                show.note(_spoken_by(choice))
+    async with App(store, models=models, prices=prices) as app:
         id = await app.debates.create(given) if given is not None else await _found(app.debates, options.resume)
         moderator, begin, after = await _prepared(app.debates, id, show, options)
         code = await moderator.hold(begin, after)
@@ -146,11 +153,16 @@ def _spoken_by(choice: Choice) -> str:
     return "\n".join([f"{choice.reference} speaks for all sides{note}", *([choice.hint] if choice.hint else [])])
 
 
-def _open_models(app: App, given: dict[str, Any]) -> None:
-    """Find out before anything is stored that a reference names nothing."""
-    config = complete(given)
-    for one in (*config["participants"], config["judge"]):
-        app.models.open(reference(one["model"]))
+def _check_models(models: Models, given: dict[str, Any], prices: Prices) -> None:
+    """Find out before anything is stored that a model is not there, has no key, or cannot be counted."""
+    config, keys = complete(given), Keys()
+    for name in dict.fromkeys(reference(one["model"]) for one in (*config["participants"], config["judge"])):
+        model = models.open(name).model
+        named = parse(name)
+        if named.provider in VARIABLES and named.base_url is None and keys.find(named.provider) is None:
+            raise ProviderError(Code.UNAUTHENTICATED, keys.advice(named.provider))
+        if config["costLimit"] is not None and prices.price(model) is None:
+            raise Misuse(f"no price is known for {name!r}, so no limit can hold; add it to a file for --prices")
 
 
 async def _found(debates: Debates, start: str) -> str:

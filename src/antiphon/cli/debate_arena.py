@@ -49,7 +49,7 @@ class Arena:
         """The topic, who takes part, and what was said before."""
         self._colors = {one["id"]: one["color"] for one in stage.participants}
         sides = [words.heading(one) for one in stage.participants]
-        judge = f"judge {harmless(stage.judge['model']['modelId'])}"
+        judge = f"judge {words.model_name(stage.judge['model'])}"
         self._console.print(Text(harmless(stage.topic), style="bold"))
         self._console.print(Text(" — ".join([stage.format, *sides, judge]), style="dim"))
         self._console.print(Text(f"debate {stage.id}{' goes on' if is_resumed else ''}", style="dim"))

@@ -109,7 +109,8 @@ def told_wrong(problems: Sequence[Problem]) -> str:
     """Every field that is wrong, with the flag that sets it."""
     lines = []
     for field, message in problems:
-        flag = FLAGS.get(field) or FLAGS.get(re.split(r"[\[.]", field)[0])
+        place = re.sub(r"^participants\[\d+\]\.model.*", "models", field)
+        flag = FLAGS.get(place) or FLAGS.get(re.split(r"[\[.]", place)[0])
         lines.append(f"  {field}{f' ({flag})' if flag else ''}: {message}")
     count = f"{len(lines)} setting{' is' if len(lines) == 1 else 's are'}"
     return "\n".join([f"{count} wrong; nothing was begun", *lines])

@@ -69,7 +69,7 @@ class PlainDebate:
                 self.note(f"warning: {words.money(facts['warning']['currentCost'])} are spent")
             case "judging":
                 self.note(words.state_line(stage)[0])
-            case "state" if facts["state"] == "paused":
+            case "status" if stage.is_resting and stage.state == "paused":
                 self.note(words.state_line(stage)[0])
             case "error":
                 self.note(words.state_line(stage)[0], "error")

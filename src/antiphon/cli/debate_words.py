@@ -116,7 +116,14 @@ def quality(stage: Stage) -> Line:
 
 def heading(one: Json) -> str:
     """A debater with side and model."""
-    return f"{harmless(one['name'])} · {one['position']} · {harmless(one['model']['modelId'])}"
+    return f"{harmless(one['name'])} · {one['position']} · {model_name(one['model'])}"
+
+
+def model_name(model: Json) -> str:
+    """A model in a word: without its provider, server or folder."""
+    whole = harmless(str(model["modelId"]))
+    last = whole.rsplit("/", 1)[-1]
+    return (last.partition(":")[2] or last) if whole.startswith("//") else last
 
 
 def doing(stage: Stage, turn: Turn | None, now: int) -> Piece:
