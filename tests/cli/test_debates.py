@@ -45,7 +45,7 @@ def test_debates_are_listed_the_latest_first_and_nothing_else_is(tmp_path, capsy
 
     assert [line[:8] for line in out.splitlines()] == [other["debate"], held["debate"]]
     assert (code, few[:8], len(few.splitlines())) == (0, other["debate"], 1)
-    assert f"{TOPIC} (Ada won; oxford; 2 rounds; $0.0297; scripted:" in out
+    assert f"{TOPIC} (Ada won; oxford; 1 round; $0.0297; scripted:" in out
     assert f"{TOPIC} (failed; oxford; " in few
 
 
@@ -60,7 +60,7 @@ def test_as_json_a_list_has_all_facts(capsys, held):
         "verdict",
         "completed",
     )
-    assert (view["rounds"], view["max_rounds"], view["cost_usd"]) == (2, 1, "0.029655")
+    assert (view["rounds"], view["max_rounds"], view["cost_usd"]) == (1, 1, "0.029655")
     assert (view["participants"], view["topic"]) == (["Ada", "Bruno"], TOPIC)
 
 

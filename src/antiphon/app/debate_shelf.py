@@ -20,7 +20,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DebateView:
-    """One debate in a list."""
+    """One debate in a list; openings are no round."""
 
     id: str
     topic: str
@@ -134,7 +134,7 @@ def _view(summary: Summary, snapshot: Json, told: Json) -> DebateView:
         told["outcome"],
         names.get(verdict.get("winner"), verdict.get("winner")),
         bool(verdict.get("tie")),
-        len(told["rounds"]),
+        sum(one["phase"] != "opening" for one in told["rounds"]),
         told["maxRounds"] or 0,
         tuple(names.values()),
         tuple(dict.fromkeys(models)),

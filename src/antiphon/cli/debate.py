@@ -5,6 +5,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,10 +93,11 @@ async def _hold(options: argparse.Namespace, given: dict[str, Any] | None, choic
     store.parent.mkdir(parents=True, exist_ok=True)
     async with App(store, models=models, prices=prices) as app:
         id = await app.debates.create(given) if given is not None else await _found(app.debates, options.resume)
-        moderator, begin, after = await _prepared(app.debates, id, show, options)
-        code = await moderator.hold(begin, after)
-        debate = await app.debates.read(id)
-        show.end(moderator.stage, debate, code)
+        with closing(show):
+            moderator, begin, after = await _prepared(app.debates, id, show, options)
+            code = await moderator.hold(begin, after)
+            debate = await app.debates.read(id)
+            show.end(moderator.stage, debate, code)
         if options.export is not None:
             write_debate(debate, options.export)
             show.note(f"written to {options.export}")

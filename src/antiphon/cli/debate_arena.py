@@ -13,7 +13,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from antiphon.app.debate_exports import reason, round_title
+from antiphon.app.debate_exports import interjections, reason, round_title
 from antiphon.app.debate_happenings import DebateHappening
 from antiphon.cli import debate_words as words
 from antiphon.cli.cells import clip, harmless, harmless_lines, width, wrap
@@ -89,11 +89,8 @@ class Arena:
             self._live.update(self._picture(stage, hint, round(now * 1000)), refresh=True)
 
     def end(self, stage: Stage, debate: Json, code: int) -> None:
-        """The verdict, and what it took; the terminal is given back."""
-        if self._live is not None:
-            self._live.update(Text(""))
-            self._live.stop()
-            self._live = None
+        """The verdict, and what it took, where everything was drawn."""
+        self.close()
         if stage.verdict is not None:
             self._print(Rule(Text("Verdict", style="bold"), align="left", style="dim"))
             self._print(Text(harmless(words.decision(stage)), style="bold"))
@@ -104,20 +101,25 @@ class Arena:
         self._print(self._painted(words.track(stage, self._console.width - 1)))
         self._print(Text(words.summary(stage), style="dim"), Text(next_step(stage), style="dim"))
 
+    def close(self) -> None:
+        """Give the terminal back."""
+        if self._live is not None:
+            self._live.update(Text(""))
+            self._live.stop()
+            self._live = None
+
     def _picture(self, stage: Stage, hint: str, now: int) -> RenderableType:
         cells = self._console.width - 1
         about: list[words.Line] = [words.track(stage, cells), words.meter(stage, cells)]
         about += [line] if (line := words.quality(stage)) else []
         about += [[line_of_state]] if (line_of_state := words.state_line(stage))[0] else []
         for one in stage.interjections[-NOTES:]:
-            about.append([("» ", "strong"), (harmless(one["text"]), "")])
+            about.append(_heard(one))
         lines = [self._painted(_clipped(line, cells)) for line in about]
-        is_typed = "▌" in hint
-        last = Text(
-            self._said(_tail(hint, cells) if is_typed else clip(hint, cells)), style="bold" if is_typed else "dim"
-        )
-        room = self._console.height - len(lines) - 2
-        return Group(*lines, *self._seats(stage, room, now), last)
+        below = [_tail(hint, cells)] if "▌" in hint else wrap(hint, cells)
+        hints = [Text(self._said(line), style="bold" if "▌" in line else "dim") for line in below]
+        room = self._console.height - len(lines) - len(hints) - 1
+        return Group(*lines, *self._seats(stage, room, now), *hints)
 
     def _seats(self, stage: Stage, room: int, now: int) -> list[RenderableType]:
         """The debaters in columns, or below each other where there is no room for that."""
@@ -190,6 +192,8 @@ class Arena:
                 grid.add_column(ratio=1)
             grid.add_row(*(self._said_by(stage, said) for said in one["responses"][at : at + across]))
             self._print(grid, Text(""))
+        for note in interjections({"interjections": stage.interjections}, one):
+            self._print(self._painted(_heard(note)), Text(""))
 
     def _said_by(self, stage: Stage, said: Json) -> RenderableType:
         id = said["participantId"]
@@ -216,6 +220,10 @@ class Arena:
 
     def _said(self, text: str) -> str:
         return text.translate(ASCII) if self._is_ascii else text
+
+
+def _heard(note: Json) -> words.Line:
+    return [("» ", "strong"), (harmless(note["text"]), "")]
 
 
 def columns(count: int, cells: int) -> int:

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.app.debate_settings import merged_settings
-from antiphon.cli.choice import SCRIPTED, Choice, choose, described
+from antiphon.cli.choice import SCRIPTED, SMALL_WINDOWS, Choice, choose, described, provider_of
 from antiphon.cli.db import default_store
 from antiphon.machines.debating.config import InvalidConfig, Problem, problems_with
 from antiphon.machines.debating.formats import FORMATS, POSITIONS
 
 SCRIPTED_DEBATE = "scripted:debate"
+# The judge is given four times what a debater is, and every prompt needs room for a reply.
+SHARE_OF_WINDOW = 6
 # Which flag sets a field, to be named when the field is wrong.
 FLAGS: Mapping[str, str] = {
     "topic": "TOPIC",
@@ -99,6 +101,7 @@ def settings(options: argparse.Namespace) -> tuple[dict[str, Any], Choice | None
     if models:
         problems += _seat(given, models)
     _appoint(given, options)
+    _fit(given)
     problems += problems_with(given)
     if problems:
         raise InvalidConfig(list(dict.fromkeys(problems)))
@@ -167,3 +170,14 @@ def _appoint(given: dict[str, Any], options: argparse.Namespace) -> None:
     before = given.get("judge")
     if known and (before is None or isinstance(before, dict)):
         given["judge"] = {**(before or {}), **known}
+
+
+def _fit(given: dict[str, Any]) -> None:
+    """Keep the transcript within the window of the smallest model, unless somebody said how much of it is given."""
+    seats = given.get("participants") if isinstance(given.get("participants"), list) else []
+    models = [one.get("model") for one in (*(seats or []), given.get("judge")) if isinstance(one, dict)]
+    models += given["models"] if isinstance(given.get("models"), list) else []
+    windows = [SMALL_WINDOWS.get(provider_of(one)) for one in models if isinstance(one, str)]
+    smallest = min((one for one in windows if one is not None), default=None)
+    if smallest is not None and "contextLimit" not in given:
+        given["contextLimit"] = smallest // SHARE_OF_WINDOW

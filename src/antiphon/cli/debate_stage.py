@@ -45,7 +45,7 @@ class Stage:
     max_rounds: int
     participants: list[Json]
     judge: Json
-    status: str = "pending"
+    status: str = ""
     state: str = "idle"
     phase: str = "opening"
     number: int = 0

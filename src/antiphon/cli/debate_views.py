@@ -36,7 +36,11 @@ class DebateShow(Protocol):
         ...
 
     def end(self, stage: Stage, debate: Mapping[str, Any], code: int) -> None:
-        """Nothing more will be shown."""
+        """Nothing more will happen."""
+        ...
+
+    def close(self) -> None:
+        """Give the terminal back, whatever went wrong."""
         ...
 
 
@@ -89,6 +93,9 @@ class PlainDebate:
         self.note(words.summary(stage))
         self.note(next_step(stage))
 
+    def close(self) -> None:
+        """Nothing: text leaves no traces."""
+
     def _tell_turn(self, stage: Stage, participant: str) -> None:
         turn = stage.turns[participant]
         place = (turn.phase, turn.number)
@@ -131,6 +138,9 @@ class QuietDebate:
         else:
             self.note(next_step(stage), "error")
 
+    def close(self) -> None:
+        """Nothing: text leaves no traces."""
+
 
 class JsonDebate:
     """Everything that happens, one JSON object a line; the last has the result."""
@@ -156,6 +166,9 @@ class JsonDebate:
         """Write how it ended; the last line."""
         facts = {"debate": stage.id, "status": stage.status, "outcome": stage.outcome}
         self._put({"kind": "end", **facts, "exit": code, "result": dict(debate)})
+
+    def close(self) -> None:
+        """Nothing: text leaves no traces."""
 
     def _put(self, value: object) -> None:
         # Characters beyond ASCII are escaped: whatever a model says, no terminal obeys it.

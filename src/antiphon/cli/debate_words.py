@@ -153,7 +153,7 @@ def state_line(stage: Stage) -> Piece:
             who = f"{stage.name(error['participantId'])}: " if error.get("participantId") else ""
             return f"failed: {who}{error.get('message')}", "wrong"
         case "judgeEvaluating":
-            return f"{stage.judge['name']} reads {len(stage.rounds)} rounds and decides …", "now"
+            return f"{stage.judge['name']} reads what was said, and decides …", "now"
         case "initializing":
             return "opening the models …", "now"
         case _:
@@ -223,11 +223,19 @@ def references(stage: Stage) -> str:
     return f"refers to {', '.join(dict.fromkeys(told))}" if told else ""
 
 
+def rounds_told(count: int) -> str:
+    """How many rounds there were after the openings."""
+    return f"{count} round{'' if count == 1 else 's'}"
+
+
 def summary(stage: Stage) -> str:
     """What it took, in one line."""
     seconds = max(0, stage.at - (stage.began or stage.at)) / 1000
-    rounds = f"{len(stage.rounds)} round{'' if len(stage.rounds) == 1 else 's'}"
-    facts = [money(stage.total), rounds, f"{seconds:.1f} s"]
+    facts = [
+        money(stage.total),
+        rounds_told(sum(one["phase"] != "opening" for one in stage.rounds)),
+        f"{seconds:.1f} s",
+    ]
     if stage.stopped_early:
         facts.append(f"ended early for {stage.stopped_early}")
     if Decimal(stage.costs.get("overshoot", "0")) > 0:

@@ -16,7 +16,7 @@ from antiphon.app.errors import AppError
 from antiphon.app.reading import reading_debates
 from antiphon.cli.cells import clip, harmless, harmless_lines
 from antiphon.cli.db import default_store
-from antiphon.cli.debate_words import money
+from antiphon.cli.debate_words import money, rounds_told
 from antiphon.cli.exports import DEBATE_FORMATS, format_of, write_debate
 from antiphon.cli.found import Ambiguous, one_debate
 from antiphon.cli.quantities import moment
@@ -134,7 +134,7 @@ async def _meant(shelf: DebateShelf, start: str) -> str:
 
 
 def _row(view: DebateView) -> str:
-    facts = [view.format, f"{view.rounds} rounds", money(view.cost_usd), ", ".join(map(harmless, view.models))]
+    facts = [view.format, rounds_told(view.rounds), money(view.cost_usd), ", ".join(map(harmless, view.models))]
     ending = "a tie" if view.tie else f"{harmless(view.winner)} won" if view.winner else _status(view)
     topic = clip(harmless(view.topic), MOST_TOPIC)
     return f"{view.id}  {moment(view.updated)}  {topic} ({'; '.join([ending, *facts])})"

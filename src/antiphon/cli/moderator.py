@@ -113,6 +113,8 @@ class Moderator:
         loop = asyncio.get_running_loop()
         try:
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
+            # Whoever ends the process must not leave the terminal without its echo.
+            loop.add_signal_handler(signal.SIGTERM, self._leave)
         except (NotImplementedError, RuntimeError):  # not on every system, nor on every thread
             yield
             return
@@ -120,12 +122,17 @@ class Moderator:
             yield
         finally:
             loop.remove_signal_handler(signal.SIGINT)
+            loop.remove_signal_handler(signal.SIGTERM)
+
+    def _leave(self) -> None:
+        self._is_cancelled = True
+        self._leaving.set()
 
     def _interrupt(self) -> None:
-        is_second, self._is_cancelled = self._is_cancelled, True
-        if is_second or self.stage.is_resting:
-            self._leaving.set()
+        if self._is_cancelled or self.stage.is_resting:
+            self._leave()
             return
+        self._is_cancelled = True
         self._show.note(STOPPING)
         self._do(self._debates.stop(self.stage.id))
 
@@ -145,7 +152,8 @@ class Moderator:
             await asyncio.gather(ticking, *self._tasks, return_exceptions=True)
 
     def _refresh(self) -> None:
-        self._show.refresh(self.stage, hint(self.stage) if self._line is None else self._line.shown)
+        words = hint(self.stage) if self._line is None else self._line.shown
+        self._show.refresh(self.stage, words if self._is_interactive else "")
 
     def _press(self, key: str) -> None:
         if self._line is not None:
