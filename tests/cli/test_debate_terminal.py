@@ -197,8 +197,9 @@ def test_control_c_in_the_openings_ends_them_for_good(tmp_path):
     assert "^C" not in shown
 
 
-def test_a_terminal_that_cannot_be_drawn_on_gets_plain_text(tmp_path):
-    with Screen("debate", TOPIC, "-m", debaters(tmp_path), "--rounds", 1, TERM="dumb") as screen:
+@pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("PYTHONIOENCODING", "ascii")])
+def test_a_terminal_that_cannot_be_drawn_on_gets_plain_text(tmp_path, name, value):
+    with Screen("debate", TOPIC, "-m", debaters(tmp_path), "--rounds", 1, **{name: value}) as screen:
         screen.until("### Ada (for)")
         screen.until("Ada wins by 7 points")
         _, code = screen.end()

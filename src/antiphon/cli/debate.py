@@ -186,7 +186,8 @@ def _show(options: argparse.Namespace) -> DebateShow:
         return JsonDebate(sys.stdout)
     if options.quiet:
         return QuietDebate(sys.stdout, sys.stderr)
-    if options.plain or not is_smart(sys.stdout, os.environ) or find_spec("rich") is None:
+    can_draw = is_smart(sys.stdout, os.environ) and (sys.stdout.encoding or "").lower().startswith("utf")
+    if options.plain or not can_draw or find_spec("rich") is None:
         return PlainDebate(sys.stdout, sys.stderr)
     # Loading it takes a while, which only those pay who see it.
     from rich.console import Console

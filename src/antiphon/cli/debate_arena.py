@@ -30,7 +30,6 @@ STYLES = {
     "strong": "bold", "quiet": "dim", "rule": "dim", "now": "dark_orange3", "done": "green", "held": "magenta",
     "warn": "bold dark_orange3", "wrong": "bold red",
 }  # fmt: skip
-ASCII = str.maketrans({"●": "*", "◉": "@", "○": "o", "─": "-", "█": "#", "░": ".", "┊": ":", "┃": "|", "▌": "_"})
 
 
 class Arena:
@@ -43,7 +42,6 @@ class Arena:
         self._hint = ""
         self._printed: set[tuple[str, int]] = set()
         self._colors: dict[str, str] = {}
-        self._is_ascii = not console.encoding.lower().startswith("utf")
 
     def begin(self, stage: Stage, *, is_resumed: bool) -> None:
         """The topic, who takes part, and what was said before."""
@@ -117,7 +115,7 @@ class Arena:
             about.append(_heard(one))
         lines = [self._painted(_clipped(line, cells)) for line in about]
         below = [_tail(hint, cells)] if "▌" in hint else wrap(hint, cells)
-        hints = [Text(self._said(line), style="bold" if "▌" in line else "dim") for line in below]
+        hints = [Text(line, style="bold" if "▌" in line else "dim") for line in below]
         room = self._console.height - len(lines) - len(hints) - 1
         return Group(*lines, *self._seats(stage, room, now), *hints)
 
@@ -170,10 +168,10 @@ class Arena:
         is_speaking = turn is not None and turn.end is None
         color = self._colors[one["id"]]
         return Panel(
-            Text(self._said("\n".join(lines)), no_wrap=True, overflow="crop"),
+            Text("\n".join(lines), no_wrap=True, overflow="crop"),
             title=Text(words.heading(one), style=f"bold {color}"),
             title_align="left",
-            subtitle=Text(self._said(doing), style=STYLES[style]) if doing else None,
+            subtitle=Text(doing, style=STYLES[style]) if doing else None,
             subtitle_align="left",
             border_style=color if is_speaking else "dim",
             height=height + 2,
@@ -210,16 +208,13 @@ class Arena:
             self._console.print(one)
 
     def _painted(self, line: words.Line) -> Text:
-        pieces = [(self._said(text), self._style(style)) for text, style in line if text]
+        pieces = [(text, self._style(style)) for text, style in line if text]
         return Text.assemble(*pieces, no_wrap=True, overflow="crop")
 
     def _style(self, name: str) -> str:
         if name.startswith("side:"):
             return self._colors.get(name.removeprefix("side:"), "")
         return STYLES.get(name, "")
-
-    def _said(self, text: str) -> str:
-        return text.translate(ASCII) if self._is_ascii else text
 
 
 def _heard(note: Json) -> words.Line:

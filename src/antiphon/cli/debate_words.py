@@ -209,7 +209,7 @@ def _score(score: Any, cells: int, style: str) -> Line:
     room = max(2, cells - 7)
     full = round(score / 100 * room)
     rest = " " * (cells - room - 4)
-    return [(f"{score:>3g} ", "strong"), (FULL * full, style), (EMPTY * (room - full) + rest, "quiet")]
+    return [(f"{round(score):>3} ", "strong"), (FULL * full, style), (EMPTY * (room - full) + rest, "quiet")]
 
 
 def references(stage: Stage) -> str:

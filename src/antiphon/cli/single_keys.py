@@ -3,6 +3,7 @@
 import asyncio
 import codecs
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ except ImportError:  # not on every system
 
 LOCAL_MODES, CONTROL = 3, 6  # where a terminal's settings have what is echoed, and how it is read
 MOST_TYPED = 1_000
+SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[@-~]|O.)")
 ENTER, ESCAPE, BACKSPACES, CLEAR = "\r\n", "\x1b", "\x7f\b", "\x15"
 
 
@@ -53,7 +55,7 @@ def heard(press: Callable[[str], None]) -> Iterator[bool]:
 
 def _keys(text: str) -> list[str]:
     """The keys in what was read; what an arrow or a function key sends is none of ours."""
-    return [ESCAPE] if text == ESCAPE else [] if text.startswith(ESCAPE) else list(text)
+    return list(SEQUENCE.sub("", text))
 
 
 @dataclass(slots=True)
