@@ -112,7 +112,7 @@ class Arena:
         about += [line] if (line := words.quality(stage)) else []
         about += [[line_of_state]] if (line_of_state := words.state_line(stage))[0] else []
         for one in stage.interjections[-NOTES:]:
-            about.append(_heard(one))
+            about.append([("» ", "strong"), (harmless(one["text"]), "")])
         lines = [self._painted(_clipped(line, cells)) for line in about]
         below = [_tail(hint, cells)] if "▌" in hint else wrap(hint, cells)
         hints = [Text(line, style="bold" if "▌" in line else "dim") for line in below]
@@ -182,16 +182,17 @@ class Arena:
         if place in self._printed:
             return
         self._printed.add(place)
-        self._print(Rule(Text(round_title(one), style="bold"), align="left", style="dim"))
+        shown: list[RenderableType] = [Rule(Text(round_title(one), style="bold"), align="left", style="dim")]
         across = columns(len(one["responses"]), self._console.width)
         for at in range(0, len(one["responses"]), across):
             grid = Table.grid(expand=True, padding=(0, 3, 0, 0))
             for _ in range(across):
                 grid.add_column(ratio=1)
             grid.add_row(*(self._said_by(stage, said) for said in one["responses"][at : at + across]))
-            self._print(grid, Text(""))
+            shown += [grid, Text("")]
         for note in interjections({"interjections": stage.interjections}, one):
-            self._print(self._painted(_heard(note)), Text(""))
+            shown += [Text(f"» {harmless(note['text'])}"), Text("")]
+        self._print(*shown)
 
     def _said_by(self, stage: Stage, said: Json) -> RenderableType:
         id = said["participantId"]
@@ -204,8 +205,9 @@ class Arena:
         return Group(name, text, Text(facts, style="dim"))
 
     def _print(self, *shown: RenderableType) -> None:
-        for one in shown:
-            self._console.print(one)
+        """Let something stay above what is drawn, and have that drawn again at once."""
+        self._console.print(Group(*shown))
+        self._drawn = 0.0
 
     def _painted(self, line: words.Line) -> Text:
         pieces = [(text, self._style(style)) for text, style in line if text]
@@ -215,10 +217,6 @@ class Arena:
         if name.startswith("side:"):
             return self._colors.get(name.removeprefix("side:"), "")
         return STYLES.get(name, "")
-
-
-def _heard(note: Json) -> words.Line:
-    return [("» ", "strong"), (harmless(note["text"]), "")]
 
 
 def columns(count: int, cells: int) -> int:
