@@ -51,10 +51,9 @@ class DebateShelf:
         for summary in sorted(await self._summaries(), key=lambda one: one.updated, reverse=True):
             if len(found) >= limit:
                 break
-            if summary.status != "quarantined":
-                snapshot = await self._source.snapshot(summary.root)
-                if snapshot["context"]["kind"] == CHILD:
-                    found.append(_view(summary, snapshot, await self._told(summary.root, snapshot, summary.seq)))
+            snapshot = await self._source.snapshot(summary.root)
+            if snapshot["context"]["kind"] == CHILD:
+                found.append(_view(summary, snapshot, await self._told(summary.root, snapshot, summary.seq)))
         return found
 
     async def matching(self, start: str) -> list[str]:
@@ -99,7 +98,7 @@ class DebateShelf:
         found: list[Summary] = []
         after = ""
         while page := await self._source.store.roots(after, PAGE):
-            found += [summary for summary in page if summary.machine == "thread"]
+            found += [one for one in page if one.machine == "thread" and one.status != "quarantined"]
             after = page[-1].root
         return found
 

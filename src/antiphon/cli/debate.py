@@ -33,6 +33,11 @@ from antiphon.providers.prices import Prices, default_path
 from antiphon.providers.references import parse
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+# What cannot be changed once a debate has begun.
+SETTLED = (
+    "topic", "model", "judge", "criteria", "format", "rounds", "participants", "warn", "on_limit", "early_stop",
+    "timeout", "max_tokens", "context", "config",
+)  # fmt: skip
 ONLY_NEW = "{} cannot be changed any more; with --resume only --limit can be given"
 
 
@@ -71,8 +76,7 @@ def _configured(options: argparse.Namespace) -> tuple[dict[str, Any] | None, Cho
         if not options.topic and options.config is None:
             raise Misuse('there is nothing to debate: antiphon debate "TOPIC", or --config FILE')
         return settings(options)
-    named = ("topic", "model", "judge", "format", "rounds", "participants", "config", "warn", "on_limit", "early_stop")
-    given = [name for name in named if getattr(options, name)]
+    given = [name for name in SETTLED if getattr(options, name)]
     if given:
         flags = ["TOPIC" if name == "topic" else f"--{name.replace('_', '-')}" for name in given]
         raise Misuse(ONLY_NEW.format(", ".join(flags)))
@@ -109,8 +113,7 @@ async def _prepared(
 ) -> tuple[Moderator, Callable[[], Awaitable[object]], int]:
     """Who follows the debate, how it begins or goes on, and the step after which it is shown."""
     stage = Stage.of(id, await debates.read(id))
-    is_drawn = not isinstance(show, PlainDebate | QuietDebate | JsonDebate)
-    moderator = Moderator(debates, stage, show, is_interactive=is_drawn and sys.stdin.isatty())
+    moderator = Moderator(debates, stage, show, is_interactive=show.is_drawn and sys.stdin.isatty())
     is_resumed = options.resume is not None
     after = 0
     if is_resumed:

@@ -35,6 +35,8 @@ STYLES = {
 class Arena:
     """Draws on a console; a refresh costs about the same however long the debate is."""
 
+    is_drawn = True
+
     def __init__(self, console: Console, *, now: Callable[[], float] = time.time) -> None:
         self._console, self._now = console, now
         self._live: Live | None = None

@@ -19,6 +19,8 @@ ASCII = str.maketrans({"█": "#", "░": ".", "·": "-", "…": "~"})
 class DebateShow(Protocol):
     """Shows what happens in a debate, and how it ended."""
 
+    is_drawn: bool  # whether keys can be offered below it
+
     def begin(self, stage: Stage, *, is_resumed: bool) -> None:
         """A debate begins, or goes on."""
         ...
@@ -46,6 +48,8 @@ class DebateShow(Protocol):
 
 class PlainDebate:
     """Each turn whole and labelled once it is over, one after the other; what is about it goes elsewhere."""
+
+    is_drawn = False
 
     def __init__(self, out: TextIO, notes: TextIO) -> None:
         self._out, self._notes = out, notes
@@ -112,6 +116,8 @@ class PlainDebate:
 class QuietDebate:
     """Nothing but the verdict; what went wrong goes elsewhere."""
 
+    is_drawn = False
+
     def __init__(self, out: TextIO, notes: TextIO) -> None:
         self._out, self._notes = out, notes
 
@@ -144,6 +150,8 @@ class QuietDebate:
 
 class JsonDebate:
     """Everything that happens, one JSON object a line; the last has the result."""
+
+    is_drawn = False
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
