@@ -2,7 +2,7 @@
 
 import pytest
 
-from antiphon.machines.debating.config import CRITERIA, DEFAULTS, InvalidConfig, complete, problems_with
+from antiphon.machines.debating.config import CRITERIA, DEFAULTS, InvalidConfig, complete, problems_with, reference
 from antiphon.machines.debating.formats import groups, phase_of, seats_problem
 from antiphon.machines.debating.personas import COLORS, PERSONAS, instructions
 from tests.machines.arena import SONNET, TOPIC, config, seats
@@ -19,6 +19,7 @@ WRONG = [
     ({"timeoutPerRound": 0}, "timeoutPerRound"),
     ({"costLimit": 0.1}, "costLimit"),
     ({"costLimit": "5"}, "costLimit"),
+    ({"costLimit": float("inf")}, "costLimit"),
     ({"warnAtCost": 0}, "warnAtCost"),
     ({"warnAtCost": 5.0, "costLimit": 5.0}, "warnAtCost"),
     ({"onCostLimit": "panic"}, "onCostLimit"),
@@ -96,6 +97,29 @@ def test_personas_are_given_to_those_who_have_none():
 
     assert (one["name"], one["systemPrompt"], one["color"]) == ("Bruno", "You joke.", COLORS[0])
     assert (two["name"], two["systemPrompt"], two["color"]) == ("Ada", PERSONAS[0][1], COLORS[1])
+
+
+def test_whoever_is_called_like_a_persona_argues_like_it():
+    named = [{**one, "name": name} for one, (name, _) in zip(seats("for", "against"), PERSONAS[1:], strict=False)]
+    dressed = complete(config(participants=named))["participants"]
+
+    assert [(one["name"], one["systemPrompt"]) for one in dressed] == list(PERSONAS[1:3])
+
+
+def test_four_debaters_may_have_any_names():
+    places = enumerate(("Ada", "Bruno", "Clara", "Somebody"))
+    named = [{**seats("neutral")[0], "id": f"n{place}", "name": name} for place, name in places]
+    dressed = complete(config(format="roundtable", participants=named))["participants"]
+
+    assert [one["name"] for one in dressed] == ["Ada", "Bruno", "Clara", "Somebody"]
+    assert dressed[3]["systemPrompt"] == PERSONAS[3][1]
+
+
+def test_a_model_on_a_server_of_ones_own_can_debate():
+    name = "openai+http://127.0.0.1:8000/v1:llama"
+    whole = complete({"topic": TOPIC, "models": [name]})
+
+    assert {reference(one["model"]) for one in whole["participants"]} == {name}
 
 
 @pytest.mark.parametrize("position", ["for", "against", "neutral"])

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from antiphon.app.debate_happenings import DebateHappening, debate_happenings
+from antiphon.app.debate_shelf import CHILD, DebateShelf
 from antiphon.app.errors import Refused, UnknownThread
 from antiphon.chart.machine import Machine
 from antiphon.machines.debate import debate_machine
 from antiphon.machines.debating.config import complete
-from antiphon.machines.debating.endings import result
 from antiphon.machines.streaming import streaming_machine
 from antiphon.providers.base import Provider
 from antiphon.providers.prices import Prices
@@ -19,7 +19,6 @@ from antiphon.runtime.runtime import Runtime
 from antiphon.services.judge import initialiser, judge
 from antiphon.services.reply import stream_reply
 
-CHILD = "debate"
 ID_BYTES = 4
 PAGE = 1000
 REST = ("completed", "failed", "stopped", "interrupted", "waiting")
@@ -39,6 +38,7 @@ class Debates:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+        self.shelf = DebateShelf(runtime)
 
     async def create(self, config: Mapping[str, Any]) -> str:
         """A new debate; gives its id. `InvalidConfig` names every field that is wrong."""
@@ -90,45 +90,41 @@ class Debates:
         """Stop: between openings and verdict the judge still decides, otherwise it is over."""
         return await self._to_debate(id, {"type": "STOP"})
 
+    async def steps(self, id: str, after: int = 0) -> AsyncIterator[list[DebateHappening]]:
+        """What each step after one has to tell, and then what each new step does."""
+        async for entry in self._runtime.feed(id, after):
+            if found := list(debate_happenings(entry)):
+                yield found
+
     async def follow(self, id: str, after: int = 0) -> AsyncIterator[DebateHappening]:
         """Everything that happened after a step, and then everything that happens."""
-        async for entry in self._runtime.feed(id, after):
-            for one in debate_happenings(entry):
+        async for found in self.steps(id, after):
+            for one in found:
                 yield one
 
     async def until_rest(self, id: str, after: int = 0) -> AsyncIterator[DebateHappening]:
         """What happens after a step, until the debate is over, paused or broken."""
-        async for entry in self._runtime.feed(id, after):
-            found = list(debate_happenings(entry))
+        async for found in self.steps(id, after):
             for one in found:
                 yield one
             if any(one.kind == "status" and one.facts["status"] in REST for one in found):
                 return
+
+    async def past(self, id: str) -> tuple[list[DebateHappening], int]:
+        """Everything that happened so far, and the step to follow from."""
+        found, after = [], 0
+        while page := await self._runtime.store.entries(id, after, PAGE):
+            found += [one for entry in page for one in debate_happenings(entry)]
+            after = page[-1].seq
+        return found, after
 
     async def status(self, id: str) -> str:
         """The status of the debate's thread."""
         return str((await self._snapshot(id))["value"])
 
     async def read(self, id: str) -> dict[str, Any]:
-        """All that is known of a debate: from its context, or once it is over from its last words in the journal."""
-        snapshot = await self._snapshot(id)
-        child = snapshot["children"].get(CHILD)
-        if child is not None:
-            context = child["snapshot"]["context"]
-            return {**result(context), "state": _top(child["snapshot"]["value"]), "interrupted": context["lost"]}
-        found = await self._last_result(id)
-        if found is not None:
-            return {**found, "state": "completed", "interrupted": False}
-        config = complete({key: value for key, value in snapshot["context"]["config"].items() if key != "onBusy"})
-        return {**config, "rounds": [], "verdict": None, "outcome": None, "state": "idle", "interrupted": False}
-
-    async def _last_result(self, id: str) -> dict[str, Any] | None:
-        found, after = None, 0
-        while page := await self._runtime.store.entries(id, after, PAGE):
-            told = [one["event"] for entry in page for one in entry.emitted if one["from"] == CHILD]
-            found = next((one["result"] for one in reversed(told) if one["type"] == "result"), found)
-            after = page[-1].seq
-        return found
+        """All that is known of a debate."""
+        return await self.shelf.read(id)
 
     async def _snapshot(self, id: str) -> Any:
         try:
@@ -151,7 +147,3 @@ class Debates:
             allowed = ", ".join(name for name in sorted(receipt.can) if name.isupper()) or "nothing"
             raise Refused(f"{event['type']} cannot be done now; what can: {allowed}")
         return receipt
-
-
-def _top(value: Any) -> str:
-    return value if isinstance(value, str) else str(next(iter(value)))

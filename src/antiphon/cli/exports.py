@@ -1,9 +1,10 @@
-"""Threads written into files: Markdown, HTML or JSON, by the name of the file."""
+"""Threads and debates written into files: Markdown, HTML or JSON, by the name of the file."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from antiphon.app import archives, pages, transcripts
+from antiphon.app import archives, debate_exports, pages, transcripts
 from antiphon.app.errors import Refused
 from antiphon.app.views import Talk
 from antiphon.stores.access import whole
@@ -12,6 +13,11 @@ FORMATS: Mapping[str, Callable[[Talk], str]] = {
     "md": transcripts.markdown,
     "html": pages.html,
     "json": archives.written,
+}
+DEBATE_FORMATS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "md": debate_exports.to_markdown,
+    "html": debate_exports.to_html,
+    "json": debate_exports.to_json,
 }
 
 
@@ -27,6 +33,12 @@ def write_export(talk: Talk, target: Path, format: str | None = None) -> None:
     """Write a thread into a new file."""
     known = format or format_of(target)
     write_whole(FORMATS[known](talk), target, known)
+
+
+def write_debate(debate: Mapping[str, Any], target: Path, format: str | None = None) -> None:
+    """Write a debate into a new file."""
+    known = format or format_of(target)
+    write_whole(DEBATE_FORMATS[known](debate), target, known)
 
 
 def write_whole(text: str, target: Path, format: str) -> None:

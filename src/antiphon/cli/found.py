@@ -1,5 +1,6 @@
-"""Threads and runs found by the start of their id."""
+"""Threads, runs and debates found by the start of their id."""
 
+from antiphon.app.debate_shelf import CHILD as DEBATE
 from antiphon.app.errors import UnknownThread
 from antiphon.app.library import Library
 from antiphon.app.run_records import RUN
@@ -9,7 +10,7 @@ LAST = "last"
 
 
 class Ambiguous(Exception):
-    """More than one thread begins so."""
+    """More than one thread, or debate, begins so."""
 
 
 async def one_thread(library: Library, start: str) -> str:
@@ -24,12 +25,23 @@ async def one_thread(library: Library, start: str) -> str:
 
 async def one_run(library: Library, start: str) -> str:
     """The run whose id begins so; `last` is the latest."""
+    return await _one_of_kind(library, RUN, start)
+
+
+async def one_debate(library: Library, start: str) -> str:
+    """The debate whose id begins so; `last` is the latest."""
+    return await _one_of_kind(library, DEBATE, start)
+
+
+async def _one_of_kind(library: Library, kind: str, start: str) -> str:
     if start == LAST:
-        found = [view.id for view in await library.latest(1, kind=RUN)]
+        found = [view.id for view in await library.latest(1, kind=kind)]
     else:
-        found = [id for id in await library.matching(start) if (await library.read(id)).view.kind == RUN]
+        found = [id for id in await library.matching(start) if (await library.read(id)).view.kind == kind]
     if not found:
-        raise UnknownThread("there is no run yet" if start == LAST else f"there is no run {start!r}")
+        if start == LAST:
+            raise UnknownThread(f"there is no {kind} yet; antiphon {kind} begins one")
+        raise UnknownThread(f"there is no {kind} {start!r}; antiphon {kind}s list shows all")
     if len(found) > 1:
-        raise Ambiguous(f"{start!r} is the start of {len(found)} runs: {', '.join(found[:SHOWN])}")
+        raise Ambiguous(f"{start!r} is the start of {len(found)} {kind}s: {', '.join(found[:SHOWN])}")
     return found[0]

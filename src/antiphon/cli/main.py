@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from antiphon.cli import agents, chat, db, models, play, run, runs, threads
+from antiphon.cli import agents, chat, db, debate, debates, models, play, run, runs, threads
 from antiphon.cli.command import command_name, command_version
 
 DONE = 0
@@ -13,6 +13,8 @@ COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "run": (run.main, "let agents work on a task in a folder, until it is done"),
     "runs": (runs.main, "list, show and export what agents did"),
     "agents": (agents.main, "write, list and check the agents that work in runs"),
+    "debate": (debate.main, "let models debate a topic in rounds, and a judge decide"),
+    "debates": (debates.main, "list, show and export debates"),
     "threads": (threads.main, "list, show, search, export, import, archive and delete conversations"),
     "models": (models.main, "list the models that can be used here, install the embedded one"),
     "db": (db.main, "look after the file that holds everything"),
@@ -24,6 +26,7 @@ EXAMPLES = """examples:
   antiphon chat -c                       go on with the last conversation
   git diff | antiphon chat "Review this"  one question, the answer on the standard output
   antiphon run "Fix the failing test"     agents at work in this folder, asking before they change it
+  antiphon debate "Should cars leave our city?" two sides, rounds, a judge and a budget
   antiphon threads list                  what was talked about
   antiphon play --chart door.json        a chart, by events you type
 """

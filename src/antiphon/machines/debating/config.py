@@ -5,6 +5,7 @@ A key of a provider is no setting: models are named by reference, and keys stay 
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from math import isfinite
 from typing import Any, NamedTuple
 
 from antiphon.machines.debating.formats import FORMATS, POSITIONS, seats_problem
@@ -26,7 +27,7 @@ DEFAULTS: dict[str, Any] = {
     "maxTokens": 1_024,
 }
 SHORTEST_TOPIC, LONGEST_TOPIC, MOST_ROUNDS, SMALLEST_LIMIT = 10, 500, 10, 0.10
-ID, COLOR, REFERENCE = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", r"#[0-9a-fA-F]{6}", r"[a-z][a-z0-9_-]*:\S+"
+ID, COLOR, REFERENCE = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", r"#[0-9a-fA-F]{6}", r"[a-z][a-z0-9_-]*(\+https?)?:\S+"
 
 
 class Problem(NamedTuple):
@@ -45,7 +46,7 @@ class InvalidConfig(ValueError):
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def _whole(least: int, most: int) -> Rule:

@@ -24,9 +24,11 @@ def with_personas(participants: Sequence[Mapping[str, Any]]) -> list[dict[str, A
     taken_colors = {one["color"] for one in participants if one.get("color")}
     free_names = iter([one for one in PERSONAS if one[0] not in taken_names])
     free_colors = iter([color for color in COLORS if color not in taken_colors])
-    dressed = []
+    manners, dressed = dict(PERSONAS), []
     for one in participants:
-        name, manner = next(free_names) if not one.get("name") or not one.get("systemPrompt") else ("", "")
+        name, manner = one.get("name") or "", manners.get(one.get("name") or "", "")
+        if not name or not (manner or one.get("systemPrompt")):
+            name, manner = next(free_names)
         facts = {"name": one.get("name") or name, "systemPrompt": one.get("systemPrompt") or manner}
         dressed.append({**one, **facts, "color": one.get("color") or next(free_colors)})
     return dressed

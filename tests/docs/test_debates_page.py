@@ -1,0 +1,90 @@
+"""The page on debates has a line for every option, key, command and kind, and its examples are understood."""
+
+import argparse
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from antiphon.app.debate_happenings import KINDS
+from antiphon.cli import debate_options, debates, moderator
+from antiphon.cli.debate_options import settings, told_wrong
+from antiphon.cli.main import main
+from antiphon.machines.debating.config import InvalidConfig, complete
+from antiphon.machines.debating.formats import FORMATS
+from tests.cli.debate_scripts import debaters
+
+PAGE = (Path(__file__).parents[2] / "docs" / "debates.md").read_text(encoding="utf-8")
+ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
+TOLD = {word for row in ROWS for word in re.findall(r"`([^`]*)`", row.split(" | ")[0])}
+BLOCKS = re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+EXAMPLES = [line for block in BLOCKS for line in block.splitlines() if re.match(r"antiphon debates? ", line)]
+EXAMPLES = [line for line in EXAMPLES if ": " not in line.partition('"')[0]]
+(TOML,) = re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_every_option_of_debate_has_its_line():
+    options = {option for action in debate_options.parser()._actions for option in action.option_strings}
+
+    assert options - TOLD == set()
+
+
+def test_every_command_and_option_of_debates_is_named():
+    (commands,) = [a for a in debates.parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    table = PAGE.partition("## Debates that were held")[2]
+    options = {o for sub in commands.choices.values() for a in sub._actions for o in a.option_strings}
+
+    assert [name for name in commands.choices if not re.search(rf"`{name}[ `]", table)] == []
+    assert [option for option in options - {"-h", "--help"} if f"`{option}`" not in table] == []
+
+
+def test_every_key_has_its_line_in_the_words_of_the_code():
+    for key, does in moderator.KEYS.items():
+        assert re.search(rf"^\| `{key}` \| {does}[ :]", PAGE, re.MULTILINE), key
+
+
+def test_every_kind_of_happening_and_every_format_is_named():
+    assert [kind for kind in KINDS if kind not in TOLD] == []
+    assert [name for name in FORMATS if f"`{name}`" not in PAGE] == []
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_every_example_is_understood(line, tmp_path, monkeypatch):
+    (tmp_path / "debate.toml").write_text(TOML)
+    monkeypatch.chdir(tmp_path)
+    _, command, *words = shlex.split(line)
+    parser = {"debate": debate_options, "debates": debates}[command].parser()
+    options = parser.parse_args(words)
+
+    if command == "debate" and options.resume is None:
+        complete(settings(options)[0])
+
+
+def test_the_debate_in_the_file_can_be_held(tmp_path, capsys):
+    """X-12: the example, with a script that speaks at once."""
+    quick = debaters(tmp_path)
+    text = TOML.replace('"scripted:debate"', f'"{quick}"').replace('"debate"', f'"{quick.partition(":")[2]}"')
+    (tmp_path / "debate.toml").write_text(text)
+    words = ["--json", "--config", str(tmp_path / "debate.toml"), "--store", str(tmp_path / "store.db")]
+    code = main(["debate", *words])
+
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])["result"]
+    assert code == 0
+    assert [one["name"] for one in result["participants"]] == ["Ada", "Bruno"]
+    assert result["participants"][1]["model"]["temperature"] == 0.7
+    assert result["judge"]["name"] == "Portia"
+
+
+def test_what_is_wrong_is_told_as_the_page_says():
+    with pytest.raises(InvalidConfig) as raised:
+        settings(debate_options.parser().parse_args(["Cars?", "--rounds", "99", "-m", "scripted:debate"]))
+
+    assert f"antiphon debate: {told_wrong(raised.value.problems)}\n" in PAGE
+
+
+def test_every_field_that_a_flag_sets_is_named_with_an_option_that_exists():
+    options = {option for action in debate_options.parser()._actions for option in action.option_strings}
+
+    assert set(debate_options.FLAGS.values()) - options == {"TOPIC"}
