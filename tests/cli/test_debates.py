@@ -130,6 +130,9 @@ def test_what_is_not_there_is_said_with_what_to_do(tmp_path, capsys, monkeypatch
         1,
         f"antiphon debates: there is no debate {chat!r}; antiphon debates list shows all\n",
     )
-    assert debates(capsys, "show", "last")[0] == 2
+    assert debates(capsys, "show", "last")[0::2] == (
+        1,
+        "antiphon debates: there is no debate yet; antiphon debate begins one\n",
+    )
     monkeypatch.setenv("ANTIPHON_STORE", str(tmp_path / "nowhere.db"))
     assert debates(capsys, "list")[0] == 2
