@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from antiphon import create_actor
 from antiphon.app.app import App
 from antiphon.app.debates import Debates
 from antiphon.app.errors import UnknownThread
@@ -15,6 +16,7 @@ from antiphon.app.library import Library
 from antiphon.app.reading import reading
 from antiphon.app.run_exports import to_html, to_json, to_markdown
 from antiphon.app.run_records import run_record
+from antiphon.machines.orchestrator import orchestrator_machine
 from antiphon.stores.memory import MemoryStore
 from tests.app.debate_stage import CONFIG, TOPIC, host, to_the_end
 from tests.app.workshop import GOOD, Workshop, calls, says, script, small_task, team
@@ -90,6 +92,26 @@ def test_a_run_under_way_is_read_from_what_it_knows(tmp_path: Path) -> None:
         assert (found["endedAt"], found["arbiter"], found["agents"]) == (None, {"kind": "rules"}, ["developer"])
 
     staged(tmp_path, main)
+
+
+def test_a_run_that_has_just_ended_has_its_outcome_before_its_thread_lets_it_go() -> None:
+    class Between:
+        """A store's view of a thread whose run is over and still there."""
+
+        store = MemoryStore()
+
+        async def snapshot(self, root: str) -> Any:
+            actor = create_actor(orchestrator_machine, input={"agents": team("developer")}).start()
+            actor.send({"type": "START_TASK", "task": "Write add.py", "at": 1})
+            actor.send({"type": "ARBITER_DECISION", "decision": {"type": "COMPLETE", "summary": "Was there."}})
+            children = {"run": {"snapshot": actor.get_persisted_snapshot()}}
+            context = {"kind": "run", "title": None, "config": {}}
+            return {"value": "completed", "context": context, "children": children}
+
+    found = asyncio.run(run_record(Between(), "r"))
+
+    assert (found["task"], found["outcome"]["success"]) == ("Write add.py", True)
+    assert (found["outcome"]["summary"], found["endedAt"]) == ("Was there.", 1)
 
 
 def test_a_run_that_never_began_has_its_settings_only(tmp_path: Path) -> None:
@@ -193,6 +215,25 @@ def test_a_run_is_written_as_markdown_html_and_json(tmp_path: Path) -> None:
     assert "@media print" in page
     assert "http" not in page
     assert json.loads(to_json(run)) == run
+
+
+def test_a_turn_that_failed_keeps_what_it_did_before(tmp_path: Path) -> None:
+    async def main(app: App, box: Workshop) -> dict[str, Any]:
+        broken = script(
+            tmp_path,
+            {"system": "developer", "after": "write_file", "steps": [{"error": "9001", "message": "never"}]},
+            calls("developer", "write_file", {"path": "b.py", "content": GOOD}),
+        )
+        settings = {"model": broken, "arbiter": {"kind": "rules"}, "tools": box.listed, "consent": {"mode": "auto"}}
+        id = await app.runs.create(team("developer"), **settings)
+        await finished(app, id)
+        return await app.runs.read(id)
+
+    (turn,) = staged(tmp_path, main)["history"]
+
+    assert (turn["agent"], turn["result"], turn["error"]) == ("developer", "failure", "never")
+    assert [call["name"] for call in turn["toolCalls"]] == ["write_file"]
+    assert turn["tokenUsage"]["output"] > 0
 
 
 def test_what_went_wrong_stands_in_the_file_too(tmp_path: Path) -> None:

@@ -1,16 +1,20 @@
 """`antiphon threads` lists, shows, finds, exports, imports, puts away and deletes; reading needs no ownership."""
 
+import asyncio
 import io
 import json
 import sqlite3
 
 import pytest
 
+from antiphon.app.app import App
 from antiphon.cli.main import main
 from antiphon.runtime.errors import StoreError
 from antiphon.stores.maintenance import remove
 from antiphon.stores.ownership import Ownership
 from tests.app.stage import script
+from tests.app.workshop import says, team
+from tests.app.workshop import script as team_script
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +48,28 @@ def test_conversations_are_listed_the_latest_first(tmp_path, capsys, thread):
     assert [line[:8] for line in out.splitlines()] == [other, thread]
     assert (code, few.splitlines()[0][:8], len(few.splitlines())) == (0, other, 1)
     assert "Which cheese? (completed, 1 turn, free; scripted:" in out
+
+
+def test_a_run_is_listed_by_its_task_and_shown_without_harm(tmp_path, capsys, store):
+    async def work():
+        async with App(store) as app:
+            model = team_script(tmp_path, says("developer", "Done."))
+            id = await app.runs.create(team("developer"), model=model, arbiter={"kind": "rules"})
+            receipt = await app.runs.start(id, "Write \x1b[31madd.py")
+            async for _ in app.runs.until_idle(id, receipt.seq - 1):
+                pass
+            return id
+
+    id = asyncio.run(work())
+    _, out, _ = threads(capsys, "list")
+    code, shown, _ = threads(capsys, "show", id)
+
+    assert out.startswith(id)
+    assert "[31madd.py (completed, 1 turn, free; scripted:" in out
+    assert (code, "\x1b" in out + shown) == (0, False)
+    assert shown.startswith("# Write [31madd.py")
+    for format in ("md", "html", "json"):
+        assert threads(capsys, "export", id, "--format", format)[0] == 0
 
 
 def test_a_conversation_is_shown_by_the_start_of_its_id_and_harmlessly(capsys, thread):

@@ -6,7 +6,6 @@ from typing import Any
 
 from antiphon.app.debate_happenings import DebateHappening, debate_happenings
 from antiphon.app.errors import Refused, UnknownThread
-from antiphon.app.last_words import last_words
 from antiphon.chart.machine import Machine
 from antiphon.machines.debate import debate_machine
 from antiphon.machines.debating.config import complete
@@ -22,6 +21,7 @@ from antiphon.services.reply import stream_reply
 
 CHILD = "debate"
 ID_BYTES = 4
+PAGE = 1000
 REST = ("completed", "failed", "stopped", "interrupted", "waiting")
 
 
@@ -116,11 +116,19 @@ class Debates:
         if child is not None:
             context = child["snapshot"]["context"]
             return {**result(context), "state": _top(child["snapshot"]["value"]), "interrupted": context["lost"]}
-        found = await last_words(self._runtime.store, id, CHILD)
+        found = await self._last_result(id)
         if found is not None:
-            return {**found["result"], "state": "completed", "interrupted": False}
+            return {**found, "state": "completed", "interrupted": False}
         config = complete({key: value for key, value in snapshot["context"]["config"].items() if key != "onBusy"})
         return {**config, "rounds": [], "verdict": None, "outcome": None, "state": "idle", "interrupted": False}
+
+    async def _last_result(self, id: str) -> dict[str, Any] | None:
+        found, after = None, 0
+        while page := await self._runtime.store.entries(id, after, PAGE):
+            told = [one["event"] for entry in page for one in entry.emitted if one["from"] == CHILD]
+            found = next((one["result"] for one in reversed(told) if one["type"] == "result"), found)
+            after = page[-1].seq
+        return found
 
     async def _snapshot(self, id: str) -> Any:
         try:

@@ -24,7 +24,11 @@ async def run_record(source: Snapshots, id: str) -> dict[str, Any]:
         raise UnknownThread(f"{id!r} is no run, but a {thread['kind']}")
     child = snapshot["children"].get(RUN)
     context: Any = child["snapshot"]["context"] if child is not None else first_context(thread["config"])
-    ended = await last_words(source.store, id, RUN) if child is None else None
+    if child is None:
+        ended = await last_words(source.store, id, RUN)
+    else:
+        # A run that has just ended is still there until its thread lets it go.
+        ended = dict(output(context)) if child["snapshot"]["status"] == "done" else None
     outcome = None if ended is None else {key: ended[key] for key in OUTCOME if key in ended}
     known = {**output(context), **context, **(ended or {})}
     return {

@@ -40,7 +40,7 @@ class Talk:
         """The messages of a branch, from the first to the last."""
         branches = {**self.chat["closed"], **self.chat["branches"]}
         known = branches.get(branch or self.chat["branch"])
-        if known is None and branch is not None:
+        if known is None and branch not in (None, self.chat["branch"]):
             raise KeyError(branch)
         return list(reversed(list(self._back(known["head"] if known else None))))
 

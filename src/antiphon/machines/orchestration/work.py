@@ -167,11 +167,13 @@ def has_failed_outright(context: OrchestratorContext, event: Event) -> bool:
 
 
 def record_failure(context: OrchestratorContext, event: Event) -> Json:
-    """The history with the turn that failed."""
-    error = context["lastError"]
-    result: Json = {"agent": context["currentMode"], "success": False, "error": error}
-    entry = entry_of(result, context["executionStartedAt"], now_of(context, event))
-    return {"history": [*context["history"], entry], "atWork": False}
+    """The history with the turn that failed, and with what it did before."""
+    results: list[Json] = [{"agent": context["currentMode"], "success": False, "error": context["lastError"]}]
+    if isinstance(event.get("output"), Mapping):
+        results = results_of(event, context["currentMode"])
+    ended = now_of(context, event)
+    entries = [entry_of(result, context["executionStartedAt"], ended) for result in results]
+    return {"history": [*context["history"], *entries], "atWork": False}
 
 
 def record_cancelled(context: OrchestratorContext, event: Event) -> Json:
