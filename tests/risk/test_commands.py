@@ -45,8 +45,8 @@ def test_a_command_is_as_risky_as_what_it_runs(command, risk):
 
 @given(st.text(max_size=40), st.sampled_from([";", "&&", "||", "|", "&", "\n"]), st.sampled_from(["rm x", "sudo ls"]))
 def test_nothing_before_a_destructive_command_hides_it(before, between, command):
-    """Unless it is a comment or a text, which is then not finished or swallows it by the rules of the shell."""
-    hides = "#" in before or "'" in before or '"' in before or before.endswith("\\")
+    """Unless it is a comment, a text or a redirection, which swallows it by the rules of the shell: `@<&rm x`."""
+    hides = "#" in before or "'" in before or '"' in before or before.endswith(("\\", "<", ">"))
 
     assert hides or risk_of_command(f"{before}{between}{command}") == "destructive"
 
