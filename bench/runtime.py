@@ -106,7 +106,7 @@ def busy(bench: Bench) -> list[Figure]:
         ours, bare = start_pair(bench, loops, ACTORS)
         served = loops.start("served", lambda: bench.ours("served", bench.folder, ACTORS))
         peers = [loops.start(name, lambda name=name: bench.peer(name, "loop", bench.folder, ACTORS)) for name in PEERS]
-        take_turns(loops, ACTORS, 8 if bench.is_quick else 40)
+        take_turns(loops, ACTORS, 6 if bench.is_quick else 20)
     share, of_rows = quotients(ours.rates(), served.rates()), quotients(ours.rates(), bare.rates())
     costs, rates = ([middle(values(loop)) for loop in (ours, *peers)] for values in (Loop.cpu_us, Loop.rates))
     dearer = [middle(quotients(peer.cpu_us(), ours.cpu_us())) for peer in peers]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
 
+from antiphon.runtime.bell import Bell
 from antiphon.runtime.errors import InboxFull
 from antiphon.runtime.records import Letter, Receipt
 
@@ -67,7 +68,7 @@ class Inboxes:
         self._busy: set[str] = set()  # trees whose turn is not over until what they did is stored
         self._overdue: set[str] = set()  # of those, the ones that had an alarm meanwhile
         self._due: list[tuple[int, str]] = []
-        self.wake = asyncio.Event()
+        self.bell = Bell()
 
     def put(self, waiting: Waiting, *, bounded: bool) -> None:
         """Add a letter; one from outside is refused when there are too many."""
@@ -93,7 +94,7 @@ class Inboxes:
     def _make_ready(self, root: str) -> None:
         if root not in self._held and root not in self._busy:
             self._ready[root] = None
-            self.wake.set()
+            self.bell.ring()
 
     def release(self) -> None:
         """Give the trees that were held back a last turn."""
@@ -151,7 +152,7 @@ class Inboxes:
     def alarm(self, due: int, root: str) -> None:
         """Remember when to look at a tree's stored letters."""
         heappush(self._due, (due, root))
-        self.wake.set()
+        self.bell.ring()
 
     def alarms(self, now: int) -> list[str]:
         """The trees to look at now."""

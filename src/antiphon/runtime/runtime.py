@@ -76,7 +76,7 @@ class Runtime:
         self._errands: set[asyncio.Task[None]] = set()
         self._failures: dict[str, int] = {}
         self._careful: set[str] = set()  # trees that take one letter at a time, to find the one that spoils a commit
-        self._pipeline = Pipeline(store, self.inboxes.wake.set)
+        self._pipeline = Pipeline(store, self.inboxes.bell.ring)
         self._computed: list[Work] = []  # what waits for its way to the store
         self._storing: set[asyncio.Task[None]] = set()
         self._loop_task: asyncio.Task[None] | None = None
@@ -101,7 +101,7 @@ class Runtime:
             await asyncio.wait(self._errands)
         self._closing = True
         self.inboxes.release()
-        self.inboxes.wake.set()
+        self.inboxes.bell.ring()
         if self._loop_task is not None:
             await self._loop_task
         self.inboxes.abandon(NotRunning("the runtime was stopped before this letter could be taken"))
@@ -270,13 +270,12 @@ class Runtime:
 
     async def _rest(self) -> None:
         """Sleep until there is something to do; what is being stored wakes us when it is done."""
-        self.inboxes.wake.clear()
+        self.inboxes.bell.silence()
         if self._may_compute or self._may_store or (self._closing and self._is_idle):
             return
         alarm = self.inboxes.next_alarm
         rest = REST_S if alarm is None else min(REST_S, max(0, alarm - self.now()) / 1000)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.inboxes.wake.wait(), rest)
+        await self.inboxes.bell.sleep(rest)
 
     async def _collect(self, root: str) -> None:
         """Queue the stored letters of a tree that are due, and remember when to look again."""
