@@ -168,6 +168,6 @@ BUGS = {
     shown_too_early: "the feed gave .*, which is not what was stored",
     everything_is_run_again: "was run again",
     nobody_tells_the_charts: "is stored as running, and nobody runs it",
-    failed_steps_are_kept: "the traffic did not come to its end|going over the journal",
+    failed_steps_are_kept: "the traffic did not come to its end|going over the journal|has been due for",
     timers_fire_early: "ms early",
 }
