@@ -13,7 +13,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from antiphon.providers.errors import Code, ProviderError
@@ -81,8 +81,9 @@ def _workplace(weights: Weights, folder: Path) -> Iterator[Path]:
 def _sweep(folder: Path) -> None:
     """Remove what an installation that was killed has left; one of today may still be at work."""
     for left in folder.glob(f"{WORK}*"):
-        if time.time() - left.stat().st_mtime > STALE_S:
-            shutil.rmtree(left, ignore_errors=True)
+        with suppress(FileNotFoundError):  # its owner has just removed it
+            if time.time() - left.stat().st_mtime > STALE_S:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _download(weights: Weights, work: Path, progress: Progress, pip: Sequence[str]) -> None:
