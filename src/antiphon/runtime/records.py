@@ -93,6 +93,14 @@ class Commit(NamedTuple):
         return self.expected + len(self.entries)
 
     @property
+    def has_only_entries(self) -> bool:
+        """Whether there is nothing else to store, as in most: no task began or ended, and no snapshot is due."""
+        return (
+            not (self.taken or self.tasks or self.ended or self.moved or self.dead or self.letters)
+            and self.snapshot is None
+        )
+
+    @property
     def is_empty(self) -> bool:
         """Whether there is nothing to store: all letters were refused, and none of them had been stored."""
         return not (self.entries or self.taken or self.birth or self.tasks or self.dead)

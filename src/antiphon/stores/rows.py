@@ -87,16 +87,17 @@ def letter_from(root: str, row: Row) -> Letter:
 
 def entry_row(entry: Entry) -> Row:
     """An entry as columns; what has its default is left out of the last, its body."""
-    body: dict[str, Any] = {"event": entry.event}
-    if entry.value is not None:
-        body["value"] = entry.value
-    if entry.status is not None:
-        body["status"] = entry.status
-    if entry.emitted:
-        body["emitted"] = entry.emitted
-    if entry.timer is not None:
-        body["timer"] = entry.timer
-    return (entry.seq, entry.at, entry.to, entry.letter, encoded(body))
+    _, seq, at, to, event, letter, value, status, emitted, timer = entry
+    body: dict[str, Any] = {"event": event}
+    if value is not None:
+        body["value"] = value
+    if status is not None:
+        body["status"] = status
+    if emitted:
+        body["emitted"] = emitted
+    if timer is not None:
+        body["timer"] = timer
+    return (seq, at, to, letter, encoded(body))
 
 
 def entry_from(root: str, row: Row) -> Entry:

@@ -200,22 +200,20 @@ class SqliteStore:
             self._apply_together(commits)
         else:  # those of one tree follow on each other
             self._apply_in_turn(commits)
-        for commit in commits:
-            for letter in commit.letters:
-                if self._find(letter.root) is not None:
-                    self._put(letter)
+        for letter in [letter for commit in commits for letter in commit.letters]:
+            if self._find(letter.root) is not None:
+                self._put(letter)
 
     def _apply_together(self, commits: Sequence[Commit]) -> None:
         """Store commits of different trees at once; of several that cannot be stored, the first is named."""
-        connection = self._db()
-        connection.execute("savepoint together")
         try:
             self._apply(commits)
         except (RuntimeFault, sqlite3.IntegrityError):
-            connection.execute("rollback to together")
+            # Nothing came before in this transaction; a savepoint would copy every page that is changed.
+            self._db().execute("rollback")
             self._numbers.clear()
+            self._db().execute("begin immediate")
             self._apply_in_turn(commits)
-        connection.execute("release together")
 
     def _apply_in_turn(self, commits: Sequence[Commit]) -> None:
         for commit in commits:
@@ -230,7 +228,8 @@ class SqliteStore:
         self._move(numbered)
         self._add_entries(numbered)
         for n, commit in numbered:
-            self._add_others(n, commit)
+            if not commit.has_only_entries:
+                self._add_others(n, commit)
 
     def _move(self, numbered: list[tuple[int, Commit]]) -> None:
         moves = [(commit.seq, commit.status, commit.at, n, commit.expected) for n, commit in numbered]
@@ -291,7 +290,7 @@ class SqliteStore:
         return n
 
     def _number(self, root: str) -> int:
-        n = self._find(root)
+        n = self._numbers.get(root) or self._find(root)
         if n is None:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return n
