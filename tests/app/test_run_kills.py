@@ -172,3 +172,46 @@ def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) 
         loop.dispose()
 
     assert (result["success"], result["summary"], made) == (True, "Not written.", Counter())
+
+
+@pytest.mark.parametrize("by", ["resume", "answer"])
+def test_a_run_that_was_lost_while_it_asked_can_ask_again(tmp_path: Path, by: str) -> None:
+    """S1-99: whoever lets it go on begins another run of the thread, and hears what that one asks."""
+    model = script(
+        tmp_path,
+        says("developer", "Named and not written.", after="ask_user"),
+        calls("developer", "ask_user", {"question": "Which name?"}, after="write_file"),
+        calls("developer", "write_file", {"path": "a.py", "content": GOOD}),
+    )
+
+    async def main() -> tuple[list[str], Any]:
+        store, box = MemoryStore(), Workshop(tmp_path)
+        first = await life(store, box).start()
+        settings = {"model": model, "arbiter": {"kind": "rules"}, "consent": {"mode": "ask"}, "tools": box.listed}
+        id = await Runs(first).create(team("developer"), **settings)
+        receipt = await Runs(first).start(id, "Write a.py")
+        seen = [one.seq async for one in Runs(first).until_idle(id, receipt.seq - 1)]
+        crash(first)
+        second = await life(store, box).start()
+        runs = Runs(second)
+        async with asyncio.timeout(PATIENCE_S):
+            async for one in runs.follow(id, seen[-1]):
+                if one.kind == "interrupted":
+                    break
+            receipt = await runs.resume(id) if by == "resume" else await runs.answer(id, decision="allow")
+            statuses = [one.facts["status"] async for one in runs.until_idle(id, receipt.seq) if one.kind == "status"]
+            answered = await runs.answer(id, "a.py")
+            async for one in runs.until_idle(id, answered.seq):
+                statuses += [one.facts["status"]] if one.kind == "status" else []
+        result = await runs.result(id)
+        await second.stop()
+        return statuses, result
+
+    loop = SimulatedLoop()
+    try:
+        statuses, result = loop.run_until_complete(main())
+    finally:
+        loop.dispose()
+
+    assert statuses == ["waiting", "completed"]
+    assert result["summary"] == "Named and not written."

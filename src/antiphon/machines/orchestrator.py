@@ -66,14 +66,20 @@ def give_answer(context: OrchestratorContext, event: Event, enqueue: Choice) -> 
         return
     agent = asked[0]["agentId"]
     answer = {**event, "text": choices.task_of(event) or None, "type": "ANSWER", "agentId": agent}
-    enqueue.assign({"waiting": [one for one in context["waiting"] if one["agentId"] != agent]})
+    waiting = [one for one in context["waiting"] if one["agentId"] != agent]
+    enqueue.assign({"waiting": waiting, "runId": run_of(context, event)})
     enqueue.send_to(CREW, {key: value for key, value in answer.items() if value is not None})
 
 
 def resume_agents(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
     """Let the agents go on whose process was lost."""
-    enqueue.assign({"lostAgents": []})
+    enqueue.assign({"lostAgents": [], "runId": run_of(context, event)})
     enqueue.send_to(CREW, {"type": "RESUME"})
+
+
+def run_of(context: OrchestratorContext, event: Event) -> str | None:
+    """Which run of the parent this is from now on: whoever lets it go on may have begun another."""
+    return event.get("runId") or context["runId"]
 
 
 def begin_cancelling(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
@@ -113,7 +119,8 @@ def disarm_timers(context: OrchestratorContext, event: Event, enqueue: Choice) -
 def note_guidance(context: OrchestratorContext, event: Event) -> Json:
     """What a person says meanwhile: the next agent is told."""
     text = choices.task_of(event)
-    return {"guidance": [*context["guidance"], text][-10:] if text else context["guidance"]}
+    guidance = [*context["guidance"], text][-10:] if text else context["guidance"]
+    return {"guidance": guidance, "runId": run_of(context, event)}
 
 
 def with_inputs(chart: Json) -> Json:
@@ -176,7 +183,7 @@ ACTIONS: dict[str, Any] = {
     "noteError": assign({"lastError": lambda context, event: work.failure_of(event), "now": now_of}),
     "countFailure": assign(choices.counted),
     "noteLoss": assign(note_loss),
-    "goOn": assign({"lostIn": None}),
+    "goOn": assign({"lostIn": None, "runId": run_of}),
     "beginExecution": assign(work.begin_execution),
     "endExecution": assign(work.end_execution),
     "noteSpent": assign(work.note_spent),
