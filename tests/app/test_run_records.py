@@ -173,6 +173,7 @@ def test_a_debate_is_listed_by_its_topic_and_with_its_cost() -> None:
             id = await debates.create(CONFIG)
             (view,) = await library.latest(kind="debate")
             assert (view.title, view.status, view.turns, view.cost_usd) == (TOPIC, "pending", 0, 0.0)
+            assert view.model == "scripted:debate"
             await debates.start(id)
             async for one in debates.follow(id):
                 if one.kind == "round_recorded":
@@ -185,6 +186,7 @@ def test_a_debate_is_listed_by_its_topic_and_with_its_cost() -> None:
             found = await debates.read(id)
 
             assert (view.title, view.status, view.turns) == (TOPIC, "completed", len(found["rounds"]))
+            assert view.model == "scripted:debate"
             assert view.cost_usd == float(found["costTracker"]["totalCost"])
 
     simulate(main)

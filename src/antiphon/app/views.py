@@ -6,6 +6,7 @@ from typing import Any
 
 from antiphon.machines.conversation.content import text_of
 from antiphon.machines.conversation.crystal import TITLE_WORDS, UNTITLED
+from antiphon.machines.debating.config import reference
 
 Json = Mapping[str, Any]
 NOTHING_SAID: Json = {"messages": {}, "branches": {}, "closed": {}, "branch": "main", "checkpoints": {}}
@@ -56,6 +57,7 @@ class Work:
     """What a list shows of a run or a debate: what it is about, and how far it came."""
 
     title: str
+    model: str | None
     turns: int
     cost_usd: float
     error: str | None
@@ -67,17 +69,24 @@ def work_of(snapshot: Json, last_words: Json | None) -> Work | None:
     config, child = context["config"], snapshot["children"].get(context["kind"])
     known = child["snapshot"]["context"] if child is not None else last_words or {}
     if context["kind"] == "run":
-        turns, error = (
-            known.get("iterationCount", known.get("iterations", 0)),
-            known.get("lastError", known.get("error")),
-        )
-        return Work(known.get("task") or "", turns, known.get("costUsd", context["cost"]), _message(error))
+        turns = known.get("iterationCount", known.get("iterations", 0))
+        error = known.get("lastError", known.get("error"))
+        cost = known.get("costUsd", context["cost"])
+        return Work(known.get("task") or "", config.get("model"), turns, cost, _message(error))
     if context["kind"] == "debate":
         told = known.get("result", known)
-        topic, error = config.get("topic") or "", told.get("lastError")
+        speakers = told.get("participants") or config.get("participants") or []
+        given = [one["model"] for one in speakers if one.get("model")] or config.get("models") or []
+        models = dict.fromkeys(map(_named, given))
         cost = float((told.get("costTracker") or {}).get("totalCost", context["cost"]))
-        return Work(topic, len(told.get("rounds") or []), cost, _message(error))
+        rounds, error = len(told.get("rounds") or []), _message(told.get("lastError"))
+        return Work(config.get("topic") or "", ", ".join(models) or None, rounds, cost, error)
     return None
+
+
+def _named(model: str | Json) -> str:
+    """A model as it is given: by its reference, or in parts."""
+    return model if isinstance(model, str) else reference(model)
 
 
 def _message(error: Json | None) -> str | None:
@@ -104,7 +113,7 @@ def thread_view(id: str, snapshot: Json, updated: int, last_words: Json | None =
             context["kind"],
             snapshot["value"],
             context.get("title") or work.title or UNTITLED,
-            context["config"].get("model"),
+            work.model,
             "",
             work.turns,
             work.cost_usd,
