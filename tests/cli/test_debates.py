@@ -75,15 +75,15 @@ def test_a_debate_is_shown_by_the_start_of_its_id_or_as_the_last(capsys, held):
 
 def test_shown_as_json_it_is_the_result_and_the_export(capsys, held):
     _, out, _ = debates(capsys, "show", "last", "--json")
-    _, exported, _ = debates(capsys, "export", "last", "--to", "json")
+    _, exported, _ = debates(capsys, "export", "last", "--format", "json")
 
     assert json.loads(out) == json.loads(exported) == held["result"]
 
 
-@pytest.mark.parametrize(("to", "begin"), [("markdown", "# Should"), ("html", "<!doctype html>"), ("json", "{\n")])
+@pytest.mark.parametrize(("to", "begin"), [("md", "# Should"), ("html", "<!doctype html>"), ("json", "{\n")])
 def test_a_debate_is_exported_in_every_format(tmp_path, capsys, held, to, begin):
-    _, out, _ = debates(capsys, "export", held["debate"], "--to", to)
-    code, said, _ = debates(capsys, "export", held["debate"], "--to", to, "--output", tmp_path / "told")
+    _, out, _ = debates(capsys, "export", held["debate"], "--format", to)
+    code, said, _ = debates(capsys, "export", held["debate"], "--format", to, "--to", tmp_path / "told")
 
     assert (code, said) == (0, f"written to {tmp_path / 'told'}\n")
     assert out.startswith(begin)
@@ -92,9 +92,9 @@ def test_a_debate_is_exported_in_every_format(tmp_path, capsys, held, to, begin)
 
 def test_the_name_of_a_file_says_the_format_and_nothing_is_overwritten(tmp_path, capsys, held):
     target = tmp_path / "told.html"
-    debates(capsys, "export", "last", "--output", target)
-    code, _, err = debates(capsys, "export", "last", "--output", target)
-    wrong, _, told = debates(capsys, "export", "last", "--output", tmp_path / "told.pdf")
+    debates(capsys, "export", "last", "--to", target)
+    code, _, err = debates(capsys, "export", "last", "--to", target)
+    wrong, _, told = debates(capsys, "export", "last", "--to", tmp_path / "told.pdf")
 
     assert target.read_text().startswith("<!doctype html>")
     assert (code, "nothing is overwritten" in err) == (1, True)
@@ -116,8 +116,8 @@ def test_reading_needs_no_ownership(capsys, store, held):
 
 def test_a_debate_that_failed_is_shown_and_exported_too(tmp_path, capsys):
     failed = hold(tmp_path, capsys, "--limit", "0.11", "--max-tokens", "7000")
-    for to in ("markdown", "html", "json"):
-        code, out, _ = debates(capsys, "export", failed["debate"], "--to", to)
+    for to in ("md", "html", "json"):
+        code, out, _ = debates(capsys, "export", failed["debate"], "--format", to)
         assert (code, TOPIC in out) == (0, True)
 
 
