@@ -30,7 +30,8 @@ class Ownership:
         except BlockingIOError:
             note = file.read()
             file.close()
-            raise StoreBusy(f"{self._of} is in use by {_owner(note)}; stop it, name another file, or open this one read-only") from None
+            advice = "stop it, name another file, or open this one read-only"
+            raise StoreBusy(f"{self._of} is in use by {_owner(note)}; {advice}") from None
         except OSError as error:
             file.close()
             raise StoreError(f"{self._path}: cannot be locked: {error.strerror}; move it to a local disk") from error
