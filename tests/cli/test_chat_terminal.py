@@ -84,6 +84,26 @@ def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
     assert "\x1b[2J" not in screen.raw
 
 
+def test_what_was_typed_before_a_call_was_shown_allows_nothing(tmp_path):
+    call = {"tool": "file", "arguments": {"path": "a\u202eb"}}
+    soon = [{"text": "Soon"}, {"delay_ms": 500}, call]
+    model = script(tmp_path, ("file", [{"text": "Then not."}]), soon)
+    with Screen("chat", "-m", model) as screen:
+        screen.until(PROMPT)
+        screen.type("Go")
+        screen.until("Soon")
+        screen.type("a")
+        asked = screen.until("deny and say why > ")
+        screen.type("d")
+        screen.until("denied")
+        screen.until("Then not.")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
+        screen.end()
+
+    assert '"path": "a‹U+202E›b"' in asked
+
+
 def test_a_conversation_is_forked_rewound_and_merged(tmp_path):
     model = script(tmp_path, [{"text": "First answer."}], [{"text": "Second answer."}], [{"text": "Third answer."}])
     with Screen("chat", "-m", model, columns=120) as screen:

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
-from unicodedata import category
 
 from antiphon.cli.account import arguments_of
+from antiphon.cli.cells import written_out
 from antiphon.cli.keys import forget_typed
 from antiphon.cli.terminal import Typist
 from antiphon.cli.views import View
@@ -88,34 +88,24 @@ def shown(call: Mapping[str, Any], *, is_exact: bool) -> str:
     if not is_exact:
         return f"{head}: {arguments_of(given)}"
     if not isinstance(given, Mapping):
-        return f"{head}: {exact(str(call['arguments']))}"
+        return f"{head}: {written_out(str(call['arguments']))}"
     return "\n".join([head, *(line for key, value in given.items() for line in _argument(key, value))])
 
 
 def _argument(key: str, value: Any) -> list[str]:
     if not isinstance(value, str):
-        return [f"  {exact(key)}: {exact(json.dumps(value, ensure_ascii=False))}"]
+        return [f"  {written_out(key)}: {written_out(json.dumps(value, ensure_ascii=False))}"]
     lines = value.split("\n")
     if len(lines) == 1:
-        return [f"  {exact(key)}: {exact(value)}"]
-    return [f"  {exact(key)}:", *(f"  │ {exact(line)}" for line in lines)]
-
-
-def exact(text: str) -> str:
-    """A text in which everything that cannot be seen is written out."""
-    return "".join(_visible(character) for character in text)
-
-
-def _visible(character: str) -> str:
-    kind = category(character)[0]
-    return f"‹U+{ord(character):04X}›" if kind == "C" or (kind == "Z" and character != " ") else character
+        return [f"  {written_out(key)}: {written_out(value)}"]
+    return [f"  {written_out(key)}:", *(f"  │ {written_out(line)}" for line in lines)]
 
 
 def _why(call: Mapping[str, Any]) -> str:
     """Why a person is asked: the rule, without the call itself, which is shown."""
     reason = str(call.get("reason") or "")
     text = str(call.get("text") or "")
-    return exact(reason.replace(text, call["name"]) if text else reason)
+    return written_out(reason.replace(text, call["name"]) if text else reason)
 
 
 def parsed(arguments: Any) -> Any:

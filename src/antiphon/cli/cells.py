@@ -19,6 +19,16 @@ def harmless_lines(text: str) -> str:
     return "".join(character for character in text if category(character)[0] != "C" or character in KEPT)
 
 
+def written_out(text: str) -> str:
+    """The text in one line, in which everything that cannot be seen is written out."""
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    kind = category(character)[0]
+    return f"‹U+{ord(character):04X}›" if kind == "C" or (kind == "Z" and character != " ") else character
+
+
 def width(text: str) -> int:
     """How many cells a text takes."""
     if text.isascii():

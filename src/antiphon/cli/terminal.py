@@ -8,7 +8,9 @@ from typing import Any, Protocol, TypeVar
 from antiphon.app.errors import AppError
 from antiphon.cli.account import Account
 from antiphon.cli.background import Background
+from antiphon.cli.cells import written_out
 from antiphon.cli.dialogue import Dialogue
+from antiphon.cli.keys import forget_typed
 from antiphon.cli.patience import Patience, Quit
 from antiphon.providers.errors import ProviderError
 from antiphon.runtime.errors import RuntimeFault
@@ -83,6 +85,7 @@ class Terminal:
         return account
 
     def _permit(self, account: Account, request: Mapping[str, Any]) -> Account:
+        forget_typed()  # what was typed before the calls were shown is no answer to them
         for call in request["calls"]:
             self.view.line(f"{call['name']} ({call['risk']}) {exact(call['arguments'])}", "tool")
         try:
@@ -105,12 +108,13 @@ class Terminal:
 
 
 def exact(arguments: Any) -> str:
-    """A tool's arguments, all of them, as they will be given."""
+    """A tool's arguments, all of them, as they will be given; what cannot be seen is written out."""
     try:
         value = json.loads(arguments) if isinstance(arguments, str) else arguments
+        text = json.dumps(value, ensure_ascii=False, indent=2)
     except ValueError:
-        return str(arguments)
-    return json.dumps(value, ensure_ascii=False, indent=2)
+        text = str(arguments)
+    return "\n".join(map(written_out, text.split("\n")))
 
 
 def told(problem: BaseException) -> str:
