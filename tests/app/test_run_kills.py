@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -19,6 +19,7 @@ from tests.app.workshop import GOOD, Workshop, calls, says, script, team
 from tests.runtime.world import START, crash
 from tests.simulation.sqlite import RebootedStore
 
+T = TypeVar("T")
 PATIENCE_S = 3_600
 ID = "the-run"
 
@@ -98,11 +99,7 @@ def lived(folder: Path, store: Any, at: int, after: bool) -> tuple[bool, Any, Co
         await second.stop()
         return mortal.dead.is_set(), result, Counter(call.name for call in box.calls)
 
-    loop = SimulatedLoop()
-    try:
-        return loop.run_until_complete(main())  # type: ignore[no-any-return]
-    finally:
-        loop.dispose()
+    return simulated(main())
 
 
 async def _work(runs: Runs, id: str) -> None:
@@ -133,6 +130,31 @@ def test_a_run_killed_at_any_commit_is_resumed_and_repeats_no_finished_call(
     assert (tmp_path / "a.py").read_text() == GOOD
 
 
+async def lost_while_asking(box: Workshop, model: str) -> tuple[Runtime, str]:
+    """The second life of a run whose first process died while it asked for a permission, and the run's id."""
+    store = MemoryStore()
+    first = await life(store, box).start()
+    settings = {"model": model, "arbiter": {"kind": "rules"}, "consent": {"mode": "ask"}, "tools": box.listed}
+    id = await Runs(first).create(team("developer"), **settings)
+    receipt = await Runs(first).start(id, "Write a.py")
+    seen = [one.seq async for one in Runs(first).until_idle(id, receipt.seq - 1)]
+    crash(first)
+    second = await life(store, box).start()
+    async for one in Runs(second).follow(id, seen[-1]):
+        if one.kind == "interrupted":
+            break
+    return second, id
+
+
+def simulated(work: Coroutine[Any, Any, T]) -> T:
+    """Do something in simulated time."""
+    loop = SimulatedLoop()
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        loop.dispose()
+
+
 def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) -> None:
     """S1-99: nobody waits for ever, and what the dead process asked for is not done."""
     model = script(
@@ -142,19 +164,10 @@ def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) 
     )
 
     async def main() -> tuple[Any, Counter[str]]:
-        store, box = MemoryStore(), Workshop(tmp_path)
-        first = await life(store, box).start()
-        settings = {"model": model, "arbiter": {"kind": "rules"}, "consent": {"mode": "ask"}, "tools": box.listed}
-        id = await Runs(first).create(team("developer"), **settings)
-        receipt = await Runs(first).start(id, "Write a.py")
-        seen = [one.seq async for one in Runs(first).until_idle(id, receipt.seq - 1)]
-        crash(first)
-        second = await life(store, box).start()
-        runs = Runs(second)
+        box = Workshop(tmp_path)
         async with asyncio.timeout(PATIENCE_S):
-            async for one in runs.follow(id, seen[-1]):
-                if one.kind == "interrupted":
-                    break
+            second, id = await lost_while_asking(box, model)
+            runs = Runs(second)
             context = await runs.context(id)
             assert context is not None
             assert (context["waiting"], context["lostAgents"]) == ([], ["agent-0"])
@@ -165,11 +178,7 @@ def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) 
         await second.stop()
         return result, Counter(call.name for call in box.calls)
 
-    loop = SimulatedLoop()
-    try:
-        result, made = loop.run_until_complete(main())
-    finally:
-        loop.dispose()
+    result, made = simulated(main())
 
     assert (result["success"], result["summary"], made) == (True, "Not written.", Counter())
 
@@ -185,19 +194,10 @@ def test_a_run_that_was_lost_while_it_asked_can_ask_again(tmp_path: Path, by: st
     )
 
     async def main() -> tuple[list[str], Any]:
-        store, box = MemoryStore(), Workshop(tmp_path)
-        first = await life(store, box).start()
-        settings = {"model": model, "arbiter": {"kind": "rules"}, "consent": {"mode": "ask"}, "tools": box.listed}
-        id = await Runs(first).create(team("developer"), **settings)
-        receipt = await Runs(first).start(id, "Write a.py")
-        seen = [one.seq async for one in Runs(first).until_idle(id, receipt.seq - 1)]
-        crash(first)
-        second = await life(store, box).start()
-        runs = Runs(second)
+        box = Workshop(tmp_path)
         async with asyncio.timeout(PATIENCE_S):
-            async for one in runs.follow(id, seen[-1]):
-                if one.kind == "interrupted":
-                    break
+            second, id = await lost_while_asking(box, model)
+            runs = Runs(second)
             receipt = await runs.resume(id) if by == "resume" else await runs.answer(id, decision="allow")
             statuses = [one.facts["status"] async for one in runs.until_idle(id, receipt.seq) if one.kind == "status"]
             answered = await runs.answer(id, "a.py")
@@ -207,11 +207,7 @@ def test_a_run_that_was_lost_while_it_asked_can_ask_again(tmp_path: Path, by: st
         await second.stop()
         return statuses, result
 
-    loop = SimulatedLoop()
-    try:
-        statuses, result = loop.run_until_complete(main())
-    finally:
-        loop.dispose()
+    statuses, result = simulated(main())
 
     assert statuses == ["waiting", "completed"]
     assert result["summary"] == "Named and not written."

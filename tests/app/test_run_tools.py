@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -185,9 +187,23 @@ def test_the_shell_filter_of_an_agent_holds_before_anybody_is_asked(tmp_path: Pa
     assert os.listdir(tmp_path) == []
 
 
-async def _begun(path: Path) -> None:
-    while not path.exists() or not path.read_text().strip():
-        await asyncio.sleep(0.01)
+@contextmanager
+def doorbell(path: Path) -> Iterator[asyncio.Event]:
+    """A pipe that a command rings by writing to it."""
+    os.mkfifo(path)
+    rung, loop = asyncio.Event(), asyncio.get_running_loop()
+    door = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def ring() -> None:
+        loop.remove_reader(door)
+        rung.set()
+
+    loop.add_reader(door, ring)
+    try:
+        yield rung
+    finally:
+        loop.remove_reader(door)
+        os.close(door)
 
 
 def is_alive(pid: int) -> bool:
@@ -201,12 +217,13 @@ def is_alive(pid: int) -> bool:
 @pytest.mark.parametrize("grace_ms", [0, 100])
 def test_cancelling_an_endless_command_kills_all_that_it_started(tmp_path: Path, grace_ms: int) -> None:
     """S1-34, S1-B7: the turn is recorded as cancelled, and nothing of it lives on."""
-    troupe = alone("sleep 600 & echo $! > child; echo $$ > pid; sleep 600")
+    troupe = alone("sleep 600 & echo $! > child; echo $$ > pid; echo > begun; sleep 600")
 
     async def main(runs: Runs, tools: list[dict[str, Any]]) -> dict[str, Any]:
         id = await runs.create(team("developer"), tools=tools, **lone_run("auto", graceMs=grace_ms))
-        receipt = await runs.start(id, "Wait")
-        await _begun(tmp_path / "pid")
+        with doorbell(tmp_path / "begun") as begun:
+            receipt = await runs.start(id, "Wait")
+            await begun.wait()
         await runs.cancel(id)
         async for one in runs.follow(id, receipt.seq - 1):
             if one.kind == "run_ended":
@@ -222,12 +239,13 @@ def test_cancelling_an_endless_command_kills_all_that_it_started(tmp_path: Path,
 
 def test_a_command_in_mid_work_may_come_to_its_end_within_the_grace_time(tmp_path: Path) -> None:
     """S1-B7: its result is recorded, no more is asked of the model."""
-    troupe = alone("echo $$ > pid; until [ -e go ]; do sleep 0.02; done; echo finished > done", then="Never said.")
+    troupe = alone("echo > begun; until [ -e go ]; do sleep 0.02; done; echo finished > done", then="Never said.")
 
     async def main(runs: Runs, tools: list[dict[str, Any]]) -> tuple[dict[str, Any], list[Any]]:
         id = await runs.create(team("developer"), tools=tools, **lone_run("auto", graceMs=60_000))
-        receipt = await runs.start(id, "Wait")
-        await _begun(tmp_path / "pid")
+        with doorbell(tmp_path / "begun") as begun:
+            receipt = await runs.start(id, "Wait")
+            await begun.wait()
         await runs.cancel(id)
         (tmp_path / "go").touch()
         heard = []
