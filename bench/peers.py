@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tables import report
+
 XSTATE = "5.33.3"
 PYTHON_PEERS = {
     "python-statemachine": "3.2.2",
@@ -128,3 +130,12 @@ def last_line(text: str) -> str:
     """The last line that says something."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "no message"
+
+
+def runtime_python(cache: Path | None) -> Path | PeerUnavailable:
+    """The interpreter that has LangGraph and Burr, or why there is none."""
+    report("installing the peers")
+    try:
+        return provide_python(open_cache(cache), RUNTIME_PEERS, "runtime")
+    except PeerUnavailable as reason:
+        return reason

@@ -18,7 +18,7 @@ from typing import Any
 
 from lanes import run_once
 from loops import Loop, Loops, middle, quotients
-from peers import RUNTIME_PEERS, PeerUnavailable, open_cache, provide_python
+from peers import PeerUnavailable, runtime_python
 from tables import ABSENT, print_table, ratio, report, spread
 
 LIMIT_S = 600  # a busy computer may take long
@@ -162,15 +162,6 @@ def disk(bench: Bench) -> list[Figure]:
     ]
 
 
-def provide_peers(cache: Path | None) -> Path | PeerUnavailable:
-    """The interpreter that has LangGraph and Burr, or why there is none."""
-    report("installing the peers")
-    try:
-        return provide_python(open_cache(cache), RUNTIME_PEERS, "runtime")
-    except PeerUnavailable as reason:
-        return reason
-
-
 def read_options() -> Any:
     """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -183,7 +174,7 @@ def read_options() -> Any:
 def main() -> None:
     """Take every figure, print them, and write the JSON file if asked to."""
     options = read_options()
-    with Bench(provide_peers(options.cache), 3 if options.quick else 7) as bench:
+    with Bench(runtime_python(options.cache), 3 if options.quick else 7) as bench:
         used = [figure for store in STORES for figure in cpu(bench, store)]
         left = disk(bench)
     report("")

@@ -17,7 +17,7 @@ from typing import Any
 from durable.turns import MESSAGE_LENGTH
 from lanes import run_once
 from loops import Loop, Loops, middle, quotients
-from peers import RUNTIME_PEERS, PeerUnavailable, open_cache, provide_python
+from peers import PeerUnavailable, runtime_python
 from tables import ABSENT, print_table, ratio, report, spread
 
 LIMIT_S = 120
@@ -178,15 +178,6 @@ def restore_ms(bench: Bench, machine: str, tail: int) -> float | None:
     return bench.answer(f"restoring {machine!r}", lambda: look).get("ms")
 
 
-def provide_peers(cache: Path | None) -> Path | PeerUnavailable:
-    """The interpreter that has LangGraph and Burr, or why there is none."""
-    report("installing the peers")
-    try:
-        return provide_python(open_cache(cache), RUNTIME_PEERS, "runtime")
-    except PeerUnavailable as reason:
-        return reason
-
-
 def read_options() -> Any:
     """The command line."""
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -205,7 +196,7 @@ def main() -> None:
     """Take every figure, print them, and write the JSON file if asked to."""
     options = read_options()
     with TemporaryDirectory(prefix="antiphon-bench-") as folder:
-        bench = Bench(Path(folder), provide_peers(options.cache), is_quick=options.quick)
+        bench = Bench(Path(folder), runtime_python(options.cache), is_quick=options.quick)
         figures = take(bench)
     report("")
     head = ["", "antiphon", "LangGraph", "Burr", "goal"]
