@@ -15,6 +15,8 @@ from tests.runtime.world import runtime, simulate
 class SlowDisk(MemoryStore):
     """Writes at once, and is durable when told so."""
 
+    is_swift = False
+
     def __init__(self) -> None:
         super().__init__()
         self.is_slow, self.fails = False, False

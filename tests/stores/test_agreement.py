@@ -2,7 +2,6 @@
 
 import asyncio
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -99,7 +98,7 @@ def commit_of(drawn, slip, seqs):
     expected = seqs.get(root, 0) + slip
     entries = enumerate(drawn.get("entries", ()), expected + 1)
     given["entries"] = tuple(entry._replace(root=root, seq=seq) for seq, entry in entries)
-    given["tasks"] = tuple(replace(task, root=root) for task in drawn.get("tasks", ()))
+    given["tasks"] = tuple(task._replace(root=root) for task in drawn.get("tasks", ()))
     commit = Commit(expected=expected, **given)
     seqs[root] = commit.seq
     return commit

@@ -41,7 +41,7 @@ class Actor(Generic[S, E]):
 
     __slots__ = (
         "__weakref__", "_audience", "_id", "_idle", "_mailbox", "_number", "_private", "_quick", "_snapshot",
-        "_state", "_timers", "input", "logic", "parent", "pending", "ref", "src", "sync_snapshot",
+        "_state", "_timers", "input", "logic", "parent", "pending", "src", "sync_snapshot",
         "system", "system_id",
     )  # fmt: skip
 
@@ -68,7 +68,6 @@ class Actor(Generic[S, E]):
         self._number, self._id = next(_sessions), id
         self.input, self.parent, self.sync_snapshot, self.system_id = input, parent, sync_snapshot, system_id
         self.src = src if src is not None else logic
-        self.ref = ref
         if ref is not None:
             ref.actor = self
         self._state, self._idle, self._quick = NOT_STARTED, False, False
@@ -223,10 +222,9 @@ class Actor(Generic[S, E]):
         if self.system_id is not None:
             self.system.claim(self.system_id, self)
         self._state = RUNNING
-        began: dict[str, Any] = {"type": "xstate.init"}
-        if self.input is not None:
-            began["input"] = self.input
-        self.system.tell("@xstate.event", self, source=self.parent, event=began)
+        began = {"type": "xstate.init"} if self.input is None else {"type": "xstate.init", "input": self.input}
+        if self.system.inspectors is not None:
+            self.system.tell("@xstate.event", self, source=self.parent, event=began)
         if self._snapshot.status == "error":
             self._end_in_error(self._snapshot.error)
             return self
@@ -236,7 +234,8 @@ class Actor(Generic[S, E]):
             except Exception as error:
                 self._fail(error)
                 return self
-        self._begin_pending()
+        if self.pending:
+            self._begin_pending()
         self._update(self._snapshot, began)
         if self._state == RUNNING:
             self._idle = True
@@ -370,30 +369,29 @@ class Actor(Generic[S, E]):
     def _update(self, snapshot: Any, event: Any) -> None:
         """Publish a snapshot, then let the rest of its effects happen."""
         self._snapshot = snapshot
-        pending, self.pending = self.pending, ()
-        try:
-            for effect in pending:
-                self.logic.deliver(self, effect)
-        except Exception as error:  # no clock to set a timer on, for one
-            self._snapshot = snapshot = after_failure(snapshot, error)
-        match snapshot.status:
-            case "active":
-                self._show(snapshot)
-            case "done":
-                self._show(snapshot)
-                self._close()
-                self._complete()
-                if self.parent is not None:
-                    done = {"type": f"xstate.done.actor.{self.id}", "output": snapshot.output, "actorId": self.id}
-                    self.system.relay(self, self.parent, done)
-            case "error":
-                self._end_in_error(snapshot.error)
-        if self.system.is_inspected:
+        if self.pending:
+            pending, self.pending = self.pending, ()
+            try:
+                for effect in pending:
+                    self.logic.deliver(self, effect)
+            except Exception as error:  # no clock to set a timer on, for one
+                self._snapshot = snapshot = after_failure(snapshot, error)
+        status, audience = snapshot.status, self._audience
+        if status == "error":
+            self._end_in_error(snapshot.error)
+        elif status == "active":
+            if audience is not None:
+                audience.next(snapshot)
+        elif status == "done":
+            if audience is not None:
+                audience.next(snapshot)
+            self._close()
+            self._complete()
+            if self.parent is not None:
+                done = {"type": f"xstate.done.actor.{self.id}", "output": snapshot.output, "actorId": self.id}
+                self.system.relay(self, self.parent, done)
+        if self.system.inspectors is not None:
             self.system.tell("@xstate.snapshot", self, event=event, snapshot=snapshot)
-
-    def _show(self, snapshot: Any) -> None:
-        if self._audience is not None:
-            self._audience.next(snapshot)
 
     def _tell_parent(self, snapshot: Any) -> None:
         if snapshot.status == "active" and self.parent is not None and not self.system.quiet:
@@ -429,7 +427,8 @@ class Actor(Generic[S, E]):
         if self._mailbox:
             self._mailbox.clear()
         self._state, self._idle, self._quick = STOPPED, False, False
-        self.system.release(self)
+        if self.system_id is not None:
+            self.system.release(self)
 
     def _complete(self) -> None:
         if self._audience is not None:
@@ -443,6 +442,11 @@ class Actor(Generic[S, E]):
         if self._timers is None:
             self._timers = Timers(self)
         return self._timers
+
+    @property
+    def has_timers(self) -> bool:
+        """Whether the actor has ever set one."""
+        return self._timers is not None
 
     def __repr__(self) -> str:
         return f"Actor({self.id!r}, {self._snapshot!r})"

@@ -65,8 +65,9 @@ class InProcess:
         actor.timers.cancel(id)
 
     def cancel_timers(self, actor: Any) -> None:
-        """Forget all delayed events of an actor that has ended."""
-        actor.timers.cancel_all()
+        """Forget all delayed events of an actor that has ended; most have none."""
+        if actor.has_timers:
+            actor.timers.cancel_all()
 
     def start(self, actor: Any, logic: Any) -> None:
         """Begin the work an actor stands for."""

@@ -120,8 +120,13 @@ class MachineLogic:
 
     def _go_over(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
         """Prepare the effects of a step in order, telling inspectors of each microstep in its place."""
+        if step.trace is None:
+            for effect in step.effects:
+                if type(effect) in FIRST:
+                    prepare(actor, effect)
+            return
         start = 0
-        for microstep, end in zip(step.trace or (), step.marks, strict=True):
+        for microstep, end in zip(step.trace, step.marks, strict=True):
             for effect in step.effects[start:end]:
                 prepare(actor, effect)
             # Entering the initial state is part of creating the actor and no microstep of its own.
@@ -142,53 +147,26 @@ class MachineLogic:
             self._create(actor, effect.ref)
 
     def prepare(self, actor: Any, effect: effects.Effect, starting: bool = False) -> None:
-        """The first pass over an effect."""
-        match effect:
-            case effects.Call():
+        """The first pass over an effect; of a machine that starts, the children exist already."""
+        if isinstance(effect, effects.SpawnChild):
+            if not starting:
+                self._create(actor, effect.ref)
+            if not effect.assigned:
                 self._announce(actor, effect)
-                actor.system.host.call(actor, effect)
-            case effects.SpawnChild():
-                if not starting:
-                    self._create(actor, effect.ref)
-                if not effect.assigned:
-                    self._announce(actor, effect)
-            case effects.StopChild():
-                self._announce(actor, effect)
-                child = effect.ref.actor
-                _release_all(actor.system, child)
-                if not child.is_running:
-                    child.end()
-            case effects.Log():
-                self._announce(actor, effect)
-                actor.system.logger(*(part for part in (effect.label,) if part), effect.value)
-            case effects.Finish():
-                pass
-            case _:
-                self._announce(actor, effect)
+        elif not isinstance(effect, effects.Finish):
+            self._announce(actor, effect)
+            first = FIRST.get(type(effect))
+            if first is not None:
+                first(actor, effect)
 
     def deliver(self, actor: Any, effect: effects.Effect) -> None:
         """The second pass over an effect."""
-        match effect:
-            case effects.SendTo():
-                target = _addressee(actor, effect.target)
-                if effect.delay is None:
-                    actor.system.relay(actor, target, effect.event)
-                else:
-                    actor.system.host.set_timer(actor, target, effect.event, effect.delay, effect.id)
-            case effects.Raise() if effect.delay is not None:
-                actor.system.host.set_timer(actor, actor, effect.event, effect.delay, effect.id)
-            case effects.Cancel():
-                actor.system.host.cancel_timer(actor, effect.send_id)
-            case effects.Emit():
-                actor.system.host.emit(actor, effect.event)
-            case effects.SpawnChild():
-                if not effect.ref.actor.is_stopped:
-                    effect.ref.actor.start()
-            case effects.StopChild():
-                effect.ref.actor.end()
+        second = SECOND.get(type(effect))
+        if second is not None:
+            second(actor, effect)
 
     def _announce(self, actor: Any, effect: effects.Effect) -> None:
-        if actor.system.is_inspected:
+        if actor.system.inspectors is not None:
             actor.system.tell("@xstate.action", actor, action=effect)
 
     def _create(self, actor: Any, ref: ActorRef, snapshot: Any = None) -> None:
@@ -210,10 +188,72 @@ def surroundings(actor: Any) -> Surroundings:
     return Surroundings(actor, actor.system, actor.parent is not None)
 
 
+def _call(actor: Any, effect: effects.Call) -> None:
+    actor.system.host.call(actor, effect)
+
+
+def _log(actor: Any, effect: effects.Log) -> None:
+    actor.system.logger(*(part for part in (effect.label,) if part), effect.value)
+
+
+def _let_go(actor: Any, effect: effects.StopChild) -> None:
+    child = effect.ref.actor
+    _release_all(actor.system, child)
+    if not child.is_running:
+        child.end()
+
+
+def _send(actor: Any, effect: effects.SendTo) -> None:
+    target = _addressee(actor, effect.target)
+    if effect.delay is None:
+        actor.system.relay(actor, target, effect.event)
+    else:
+        actor.system.host.set_timer(actor, target, effect.event, effect.delay, effect.id)
+
+
+def _raise_later(actor: Any, effect: effects.Raise) -> None:
+    if effect.delay is not None:
+        actor.system.host.set_timer(actor, actor, effect.event, effect.delay, effect.id)
+
+
+def _cancel(actor: Any, effect: effects.Cancel) -> None:
+    actor.system.host.cancel_timer(actor, effect.send_id)
+
+
+def _emit(actor: Any, effect: effects.Emit) -> None:
+    actor.system.host.emit(actor, effect.event)
+
+
+def _start(actor: Any, effect: effects.SpawnChild) -> None:
+    if not effect.ref.actor.is_stopped:
+        effect.ref.actor.start()
+
+
+def _end(actor: Any, effect: effects.StopChild) -> None:
+    effect.ref.actor.end()
+
+
+# What the two passes do, by kind of effect. Children are created by their parent's logic, which knows how.
+FIRST: dict[type[effects.Effect], Callable[[Any, Any], None] | None] = {
+    effects.Call: _call,
+    effects.Log: _log,
+    effects.SpawnChild: None,
+    effects.StopChild: _let_go,
+}
+SECOND: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
+    effects.SendTo: _send,
+    effects.Raise: _raise_later,
+    effects.Cancel: _cancel,
+    effects.Emit: _emit,
+    effects.SpawnChild: _start,
+    effects.StopChild: _end,
+}
+
+
 def _release_all(system: Any, actor: Any) -> None:
     """Free the names of an actor and its descendants at once, so that a successor may take them."""
-    children = getattr(actor.get_snapshot(), "children", None) or {}
-    for ref in children.values():
+    children = getattr(actor.get_snapshot(), "children", None)
+    for ref in children.values() if children else ():
         if ref is not None:
             _release_all(system, ref.actor)
     system.release(actor)

@@ -8,6 +8,7 @@ from antiphon.actors.errors import NoEventLoop
 from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
 from antiphon.actors.loop import running_loop
 
+AWAITABLE = (CoroutineType, Awaitable)  # most are coroutines, which is quicker to see
 Safety = Literal["repeat", "report", "once"]
 RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject", "xstate.stream.next", "xstate.stop"
 
@@ -84,7 +85,7 @@ def from_stream(function: Callable[..., Any], *, safety: Safety = "report") -> A
 
 async def _run_task(actor: Any, work: Any) -> None:
     try:
-        result = await work if isinstance(work, Awaitable) else work
+        result = await work if isinstance(work, AWAITABLE) else work
     except Exception as error:
         _settle(actor, REJECT, error)
     except BaseException as error:

@@ -1,14 +1,16 @@
 """An immutable map of children in which adding the ten-thousandth costs what the first did.
 
-Only the newest version holds a table. Every older one holds the single change that leads back from
-the version after it, so an update is O(1) and shares everything. Reading an old version walks those
-changes once and turns it into the one that holds the table (Baker's rerooting).
+A small map is copied when it changes. Of a large one only the newest version holds a table. Every older
+one holds the single change that leads back from the version after it, so an update is O(1) and shares
+everything. Reading an old version walks those changes once and turns it into the one that holds the
+table (Baker's rerooting).
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+SMALL = 8
 
 
 class Children(Mapping[str, T], Generic[T]):
@@ -32,6 +34,11 @@ class Children(Mapping[str, T], Generic[T]):
         """This map without that child."""
         return self._derive(key, None) if key in self._own() else self
 
+    def get(self, key: str, default: Any = None) -> Any:
+        """The child of that id, if there is one."""
+        found = self._own().get(key)
+        return default if found is None else found[1]
+
     def __getitem__(self, key: str) -> T:
         return self._own()[key][1]
 
@@ -52,11 +59,12 @@ class Children(Mapping[str, T], Generic[T]):
         table = self._own()
         newer: Children[T] = Children()
         newer._next = self._next + 1
-        # An empty map has nothing to share, and the one all actors start with must not link them.
-        if table:
-            newer._table = table
+        if len(table) <= SMALL:
+            mine = newer._table = table.copy()
+        else:
+            mine = newer._table = table
             self._yield_table(newer, key, table.get(key))
-        _put(newer._own(), key, entry)
+        _put(mine, key, entry)
         return newer
 
     def _own(self) -> dict[str, tuple[int, T]]:

@@ -5,10 +5,10 @@ from typing import Any
 
 from antiphon.chart.errors import EventError
 from antiphon.chart.ops import checked
+from antiphon.chart.persist import is_plain
 
 _encode = json.JSONEncoder(allow_nan=False).encode  # made once: json.dumps would make one for every event
 OWN = ("xstate.", "antiphon.")
-TEXT, PLAIN = frozenset((str,)), frozenset((str, int, bool, type(None)))
 
 
 def admissible(event: Any) -> Any:
@@ -24,10 +24,9 @@ def admissible(event: Any) -> Any:
 
 def not_json(value: Any) -> str | None:
     """Why a value is not JSON, if it is not."""
-    if type(value) is dict and TEXT.issuperset(map(type, value)) and PLAIN.issuperset(map(type, value.values())):
-        return None  # as most events are
     try:
-        _encode(value)
+        if not is_plain(value):
+            _encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         return str(error)
     return None

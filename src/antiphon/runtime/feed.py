@@ -4,11 +4,11 @@ Recent entries are kept in memory, so readers who keep up cost no query. One who
 reads from the store, a page at a time, at its own pace.
 """
 
-import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from itertools import takewhile
 
+from antiphon.runtime.bell import Gong
 from antiphon.runtime.records import Entry
 from antiphon.runtime.store import Store
 
@@ -18,12 +18,20 @@ RECENT, PAGE = 256, 500
 class _Tail:
     """The latest entries of one tree, and who waits for more."""
 
-    __slots__ = ("entries", "readers", "wake")
+    __slots__ = ("entries", "gong", "readers")
 
     def __init__(self) -> None:
         self.entries: deque[Entry] = deque(maxlen=RECENT)
-        self.wake: asyncio.Event = asyncio.Event()
+        self.gong = Gong()
         self.readers = 0
+
+    def after(self, seq: int) -> list[Entry] | None:
+        """What comes after a sequence number, if this reaches back that far."""
+        entries = self.entries
+        if not entries or entries[0].seq > seq + 1:
+            return None
+        # The newest come last, and who keeps up lacks only those: the others are not even looked at.
+        return list(takewhile(lambda entry: entry.seq > seq, reversed(entries)))[::-1]
 
 
 class Feeds:
@@ -39,7 +47,7 @@ class Feeds:
         tail = self._tails.get(root)
         if tail is not None and entries:
             tail.entries.extend(entries)
-            self._rouse(tail)
+            tail.gong.strike()
 
     async def follow(self, root: str, after: int = 0) -> AsyncIterator[Entry]:
         """Every entry after a sequence number, once, in order."""
@@ -47,32 +55,23 @@ class Feeds:
         tail.readers += 1
         try:
             while not self._closed:
-                wake = tail.wake
-                found = await self._next(tail, root, after)
+                strokes = tail.gong.strokes
+                found = tail.after(after)
+                if found is None:
+                    found = await self._store.entries(root, after, PAGE)
                 for entry in found:
                     after = entry.seq
                     yield entry
-                if not found and wake is tail.wake and not self._closed:
-                    await wake.wait()
+                # Nothing was published meanwhile, so whoever has seen this page, or nothing, has seen it all.
+                if strokes == tail.gong.strokes and len(found) < PAGE and not self._closed:
+                    await tail.gong.wait()
         finally:
             tail.readers -= 1
             if tail.readers == 0:
                 self._tails.pop(root, None)
 
-    async def _next(self, tail: _Tail, root: str, after: int) -> list[Entry]:
-        """What comes after, from memory if it reaches back that far, else one page of what is stored."""
-        if tail.entries and tail.entries[0].seq <= after + 1:
-            # The newest come last, and who keeps up lacks only those: the others are not even looked at.
-            new = list(takewhile(lambda entry: entry.seq > after, reversed(tail.entries)))
-            return new[::-1]
-        return await self._store.entries(root, after, PAGE)
-
     def close(self) -> None:
         """End all feeds."""
         self._closed = True
         for tail in self._tails.values():
-            self._rouse(tail)
-
-    def _rouse(self, tail: _Tail) -> None:
-        woken, tail.wake = tail.wake, asyncio.Event()
-        woken.set()
+            tail.gong.strike()

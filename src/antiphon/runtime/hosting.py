@@ -4,7 +4,6 @@ What was noted becomes part of the step's commit, and happens once that is store
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from antiphon.chart.effects import Call
@@ -12,17 +11,19 @@ from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task, TaskState
 
 
-@dataclass(slots=True)
 class Notes:
     """What the actors of a tree asked for during a step."""
 
-    calls: list[Callable[[], None]] = field(default_factory=list)
-    emitted: list[Any] = field(default_factory=list)
-    timers: list[Letter] = field(default_factory=list)
-    cancelled: list[str] = field(default_factory=list)
-    started: list[tuple[Task, Any]] = field(default_factory=list)
-    ended: list[tuple[str, TaskState]] = field(default_factory=list)
-    heard: list[tuple[str, Any]] = field(default_factory=list)
+    __slots__ = ("calls", "cancelled", "emitted", "ended", "heard", "started", "timers")
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+        self.emitted: list[Any] = []
+        self.timers: list[Letter] = []
+        self.cancelled: list[str] = []
+        self.started: list[tuple[Task, Any]] = []
+        self.ended: list[tuple[str, TaskState]] = []
+        self.heard: list[tuple[str, Any]] = []
 
 
 class TreeHost:
@@ -85,6 +86,8 @@ class TreeHost:
 
     def cancel_timers(self, actor: Any) -> None:
         """Note that no letter of an actor that has ended is to come."""
+        if not self.letters:
+            return
         sender = path_of(actor)
         for letter in [letter for letter in self.letters.values() if letter.sender == sender]:
             if not self.silent:

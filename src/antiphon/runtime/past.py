@@ -72,7 +72,7 @@ class Past:
         timers = [
             _moved(letter, id, token(incarnation, 1, i), later) for i, letter in enumerate(past.host.letters.values())
         ]
-        reports = [interruption(replace(task, root=id), now, fenced=False) for task in past.host.tasks.values()]
+        reports = [interruption(task._replace(root=id), now, fenced=False) for task in past.host.tasks.values()]
         commit = Commit(
             id, 0, now, past.status, birth=birth, entries=(entry,), letters=(*timers, *reports), snapshot=snapshot
         )
@@ -91,7 +91,7 @@ class Past:
 
     async def _repeat(self, tree: Tree, task: Task, start: Callable[[Task, Any], None]) -> None:
         actor = actor_at(tree.actor, task.to)
-        again = replace(task, attempt=task.attempt + 1, epoch=self._woods.epoch)
+        again = task._replace(attempt=task.attempt + 1, epoch=self._woods.epoch)
         await self._store.commit([Commit(task.root, tree.seq, self._now(), tree.status, tasks=(again,))])
         tree.host.tasks[task.to] = again
         start(again, actor.logic)

@@ -7,6 +7,8 @@ from urllib.parse import quote, unquote
 
 def path_of(actor: Any) -> str:
     """The address of an actor; the root's is empty."""
+    if actor.parent is None:
+        return ""
     parts: list[str] = []
     while actor.parent is not None:
         parts.append(_part(actor.id))
@@ -17,7 +19,9 @@ def path_of(actor: Any) -> str:
 def actor_at(root: Any, path: str) -> Any:
     """The actor at an address, or nothing."""
     actor = root
-    for part in path.split("/") if path else ():
+    if not path:
+        return actor
+    for part in path.split("/"):
         children = getattr(actor.get_snapshot(), "children", None)
         ref = None if children is None else children.get(unquote(part) if "%" in part else part)
         if ref is None:

@@ -9,6 +9,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
+from antiphon.runtime.bell import Gong
 from antiphon.runtime.records import Commit
 from antiphon.runtime.store import Store
 
@@ -23,7 +24,7 @@ class Pipeline:
         self._store, self._wake = store, wake
         self._sizes: list[int] = []  # of the commits under way, the first one first
         self._turn_s = self._flush_s = self._written_at = 0.0
-        self._calm = asyncio.Event()  # set, and replaced, whenever something has changed
+        self._gong = Gong()  # struck whenever something has changed
         self.is_writing = False
 
     @property
@@ -74,7 +75,7 @@ class Pipeline:
 
     async def changed(self) -> None:
         """Wait until something has changed."""
-        await self._calm.wait()
+        await self._gong.wait()
 
     def _written(self) -> None:
         self.is_writing = False
@@ -82,6 +83,5 @@ class Pipeline:
         self._change()
 
     def _change(self) -> None:
-        calm, self._calm = self._calm, asyncio.Event()
-        calm.set()
+        self._gong.strike()
         self._wake()

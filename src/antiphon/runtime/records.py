@@ -1,7 +1,7 @@
 """What is stored: letters, entries, tasks, and the commits that change them together.
 
-Every event makes a letter, an entry, a commit and a receipt: they are named tuples, because a frozen dataclass
-takes four times as long to make.
+Every event makes a letter, an entry, a commit, a receipt and often a task: they are named tuples, because a
+frozen dataclass takes four times as long to make.
 """
 
 from dataclasses import dataclass
@@ -42,8 +42,7 @@ class Entry(NamedTuple):
     timer: str | None = None  # the delayed letter it took, by id
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """Work outside the machine: asked for by a step, its result comes back as a letter."""
 
     id: str  # {incarnation}/{seq}/{number}: the idempotency key of whatever the task does

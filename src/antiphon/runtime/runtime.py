@@ -104,6 +104,7 @@ class Runtime:
         self.inboxes.bell.ring()
         if self._loop_task is not None:
             await self._loop_task
+        self.inboxes.bell.stop()
         self.inboxes.abandon(NotRunning("the runtime was stopped before this letter could be taken"))
         self.feeds.close()
         await self.store.close()
@@ -210,9 +211,12 @@ class Runtime:
             if self._may_store:
                 works, self._computed = self._computed, []
                 self._pipeline.enter(len(works))
-                storing = asyncio.get_running_loop().create_task(self._store_and_finish(works))
-                self._storing.add(storing)
-                storing.add_done_callback(self._storing.discard)
+                if self.store.is_swift:
+                    await self._store_and_finish(works)
+                else:
+                    storing = asyncio.get_running_loop().create_task(self._store_and_finish(works))
+                    self._storing.add(storing)
+                    storing.add_done_callback(self._storing.discard)
             await self._rest()
 
     @property
@@ -272,6 +276,7 @@ class Runtime:
         """Sleep until there is something to do; what is being stored wakes us when it is done."""
         self.inboxes.bell.silence()
         if self._may_compute or self._may_store or (self._closing and self._is_idle):
+            await asyncio.sleep(0)  # where everything is done on the spot, nothing else lets others have their turns
             return
         alarm = self.inboxes.next_alarm
         rest = REST_S if alarm is None else min(REST_S, max(0, alarm - self.now()) / 1000)

@@ -9,6 +9,11 @@ from antiphon.runtime.records import Commit, Entry, Letter, Saved, Summary, Task
 class Store(Protocol):
     """One writer's view of the store. Every method that returns has made its change durable."""
 
+    @property
+    def is_swift(self) -> bool:
+        """Whether commits are made on the spot now, because asking somebody else to make them would take longer."""
+        ...
+
     async def open(self) -> int:
         """Take ownership and give the number of this boot, greater than any before."""
         ...

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass, field
+from types import CoroutineType
 from typing import Any
 
 from antiphon.actors.callbacks import CallbackLogic
@@ -102,7 +103,15 @@ class TaskRunner:
 
     async def _run(self, task: Task, logic: Any, scope: TaskScope, deltas: "Deltas") -> None:
         try:
-            result = await _result(task, logic, scope, deltas)
+            work = logic.call(task.input, scope)
+            if isinstance(work, CoroutineType):  # as almost all are
+                result = await work
+            elif isinstance(work, AsyncIterable):
+                result = None
+                async for value in work:
+                    deltas.add(task.to, {"type": NEXT, "data": value})
+            else:
+                result = await work if isinstance(work, Awaitable) else work
         except Exception as error:
             event = {"type": REJECT, "data": described(error)}
         except asyncio.CancelledError as error:
@@ -131,15 +140,6 @@ def _outcome(result: Any) -> dict[str, Any]:
     if problem is None:
         return {"type": RESOLVE, "data": result}
     return {"type": REJECT, "data": {"name": "TypeError", "message": f"the result cannot be stored: {problem}"}}
-
-
-async def _result(task: Task, logic: Any, scope: TaskScope, deltas: "Deltas") -> Any:
-    work = logic.call(task.input, scope)
-    if isinstance(work, AsyncIterable):
-        async for value in work:
-            deltas.add(task.to, {"type": NEXT, "data": value})
-        return None
-    return await work if isinstance(work, Awaitable) else work
 
 
 class Deltas:

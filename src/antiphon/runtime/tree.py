@@ -238,19 +238,28 @@ class Tree:
             return Commit(
                 self.root, batch.expected, batch.at, status, batch.birth, None, entries, taken, snapshot=snapshot
             )
-        cancelled = {id for notes in asking for id in notes.cancelled}
+        cancelled: set[str] = set()
+        timers: list[Letter] = []
+        tasks: list[Task] = []
+        ended: list[tuple[str, TaskState]] = []
+        for notes in asking:
+            cancelled.update(notes.cancelled)
+            timers += notes.timers
+            tasks += [_kept(task) for task, _ in notes.started]
+            ended += notes.ended
         return Commit(
             self.root,
             batch.expected,
             batch.at,
             status,
-            birth=batch.birth,
-            entries=entries,
-            taken=(*batch.taken, *sorted(cancelled)),
-            letters=tuple(letter for notes in asking for letter in notes.timers if letter.id not in cancelled),
-            tasks=tuple(_kept(task) for notes in asking for task, _ in notes.started),
-            ended=tuple(ended for notes in asking for ended in notes.ended),
-            snapshot=snapshot,
+            batch.birth,
+            None,
+            entries,
+            (*batch.taken, *sorted(cancelled)),
+            tuple([letter for letter in timers if letter.id not in cancelled]) if timers else (),
+            tuple(tasks),
+            tuple(ended),
+            snapshot,
         )
 
     def _snapshot_if_due(self, status: str) -> Any:
@@ -283,7 +292,7 @@ def _ending(event: Any) -> TaskState:
 
 def _kept(task: Task) -> Task:
     """A task as it is stored: only one that may be begun again needs what it was given, which may be much."""
-    return task if task.safety == "repeat" else replace(task, input=None)
+    return task if task.safety == "repeat" else task._replace(input=None)
 
 
 def _rough_size(event: Mapping[str, Any]) -> int:

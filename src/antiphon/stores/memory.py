@@ -6,7 +6,7 @@ It keeps the rows that a durable store would keep, so that what works here works
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from antiphon.runtime.errors import Conflict, RootExists, StoreError, UnknownRoot
+from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot, Unstorable
 from antiphon.runtime.records import Commit, Entry, Letter, Saved, Summary, Task
 from antiphon.stores import rows
 from antiphon.stores.rows import Row
@@ -45,6 +45,8 @@ class _Rows:
 
 class MemoryStore:
     """All trees in one dict."""
+
+    is_swift = True
 
     def __init__(self) -> None:
         self.trees: dict[str, _Tree] = {}
@@ -230,8 +232,9 @@ def _all_checked(found: Iterable[Row]) -> list[Row]:
 def _checked(row: Row) -> Row:
     """A row, if a database could keep it."""
     for value in row:
-        if isinstance(value, str) and not rows.is_text(value):
-            raise StoreError(f"{value!r} cannot be stored: it is not valid Unicode")
-        if isinstance(value, int) and not -LARGEST <= value < LARGEST:
-            raise StoreError(f"{value} cannot be stored: it has more than 64 bits")
+        if isinstance(value, str):
+            if not (value.isascii() or rows.is_text(value)):
+                raise Unstorable(f"{value!r} cannot be stored: it is not valid Unicode")
+        elif isinstance(value, int) and not -LARGEST <= value < LARGEST:
+            raise Unstorable(f"{value} cannot be stored: it has more than 64 bits")
     return row

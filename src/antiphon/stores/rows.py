@@ -112,7 +112,8 @@ def entry_from(root: str, row: Row) -> Entry:
 
 def task_row(task: Task) -> Row:
     """A task as columns."""
-    return (task.id, task.to, task.src, encoded(task.input), task.safety, task.attempt, task.state, task.epoch)
+    input = "null" if task.input is None else encoded(task.input)  # as of most that are not to be repeated
+    return (task.id, task.to, task.src, input, task.safety, task.attempt, task.state, task.epoch)
 
 
 def task_from(root: str, row: Row) -> Task:

@@ -1,7 +1,8 @@
-"""The embedded store: one SQLite file, one process that writes, one thread that does.
+"""The embedded store: one SQLite file, one process that writes, one connection.
 
-The thread that writes also checkpoints and reads, so there is never a second checkpointer: SQLite before
-3.51.3 can lose committed pages when there are two. Everything a call changes is in one transaction.
+A thread uses it, or, where the disk is swift, the event loop itself: never both at once. So there is never a second
+checkpointer either: SQLite before 3.51.3 can lose committed pages when there are two. Everything a call changes is
+in one transaction.
 """
 
 import asyncio
@@ -10,6 +11,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
+from time import perf_counter
 from typing import Any, TypeVar
 
 from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, StoreError, UnknownRoot
@@ -20,6 +23,10 @@ from antiphon.stores.queries import queries
 from antiphon.stores.snapshots import base
 
 T = TypeVar("T")
+# Where the disk is quicker than this, a commit keeps the event loop less than a thread that has to be woken, that
+# takes turns with it for Python's lock, and that has to wake it again.
+SWIFT_S = 0.002
+LEARNING, WORST_S = 0.1, 0.01  # how much the last flush counts, and as how long at most: now and then one is slow
 
 
 class SqliteStore:
@@ -33,9 +40,16 @@ class SqliteStore:
         self._numbers: dict[str, int] = {}  # the keys of root actors in the file, by id
         self._ownership = Ownership(self.path)
         self._thread: ThreadPoolExecutor | None = None
+        self._turn = Lock()  # whose turn it is to use the connection: the thread's, or the event loop's
+        self._flush_s = 0.0  # how long the disk usually takes
         self._connection: sqlite3.Connection | None = None
 
     # -- the port ------------------------------------------------------------------------------------------------
+
+    @property
+    def is_swift(self) -> bool:
+        """Whether the disk is so quick that the event loop had better commit itself."""
+        return self._flush_s < SWIFT_S and not self._turn.locked()
 
     async def open(self) -> int:
         """Take ownership of the file and bring it up to date; to read, only look at it."""
@@ -63,6 +77,9 @@ class SqliteStore:
 
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits durable at once; letters go last, when every new tree is there."""
+        if self.is_swift and self._turn.acquire(blocking=False):
+            self._on_the_spot(commits)
+            return
         loop = asyncio.get_running_loop()
 
         def apply() -> None:
@@ -110,8 +127,16 @@ class SqliteStore:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._explained, work)
 
     def _explained(self, work: Callable[[], T]) -> T:
-        with files.explained(self.path):
+        with self._turn, files.explained(self.path):
             return work()
+
+    def _on_the_spot(self, commits: Sequence[Commit]) -> None:
+        """Commit in the event loop, whose turn it is."""
+        try:
+            with files.explained(self.path):
+                self._transaction(lambda: self._apply_all(commits))
+        finally:
+            self._turn.release()
 
     def _end_thread(self) -> None:
         if self._thread is not None:
@@ -123,7 +148,9 @@ class SqliteStore:
         connection.execute("begin immediate")
         try:
             result = work()
+            written = perf_counter()
             connection.execute("commit")
+            self._flush_s += (min(perf_counter() - written, WORST_S) - self._flush_s) * LEARNING
         except BaseException:
             # A root actor that was not stored after all leaves its number to the next one.
             self._numbers.clear()

@@ -18,6 +18,11 @@ class FaultyStore:
         """Fail no more."""
         self._fails = lambda number: False
 
+    @property
+    def is_swift(self) -> bool:
+        """As the other store is."""
+        return self._inner.is_swift
+
     async def open(self) -> int:
         """Take ownership."""
         self._count("open")

@@ -110,12 +110,12 @@ def agents_of(given: Any) -> dict[str, AgentConfig]:
     return {agent["name"]: cast(AgentConfig, dict(agent)) for agent in listed}
 
 
-def tools_for(agent: AgentConfig, tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def tools_for(agent: AgentConfig, tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The tools an agent is shown: what its filter lets through, and its own two unless they are blocked."""
     rules = agent.get("tools") or {}
-    shown = [dict(tool) for tool in tools if _passes(rules, tool["name"])]
-    own = [dict(tool) for tool in OWN_TOOLS if not _is_listed(rules.get("blocked", []), tool["name"])]
-    return [*shown, *own]
+    blocked = rules.get("blocked", [])
+    own = OWN_TOOLS if not blocked else [tool for tool in OWN_TOOLS if not _is_listed(blocked, tool["name"])]
+    return [*(tool for tool in tools if _passes(rules, tool["name"])), *own]
 
 
 def refusal(agent: AgentConfig, call: Call) -> str | None:

@@ -38,8 +38,9 @@ def plan_lines(plan: Plan | None) -> list[str]:
 
 def history_lines(history: Sequence[Mapping[str, Any]]) -> list[str]:
     """What was done lately: more of it when much failed, and the last at length."""
-    failures = [entry["result"] for entry in history].count("failure")
-    shown = history[-(RECENT_WHEN_FAILING if failures > FAILING else RECENT) :]
+    shown = history[-RECENT_WHEN_FAILING:]
+    if [entry["result"] for entry in shown].count("failure") <= FAILING:
+        shown = shown[-RECENT:]
     lines = [f"{len(history) - len(shown)} earlier turns are not shown."] if len(shown) < len(history) else []
     for place, entry in enumerate(shown, 1):
         limit = LONG if place == len(shown) else SHORT

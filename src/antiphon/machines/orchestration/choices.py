@@ -5,9 +5,9 @@ from typing import Any
 
 from antiphon.machines.orchestration.agents import default_agent, has_output_rule, next_by_rule
 from antiphon.machines.orchestration.context import OrchestratorContext, fresh_task, now_of
-from antiphon.machines.orchestration.decisions import Assignment, assignments_of, decision_of
+from antiphon.machines.orchestration.decisions import MAPPING, Assignment, assignments_of, decision_of
 from antiphon.machines.orchestration.limits import has_room
-from antiphon.machines.orchestration.plan import current_step, plan_of, ready_steps, with_step
+from antiphon.machines.orchestration.plan import Plan, current_step, plan_of, ready_steps, with_step
 from antiphon.machines.orchestration.results import error_of, results_of
 
 Event = Mapping[str, Any]
@@ -36,10 +36,10 @@ def start_task(context: OrchestratorContext, event: Event) -> Json:
 
 def name_of(event: Event) -> str:
     """The agent that an event names: a person's, an arbiter's, or one given whole."""
-    agent = event.get("agent")
-    if agent is None and isinstance(event.get("output"), Mapping):
-        agent = event["output"].get("agent")
-    named = agent.get("name") if isinstance(agent, Mapping) else agent
+    agent, output = event.get("agent"), event.get("output")
+    if agent is None and isinstance(output, MAPPING):
+        agent = output.get("agent")
+    named = agent.get("name") if isinstance(agent, MAPPING) else agent
     decision = decision_of(event)
     mode = decision.get("mode") if decision.get("type", "SELECT_MODE") == "SELECT_MODE" else None
     return str(event.get("agentName") or named or mode or "")
@@ -70,9 +70,11 @@ def chosen(context: OrchestratorContext, crew: list[Assignment]) -> Json:
 
 def choose_agent(context: OrchestratorContext, event: Event) -> Json:
     """Whom the arbiter chose: one agent, or up to four for steps that do not wait for each other."""
-    ready = [step["index"] for step in ready_steps(context["plan"])]
-    crew = assignments_of(decision_of(event), ready)
-    known = [one for one in crew if one["mode"] in context["agents"]]
+    decision = decision_of(event)
+    known: list[Assignment] = []
+    if decision.get("parallel"):
+        ready = [step["index"] for step in ready_steps(context["plan"])]
+        known = [one for one in assignments_of(decision, ready) if one["mode"] in context["agents"]]
     return chosen(context, known if len(known) > 1 else [{"mode": name_of(event), "step": None}])
 
 
@@ -100,7 +102,7 @@ def note_decision(context: OrchestratorContext, event: Event) -> Json:
     agent = name_of(event)
     known = dict(decision) if decision.get("type") else {"type": "SELECT_MODE", "mode": agent, "reason": "given"}
     output = event.get("output")
-    spent = output if isinstance(output, Mapping) else {}
+    spent = output if isinstance(output, MAPPING) else {}
     plan = context["plan"]
     if plan is not None:
         for index in decision.get("completed") or ():
@@ -127,9 +129,11 @@ def added(usage: Mapping[str, int], more: Any) -> dict[str, int]:
 
 def rule_of(context: OrchestratorContext, event: Event) -> str | None:
     """Who comes next without asking the arbiter, if an agent that worked alone says so and there is room."""
-    agent, crew = context["currentAgent"], context["crew"]
+    agent = context["currentAgent"]
+    if agent is None or not agent.get("transitions") or len(context["crew"]) > 1:
+        return None
     results = results_of(event, context["currentMode"])
-    if agent is None or len(crew) > 1 or len(results) != 1:
+    if len(results) != 1:
         return None
     [result] = results
     failures = 0 if result.get("success") else context["consecutiveFailures"] + 1
@@ -164,7 +168,7 @@ def choose_by_rule(context: OrchestratorContext) -> Json:
     return chosen(context, [{"mode": decision.get("mode") or context["currentMode"], "step": None}])
 
 
-def completes_step(context: OrchestratorContext, result: Json) -> int | None:
+def completes_step(context: OrchestratorContext, plan: Plan | None, result: Json) -> int | None:
     """The step that a successful turn has completed: its own, or the current one if its agent completes steps."""
     if not result.get("success"):
         return None
@@ -172,7 +176,7 @@ def completes_step(context: OrchestratorContext, result: Json) -> int | None:
         step: int = result["step"]
         return step
     agent = context["agents"].get(str(result.get("agent")))
-    now = current_step(context["plan"])
+    now = current_step(plan)
     if agent is None or now is None or not agent.get("completesStep"):
         return None
     return None if has_output_rule(agent, str(result.get("summary") or "")) else now["index"]

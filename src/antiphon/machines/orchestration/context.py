@@ -115,7 +115,9 @@ def bounded(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def now_of(context: OrchestratorContext, event: Mapping[str, Any]) -> float | None:
     """The latest time that is known: events bring it, the machine has no clock."""
-    output = event.get("output")
-    inner = output.get("at") if output is not None and isinstance(output, MAPPING) else None
-    times = [time for time in (event.get("at"), inner, context["now"]) if time is not None and isinstance(time, NUMBER)]
-    return max(times, default=None)
+    output, latest = event.get("output"), context["now"]
+    inner = output.get("at") if isinstance(output, MAPPING) else None
+    for time in (event.get("at"), inner):
+        if isinstance(time, NUMBER) and (latest is None or time > latest):
+            latest = time
+    return latest

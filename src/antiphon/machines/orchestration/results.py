@@ -5,6 +5,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from antiphon.answers import find_json, problems
 from antiphon.machines.conversation.content import calls_of
+from antiphon.machines.orchestration.decisions import MAPPING
 from antiphon.machines.permission_rules import call_text
 
 Json = dict[str, Any]
@@ -86,10 +87,11 @@ def joined(results: Sequence[Json]) -> Json:
 def results_of(event: Mapping[str, Any], agent: str) -> list[Json]:
     """The results that an event brings, from our crew or from somebody else's executor."""
     output = event.get("result", event.get("output"))
-    if not isinstance(output, Mapping):
+    if not isinstance(output, MAPPING):
         return [{"agent": agent, "success": True, "summary": "" if output is None else str(output)}]
-    if isinstance(output.get("results"), Sequence):
-        return [dict(result) for result in output["results"]]
+    several = output.get("results")
+    if several is not None and isinstance(several, Sequence):
+        return [dict(result) for result in several]
     summary = output.get("summary", output.get("output", ""))
     return [{"agent": agent, **output, "success": output.get("success", True), "summary": str(summary)}]
 

@@ -7,6 +7,7 @@ from antiphon.machines.orchestration.agents import MAX_ITERATIONS, tools_for
 from antiphon.machines.orchestration.briefs import agent_prompt
 from antiphon.machines.orchestration.choices import added, completes_step, counted
 from antiphon.machines.orchestration.context import OrchestratorContext, bounded, now_of
+from antiphon.machines.orchestration.decisions import MAPPING
 from antiphon.machines.orchestration.limits import share_of_budget
 from antiphon.machines.orchestration.plan import FINISHED, current_step, plan_of, with_step
 from antiphon.machines.orchestration.results import Failure, entry_of, error_of, results_of
@@ -113,7 +114,7 @@ def keep_result(context: OrchestratorContext, event: Event) -> Json:
     plan, conversations, consent = context["plan"], dict(context["conversations"]), context["consent"]
     for result in results:
         plan = plan_of(result.get("planUpdates"), plan)
-        step = completes_step({**context, "plan": plan}, result)
+        step = completes_step(context, plan, result)
         if plan is not None and step is not None:
             plan = with_step(plan, step, "complete", str(result.get("agent")))
         elif plan is not None and result.get("step") is not None and not result.get("success"):
@@ -156,7 +157,7 @@ def record_execution(context: OrchestratorContext, event: Event) -> Json:
 def failure_of(event: Event) -> Failure:
     """The error that an event brings, also inside the result of an agent that failed outright."""
     output = event.get("result", event.get("output"))
-    inner = output.get("error") if isinstance(output, Mapping) else None
+    inner = output.get("error") if isinstance(output, MAPPING) else None
     return error_of(event.get("error", inner))
 
 
@@ -169,7 +170,7 @@ def has_failed_outright(context: OrchestratorContext, event: Event) -> bool:
 def record_failure(context: OrchestratorContext, event: Event) -> Json:
     """The history with the turn that failed, and with what it did before."""
     results: list[Json] = [{"agent": context["currentMode"], "success": False, "error": context["lastError"]}]
-    if isinstance(event.get("output"), Mapping):
+    if isinstance(event.get("output"), MAPPING):
         results = results_of(event, context["currentMode"])
     ended = now_of(context, event)
     entries = [entry_of(result, context["executionStartedAt"], ended) for result in results]
@@ -182,7 +183,7 @@ def record_cancelled(context: OrchestratorContext, event: Event) -> Json:
         return {}
     ended = now_of(context, event)
     results = [{"agent": one["mode"], "step": one.get("step"), "cancelled": True} for one in context["crew"]]
-    if isinstance(event.get("output"), Mapping):
+    if isinstance(event.get("output"), MAPPING):
         # A tool came to its end within the grace time: what the agents did until then is known.
         results = results_of(event, context["currentMode"])
     entries = [entry_of(result, context["executionStartedAt"], ended) for result in results]

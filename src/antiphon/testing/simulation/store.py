@@ -39,6 +39,11 @@ class FaultyStore:
         self._inner, self._process, self._weather = inner, process, weather
         self._turn = asyncio.Lock()
 
+    @property
+    def is_swift(self) -> bool:
+        """As the other store is."""
+        return self._inner.is_swift
+
     async def open(self) -> int:
         """Take ownership."""
         return await self._do("open", self._inner.open)
