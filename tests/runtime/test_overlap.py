@@ -172,3 +172,49 @@ def test_while_a_commit_is_written_nothing_is_computed() -> None:
         assert not found.is_writing
 
     simulate(main)
+
+
+def test_a_machine_whose_timers_are_always_due_lets_others_have_their_turns() -> None:
+    async def main() -> None:
+        machine = create_machine(
+            {
+                "id": "busy",
+                "context": {"n": 0},
+                "initial": "on",
+                "states": {
+                    "on": {
+                        "after": {
+                            0: [
+                                {"guard": "isTired", "target": "off"},
+                                {"target": "on", "reenter": True, "actions": "count"},
+                            ]
+                        }
+                    },
+                    "off": {},
+                },
+            },
+            actions={"count": assign({"n": lambda context: context["n"] + 1})},
+            guards={"isTired": lambda context: context["n"] >= 1000},
+        )
+        async with runtime(MemoryStore(), machine) as host:
+            root = await host.create("busy")
+            await turn_of_the_loop()
+            tree = await host.woods.tree(root)
+            assert 0 < tree.actor.get_snapshot().context["n"] < 1000
+
+    simulate(main)
+
+
+def test_others_have_their_turns_between_commits_on_the_spot() -> None:
+    async def main() -> None:
+        taken: list[str] = []
+        async with runtime(MemoryStore(), counter(taken)) as host:
+            root = await host.create("counter")
+            sending = [asyncio.create_task(host.send(root, {"type": "ADD", "of": "a"})) for _ in range(100)]
+            seen = set()
+            while not all(one.done() for one in sending):
+                seen.add(len(taken))
+                await asyncio.sleep(0)
+            assert len(seen) > 3
+
+    simulate(main)

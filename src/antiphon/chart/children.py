@@ -18,9 +18,9 @@ class Children(Mapping[str, T], Generic[T]):
 
     __slots__ = ("_change", "_later", "_next", "_table")
 
-    def __init__(self) -> None:
-        self._table: dict[str, tuple[int, T]] | None = {}
-        self._next = 0
+    def __init__(self, table: dict[str, tuple[int, T]] | None = None, next: int = 0) -> None:
+        self._table: dict[str, tuple[int, T]] | None = {} if table is None else table
+        self._next = next
         self._later: Children[T] | None = None
         self._change: tuple[str, tuple[int, T] | None] | None = None
 
@@ -57,14 +57,10 @@ class Children(Mapping[str, T], Generic[T]):
 
     def _derive(self, key: str, entry: tuple[int, T] | None) -> "Children[T]":
         table = self._own()
-        newer: Children[T] = Children()
-        newer._next = self._next + 1
-        if len(table) <= SMALL:
-            mine = newer._table = table.copy()
-        else:
-            mine = newer._table = table
+        newer: Children[T] = Children(table.copy() if len(table) <= SMALL else table, self._next + 1)
+        if newer._table is table:
             self._yield_table(newer, key, table.get(key))
-        _put(mine, key, entry)
+        _put(newer._own(), key, entry)
         return newer
 
     def _own(self) -> dict[str, tuple[int, T]]:

@@ -254,8 +254,10 @@ class SqliteStore:
         ]
         self._move(numbered)
         self._add_entries(numbered)
-        for n, commit in numbered:
-            if not commit.has_only_entries:
+        others = [(n, commit) for n, commit in numbered if not commit.has_only_entries]
+        if others:
+            self._add_tasks(others)
+            for n, commit in others:
                 self._add_others(n, commit)
 
     def _move(self, numbered: list[tuple[int, Commit]]) -> None:
@@ -279,6 +281,16 @@ class SqliteStore:
             twice = next((letter for n, seq, letter in applied if self._applied(n, letter) != seq), None)
             raise Conflict(f"letter {twice!r} was applied before") from error
 
+    def _add_tasks(self, numbered: list[tuple[int, Commit]]) -> None:
+        """The tasks that began, and then how tasks ended: one may do both in a step."""
+        begun = [(n, *rows.task_row(task)) for n, commit in numbered for task in commit.tasks]
+        ended = [(state, n, id) for n, commit in numbered for id, state in commit.ended]
+        if begun and self._db().executemany(self._sql["add_task"], begun).rowcount != len(begun):
+            roots = ", ".join(repr(commit.root) for _, commit in numbered)
+            raise Conflict(f"a task of {roots} belongs to another root actor: {', '.join(id for _, id, *_ in begun)}")
+        if ended:
+            self._db().executemany(self._sql["end_task"], ended)
+
     def _add_others(self, n: int, commit: Commit) -> None:
         """What few steps have."""
         execute, sql = self._db().execute, self._sql
@@ -287,11 +299,6 @@ class SqliteStore:
             execute(sql["change_version"], (version, hash, n))
         for id in commit.taken:
             execute(sql["drop_letter"], (n, id))
-        for task in commit.tasks:
-            if execute(sql["add_task"], (n, *rows.task_row(task))).rowcount == 0:
-                raise Conflict(f"task {task.id!r} belongs to another root actor than {commit.root!r}")
-        for id, state in commit.ended:
-            execute(sql["end_task"], (state, n, id))
         if commit.snapshot is not None:
             execute(sql["save_snapshot"], (rows.encoded(commit.snapshot), commit.seq, n))
         for letter, error in commit.dead:

@@ -42,10 +42,11 @@ def history_lines(history: Sequence[Mapping[str, Any]]) -> list[str]:
     if [entry["result"] for entry in shown].count("failure") <= FAILING:
         shown = shown[-RECENT:]
     lines = [f"{len(history) - len(shown)} earlier turns are not shown."] if len(shown) < len(history) else []
-    for place, entry in enumerate(shown, 1):
-        limit = LONG if place == len(shown) else SHORT
-        words = cut(entry.get("error") or entry.get("output") or "", limit)
-        lines.append(f"- {entry['agent']} ({entry['result']}): {words}")
+    last = len(shown) - 1
+    for place, entry in enumerate(shown):
+        words = entry.get("error") or entry.get("output") or ""
+        limit = LONG if place == last else SHORT
+        lines.append(f"- {entry['agent']} ({entry['result']}): {words if len(words) <= limit else cut(words, limit)}")
     return lines or ["Nothing has been done yet."]
 
 

@@ -10,6 +10,7 @@ from antiphon.runtime.store import Store
 from antiphon.testing.simulation.processes import Process
 
 T = TypeVar("T")
+SWIFT_COMMITS = 5  # so many are swift, and so many are not
 
 
 class Weather(Protocol):
@@ -38,11 +39,12 @@ class FaultyStore:
     def __init__(self, inner: Store, process: Process, weather: Weather) -> None:
         self._inner, self._process, self._weather = inner, process, weather
         self._turn = asyncio.Lock()
+        self._commits = 0
 
     @property
     def is_swift(self) -> bool:
-        """As the other store is."""
-        return self._inner.is_swift
+        """Now and then: a disk may be quick for a while."""
+        return self._commits // SWIFT_COMMITS % 2 == 1
 
     async def open(self) -> int:
         """Take ownership."""
@@ -64,6 +66,7 @@ class FaultyStore:
 
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits."""
+        self._commits += 1
 
         async def commit() -> None:
             await self._inner.commit(commits)

@@ -1,0 +1,129 @@
+"""Where the disk is swift the event loop commits itself; where it is not, a thread does."""
+
+import asyncio
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.stores import sqlite
+from antiphon.stores.sqlite import SqliteStore
+from antiphon.testing.stores.samples import newborn, steps
+
+
+class Disk:
+    """What the store sees of the time that its disk takes."""
+
+    def __init__(self) -> None:
+        self.flush_s, self._now = 0.0001, 0.0
+
+    def clock(self) -> float:
+        """The time, which goes on by one flush whenever somebody looks."""
+        self._now += self.flush_s
+        return self._now
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    found = Disk()
+    monkeypatch.setattr(sqlite, "perf_counter", found.clock)
+    return found
+
+
+def on_the_spot(committing: Any) -> bool:
+    """Whether a commit is made without waiting for anybody; if not, it is left to the loop."""
+    try:
+        committing.send(None)
+    except StopIteration:
+        return True
+    return False
+
+
+async def becomes(store: SqliteStore, *, swift: bool, within: int, numbers: Iterator[int]) -> bool:
+    """Whether the store holds its disk for swift, or not, after so many commits at most."""
+    for _ in range(within):
+        await store.commit([steps("a", next(numbers))])
+        if store.is_swift == swift:
+            return True
+    return False
+
+
+def test_a_swift_disk_lets_the_event_loop_commit_itself(tmp_path: Path, disk: Disk) -> None:
+    async def main() -> None:
+        store = SqliteStore(tmp_path / "a.db")
+        await store.open()
+        assert on_the_spot(store.commit([newborn("a"), newborn("b")]))
+        assert on_the_spot(store.commit([steps("a", 1)]))
+        assert [tree.seq for tree in await store.roots()] == [2, 1]
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_a_disk_that_becomes_slow_gets_a_thread_and_one_that_recovers_does_without(tmp_path: Path, disk: Disk) -> None:
+    async def main() -> None:
+        store, numbers = SqliteStore(tmp_path / "a.db"), count(1)
+        await store.open()
+        await store.commit([newborn("a")])
+
+        disk.flush_s = 0.02
+        assert await becomes(store, swift=False, within=10, numbers=numbers)
+        waiting = asyncio.ensure_future(store.commit([steps("a", next(numbers))]))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        await waiting
+
+        disk.flush_s = 0.0001
+        assert await becomes(store, swift=True, within=50, numbers=numbers)
+        assert on_the_spot(store.commit([steps("a", next(numbers))]))
+        assert [tree.seq for tree in await store.roots()] == [next(numbers)]
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_one_slow_flush_among_swift_ones_changes_nothing(tmp_path: Path, disk: Disk) -> None:
+    async def main() -> None:
+        store = SqliteStore(tmp_path / "a.db")
+        await store.open()
+        await store.commit([newborn("a")])
+        disk.flush_s = 5.0
+        await store.commit([steps("a", 1)])
+        assert store.is_swift
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_while_the_thread_is_at_work_commits_wait_their_turn(tmp_path: Path, disk: Disk) -> None:
+    async def main() -> None:
+        store = SqliteStore(tmp_path / "a.db")
+        await store.open()
+        await store.commit([newborn("a")])
+        with store._turn:
+            assert not store.is_swift
+            waiting = asyncio.ensure_future(store.commit([steps("a", 1)]))
+            reading = asyncio.ensure_future(store.roots())
+            await asyncio.sleep(0)
+            assert not waiting.done()
+        await waiting
+        assert [tree.seq for tree in await reading] == [2]
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_a_refused_commit_on_the_spot_changes_nothing_and_lets_the_next_one_in(tmp_path: Path, disk: Disk) -> None:
+    async def main() -> None:
+        store = SqliteStore(tmp_path / "a.db")
+        await store.open()
+        await store.commit([newborn("a")])
+        with pytest.raises(sqlite.Conflict):
+            await store.commit([steps("a", 7)])
+        assert on_the_spot(store.commit([steps("a", 1)]))
+        assert [tree.seq for tree in await store.roots()] == [2]
+        await store.close()
+
+    asyncio.run(main())
