@@ -17,6 +17,7 @@ from antiphon.actors.host import IN_PROCESS, Host
 from antiphon.actors.logic import LogicSnapshot, after_failure, restored
 from antiphon.actors.machines import MachineLogic
 from antiphon.actors.observers import Subscription, guarded, report_unhandled, to_observer
+from antiphon.actors.persisting import persisted
 from antiphon.actors.selection import Selection, same
 from antiphon.actors.system import Inspector, System
 from antiphon.actors.timers import Timers, check_policy, saved_timers
@@ -161,22 +162,7 @@ class Actor(Generic[S, E]):
 
         `timers` adds pending timers; `stamp` adds the machine's id and version, which restoring then checks.
         """
-        saved = self._persisted(timers, stamp)
-        pending = self._timers.to_json() if timers and self._timers is not None else []
-        if pending:
-            saved["timers"] = pending
-        if stamp and self._is_machine:
-            saved.update(machine=self.logic.machine.id, version=self.logic.machine.version)
-        return saved
-
-    def _persisted(self, timers: bool, stamp: bool) -> dict[str, Any]:
-        saved: dict[str, Any]
-        if isinstance(self._snapshot, LogicSnapshot):
-            saved = self._snapshot.to_json()
-            # A machine that could not even be entered has nothing else to say.
-            return {**saved, "children": {}, "historyValue": {}} if self._is_machine else saved
-        saved = self.logic.persist(self, timers, stamp)
-        return saved
+        return persisted(self, timers, stamp)
 
     # -- watching ------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.chart.effects import Call
+from antiphon.runtime.ids import token
 from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task, TaskState
 
@@ -142,8 +143,3 @@ class TreeHost:
     def _token(self) -> str:
         self._count += 1
         return token(self.incarnation, self.seq, self._count - 1)
-
-
-def token(incarnation: str, seq: int, number: int) -> str:
-    """An id that nothing else has, in any store; as texts, ids sort in the order in which they were made."""
-    return f"{incarnation}/{seq:010d}/{number:04d}"

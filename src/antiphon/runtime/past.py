@@ -6,7 +6,7 @@ from typing import Any
 
 from antiphon.actors.tasks import REJECT
 from antiphon.runtime.charts import chart_hash
-from antiphon.runtime.hosting import token
+from antiphon.runtime.ids import token
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Saved, Task
 from antiphon.runtime.store import Store

@@ -5,11 +5,9 @@ done only once it is stored. A tree whose step could not be stored is thrown awa
 """
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from functools import partial
-from itertools import count
 from typing import Any, TypeVar
 
 from antiphon.actors.observers import guarded
@@ -19,6 +17,7 @@ from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.errors import NotRunning, Quarantined, StoreError, Unstorable
 from antiphon.runtime.feed import Feeds
+from antiphon.runtime.ids import new_ids
 from antiphon.runtime.inboxes import Inboxes, UnderWay, Waiting
 from antiphon.runtime.machines import Machines
 from antiphon.runtime.past import Past
@@ -32,6 +31,7 @@ from antiphon.runtime.woods import Woods
 T = TypeVar("T")
 Fate = asyncio.Future[Receipt]
 BATCH_TREES, BATCH_LETTERS, INBOX_LIMIT, TREE_LIMIT = 256, 16, 256, 10_000
+SPOT_TREES = 32  # so many at most are stored on the spot
 RETRY_MS = 500  # how long to wait after the store has failed
 REST_S = 30.0  # the wall clock may jump ahead while we sleep
 ATTEMPTS = 3  # a letter that no step can take is set aside after this many
@@ -64,7 +64,7 @@ class Runtime:
     ) -> None:
         self.store, self.machines = store, Machines(machines)
         self.now = now or SteadyClock().now
-        self.new_id = new_id or _ids()
+        self.new_id = new_id or new_ids()
         # Named places in the loop, for tests that let the process die there.
         self._point = point or (lambda name: None)
         self.feeds = Feeds(store)
@@ -206,12 +206,14 @@ class Runtime:
         while not (self._closing and self._is_idle):
             for root in self.inboxes.alarms(self.now()):
                 await self._collect(root)
+            # Where there is little to do and the disk is swift, overlapping costs more than it gains.
+            on_the_spot = self.inboxes.ready + len(self._computed) <= SPOT_TREES and self.store.is_swift
             if self._may_compute and not (self._computed and self._pipeline.is_empty):
-                await self._compute()
+                await self._compute(on_the_spot)
             if self._may_store:
                 works, self._computed = self._computed, []
                 self._pipeline.enter(len(works))
-                if self.store.is_swift:
+                if on_the_spot:
                     await self._store_and_finish(works)
                 else:
                     storing = asyncio.get_running_loop().create_task(self._store_and_finish(works))
@@ -231,11 +233,11 @@ class Runtime:
     def _may_store(self) -> bool:
         return self._pipeline.takes(len(self._computed), self.inboxes.ready)
 
-    async def _compute(self) -> None:
-        """Let trees take their turns."""
+    async def _compute(self, at_once: bool) -> None:
+        """Let trees take their turns: all that are ready at once, or as many as pays."""
         clock = asyncio.get_running_loop().time
         ready = min(self.inboxes.ready, BATCH_TREES - len(self._computed))
-        roots = self.inboxes.turns(self._pipeline.share(ready))
+        roots = self.inboxes.turns(ready if at_once else self._pipeline.share(ready))
         began, now = clock(), self.now()
         for root in roots:
             waiting = self.inboxes.draw(root, 1 if root in self._careful else BATCH_LETTERS)
@@ -429,12 +431,6 @@ class Runtime:
     def _check_running(self) -> None:
         if self._loop_task is None or self._stopping:
             raise NotRunning("the runtime is not running")
-
-
-def _ids() -> Callable[[], str]:
-    """Ids that nobody else makes: a random prefix of this process, then a count; they sort as they were made."""
-    prefix, numbers = uuid.uuid4().hex, count()
-    return lambda: f"{prefix}{next(numbers):010x}"
 
 
 async def _to_its_end(errand: Coroutine[Any, Any, None], fate: Fate) -> None:
