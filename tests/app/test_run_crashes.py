@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from antiphon.app.app import App
+from antiphon.app.reading import reading
+from antiphon.app.run_records import run_record
 from antiphon.tools.workspace import Workspace
 from tests.app.run_life import COUNTED, RUN, TASK, troupe
 from tests.app.troupe import PATIENCE_S, real_tools
@@ -111,6 +113,25 @@ def test_a_command_cut_by_a_kill_is_told_as_unknown_and_not_run_again(tmp_path: 
     assert [call["failed"] for call in run["history"][0]["toolCalls"]] == [False, True, False]
     for request in asked:
         _every_call_has_its_result(request.messages)
+
+
+def test_a_run_is_listed_as_running_until_its_process_is_killed_and_then_as_interrupted(
+    tmp_path: Path,
+) -> None:
+    async def listed() -> tuple[str, str]:
+        async with reading(tmp_path / "store.db") as library:
+            (view,) = await library.latest(kind="run")
+            return view.status, (await run_record(library.source, RUN))["status"]
+
+    (tmp_path / "work").mkdir()
+    os.mkfifo(tmp_path / "work" / "here")
+    door = os.open(tmp_path / "work" / "here", os.O_RDONLY | os.O_NONBLOCK)
+    with doomed(tmp_path):
+        assert select.select([door], [], [], PATIENCE_S)[0]
+        assert asyncio.run(listed()) == ("running", "running")
+    os.close(door)
+
+    assert asyncio.run(listed()) == ("interrupted", "interrupted")
 
 
 def _every_call_has_its_result(messages: Any) -> None:
