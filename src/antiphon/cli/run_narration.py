@@ -8,6 +8,7 @@ from antiphon.cli.account import arguments_of
 from antiphon.cli.approvals import parsed
 from antiphon.cli.board import Board
 from antiphon.cli.cells import clip, harmless
+from antiphon.cli.plan_text import PlanText
 from antiphon.cli.views import View
 
 MOST_RESULT = 72
@@ -24,11 +25,14 @@ class RunNarration:
         self._called: dict[str, tuple[str, int]] = {}  # calls without a result: the tool, and since when
         self._broken: dict[str | None, str] = {}  # why a call of an agent gave nothing
         self._version = 0
+        self._words = PlanText()
 
     def take(self, happening: RunHappening) -> None:
         """Tell what happened."""
         self._board.take(happening)
         self._end_thought(happening)
+        if happening.kind not in ("text", "thinking") and (rest := self._words.rest()):
+            self._view.text(rest)
         facts = happening.facts
         match happening.kind:
             case "text" | "thinking" if len(self._board.crew) < 2:
@@ -64,7 +68,8 @@ class RunNarration:
 
     def _stream(self, happening: RunHappening) -> None:
         if happening.kind == "text":
-            self._view.text(happening.facts["text"])
+            if words := self._words.take(happening.facts["text"]):
+                self._view.text(words)
             return
         if self._thinking_since is None:
             self._thinking_since = happening.at
