@@ -1,6 +1,6 @@
 """A plan among the words of an agent: its JSON is kept back, because the plan is drawn."""
 
-from antiphon.answers import find_json
+from antiphon.machines.orchestration.results import object_in
 
 FENCE = "```json"
 KEYS = ("steps", "partial", "version", "status", "confidence", "currentStepIndex", "isComplete")
@@ -29,11 +29,7 @@ class PlanText:
     def rest(self) -> str:
         """What can be shown at the end of a message: what was kept back, if it is no plan, or what came after it."""
         held, self._held, self._begins_line = self._held, "", True
-        try:
-            found = find_json(held)
-        except ValueError:
-            return held
-        is_plan = isinstance(found, dict) and isinstance(found.get("steps"), list)
+        is_plan = isinstance((object_in(held) or {}).get("steps"), list)
         return held.rpartition("}")[2].removeprefix("\n").removeprefix("```").lstrip() if is_plan else held
 
 
