@@ -5,7 +5,7 @@ It is the leanest form that does this: messages without templates, and a decisio
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
