@@ -64,7 +64,7 @@ class Cast:
     async def arbiter(self, state: Talk) -> dict[str, Any]:
         """Ask the arbiter's model, and hold what it says to the schema."""
         reply = await self._arbiter.ainvoke(prompt(ROLE, state))
-        found = Decision.model_validate_json(reply.text)
+        found = Decision.model_validate_json(reply.content)
         return chosen(found.type, found.mode)
 
     def agent(self, name: str) -> Any:
@@ -72,7 +72,7 @@ class Cast:
 
         async def speak(state: Talk) -> dict[str, Any]:
             reply = await self._agents.ainvoke(prompt(f"You are the {name}.", state))
-            return spoken(name, reply.text)
+            return spoken(name, reply.content)
 
         return speak
 
@@ -96,7 +96,7 @@ class Audience:
         if kind == "messages":
             delta, place = part
             if place["langgraph_node"] in AGENTS:
-                self._heard.append(delta.text)
+                self._heard.append(delta.content)
         else:
             self.said += [one["output"] for change in part.values() for one in change.get("history", ())]
 
