@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from duets.langgraph_async_peer import opened
 from duets.langgraph_peer import Talk, beginning, chosen, compiled, durability, spoken
-from duets.script import AGENTS, DELTAS, Stage, decisions, deltas, perform, speeches
+from duets.script import DELTAS, Stage, decisions, deltas, perform, speeches
 
 RECENT, LONGEST_REASON = 5, 2_000
 ROLE = "You are the arbiter of a team of agents. Say as JSON who works next, or that all is done."
@@ -55,7 +55,8 @@ class Cast:
     """The models of the graph, and its nodes, which ask them; they begin anew with every play."""
 
     def __init__(self) -> None:
-        self._arbiter, self._agents = Speaker(), Speaker()
+        # What the arbiter says is for the graph alone, as in a whole run.
+        self._arbiter, self._agents = Speaker(tags=["nostream"]), Speaker()
 
     def begin(self, turns: int) -> None:
         """Be ready for a play."""
@@ -94,9 +95,8 @@ class Audience:
     def see(self, kind: str, part: Any) -> None:
         """Take what the stream gives next."""
         if kind == "messages":
-            delta, place = part
-            if place["langgraph_node"] in AGENTS:
-                self._heard.append(delta.content)
+            delta, _ = part
+            self._heard.append(delta.content)
         else:
             self.said += [one["output"] for change in part.values() for one in change.get("history", ())]
 
