@@ -16,34 +16,39 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from duets.script import CROWD
 from lanes import run_once
-from loops import Loop, Loops, middle, quotients
+from loops import Loops, middle, quotients
 from peers import PeerUnavailable, runtime_python
 from tables import ABSENT, print_table, ratio, report, spread
 
 LIMIT_S = 600  # a busy computer may take long
-OURS, PEERS = ("functions", "whole"), ("langgraph", "langgraph_async", "burr")
+OURS, LANGGRAPH, WITH_MODELS = ("functions", "whole"), ("langgraph", "langgraph_async"), "langgraph_models"
+PEERS = (*LANGGRAPH, WITH_MODELS, "burr")
 NAMES = {
     "functions": "antiphon",
     "whole": "whole run",
     "langgraph": "LangGraph",
     "langgraph_async": "LangGraph async",
+    "langgraph_models": "LangGraph with models",
     "burr": "Burr",
 }
 STORES = {"none": "no store", "memory": "in memory", "sqlite": "SQLite"}
 SHORT, MIDDLE, LONG = 50, 200, 400
+Costs = dict[tuple[str, int], list[float]]  # CPU µs per iteration by contestant and length, round by round
 LESS_CPU = 5.0  # at least so many times less than LangGraph
 GROWTH = 1.25  # at most so much more for a long loop than for a short one, by turn
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line of a table: a cell for each contestant; `highest` or `lowest` is the goal of ours."""
+    """One line of a table: a cell for each contestant; `highest` or `lowest` is the goal, `held` who is held to it."""
 
     name: str
     cells: dict[str, list[float]]
     highest: float | None = None
     lowest: float | None = None
+    held: tuple[str, ...] = OURS
 
     def row(self) -> list[str]:
         """The cells of the line, with whether ours meet the goal."""
@@ -59,9 +64,9 @@ class Figure:
         return f"{shown(values)}{said}"
 
     def is_met(self, name: str) -> bool | None:
-        """Whether a contestant of ours meets the goal, where there is one."""
+        """Whether a contestant meets the goal, where it is held to one."""
         value = middle(self.cells.get(name, []))
-        if name not in OURS or value is None or (self.highest is None and self.lowest is None):
+        if name not in self.held or value is None or (self.highest is None and self.lowest is None):
             return None
         return (self.highest is None or value <= self.highest) and (self.lowest is None or value >= self.lowest)
 
@@ -115,19 +120,27 @@ class Bench:
         self.problems.append(f"{name}: {reason}")
 
 
-def cpu(bench: Bench, store: str) -> list[Figure]:
-    """CPU time per iteration with one kind of store."""
-    report(f"{STORES[store]}: starting")
-    loops: dict[tuple[str, int], Loop] = {}
+def play(bench: Bench, title: str, step: str, store: str, contestants: Sequence[tuple[str, int]]) -> Costs:
+    """Let contestants take turns with loops of some lengths."""
+    report(f"{title}: starting")
     with Loops(bench.problem, limit_s=LIMIT_S) as turns:
-        for name in NAMES:
-            for length in (SHORT, MIDDLE, LONG) if name in OURS else (SHORT, MIDDLE):
-                command = partial(bench.command, "play", name, store, length)
-                loops[name, length] = turns.start(f"{name}, {STORES[store]}, {length} iterations", command)
+        loops = {
+            (name, length): turns.start(
+                f"{name}, {title}, {length} iterations", partial(bench.command, step, name, store, length)
+            )
+            for name, length in contestants
+        }
         for number in range(bench.rounds):
-            report(f"{STORES[store]}: round {number + 1} of {bench.rounds}")
+            report(f"{title}: round {number + 1} of {bench.rounds}")
             turns.take_turns()
-    used = {key: loop.cpu_us() for key, loop in loops.items()}
+    return {key: loop.cpu_us() for key, loop in loops.items()}
+
+
+def alone(bench: Bench, store: str) -> list[Figure]:
+    """CPU time per iteration of one run after the other, with one kind of store."""
+    lengths = {name: (SHORT, MIDDLE, LONG) if name in OURS else (SHORT, MIDDLE) for name in NAMES}
+    contestants = [(name, length) for name in NAMES for length in lengths[name]]
+    used = play(bench, STORES[store], "play", store, contestants)
     return [figure for length in (SHORT, MIDDLE) for figure in compared(store, length, used)] + [
         Figure(
             f"{STORES[store]}, iterations of {LONG} over those of {SHORT}",
@@ -137,19 +150,35 @@ def cpu(bench: Bench, store: str) -> list[Figure]:
     ]
 
 
-def compared(store: str, length: int, used: dict[tuple[str, int], list[float]]) -> list[Figure]:
-    """The cost of an iteration, and LangGraph's over everybody's."""
+def compared(store: str, length: int, used: Costs) -> list[Figure]:
+    """The cost of an iteration, and LangGraph's over everybody's, each beside those that do the same work."""
     costs = {name: used[name, length] for name in NAMES}
+    others = (*OURS, "burr")
     return [
         Figure(f"{STORES[store]}, {length} iterations", costs),
-        Figure("… LangGraph's over it", dearer("langgraph", costs), lowest=LESS_CPU),
-        Figure("… LangGraph async's over it", dearer("langgraph_async", costs)),
+        Figure("… LangGraph's over it", dearer("langgraph", others, costs), lowest=LESS_CPU, held=OURS[:1]),
+        Figure("… LangGraph async's over it", dearer("langgraph_async", others, costs)),
+        Figure("… LangGraph with models' over it", dearer(WITH_MODELS, ("whole",), costs)),
     ]
 
 
-def dearer(peer: str, costs: dict[str, list[float]]) -> dict[str, list[float]]:
-    """A peer's cost over everybody else's, round by round."""
-    return {name: quotients(costs[peer], values) for name, values in costs.items() if name not in (peer, *PEERS[:2])}
+def dearer(peer: str, others: Sequence[str], costs: dict[str, list[float]]) -> dict[str, list[float]]:
+    """A peer's cost over that of others, round by round."""
+    return {name: quotients(costs[peer], costs[name]) for name in others}
+
+
+def crowded(bench: Bench, store: str) -> list[Figure]:
+    """CPU time per iteration of many runs at once, and that of LangGraph's cheaper way over ours."""
+    title = f"{STORES[store]}, {CROWD} runs at once"
+    used = play(bench, title, "crowd", store, [(name, SHORT) for name in ("functions", *LANGGRAPH)])
+    costs = {name: values for (name, _), values in used.items()}
+    ways = [(middle(costs[name]) or 0, name) for name in LANGGRAPH if costs[name]]
+    # With one of them missing, it is not known which is the cheaper.
+    over = dearer(min(ways)[1], ("functions",), costs) if len(ways) == len(LANGGRAPH) else {}
+    return [
+        Figure(f"{title}, {SHORT} iterations", costs),
+        Figure("… the cheaper LangGraph's over it", over, lowest=LESS_CPU),
+    ]
 
 
 def disk(bench: Bench) -> list[Figure]:
@@ -175,7 +204,7 @@ def main() -> None:
     """Take every figure, print them, and write the JSON file if asked to."""
     options = read_options()
     with Bench(runtime_python(options.cache), 3 if options.quick else 7) as bench:
-        used = [figure for store in STORES for figure in cpu(bench, store)]
+        used = [figure for store in STORES for figure in (*alone(bench, store), *crowded(bench, store))]
         left = disk(bench)
     report("")
     head = ["", *NAMES.values(), "goal"]

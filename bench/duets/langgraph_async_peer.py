@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from duets.langgraph_peer import Talk, beginning, compiled
+from duets.langgraph_peer import Talk, agent, arbiter, beginning, compiled, durability, open_saver
 from duets.script import Stage, perform
 
 
@@ -21,14 +22,21 @@ def as_coroutine(node: Any) -> Any:
     return run
 
 
+@asynccontextmanager
+async def opened(store: str, path: Path) -> AsyncGenerator[Any, None]:
+    """A saver for coroutines, as LangGraph's documentation makes it."""
+    if store == "sqlite":
+        async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+            yield saver
+    else:
+        yield open_saver(store, path)
+
+
 async def main(stage: Stage, store: str) -> None:
-    """With a saver, every step is stored before the next begins."""
-    async with AsyncExitStack() as stack:
-        saver: Any = InMemorySaver() if store == "memory" else None
-        if store == "sqlite":
-            saver = await stack.enter_async_context(AsyncSqliteSaver.from_conn_string(str(stage.file)))
-        graph = compiled(saver, as_coroutine)
-        stored = {} if saver is None else {"durability": "sync"}
+    """All plays of a crowd are coroutines of one loop, and share the saver."""
+    async with opened(store, stage.file) as saver:
+        graph = compiled(saver, as_coroutine(arbiter), lambda name: as_coroutine(agent(name)))
+        stored = durability(saver)
 
         async def play(number: int) -> list[str]:
             end = await graph.ainvoke(*beginning(number, stage.turns), **stored)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import operator
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -28,24 +30,34 @@ class Talk(TypedDict):
 def arbiter(state: Talk) -> dict[str, Any]:
     """Ask the arbiter's model, and take its decision."""
     found = json.loads(decision(len(state["history"]), state["turns"]))
-    return {"next": found["mode"] if found["type"] == "SELECT_MODE" else END}
+    return chosen(found["type"], found.get("mode"))
+
+
+def chosen(type: str, mode: str | None) -> dict[str, Any]:
+    """What a decision changes."""
+    return {"next": mode if type == "SELECT_MODE" else END}
 
 
 def agent(name: str) -> Any:
     """An agent that asks its model."""
 
     def speak(state: Talk) -> dict[str, Any]:
-        return {"history": [{"agent": name, "output": words(len(state["history"]))}]}
+        return spoken(name, words(len(state["history"])))
 
     return speak
 
 
-def compiled(saver: Any, wrapped: Callable[[Any], Any] = lambda node: node) -> Any:
-    """The graph, with its nodes as they are or wrapped."""
+def spoken(name: str, text: str) -> dict[str, Any]:
+    """What an agent's words change."""
+    return {"history": [{"agent": name, "output": text}]}
+
+
+def compiled(saver: Any, arbiter: Any, agent: Callable[[str], Any]) -> Any:
+    """The graph, with these nodes."""
     graph = StateGraph(Talk)
-    graph.add_node("arbiter", wrapped(arbiter))
+    graph.add_node("arbiter", arbiter)
     for name in AGENTS:
-        graph.add_node(name, wrapped(agent(name)))
+        graph.add_node(name, agent(name))
         graph.add_edge(name, "arbiter")
     graph.add_edge(START, "arbiter")
     graph.add_conditional_edges("arbiter", lambda state: state["next"], [*AGENTS, END])
@@ -68,17 +80,28 @@ def beginning(number: int, turns: int) -> tuple[dict[str, Any], dict[str, Any]]:
     return state, {"configurable": {"thread_id": str(number)}, "recursion_limit": 2 * turns + 10}
 
 
-async def main(stage: Stage, store: str) -> None:
+def durability(saver: Any) -> dict[str, str]:
     """With a saver, every step is stored before the next begins."""
-    saver = open_saver(store, stage.file)
-    graph = compiled(saver)
-    stored = {} if saver is None else {"durability": "sync"}
+    return {} if saver is None else {"durability": "sync"}
 
-    async def play(number: int) -> list[str]:
+
+async def main(stage: Stage, store: str) -> None:
+    """A play is called from the loop itself; in a crowd, each from a thread of its own."""
+    saver = open_saver(store, stage.file)
+    graph, stored = compiled(saver, arbiter, agent), durability(saver)
+
+    def invoke(number: int) -> list[str]:
         end = graph.invoke(*beginning(number, stage.turns), **stored)
         return [one["output"] for one in end["history"]]
 
-    await stage.play(play)
+    with ThreadPoolExecutor(stage.crowd) as threads:
+
+        async def play(number: int) -> list[str]:
+            if stage.crowd == 1:
+                return invoke(number)
+            return await asyncio.get_running_loop().run_in_executor(threads, invoke, number)
+
+        await stage.play(play)
     if isinstance(saver, SqliteSaver):
         saver.conn.close()
 

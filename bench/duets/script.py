@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -15,6 +15,8 @@ from durable.turns import answer, serve, timed
 AGENTS = ("asker", "answerer")
 TASK = "Find out together why a chorus sings in two halves."
 WORDS = 60
+DELTAS = 4  # where a model streams what it says
+CROWD = 16  # runs at once, as a server has them
 
 Play = Callable[[int], Awaitable[list[str]]]  # plays the loop under a number, and gives all that was said
 
@@ -33,11 +35,27 @@ def words(turn: int) -> str:
     return " ".join(f"word{(turn * 7919 + place) % 1000:03d}" for place in range(WORDS))
 
 
+def decisions(turns: int) -> Iterator[str]:
+    """All that the arbiter's model says in a play."""
+    return (decision(turn, turns) for turn in range(turns + 1))
+
+
+def speeches(turns: int) -> Iterator[str]:
+    """All that the agents' model says in a play."""
+    return (words(turn) for turn in range(turns))
+
+
+def deltas(text: str) -> list[str]:
+    """A reply as a model streams it."""
+    size = -(-len(text) // DELTAS)
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
 class Stage:
     """Lets one contestant play: again and again when asked, or once, and then its files are weighed."""
 
-    def __init__(self, turns: int, folder: Path, *, is_once: bool) -> None:
-        self.turns, self._folder, self._is_once = turns, folder, is_once
+    def __init__(self, turns: int, folder: Path, *, is_once: bool, crowd: int) -> None:
+        self.turns, self.crowd, self._folder, self._is_once = turns, crowd, folder, is_once
         self._took: dict[str, float] = {}
 
     @property
@@ -46,13 +64,13 @@ class Stage:
         return self._folder / "store.db"
 
     async def play(self, play: Play) -> None:
-        """Play the loop, and see each time that everything was said, in order."""
+        """Play the loop, several at once in a crowd, and see each time that everything was said, in order."""
         numbers = count()
-        wanted = [words(turn) for turn in range(self.turns)]
+        wanted = [list(speeches(self.turns))] * self.crowd
 
         async def burst() -> int:
-            assert await play(next(numbers)) == wanted
-            return self.turns
+            assert await asyncio.gather(*(play(next(numbers)) for _ in wanted)) == wanted
+            return self.turns * self.crowd
 
         if self._is_once:
             self._took = await timed(burst)
@@ -63,15 +81,15 @@ class Stage:
     def weigh(self) -> None:
         """Say what the files weigh over what was said, once they are closed."""
         if self._is_once:
-            payload = sum(len(words(turn)) for turn in range(self.turns))
+            payload = sum(map(len, speeches(self.turns)))
             weight = sum(file.stat().st_size for file in self._folder.glob(f"{self.file.name}*"))
             answer({**self._took, "over_payload": weight / payload})
 
 
 def perform(main: Callable[[Stage, str], Awaitable[None]]) -> None:
-    """Run a contestant as the command line says: `play` or `once`, with which store, where, for how many turns."""
+    """Run a contestant as the command line says: `play`, `crowd` or `once`, with which store, where, how many turns."""
     step, store, folder, turns = sys.argv[1:]
-    stage = Stage(int(turns), Path(folder), is_once=step == "once")
+    stage = Stage(int(turns), Path(folder), is_once=step == "once", crowd=CROWD if step == "crowd" else 1)
 
     async def run() -> None:
         await main(stage, store)

@@ -14,9 +14,7 @@ from antiphon.providers.base import Delta, Done, Model, Request, TextDelta
 from antiphon.providers.models import Models
 from antiphon.stores.memory import MemoryStore
 from duets.functions import said, team
-from duets.script import TASK, Stage, decision, perform, words
-
-DELTAS = 4
+from duets.script import TASK, Stage, decisions, deltas, perform, speeches
 
 
 class Speaker:
@@ -28,10 +26,8 @@ class Speaker:
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """The next reply."""
-        text = next(self._lines)
-        size = -(-len(text) // DELTAS)
-        for start in range(0, len(text), size):
-            yield TextDelta(text[start : start + size])
+        for text in deltas(next(self._lines)):
+            yield TextDelta(text)
         yield Done("end")
 
 
@@ -47,8 +43,8 @@ class Cast:
         """Be ready for a run; gives its settings."""
         turns = self.turns
         self._speakers = {
-            "arbiter": Speaker("arbiter", (decision(turn, turns) for turn in range(turns + 1))),
-            "agents": Speaker("agents", (words(turn) for turn in range(turns))),
+            "arbiter": Speaker("arbiter", decisions(turns)),
+            "agents": Speaker("agents", speeches(turns)),
         }
         return {"model": "scripted:agents", "arbiter": {"model": "scripted:arbiter"}, "maxIterations": turns + 1}
 
