@@ -15,7 +15,7 @@ from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.errors import NotRoot
 from antiphon.actors.host import IN_PROCESS, Host
 from antiphon.actors.logic import LogicSnapshot, after_failure, restored
-from antiphon.actors.machines import MachineLogic
+from antiphon.actors.machines import MachineLogic, deliver
 from antiphon.actors.observers import Subscription, guarded, report_unhandled, to_observer
 from antiphon.actors.persisting import persisted
 from antiphon.actors.selection import Selection, same
@@ -322,7 +322,8 @@ class Actor(Generic[S, E]):
             self._process(event, decided)
         finally:
             self._idle = self._state == RUNNING
-        self._drain()
+        if self._mailbox:
+            self._drain()
 
     def _drain(self) -> None:
         while self._mailbox and self._idle:
@@ -334,7 +335,7 @@ class Actor(Generic[S, E]):
 
     def _process(self, event: Any, decided: Leaf | None) -> None:
         try:
-            snapshot = self.logic.receive(self, event) if decided is None else self.logic.take(self, event, decided)
+            snapshot = self.logic.receive(self, event) if decided is None else self.logic.receive(self, event, decided)
         except Exception as error:
             self._fail(error)
             return
@@ -358,8 +359,7 @@ class Actor(Generic[S, E]):
         if self.pending:
             pending, self.pending = self.pending, ()
             try:
-                for effect in pending:
-                    self.logic.deliver(self, effect)
+                deliver(self, pending)
             except Exception as error:  # no clock to set a timer on, for one
                 self._snapshot = snapshot = after_failure(snapshot, error)
         status, audience = snapshot.status, self._audience

@@ -6,7 +6,7 @@ events are delivered, timers set, children started and stopped, so that whoever 
 sees the actor where the step led.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from antiphon.actors.errors import ActorError
@@ -89,12 +89,11 @@ class MachineLogic:
             if ref.get_snapshot().status == "active":
                 ref.actor.start()
 
-    def receive(self, actor: Any, event: Any) -> Any:
-        """Take a step; what it asks for is half done when this returns, and the rest is pending."""
-        return self.take(actor, event, None)
+    def receive(self, actor: Any, event: Any, decided: Leaf | None = None) -> Any:
+        """Take a step, whose transitions may have been selected already.
 
-    def take(self, actor: Any, event: Any, decided: Leaf | None) -> Any:
-        """Take a step whose transitions may have been selected already."""
+        What it asks for is half done when this returns, and the rest is pending.
+        """
         snapshot = actor.get_snapshot()
         plan = snapshot.configuration.quick.get(event["type"])
         if plan is not None and plan.transitions and not plan.calls and not actor.system.is_inspected:
@@ -120,7 +119,7 @@ class MachineLogic:
 
     def _go_over(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
         """Prepare the effects of a step in order, telling inspectors of each microstep in its place."""
-        if step.trace is None:
+        if step.trace is None:  # nobody is told anything, and only some effects need to be prepared
             for effect in step.effects:
                 if type(effect) in FIRST:
                     prepare(actor, effect)
@@ -159,12 +158,6 @@ class MachineLogic:
             if first is not None:
                 first(actor, effect)
 
-    def deliver(self, actor: Any, effect: effects.Effect) -> None:
-        """The second pass over an effect."""
-        second = SECOND.get(type(effect))
-        if second is not None:
-            second(actor, effect)
-
     def _announce(self, actor: Any, effect: effects.Effect) -> None:
         if actor.system.inspectors is not None:
             actor.system.tell("@xstate.action", actor, action=effect)
@@ -181,6 +174,14 @@ class MachineLogic:
             snapshot=snapshot,
             ref=ref,
         )
+
+
+def deliver(actor: Any, pending: Iterable[effects.Effect]) -> None:
+    """The second pass over the effects of a step."""
+    for effect in pending:
+        second = SECOND.get(type(effect))
+        if second is not None:
+            second(actor, effect)
 
 
 def surroundings(actor: Any) -> Surroundings:

@@ -26,13 +26,21 @@ class Children(Mapping[str, T], Generic[T]):
 
     def adding(self, key: str, child: T) -> "Children[T]":
         """This map with one more child, or another one under the same id."""
-        present = self._own().get(key)
-        place = self._next if present is None else present[0]
-        return self._derive(key, (place, child))
+        table = self._own() if self._table is None else self._table
+        present = table.get(key)
+        newer = self._next_version(table, key, present)
+        newer._own()[key] = (self._next if present is None else present[0], child)
+        return newer
 
     def removing(self, key: str) -> "Children[T]":
         """This map without that child."""
-        return self._derive(key, None) if key in self._own() else self
+        table = self._own() if self._table is None else self._table
+        present = table.get(key)
+        if present is None:
+            return self
+        newer = self._next_version(table, key, present)
+        del newer._own()[key]
+        return newer
 
     def get(self, key: str, default: Any = None) -> Any:
         """The child of that id, if there is one."""
@@ -55,12 +63,12 @@ class Children(Mapping[str, T], Generic[T]):
     def __repr__(self) -> str:
         return f"Children({dict(self)!r})"
 
-    def _derive(self, key: str, entry: tuple[int, T] | None) -> "Children[T]":
-        table = self._own()
-        newer: Children[T] = Children(table.copy() if len(table) <= SMALL else table, self._next + 1)
-        if newer._table is table:
-            self._yield_table(newer, key, table.get(key))
-        _put(newer._own(), key, entry)
+    def _next_version(self, table: dict[str, tuple[int, T]], key: str, present: tuple[int, T] | None) -> "Children[T]":
+        """A version that is about to differ in one child; of a large map it takes the table over."""
+        if len(table) <= SMALL:
+            return Children(table.copy(), self._next + 1)
+        newer: Children[T] = Children(table, self._next + 1)
+        self._yield_table(newer, key, present)
         return newer
 
     def _own(self) -> dict[str, tuple[int, T]]:
