@@ -13,10 +13,12 @@ from antiphon.cli.db import default_store, main, parser
 from antiphon.runtime.errors import StoreError
 from antiphon.runtime.records import Commit
 from antiphon.stores import maintenance
+from antiphon.stores.checks import check
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.facts import contents
 from antiphon.testing.stores.samples import VALUES, birth, letter, newborn, step, steps, task
+from tests.stores.old_files import old_file
 from tests.stores.processes import owner, running
 
 BAD = (letter("a", "bad", event={"type": "BAD"}), "ValueError: no\x1b[2J")
@@ -154,13 +156,15 @@ def test_check_works_while_the_store_is_in_use(db, tmp_path):
         ("delete from entry where seq = 3", "'a': it is at step 5, its journal has 4 and ends at 5"),
         ("delete from entry where seq = 5", "'a': it is at step 5, its journal has 4 and ends at 4"),
         ("update actor set seq = 7 where id = 'a'", "'a': it is at step 7, its journal has 5 and ends at 5"),
-        ("update actor set snapshot_seq = 9 where id = 'a'", "'a': it is at step 5, its snapshot at 9"),
-        ("update actor set snapshot = '{\"te' where id = 'a'", "'a': the snapshot of 'a' is damaged"),
+        ("update snapshot set seq = 9", "'a': it is at step 5, its snapshot at 9"),
+        ("update snapshot set seq = 0", "'a': it is at step 5, its snapshot at 0"),
+        ("update snapshot set body = '{\"te'", "'a': the snapshot of 'a' is damaged"),
         ("update entry set body = '{}' where seq = 2", "'a': step 2 of 'a' is damaged: it names no event"),
         ("update letter set body = 'x'", "'a': letter 'l1' to 'a' is damaged"),
         ("update task set input = 'x'", "'a': task 't1' of 'a' is damaged"),
         ("update letter set id = 'l0'", "'a': letter 'l0' waits although it was applied"),
         ("delete from actor where id <> 'a'", "a row of 'entry' belongs to no row of 'actor'"),
+        ("delete from actor where id = 'a'", "a row of 'snapshot' belongs to no row of 'actor'"),
         ("delete from meta", "the number of its last boot is gone"),
     ],
 )
@@ -196,16 +200,15 @@ def test_check_finds_every_page_of_rubbish(db, path):
 
 
 def test_migrate_says_when_there_is_nothing_to_do(db):
-    assert db("migrate") == (0, "schema 3: up to date\n", "")
+    assert db("migrate") == (0, "schema 4: up to date\n", "")
 
 
-def test_migrate_brings_an_old_file_up_to_date(db, path):
-    change(path, "drop table dead_letter")
-    change(path, "pragma user_version = 1")
+def test_migrate_brings_an_old_file_up_to_date(db, tmp_path):
+    old = old_file(tmp_path / "old.db")
 
-    assert db("stats")[0] == 1
-    assert db("migrate") == (0, "schema 1 → 3\n", "")
-    assert db("stats")[0] == 0
+    assert db("stats", store=old)[0] == 1
+    assert db("migrate", store=old) == (0, "schema 1 → 4\n", "")
+    assert db("stats", store=old)[0] == 0
 
 
 def test_vacuum_gives_space_back_and_keeps_everything(db, path):
@@ -364,6 +367,10 @@ def edited(change):
         (edited(lambda lines: [*lines[:3], *lines[4:]]), "it promises"),
         (edited(lambda lines: [lines[0], *lines[2:]]), "it belongs to no tree"),
         (lambda text: text.replace('"seq":5', '"seq":6'), "the journal of 'a' does not fit its sequence"),
+        (lambda text: text.replace('"snapshot_seq":4', '"snapshot_seq":9'), "the journal of 'a' does not fit"),
+        (lambda text: text.replace('"snapshot_seq":4', '"snapshot_seq":0'), "the journal of 'a' does not fit"),
+        (lambda text: text.replace('"snapshot_seq":0', '"snapshot_seq":1'), "the journal of 'é' does not fit"),
+        (lambda text: text.replace('"snapshot_seq":4', '"snapshot_seq":"x"'), "line 2 is not what an export says"),
         (lambda text: text.replace('"safety"', '"risk"'), "line 9 is not what an export says"),
         (lambda text: text.replace('"safety":"report"', '"safety":"bold"'), "line 9 .*constraint"),
         (lambda text: text.replace('"seq":1,"at":10', '"seq":1,"at":"noon"'), "line 3 is not what an export says"),
@@ -411,7 +418,7 @@ def test_a_rescue_leaves_damaged_trees_out_and_says_so(db, path, tmp_path):
 
 
 def test_an_export_does_without_a_damaged_snapshot(db, path, tmp_path):
-    change(path, "update actor set snapshot = 'x' where id = 'a'")
+    change(path, "update snapshot set body = 'x'")
 
     assert db("export", tmp_path / "out.jsonl")[0] == 0
     assert db("import", tmp_path / "out.jsonl", store=tmp_path / "copy.db")[0] == 0
@@ -468,3 +475,11 @@ def test_long_work_tells_how_far_it_has_come(db, path, monkeypatch):
     monkeypatch.setattr("antiphon.stores.checks.STEP", 2)
 
     assert db("check")[2].splitlines()[-1] == "checking: 100 %"
+
+
+def test_check_counts_each_row_once(path, monkeypatch):
+    monkeypatch.setattr("antiphon.stores.checks.STEP", 1)
+    told = []
+    check(path, lambda done, total: told.append((done, total)))
+
+    assert told == [*((done, len(told) - 1) for done in range(1, len(told))), (len(told) - 1, len(told) - 1)]

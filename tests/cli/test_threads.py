@@ -174,7 +174,7 @@ def test_a_deleted_conversation_leaves_nothing(tmp_path, capsys, thread, store):
     assert f"there is no thread '{thread}'" in err
     with sqlite3.connect(store) as connection:
         assert [row[0] for row in connection.execute("select id from actor")] == [other]
-        for table in ("entry", "letter", "task", "dead_letter"):
+        for table in ("snapshot", "entry", "letter", "task", "dead_letter"):
             orphans = f"select count(*) from {table} where actor not in (select n from actor)"
             assert connection.execute(orphans).fetchone() == (0,)
     connection.close()

@@ -12,28 +12,10 @@ from antiphon.runtime.records import Birth, Commit, Entry, Letter, Task
 from antiphon.stores.queries import migrations
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.samples import letter, newborn
+from tests.stores.old_files import old_file
 from tests.stores.processes import run
 
 NEWEST = migrations("sqlite")[-1][0]
-
-# What the first release wrote, as it wrote it.
-ROWS = """
-update meta set value = 3 where key = 'epoch';
-insert into actor
-values (1, 'a', 'i1', 'toggle', '"1"', 'h1', '{"topic":"tea"}', null, null, 'active', 2, 1, '{"value": "off"}', 10, 12);
-insert into entry values (1, 1, 10, '', null, '{"event":{"type":"xstate.init"},"value":"off","status":"active"}');
-insert into entry values (1, 2, 12, '', 'l1', '{"event":{"type":"TOGGLE"},"value":"on"}');
-insert into letter values (1, 'l2', 13, 99, '{"event":{"type":"TOGGLE"},"timer":"later"}');
-insert into task values ('i1/2/0', 1, 'reply', 'reply', '{"n": 1}', 'report', 1, 'running', 3);
-"""
-
-
-def old_file(path, rows=ROWS):
-    """A file as the first migration left it."""
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.executescript(f"pragma journal_mode = wal; {migrations('sqlite')[0][1]} pragma user_version = 1; {rows}")
-    connection.close()
-    return path
 
 
 def opened(path, work):
@@ -140,9 +122,10 @@ def test_a_kill_during_a_migration_leaves_the_ones_before_and_a_file_that_goes_o
     assert schema(path) == NEWEST
 
 
-def test_a_kill_while_an_old_file_is_brought_up_to_date_costs_no_data(tmp_path):
-    path = old_file(tmp_path / "2.db")
+@pytest.mark.parametrize("doomed", [number for number, _ in migrations("sqlite") if number > 1])
+def test_a_kill_while_an_old_file_is_brought_up_to_date_costs_no_data(tmp_path, doomed):
+    path = old_file(tmp_path / f"{doomed}.db")
     run(KILLED, path)
 
     epoch, saved = opened(path, lambda store: store.load("a"))
-    assert (epoch, saved.seq) == (4, 2)
+    assert (epoch, saved.seq, saved.snapshot, saved.snapshot_seq) == (4, 2, {"value": "off"}, 1)

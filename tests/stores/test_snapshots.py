@@ -1,4 +1,4 @@
-"""A stored snapshot that cannot be read is done without: the journal tells the same."""
+"""A stored snapshot that cannot be read or is gone is done without: the journal tells the same."""
 
 import asyncio
 import sqlite3
@@ -7,6 +7,7 @@ import pytest
 
 from antiphon import assign, create_machine
 from antiphon.runtime.errors import StoreCorrupt
+from antiphon.runtime.past import FORKED
 from antiphon.runtime.records import Commit, Entry
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.tree import MIGRATED
@@ -34,9 +35,17 @@ def stored(path, *commits):
 
 
 def damage(path, text=DAMAGE[0]):
+    change(path, f"update snapshot set body = {text}")
+
+
+def lose(path):
+    change(path, "delete from snapshot")
+
+
+def change(path, statement):
     connection = sqlite3.connect(path)
     with connection:
-        connection.execute(f"update actor set snapshot = {text}")
+        assert connection.execute(statement).rowcount == 1
     connection.close()
 
 
@@ -52,6 +61,9 @@ def loaded(path, root="a"):
     return asyncio.run(main())
 
 
+in_both_ways = pytest.mark.parametrize("spoil", [damage, lose])
+
+
 @pytest.mark.parametrize("text", DAMAGE, ids=["cut short", "empty", "no text"])
 def test_a_tree_with_a_damaged_snapshot_is_loaded_from_its_whole_journal(path, text):
     stored(path, newborn("a"), steps("a", 1, 2, snapshot={"value": "on"}), steps("a", 3))
@@ -62,11 +74,12 @@ def test_a_tree_with_a_damaged_snapshot_is_loaded_from_its_whole_journal(path, t
     assert [entry.seq for entry in saved.entries] == [1, 2, 3, 4]
 
 
-def test_a_tree_that_changed_its_machine_is_loaded_from_where_it_did(path):
+@in_both_ways
+def test_a_tree_that_changed_its_machine_is_loaded_from_where_it_did(path, spoil):
     move = Entry("a", 3, 30, "", {"type": MIGRATED, "from": 1, "to": 2, "snapshot": {"value": "new"}})
     moved = Commit("a", 1, 30, "active", moved=birth(version=2), entries=(step("a", 2), move))
     stored(path, newborn("a"), moved, steps("a", 3, 2, snapshot={"value": "newer"}))
-    damage(path)
+    spoil(path)
 
     saved = loaded(path)
     assert (saved.snapshot, saved.snapshot_seq) == ({"value": "new"}, 3)
@@ -81,7 +94,18 @@ def test_a_fork_with_a_damaged_snapshot_says_so(path):
         loaded(path)
 
 
-def test_a_runtime_goes_on_from_a_damaged_snapshot_as_if_it_were_whole(path):
+def test_a_fork_without_the_snapshot_it_began_with_says_so(path):
+    first = Entry("a", 1, 10, "", {"type": FORKED, "from": "z", "seq": 7})
+    born = birth(forked_from="z", forked_seq=7)
+    stored(path, newborn("a", birth=born, entries=(first,), snapshot={"value": "on"}), steps("a", 1))
+    lose(path)
+
+    with pytest.raises(StoreCorrupt, match=r"the snapshot of 'a' is gone; .* fork it again from step 7 of 'z'"):
+        loaded(path)
+
+
+@in_both_ways
+def test_a_runtime_goes_on_from_a_damaged_snapshot_as_if_it_were_whole(path, spoil):
     counter = create_machine(
         {"id": "counter", "context": {"n": 0}, "on": {"ADD": {"actions": "add"}}},
         actions={"add": assign({"n": lambda context, event: context["n"] + 1})},
@@ -97,7 +121,7 @@ def test_a_runtime_goes_on_from_a_damaged_snapshot_as_if_it_were_whole(path):
 
     asyncio.run(add(150))
     before = loaded(path).snapshot_seq
-    damage(path)
+    spoil(path)
 
     assert before > 0
     assert asyncio.run(add(1)) == 151

@@ -43,6 +43,37 @@ def names(path, **options):
     return [tree.root for tree in use(SqliteStore(path, **options), lambda store: store.roots())]
 
 
+# -- size ----------------------------------------------------------------------------------------------------------
+
+
+def beside_a_snapshot(path, size):
+    """The row of an actor with a snapshot of a size, and how much its next step writes."""
+
+    async def take(store):
+        log = path.with_name(f"{path.name}-wal")
+        await store.commit([newborn("a", snapshot={"text": "x" * size})])
+        row, before = store._db().execute("select * from actor").fetchone(), log.stat().st_size
+        await store.commit([steps("a", 1, status="done")])
+        return row, log.stat().st_size - before
+
+    return use(SqliteStore(path), take)
+
+
+def test_a_step_writes_no_more_beside_a_large_snapshot_than_beside_a_small_one(tmp_path):
+    _, small = beside_a_snapshot(tmp_path / "small.db", 1)
+    _, large = beside_a_snapshot(tmp_path / "large.db", 2_000_000)
+
+    assert 0 < large == small
+
+
+def test_the_row_that_every_commit_writes_holds_nothing_of_the_snapshot(tmp_path):
+    """SQLite puts a changed row together as a whole, so each step would cost as much as the snapshot is long."""
+    small, _ = beside_a_snapshot(tmp_path / "small.db", 1)
+    large, _ = beside_a_snapshot(tmp_path / "large.db", 2_000_000)
+
+    assert large == small
+
+
 # -- ownership -----------------------------------------------------------------------------------------------------
 
 

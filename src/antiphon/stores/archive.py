@@ -193,16 +193,25 @@ class _Import:
         return kind == "end"
 
     def _add_tree(self, said: dict[str, Any]) -> None:
-        row = self._connection.execute(self._sql["insert_actor"], _columns(TREE, said)).fetchone()
+        *actor, snapshot_seq, snapshot = _columns(TREE, said)
+        row = self._connection.execute(self._sql["insert_actor"], actor).fetchone()
         if row is None:
             raise RootExists(f"there is a root actor {said['id']!r} already; nothing was imported")
         self._actor = int(row[0])
+        if snapshot is not None:
+            self._connection.execute(self._sql["insert_snapshot"], (self._actor, snapshot_seq, snapshot))
+        elif snapshot_seq != 0:
+            raise _misfit(said["id"])
 
     def _check(self) -> None:
         for query in ("broken_journals", "odd_snapshots"):
             row = self._connection.execute(self._sql[query]).fetchone()
             if row is not None:
-                raise StoreError(f"the journal of {row[0]!r} does not fit its sequence; nothing was imported")
+                raise _misfit(row[0])
+
+
+def _misfit(root: str) -> StoreError:
+    return StoreError(f"the journal of {root!r} does not fit its sequence; nothing was imported")
 
 
 def _kind(value: Any, number: int) -> tuple[str, dict[str, Any]]:

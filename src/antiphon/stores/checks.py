@@ -104,7 +104,8 @@ def _rows_of(
     connection: sqlite3.Connection, sql: Sql, n: int, root: str, actor: list[Any]
 ) -> Iterator[tuple[Read, rows.Row]]:
     yield rows.birth_from, tuple(actor[:7])
-    yield _snapshot_from, (actor[-1],)
+    if actor[-1] is not None:
+        yield _snapshot_from, (actor[-1],)
     readers: tuple[tuple[str, Read], ...] = (
         ("all_entries_of", rows.entry_from),
         ("all_letters_of", rows.letter_from),
@@ -119,4 +120,4 @@ def _rows_of(
 
 def _snapshot_from(root: str, row: rows.Row) -> object:
     (stored,) = row
-    return None if stored is None else rows.decoded(stored, f"the snapshot of {root!r}")
+    return rows.decoded(stored, f"the snapshot of {root!r}")

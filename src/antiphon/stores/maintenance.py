@@ -15,6 +15,10 @@ from antiphon.stores.queries import queries
 
 Progress = Callable[[int, int], None]  # how much is done, and of how much
 BACKUP_PAGES = 1024
+# What a tree consists of; the actor goes last, since the rest refers to it.
+REMOVE = (
+    "remove_dead_letters", "remove_tasks", "remove_letters", "remove_entries", "remove_snapshot", "remove_actor",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ def remove(path: Path, root: str) -> bool:
         connection.execute("begin immediate")
         found = connection.execute(queries("sqlite")["find_actor"], (root,)).fetchone()
         if found is not None:
-            for name in ("remove_dead_letters", "remove_tasks", "remove_letters", "remove_entries", "remove_actor"):
+            for name in REMOVE:
                 connection.execute(sql[name], found)
         connection.execute("commit")
         return found is not None

@@ -300,7 +300,7 @@ class SqliteStore:
         for id in commit.taken:
             execute(sql["drop_letter"], (n, id))
         if commit.snapshot is not None:
-            execute(sql["save_snapshot"], (rows.encoded(commit.snapshot), commit.seq, n))
+            execute(sql["save_snapshot"], (n, commit.seq, rows.encoded(commit.snapshot)))
         for letter, error in commit.dead:
             execute(sql["add_dead_letter"], (n, *rows.dead_row(letter, error, commit.at)))
 

@@ -57,8 +57,8 @@ from actor;
 
 -- name: row_count
 -- How many rows there are to look at.
-select (select count(*) from actor) + (select count(*) from entry) + (select count(*) from letter)
-  + (select count(*) from task) + (select count(*) from dead_letter);
+select (select count(*) from actor) + (select count(*) from snapshot) + (select count(*) from entry)
+  + (select count(*) from letter) + (select count(*) from task) + (select count(*) from dead_letter);
 
 -- name: broken_journals
 -- Root actors whose journal is not exactly the steps 1 to their sequence.
@@ -70,9 +70,10 @@ having count(entry.seq) <> actor.seq or coalesce(max(entry.seq), 0) <> actor.seq
 
 -- name: odd_snapshots
 -- Root actors whose snapshot is from a step they have not taken, or from no step.
-select id, seq, snapshot_seq
-from actor
-where snapshot_seq > seq or snapshot_seq < 0 or (snapshot is null) <> (snapshot_seq = 0);
+select actor.id, actor.seq, snapshot.seq
+from snapshot
+join actor on actor.n = snapshot.actor
+where snapshot.seq > actor.seq or snapshot.seq < 1;
 
 -- name: applied_letters
 -- Letters that wait although they were applied.
@@ -83,9 +84,10 @@ join actor on actor.n = letter.actor;
 
 -- name: all_actors
 -- Everything about all root actors; the snapshot as bytes, since damaged ones may be no text.
-select n, id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq,
-  snapshot_seq, cast(snapshot as blob)
+select n, id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated,
+  actor.seq, coalesce(snapshot.seq, 0), cast(snapshot.body as blob)
 from actor
+left join snapshot on snapshot.actor = actor.n
 order by id;
 
 -- name: all_entries_of
@@ -119,12 +121,16 @@ order by at, id;
 -- name: insert_actor
 -- A root actor as another store had it.
 insert into actor (
-  id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq,
-  snapshot_seq, snapshot
+  id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq
 )
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (id) do nothing
 returning n;
+
+-- name: insert_snapshot
+-- A snapshot as another store had it.
+insert into snapshot (actor, seq, body)
+values (?, ?, ?);
 
 -- name: insert_entry
 -- A step as another store had it.
@@ -170,6 +176,11 @@ where actor = ?;
 -- name: remove_entries
 -- The steps of a root actor, deleted.
 delete from entry
+where actor = ?;
+
+-- name: remove_snapshot
+-- The snapshot of a root actor, deleted.
+delete from snapshot
 where actor = ?;
 
 -- name: remove_actor

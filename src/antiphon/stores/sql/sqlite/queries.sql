@@ -28,9 +28,10 @@ where id = ?;
 
 -- name: load_actor
 -- All that is known of a root actor; the snapshot as bytes, since damaged ones may be no text.
-select n, incarnation, machine, version, hash, input, forked_from, forked_seq, status, seq, snapshot_seq,
-  cast(snapshot as blob)
+select n, incarnation, machine, version, hash, input, forked_from, forked_seq, status, actor.seq,
+  coalesce(snapshot.seq, 0), cast(snapshot.body as blob)
 from actor
+left join snapshot on snapshot.actor = actor.n
 where id = ?;
 
 -- name: move_actor
@@ -53,9 +54,10 @@ where n = ?;
 
 -- name: save_snapshot
 -- The latest snapshot, which replaces the one before.
-update actor
-set snapshot = ?, snapshot_seq = ?
-where n = ?;
+insert into snapshot (actor, seq, body)
+values (?, ?, ?)
+on conflict (actor) do update
+set seq = excluded.seq, body = excluded.body;
 
 -- name: add_entry
 -- One step.

@@ -17,10 +17,15 @@ create table actor (
   forked_seq integer,
   status text not null,
   seq integer not null,
-  snapshot_seq integer not null default 0,
-  snapshot text,
   created integer not null,
   updated integer not null
+) strict;
+
+-- The latest of each actor, apart from it: a row is always written as a whole, and that of an actor with every commit.
+create table snapshot (
+  actor integer primary key references actor (n),
+  seq integer not null,
+  body text not null
 ) strict;
 
 -- Clustered by actor, so that reading a journal reads neighbouring pages.
