@@ -83,7 +83,7 @@ class Commit(NamedTuple):
     letters: tuple[Letter, ...] = ()
     tasks: tuple[Task, ...] = ()
     ended: tuple[tuple[str, TaskState], ...] = ()
-    snapshot: Json = None
+    snapshot: Json = None  # or `Encoded`
     dead: tuple[tuple[Letter, str], ...] = ()
 
     @property

@@ -4,7 +4,6 @@ A tree in memory is a cache. It is rebuilt from its snapshot and the journal aft
 whenever what it computed could not be stored.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from antiphon.chart.machine import Machine
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.transition import get_next_transitions
 from antiphon.runtime.charts import chart_hash
+from antiphon.runtime.encoding import Encoded, encoded
 from antiphon.runtime.hosting import Notes, TreeHost
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, Task, TaskState
@@ -267,10 +267,9 @@ class Tree:
         worth_it = since >= self._snapshot_every and self.size >= self.snapshot_size
         if not (worth_it or since >= SNAPSHOT_LIMIT or status != "active"):
             return None
-        snapshot = self.actor.get_persisted_snapshot()
-        self.snapshot_seq, self.size = self.seq, 0
-        self.snapshot_size = len(json.dumps(snapshot))
-        return snapshot
+        text = encoded(self.actor.get_persisted_snapshot())
+        self.snapshot_seq, self.size, self.snapshot_size = self.seq, 0, len(text)
+        return Encoded(text)
 
 
 def _is_elsewhere(after: Any, before: Any) -> bool:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from antiphon.runtime.encoding import encoded
 from antiphon.runtime.errors import RootExists, StoreCorrupt, StoreError
 from antiphon.runtime.records import Entry
 from antiphon.stores import files, rows
@@ -102,7 +103,7 @@ def _with_base(connection: sqlite3.Connection, sql: dict[str, str], n: int, colu
     except StoreCorrupt:
         birth = rows.birth_from(root, tuple(others[:7]))
         snapshot, seq, _ = base(root, birth, stored, seq, entries_after)
-        stored = None if snapshot is None else rows.encoded(snapshot)
+        stored = None if snapshot is None else encoded(snapshot)
     return [root, *others, seq, stored]
 
 
@@ -117,7 +118,7 @@ def _record(kind: str, names: tuple[str, ...], row: Iterable[Any], root: str) ->
 
 
 def _line(value: Any) -> str:
-    text = rows.encoded(value)
+    text = encoded(value)
     return (text if text.isascii() else text.translate(BREAKS)) + "\n"
 
 
@@ -234,4 +235,4 @@ def _columns(names: tuple[str, ...], said: dict[str, Any]) -> tuple[Any, ...]:
 
 def _column(name: str, value: Any) -> Any:
     is_absent = value is None and name == "snapshot"
-    return rows.encoded(value) if name in JSON and not is_absent else value
+    return encoded(value) if name in JSON and not is_absent else value

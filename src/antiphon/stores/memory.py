@@ -3,9 +3,10 @@
 It keeps the rows that a durable store would keep, so that what works here works there.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from antiphon.runtime.encoding import encoded, is_text
 from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot, Unstorable
 from antiphon.runtime.records import Commit, Entry, Letter, Saved, Summary, Task
 from antiphon.stores import rows
@@ -201,11 +202,11 @@ def _prepared(commit: Commit) -> _Rows:
         commit,
         None if commit.birth is None else _checked(rows.birth_row(commit.birth)),
         None if commit.moved is None else _checked(rows.birth_row(commit.moved)),
-        _all_checked(rows.entry_row(entry) for entry in commit.entries),
+        [_checked(rows.entry_row(entry)) for entry in commit.entries],
         [(letter.root, _checked(rows.letter_row(letter))) for letter in commit.letters],
-        _all_checked(rows.task_row(task) for task in commit.tasks),
-        _all_checked(rows.dead_row(letter, error, commit.at) for letter, error in commit.dead),
-        None if commit.snapshot is None else rows.encoded(commit.snapshot),
+        [_checked(rows.task_row(task)) for task in commit.tasks],
+        [_checked(rows.dead_row(letter, error, commit.at)) for letter, error in commit.dead],
+        None if commit.snapshot is None else encoded(commit.snapshot),
     )
 
 
@@ -225,15 +226,11 @@ def _inbox_order(letter: Letter) -> tuple[int, int, str]:
     return letter.due, letter.at, letter.id
 
 
-def _all_checked(found: Iterable[Row]) -> list[Row]:
-    return [_checked(row) for row in found]
-
-
 def _checked(row: Row) -> Row:
     """A row, if a database could keep it."""
     for value in row:
         if isinstance(value, str):
-            if not (value.isascii() or rows.is_text(value)):
+            if not (value.isascii() or is_text(value)):
                 raise Unstorable(f"{value!r} cannot be stored: it is not valid Unicode")
         elif isinstance(value, int) and not -LARGEST <= value < LARGEST:
             raise Unstorable(f"{value} cannot be stored: it has more than 64 bits")

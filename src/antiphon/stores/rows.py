@@ -1,43 +1,17 @@
 """Records as rows: the texts and numbers that stores keep.
 
-Text is UTF-8 and numbers have 64 bits. Lone surrogates inside JSON are kept as escapes; in ids, which have
-columns of their own, they are refused.
+Text is UTF-8 and numbers have 64 bits. Lone surrogates in ids, which have columns of their own, are refused.
 """
 
 import json
-from collections.abc import Callable
-from json import encoder
 from typing import Any
 
-from antiphon.runtime.errors import Conflict, StoreCorrupt, Unstorable
+from antiphon.runtime.encoding import encoded
+from antiphon.runtime.errors import Conflict, StoreCorrupt
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Task
-
-_encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
-_escaped = json.JSONEncoder(separators=(",", ":")).encode
 
 Row = tuple[Any, ...]
 RESTORE = "restore a backup, or see what `antiphon db check` finds"
-
-
-def _written_at_once() -> Callable[[Any], str]:
-    """`JSONEncoder.encode` makes a new encoder in C for every value; where there is one, this makes it once."""
-    make = getattr(encoder, "c_make_encoder", None)
-    if make is None:
-        return _encoder.encode
-    write = make(None, _encoder.default, encoder.encode_basestring, None, ":", ",", False, False, True)
-    return lambda value: "".join(write(value, 0))
-
-
-_compact = _written_at_once()
-
-
-def encoded(value: Any) -> str:
-    """A value as JSON text."""
-    try:
-        text = _compact(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise Unstorable(f"what is to be stored is not JSON: {error}") from error
-    return text if is_text(text) else _escaped(value)
 
 
 def decoded(text: str | bytes, what: str) -> Any:
@@ -46,17 +20,6 @@ def decoded(text: str | bytes, what: str) -> Any:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError) as error:
         raise _damaged(what, str(error)) from error
-
-
-def is_text(text: str) -> bool:
-    """Whether a text can be stored: it has no lone surrogates."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def birth_row(birth: Birth) -> Row:

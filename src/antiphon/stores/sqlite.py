@@ -15,6 +15,7 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, TypeVar
 
+from antiphon.runtime.encoding import encoded, is_text
 from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, StoreError, UnknownRoot
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Saved, Summary, Task
 from antiphon.stores import files, rows
@@ -300,7 +301,7 @@ class SqliteStore:
         for id in commit.taken:
             execute(sql["drop_letter"], (n, id))
         if commit.snapshot is not None:
-            execute(sql["save_snapshot"], (n, commit.seq, rows.encoded(commit.snapshot)))
+            execute(sql["save_snapshot"], (n, commit.seq, encoded(commit.snapshot)))
         for letter, error in commit.dead:
             execute(sql["add_dead_letter"], (n, *rows.dead_row(letter, error, commit.at)))
 
@@ -317,7 +318,7 @@ class SqliteStore:
     def _find(self, root: str) -> int | None:
         n = self._numbers.get(root)
         if n is None:
-            row = self._one("find_actor", root) if rows.is_text(root) else None
+            row = self._one("find_actor", root) if is_text(root) else None
             if row is None:
                 return None
             n = self._numbers[root] = int(row[0])
@@ -330,11 +331,11 @@ class SqliteStore:
         return n
 
     def _applied(self, n: int, letter: str) -> int | None:
-        row = self._one("applied_at", n, letter) if rows.is_text(letter) else None
+        row = self._one("applied_at", n, letter) if is_text(letter) else None
         return None if row is None else int(row[0])
 
     def _load(self, root: str) -> Saved | None:
-        row = self._one("load_actor", root) if rows.is_text(root) else None
+        row = self._one("load_actor", root) if is_text(root) else None
         if row is None:
             return None
         n, *birth_row, status, seq, snapshot_seq, stored = row
