@@ -15,6 +15,7 @@ from antiphon.stores.checks import check
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.facts import contents
 from tests.stores.old_files import old_file
+from tests.stores.opened import use
 from tests.stores.processes import run
 
 EXPORT = Path(__file__).with_name("schema-3-export.jsonl")  # as the release before wrote it
@@ -42,18 +43,6 @@ TREES = "".join(
 )
 
 
-def opened(path, work):
-    async def main():
-        store = SqliteStore(path)
-        await store.open()
-        try:
-            return await work(store)
-        finally:
-            await store.close()
-
-    return asyncio.run(main())
-
-
 def ignored(*_):
     """Nobody asks how far it has come."""
 
@@ -61,7 +50,7 @@ def ignored(*_):
 @every_schema_before
 def test_an_old_file_keeps_every_snapshot_and_its_sequence(tmp_path, schema):
     path = old_file(tmp_path / "store.db", TREES, schema)
-    opened(path, lambda store: store.roots())
+    use(SqliteStore(path), lambda store: store.roots())
 
     connection = sqlite3.connect(path)
     found = connection.execute("select actor, seq, cast(body as blob) from snapshot order by actor").fetchall()
@@ -80,7 +69,7 @@ def test_trees_of_an_old_file_are_loaded_from_where_they_were(tmp_path, schema):
     async def load(store):
         return [await store.load(f"tree-{n}") for n in (1, 2, 3, 5)]
 
-    assert [(saved.seq, saved.snapshot_seq, len(saved.entries)) for saved in opened(path, load)] == [
+    assert [(saved.seq, saved.snapshot_seq, len(saved.entries)) for saved in use(SqliteStore(path), load)] == [
         (4, 3, 1),
         (2, 0, 2),
         (200, 200, 0),
@@ -90,7 +79,7 @@ def test_trees_of_an_old_file_are_loaded_from_where_they_were(tmp_path, schema):
 
 def test_only_what_was_damaged_is_damaged_in_a_file_brought_up_to_date(tmp_path):
     path = old_file(tmp_path / "store.db", TREES, 3)
-    opened(path, lambda store: store.roots())
+    use(SqliteStore(path), lambda store: store.roots())
 
     assert [problem.root for problem in check(path, ignored)] == ["tree-5"]
 
@@ -156,7 +145,7 @@ def test_an_export_made_by_the_schema_before_is_imported_with_its_snapshots(tmp_
     path = tmp_path / "store.db"
     restore(path, EXPORT.read_text().splitlines(), ignored)
 
-    _, _, _, *trees = opened(path, contents)
+    _, _, _, *trees = use(SqliteStore(path), contents)
     assert [(saved.root, saved.seq, saved.snapshot_seq, saved.snapshot) for saved, *_ in trees] == [
         ("a", 4, 3, {"value": "on", "text": "tea"}),
         ("b", 1, 0, None),

@@ -12,25 +12,13 @@ from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.facts import contents
 from antiphon.testing.stores.samples import letter, newborn, steps
+from tests.stores.opened import use
 from tests.stores.processes import owner
 
 
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "store.db"
-
-
-def use(store, work):
-    """Open a store, do something with it, close it."""
-
-    async def main():
-        await store.open()
-        try:
-            return await work(store)
-        finally:
-            await store.close()
-
-    return asyncio.run(main())
 
 
 def filled(path, *roots):

@@ -1,7 +1,7 @@
 """Where the disk is swift the event loop commits itself; where it is not, a thread does."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 from antiphon.stores import sqlite
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.samples import newborn, steps
+from tests.stores.opened import use
 
 
 class Disk:
@@ -32,6 +33,16 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     return found
 
 
+def on_a_store(folder: Path, main: Callable[[SqliteStore], Awaitable[None]]) -> None:
+    """Run something on a store with one tree, `a`."""
+
+    async def run(store: SqliteStore) -> None:
+        await store.commit([newborn("a")])
+        await main(store)
+
+    use(SqliteStore(folder / "a.db"), run)
+
+
 def on_the_spot(committing: Any) -> bool:
     """Whether a commit is made without waiting for anybody; if not, it is left to the loop."""
     try:
@@ -51,23 +62,17 @@ async def becomes(store: SqliteStore, *, swift: bool, within: int, numbers: Iter
 
 
 def test_a_swift_disk_lets_the_event_loop_commit_itself(tmp_path: Path, disk: Disk) -> None:
-    async def main() -> None:
-        store = SqliteStore(tmp_path / "a.db")
-        await store.open()
-        assert on_the_spot(store.commit([newborn("a"), newborn("b")]))
+    async def main(store: SqliteStore) -> None:
+        assert on_the_spot(store.commit([newborn("b"), newborn("c")]))
         assert on_the_spot(store.commit([steps("a", 1)]))
-        assert [tree.seq for tree in await store.roots()] == [2, 1]
-        await store.close()
+        assert [tree.seq for tree in await store.roots()] == [2, 1, 1]
 
-    asyncio.run(main())
+    on_a_store(tmp_path, main)
 
 
 def test_a_disk_that_becomes_slow_gets_a_thread_and_one_that_recovers_does_without(tmp_path: Path, disk: Disk) -> None:
-    async def main() -> None:
-        store, numbers = SqliteStore(tmp_path / "a.db"), count(1)
-        await store.open()
-        await store.commit([newborn("a")])
-
+    async def main(store: SqliteStore) -> None:
+        numbers = count(1)
         disk.flush_s = 0.02
         assert await becomes(store, swift=False, within=10, numbers=numbers)
         waiting = asyncio.ensure_future(store.commit([steps("a", next(numbers))]))
@@ -79,29 +84,21 @@ def test_a_disk_that_becomes_slow_gets_a_thread_and_one_that_recovers_does_witho
         assert await becomes(store, swift=True, within=50, numbers=numbers)
         assert on_the_spot(store.commit([steps("a", next(numbers))]))
         assert [tree.seq for tree in await store.roots()] == [next(numbers)]
-        await store.close()
 
-    asyncio.run(main())
+    on_a_store(tmp_path, main)
 
 
 def test_one_slow_flush_among_swift_ones_changes_nothing(tmp_path: Path, disk: Disk) -> None:
-    async def main() -> None:
-        store = SqliteStore(tmp_path / "a.db")
-        await store.open()
-        await store.commit([newborn("a")])
+    async def main(store: SqliteStore) -> None:
         disk.flush_s = 5.0
         await store.commit([steps("a", 1)])
         assert store.is_swift
-        await store.close()
 
-    asyncio.run(main())
+    on_a_store(tmp_path, main)
 
 
 def test_while_the_thread_is_at_work_commits_wait_their_turn(tmp_path: Path, disk: Disk) -> None:
-    async def main() -> None:
-        store = SqliteStore(tmp_path / "a.db")
-        await store.open()
-        await store.commit([newborn("a")])
+    async def main(store: SqliteStore) -> None:
         with store._turn:
             assert not store.is_swift
             waiting = asyncio.ensure_future(store.commit([steps("a", 1)]))
@@ -110,20 +107,15 @@ def test_while_the_thread_is_at_work_commits_wait_their_turn(tmp_path: Path, dis
             assert not waiting.done()
         await waiting
         assert [tree.seq for tree in await reading] == [2]
-        await store.close()
 
-    asyncio.run(main())
+    on_a_store(tmp_path, main)
 
 
 def test_a_refused_commit_on_the_spot_changes_nothing_and_lets_the_next_one_in(tmp_path: Path, disk: Disk) -> None:
-    async def main() -> None:
-        store = SqliteStore(tmp_path / "a.db")
-        await store.open()
-        await store.commit([newborn("a")])
+    async def main(store: SqliteStore) -> None:
         with pytest.raises(sqlite.Conflict):
             await store.commit([steps("a", 7)])
         assert on_the_spot(store.commit([steps("a", 1)]))
         assert [tree.seq for tree in await store.roots()] == [2]
-        await store.close()
 
-    asyncio.run(main())
+    on_a_store(tmp_path, main)

@@ -1,0 +1,22 @@
+"""Stores that are open for as long as something is done with them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from antiphon.stores.sqlite import SqliteStore
+
+T = TypeVar("T")
+
+
+def use(store: SqliteStore, work: Callable[[SqliteStore], Awaitable[T]]) -> T:
+    """Open a store, do something with it, close it."""
+
+    async def main() -> T:
+        await store.open()
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(main())
