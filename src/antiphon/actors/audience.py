@@ -34,6 +34,8 @@ class Audience:
 
     def emit(self, event: Any) -> None:
         """Give an event to who listens: to its type first, then to everything."""
+        if not self._listeners:
+            return
         for type in (event["type"], "*"):
             for listener in tuple(self._listeners.get(type, {}).values()):
                 guarded(listener, event)

@@ -119,7 +119,7 @@ class MachineLogic:
 
     def _go_over(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
         """Prepare the effects of a step in order, telling inspectors of each microstep in its place."""
-        if step.trace is None:  # nobody is told anything, and only some effects need to be prepared
+        if step.trace is None:  # nobody is told anything, and most effects need no preparing
             for effect in step.effects:
                 if type(effect) in FIRST:
                     prepare(actor, effect)
@@ -147,20 +147,18 @@ class MachineLogic:
 
     def prepare(self, actor: Any, effect: effects.Effect, starting: bool = False) -> None:
         """The first pass over an effect; of a machine that starts, the children exist already."""
+        inspected = actor.system.inspectors is not None
         if isinstance(effect, effects.SpawnChild):
             if not starting:
                 self._create(actor, effect.ref)
-            if not effect.assigned:
-                self._announce(actor, effect)
+            if inspected and not effect.assigned:
+                actor.system.tell("@xstate.action", actor, action=effect)
         elif not isinstance(effect, effects.Finish):
-            self._announce(actor, effect)
+            if inspected:
+                actor.system.tell("@xstate.action", actor, action=effect)
             first = FIRST.get(type(effect))
             if first is not None:
                 first(actor, effect)
-
-    def _announce(self, actor: Any, effect: effects.Effect) -> None:
-        if actor.system.inspectors is not None:
-            actor.system.tell("@xstate.action", actor, action=effect)
 
     def _create(self, actor: Any, ref: ActorRef, snapshot: Any = None) -> None:
         self.make_actor(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol
 
 from antiphon.chart import ops
-from antiphon.chart.functions import full, plain
+from antiphon.chart.functions import full, plain, shape
 from antiphon.chart.guards import Guard
 from antiphon.chart.scope import Scope
 from antiphon.chart.signatures import Assignment, C, C_in, E, E_in, Function
@@ -231,6 +231,9 @@ def as_value(spec: Any, params: Any = None) -> ops.Value:
     """A value that may be a function of context and event."""
     if not callable(spec):
         return ops.constant(spec)
+    takes = shape(spec)
+    if takes.positional == 1 and not takes.scoped:
+        return lambda work: spec(work.context)
     simple = plain(spec)
     if simple is not None:
         return lambda work: simple(work.context, work.event)
@@ -273,6 +276,6 @@ def _assign_plain(assignment: dict[str, Any], functions: dict[str, Any]) -> ops.
 def _assign_all(assignment: Callable[..., Any], params: Any) -> ops.Operation:
     simple = plain(assignment)
     if simple is not None:
-        return ops.Assign(None, lambda context, event: {**context, **(simple(context, event) or {})})
+        return ops.Merge(simple)
     update = as_value(assignment, params)
     return ops.ScopedAssign(lambda work: update(work) or {})

@@ -99,8 +99,9 @@ def choose_forced(context: OrchestratorContext, event: Event) -> Json:
 def note_decision(context: OrchestratorContext, event: Event) -> Json:
     """What the arbiter decided, what that cost, and which steps it holds to be done."""
     decision = decision_of(event)
-    agent = name_of(event)
-    known = dict(decision) if decision.get("type") else {"type": "SELECT_MODE", "mode": agent, "reason": "given"}
+    known = dict(decision)
+    if not known.get("type"):
+        known = {"type": "SELECT_MODE", "mode": name_of(event), "reason": "given"}
     output = event.get("output")
     spent = output if isinstance(output, MAPPING) else {}
     plan = context["plan"]

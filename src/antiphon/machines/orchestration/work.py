@@ -1,6 +1,6 @@
 """The work of agents: what they are given, what they gave, and what is kept of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from antiphon.machines.orchestration.agents import MAX_ITERATIONS, tools_for
@@ -163,7 +163,12 @@ def failure_of(event: Event) -> Failure:
 
 def has_failed_outright(context: OrchestratorContext, event: Event) -> bool:
     """Whether nobody of the crew could even work, so that there is nothing to evaluate."""
-    results = results_of(event, context["currentMode"])
+    output = event.get("result", event.get("output"))
+    if not isinstance(output, MAPPING):
+        return False
+    results = output.get("results")
+    if results is None or not isinstance(results, Sequence):
+        return bool(output.get("failedOutright"))
     return bool(results) and all(result.get("failedOutright") for result in results)
 
 
