@@ -23,10 +23,12 @@ from peers import PeerUnavailable, runtime_python
 from tables import ABSENT, print_table, ratio, report, spread
 
 LIMIT_S = 600  # a busy computer may take long
-OURS, LANGGRAPH, WITH_MODELS = ("functions", "whole"), ("langgraph", "langgraph_async"), "langgraph_models"
+BARE, LANGGRAPH, WITH_MODELS = ("chart", "functions"), ("langgraph", "langgraph_async"), "langgraph_models"
+OURS = (*BARE, "whole")
 PEERS = (*LANGGRAPH, WITH_MODELS, "burr")
 NAMES = {
-    "functions": "antiphon",
+    "chart": "antiphon",
+    "functions": "orchestrator",
     "whole": "whole run",
     "langgraph": "LangGraph",
     "langgraph_async": "LangGraph async",
@@ -156,7 +158,7 @@ def compared(store: str, length: int, used: Costs) -> list[Figure]:
     others = (*OURS, "burr")
     return [
         Figure(f"{STORES[store]}, {length} iterations", costs),
-        Figure("… LangGraph's over it", dearer("langgraph", others, costs), lowest=LESS_CPU, held=OURS[:1]),
+        Figure("… LangGraph's over it", dearer("langgraph", others, costs), lowest=LESS_CPU, held=BARE),
         Figure("… LangGraph async's over it", dearer("langgraph_async", others, costs)),
         Figure("… LangGraph with models' over it", dearer(WITH_MODELS, ("whole",), costs)),
     ]
@@ -170,11 +172,11 @@ def dearer(peer: str, others: Sequence[str], costs: dict[str, list[float]]) -> d
 def crowded(bench: Bench, store: str) -> list[Figure]:
     """CPU time per iteration of many runs at once, and that of LangGraph's cheaper way over ours."""
     title = f"{STORES[store]}, {CROWD} runs at once"
-    used = play(bench, title, "crowd", store, [(name, SHORT) for name in ("functions", *LANGGRAPH)])
+    used = play(bench, title, "crowd", store, [(name, SHORT) for name in (*BARE, *LANGGRAPH)])
     costs = {name: values for (name, _), values in used.items()}
     ways = [(middle(costs[name]) or 0, name) for name in LANGGRAPH if costs[name]]
     # With one of them missing, it is not known which is the cheaper.
-    over = dearer(min(ways)[1], ("functions",), costs) if len(ways) == len(LANGGRAPH) else {}
+    over = dearer(min(ways)[1], BARE, costs) if len(ways) == len(LANGGRAPH) else {}
     return [
         Figure(f"{title}, {SHORT} iterations", costs),
         Figure("… the cheaper LangGraph's over it", over, lowest=LESS_CPU),

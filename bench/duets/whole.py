@@ -13,7 +13,8 @@ from antiphon.app.runs import compose_run
 from antiphon.providers.base import Delta, Done, Model, Request, TextDelta
 from antiphon.providers.models import Models
 from antiphon.stores.memory import MemoryStore
-from duets.functions import said, team
+from duets.functions import team
+from duets.hosted import said
 from duets.script import TASK, Stage, decisions, deltas, perform, speeches
 
 

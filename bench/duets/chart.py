@@ -1,0 +1,71 @@
+"""Antiphon, the same loop written as a chart: an arbiter and two agents as states, as the peers' graphs have nodes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from antiphon import assign, emit, from_task, setup
+from antiphon.chart.machine import Machine
+from duets.hosted import START, perform_on
+from duets.script import AGENTS, TASK, Stage, decision, perform, words
+
+
+async def decide(input: Any) -> Any:
+    """Ask the arbiter's model, and take its decision."""
+    return json.loads(decision(input["turn"], input["turns"]))
+
+
+async def speak(input: Any) -> str:
+    """One of the agents asks its model."""
+    return words(input["turn"])
+
+
+def turn_of(context: Any) -> Any:
+    """What a function needs to know to play its part."""
+    return {"turn": len(context["history"]), "turns": context["turns"]}
+
+
+def agent(name: str) -> Any:
+    """A state in which an agent speaks."""
+    said = {"type": "keep", "params": {"agent": name}}
+    return {"invoke": {"src": "speak", "input": turn_of, "onDone": {"target": "arbiter", "actions": said}}}
+
+
+def machine() -> Machine[Any, Any]:
+    """The loop; what it emits at its end is in the journal."""
+    chosen = [{"guard": {"type": "isNext", "params": {"agent": name}}, "target": name} for name in AGENTS]
+    return setup(
+        actors={"decide": from_task(decide), "speak": from_task(speak)},
+        guards={"isNext": lambda context, event, params: event["output"].get("mode") == params["agent"]},
+        actions={
+            "keep": assign(
+                lambda context, event, params: {
+                    "history": [*context["history"], {"agent": params["agent"], "output": event["output"]}]
+                }
+            ),
+            "tell": emit(lambda context: {"type": "ended", "history": context["history"]}),
+        },
+    ).create_machine(
+        {
+            "id": "talk",
+            "initial": "ready",
+            "context": lambda input: {"task": TASK, "history": [], "turns": input["turns"]},
+            "output": lambda context: {"history": context["history"]},
+            "states": {
+                "ready": {"on": {START["type"]: "arbiter"}},
+                "arbiter": {"invoke": {"src": "decide", "input": turn_of, "onDone": [*chosen, {"target": "end"}]}},
+                **{name: agent(name) for name in AGENTS},
+                "end": {"type": "final", "entry": "tell"},
+            },
+        }
+    )
+
+
+async def main(stage: Stage, store: str) -> None:
+    """Let the machine play."""
+    await perform_on(stage, store, machine(), {"turns": stage.turns}, "ended")
+
+
+if __name__ == "__main__":
+    perform(main)

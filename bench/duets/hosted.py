@@ -1,0 +1,49 @@
+"""A machine of ours on the stage: as an actor of the process, or on the runtime with a store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from antiphon import create_actor, to_awaitable
+from antiphon.chart.machine import Machine
+from antiphon.runtime.runtime import Runtime
+from antiphon.stores.memory import MemoryStore
+from antiphon.stores.sqlite import SqliteStore
+from duets.script import TASK, Stage
+
+START = {"type": "START_TASK", "task": TASK, "at": 0}
+
+
+async def perform_on(stage: Stage, store: str, machine: Machine[Any, Any], input: Any, last_words: str) -> None:
+    """Play a machine; its output, and what it emits at its end, has the history with all that was said."""
+    if store == "none":
+        return await _as_actor(stage, machine, input)
+    async with Runtime(MemoryStore() if store == "memory" else SqliteStore(stage.file), [machine]) as runtime:
+
+        async def play(number: int) -> list[str]:
+            """Whoever waits for the end of a play follows its journal."""
+            id = await runtime.create(machine.id, input=input)
+            receipt = await runtime.send(id, START)
+            async for entry in runtime.feed(id, receipt.seq - 1):
+                for one in entry.emitted:
+                    if one["event"]["type"] == last_words:
+                        return said(one["event"])
+            return []
+
+        await stage.play(play)
+    return None
+
+
+async def _as_actor(stage: Stage, machine: Machine[Any, Any], input: Any) -> None:
+    async def play(number: int) -> list[str]:
+        actor = create_actor(machine, input=input)
+        ended = to_awaitable(actor)
+        actor.start().send(START)
+        return said(await ended)
+
+    await stage.play(play)
+
+
+def said(result: Any) -> list[str]:
+    """All that was said, as the history has it."""
+    return [entry["output"] for entry in result["history"]]
