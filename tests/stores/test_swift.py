@@ -88,11 +88,22 @@ def test_a_disk_that_becomes_slow_gets_a_thread_and_one_that_recovers_does_witho
     on_a_store(tmp_path, main)
 
 
-def test_one_slow_flush_among_swift_ones_changes_nothing(tmp_path: Path, disk: Disk) -> None:
+def test_now_and_then_a_flush_may_take_as_long_as_copying_the_log(tmp_path: Path, disk: Disk) -> None:
     async def main(store: SqliteStore) -> None:
-        disk.flush_s = 5.0
+        disk.flush_s = 0.01
         await store.commit([steps("a", 1)])
         assert store.is_swift
+
+    on_a_store(tmp_path, main)
+
+
+def test_a_disk_that_hung_once_is_swift_again_after_a_few_commits(tmp_path: Path, disk: Disk) -> None:
+    async def main(store: SqliteStore) -> None:
+        disk.flush_s = 60.0
+        await store.commit([steps("a", 1)])
+        assert not store.is_swift
+        disk.flush_s = 0.0001
+        assert await becomes(store, swift=True, within=15, numbers=count(2))
 
     on_a_store(tmp_path, main)
 

@@ -27,7 +27,7 @@ T = TypeVar("T")
 # Where the disk is quicker than this, a commit keeps the event loop less than a thread that has to be woken, that
 # takes turns with it for Python's lock, and that has to wake it again.
 SWIFT_S = 0.002
-LEARNING, WORST_S = 0.1, 0.01  # how much the last flush counts, and as how long at most: now and then one is slow
+LEARNING, WORST_S = 0.1, 0.05  # how much the last flush counts, and as how long at most, so that it is forgotten soon
 
 
 class SqliteStore:
