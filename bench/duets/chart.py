@@ -50,7 +50,7 @@ def machine() -> Machine[Any, Any]:
         {
             "id": "talk",
             "initial": "ready",
-            "context": lambda input: {"task": TASK, "history": [], "turns": input["turns"]},
+            "context": lambda given: {"task": TASK, "history": [], "turns": given["turns"]},
             "output": lambda context: {"history": context["history"]},
             "states": {
                 "ready": {"on": {START["type"]: "arbiter"}},
