@@ -2,13 +2,16 @@
 
 import asyncio
 import os
+import signal
 import sqlite3
 import stat
 import threading
+from pathlib import Path
 
 import pytest
 
 from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError
+from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.facts import contents
 from antiphon.testing.stores.samples import letter, newborn, steps
@@ -112,6 +115,15 @@ def test_a_file_whose_owner_was_killed_can_be_owned_and_has_all_that_was_acknowl
 
         assert path.with_name("store.db.lock").read_text() != ""
         assert names(path) == ["a", "b", "c"]
+
+
+def test_a_killed_owner_counts_no_more_before_its_parent_has_heard_of_it(path):
+    with owner(path) as other:
+        assert owner_of(path) == other.pid
+        os.kill(other.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
+
+        assert owner_of(path) == (None if Path("/proc").is_dir() else other.pid)
 
 
 def test_a_reader_needs_no_owner_to_see_what_a_killed_one_has_left_in_the_log(path):

@@ -58,13 +58,21 @@ def owner_of(path: Path) -> int | None:
         pid = int(json.loads(_lock_of(path).read_text(encoding="utf-8"))["pid"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    return pid if _is_alive(pid) else None
+
+
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
-        return None
+        return False
     except OSError:
-        return pid  # it lives, and is somebody else's
-    return pid
+        return True  # it lives, and is somebody else's
+    # One that was killed is still known until its parent has heard of it; where there is no /proc, it counts.
+    with suppress(OSError):
+        _, _, state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")
+        return not state.lstrip().startswith(("Z", "X"))
+    return True
 
 
 def _lock_of(path: Path) -> Path:
