@@ -55,6 +55,7 @@ tasks = st.builds(
     st.sampled_from(["repeat", "report", "once"]),
     st.integers(0, 3),
     st.sampled_from(STATES),
+    st.integers(0, 3),
 )
 births = st.builds(Birth, ids, ids, json, ids, json, st.none() | ids, st.none() | st.integers(0, 9))
 
