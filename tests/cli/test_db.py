@@ -19,6 +19,7 @@ from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.facts import contents
 from antiphon.testing.stores.samples import VALUES, birth, letter, newborn, step, steps, task
 from tests.stores.old_files import old_file
+from tests.stores.opened import use
 from tests.stores.processes import owner, running
 
 BAD = (letter("a", "bad", event={"type": "BAD"}), "ValueError: no\x1b[2J")
@@ -40,16 +41,7 @@ def stored(path, *calls):
 
 def held(path):
     """Everything a store on a file shows."""
-
-    async def look():
-        store = SqliteStore(path, read_only=True)
-        await store.open()
-        try:
-            return await contents(store)
-        finally:
-            await store.close()
-
-    return asyncio.run(look())
+    return use(SqliteStore(path, read_only=True), contents)
 
 
 @pytest.fixture
