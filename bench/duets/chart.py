@@ -11,12 +11,12 @@ from duets.hosted import START, perform_on
 from duets.script import AGENTS, TASK, Stage, decision, perform, words
 
 
-async def decide(input: Any) -> Any:
+def decide(input: Any) -> Any:
     """Ask the arbiter's model, and take its decision."""
     return json.loads(decision(input["turn"], input["turns"]))
 
 
-async def speak(input: Any) -> str:
+def speak(input: Any) -> str:
     """One of the agents asks its model."""
     return words(input["turn"])
 
@@ -36,7 +36,7 @@ def machine() -> Machine[Any, Any]:
     """The loop; what it emits at its end is in the journal."""
     chosen = [{"guard": {"type": "isNext", "params": {"agent": name}}, "target": name} for name in AGENTS]
     return setup(
-        actors={"decide": from_task(decide), "speak": from_task(speak)},
+        actors={"decide": from_task(decide, eager=True), "speak": from_task(speak)},
         guards={"isNext": lambda context, event, params: event["output"].get("mode") == params["agent"]},
         actions={
             "keep": assign(

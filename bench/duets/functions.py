@@ -20,14 +20,15 @@ def team() -> list[Any]:
 def machine_of(turns: int) -> Machine[Any, Any]:
     """The orchestrator with a function for every service; they read from their input which turn it is."""
 
-    async def decide(input: Any) -> dict[str, Any]:
+    def decide(input: Any) -> dict[str, Any]:
         return {"decision": json.loads(decision(len(input["history"]), turns))}
 
-    async def speak(input: Any) -> dict[str, Any]:
+    def speak(input: Any) -> dict[str, Any]:
         turn = int(input["assignments"][0]["turnId"].rstrip("-")) - 1
         return {"agent": input["agent"]["name"], "summary": words(turn)}
 
-    actors = {"arbiterSelectAgent": from_task(decide), "arbiterEvaluate": from_task(decide)}
+    arbiter = from_task(decide, eager=True)
+    actors = {"arbiterSelectAgent": arbiter, "arbiterEvaluate": arbiter}
     return orchestrator_machine.provide(actors={**actors, "agentExecutor": from_task(speak)})
 
 

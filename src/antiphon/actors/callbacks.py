@@ -14,6 +14,7 @@ class CallbackLogic:
 
     __slots__ = ("call",)
     safety = "repeat"  # it is called again wherever its actor lives again
+    eager = is_plain = False  # it speaks as long as its actor lives
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.call = called_with_input(function)

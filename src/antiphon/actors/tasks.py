@@ -9,6 +9,7 @@ from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
 from antiphon.actors.loop import running_loop
 
 AWAITABLE = (CoroutineType, Awaitable)  # most are coroutines, which is quicker to see
+ASYNC = 0x80 | 0x100 | 0x200  # what Python marks the code of coroutine functions and async generators with
 Safety = Literal["repeat", "report", "once"]
 RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject", "xstate.stream.next", "xstate.stop"
 
@@ -16,12 +17,17 @@ RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject",
 class AsyncLogic:
     """Runs a coroutine while the actor is active and cancels it when the actor is stopped."""
 
-    __slots__ = ("_run", "call", "safety")
+    __slots__ = ("_run", "call", "eager", "is_plain", "safety")
 
     def __init__(
-        self, function: Callable[..., Any], run: Callable[[Any, Any], Coroutine[Any, Any, None]], safety: Safety
+        self,
+        function: Callable[..., Any],
+        run: Callable[[Any, Any], Coroutine[Any, Any, None]],
+        safety: Safety,
+        eager: bool = False,
     ) -> None:
-        self.call, self._run, self.safety = called_with_input(function), run, safety
+        self.call, self._run, self.safety, self.eager = called_with_input(function), run, safety, eager
+        self.is_plain = is_plain(function)
 
     def begin(self, actor: Any) -> LogicSnapshot:
         """The first snapshot."""
@@ -37,10 +43,12 @@ class AsyncLogic:
         work = self.call(actor.get_snapshot().input, LogicScope(actor))
         loop = running_loop()
         if loop is None:
-            if isinstance(work, CoroutineType):
-                work.close()
+            let_go(work)
             raise NoEventLoop(f"actor {actor.id!r} is asynchronous: start it inside a running event loop")
-        actor.private.update(task=loop.create_task(self._run(actor, work)), work=work)
+        if self.is_stream or isinstance(work, AWAITABLE):
+            actor.private.update(task=loop.create_task(self._run(actor, work)), work=work)
+        else:
+            loop.call_soon(_settle, actor, RESOLVE, work)  # there is nothing to wait for
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """The snapshot after an event."""
@@ -69,13 +77,15 @@ class AsyncLogic:
         _cancel(actor)
 
 
-def from_task(function: Callable[..., Any], *, safety: Safety = "report") -> AsyncLogic:
-    """Actor logic from an async function of `input` (and `scope`, if it asks); its result is the output.
+def from_task(function: Callable[..., Any], *, safety: Safety = "report", eager: bool = False) -> AsyncLogic:
+    """Actor logic from a function of `input` (and `scope`, if it asks), mostly an async one; its result is the output.
 
-    `safety` matters to a durable host: whether work that a dead process left behind may be repeated
+    Two things matter to a durable host. `safety`: whether work that a dead process left behind may be repeated
     (`repeat`), is reported to the chart as interrupted (`report`), or as of unknown outcome (`once`).
+    `eager`: that calling the function does nothing but compute. Then it is called before the step that asks for it is
+    stored, and what it answers at once is stored together with that step; what has to be awaited begins afterwards.
     """
-    return AsyncLogic(function, _run_task, safety)
+    return AsyncLogic(function, _run_task, safety, eager)
 
 
 def from_stream(function: Callable[..., Any], *, safety: Safety = "report") -> AsyncLogic:
@@ -85,7 +95,7 @@ def from_stream(function: Callable[..., Any], *, safety: Safety = "report") -> A
 
 async def _run_task(actor: Any, work: Any) -> None:
     try:
-        result = await work if isinstance(work, AWAITABLE) else work
+        result = await work
     except Exception as error:
         _settle(actor, REJECT, error)
     except BaseException as error:
@@ -118,6 +128,12 @@ def _cancelled_itself(error: BaseException) -> bool:
     return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() == 0
 
 
+def is_plain(function: Callable[..., Any]) -> bool:
+    """Whether a function is known to be no async one; what it gives may still have to be awaited."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return code is not None and not code.co_flags & ASYNC
+
+
 def _settle(actor: Any, type: str, data: Any) -> None:
     if actor.get_snapshot().status == "active":
         actor.private.clear()
@@ -132,5 +148,10 @@ def _cancel(actor: Any) -> None:
     held.clear()
     if task is not None:
         task.cancel()
+    let_go(work)
+
+
+def let_go(work: Any) -> None:
+    """Close a coroutine that never ran: Python warns of those that nobody awaits."""
     if isinstance(work, CoroutineType) and work.cr_frame is not None and not work.cr_suspended and not work.cr_running:
-        work.close()  # it never ran, and Python warns of coroutines nobody awaits
+        work.close()

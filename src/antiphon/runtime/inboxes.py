@@ -30,33 +30,6 @@ class Waiting:
             self.answer.set_exception(error)
 
 
-class UnderWay:
-    """Letters from outside whose fate is not known yet: nobody else may bring them in meanwhile."""
-
-    def __init__(self) -> None:
-        self._fates: dict[tuple[str, str], asyncio.Future[Receipt]] = {}
-
-    async def earlier(self, letter: Letter) -> Receipt | None:
-        """What became of the same letter if it is on its way already: a duplicate, unless it was refused."""
-        if (fate := self._fates.get((letter.root, letter.id))) is not None:
-            receipt = await asyncio.shield(fate)
-            return receipt if receipt.status == "rejected" else receipt._replace(status="duplicate")
-        return None
-
-    def claim(self, letter: Letter) -> "asyncio.Future[Receipt]":
-        """The fate of a letter that is being brought in now."""
-        key = (letter.root, letter.id)
-        fate: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        self._fates[key] = fate
-        fate.add_done_callback(lambda done: self._settled(key, done))
-        return fate
-
-    def _settled(self, key: tuple[str, str], fate: "asyncio.Future[Receipt]") -> None:
-        self._fates.pop(key, None)
-        if not fate.cancelled():
-            fate.exception()  # who waited has heard of it
-
-
 class Inboxes:
     """The inboxes of all trees, whose turn it is, and when the next stored letter is due."""
 

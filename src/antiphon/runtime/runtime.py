@@ -5,7 +5,7 @@ done only once it is stored. A tree whose step could not be stored is thrown awa
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -15,10 +15,11 @@ from antiphon.chart.machine import Machine
 from antiphon.runtime.admission import admissible
 from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.clock import SteadyClock
+from antiphon.runtime.errands import Errands, Fate
 from antiphon.runtime.errors import NotRunning, Quarantined, StoreError, Unstorable
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.ids import new_ids
-from antiphon.runtime.inboxes import Inboxes, UnderWay, Waiting
+from antiphon.runtime.inboxes import Inboxes, Waiting
 from antiphon.runtime.machines import Machines
 from antiphon.runtime.past import Past
 from antiphon.runtime.pipeline import Pipeline
@@ -29,7 +30,6 @@ from antiphon.runtime.tree import SNAPSHOT_ENTRIES, Batch, Tree
 from antiphon.runtime.woods import Woods
 
 T = TypeVar("T")
-Fate = asyncio.Future[Receipt]
 BATCH_TREES, BATCH_LETTERS, INBOX_LIMIT, TREE_LIMIT = 256, 16, 256, 10_000
 SPOT_TREES = 32  # so many at most are stored on the spot
 RETRY_MS = 500  # how long to wait after the store has failed
@@ -72,8 +72,7 @@ class Runtime:
         self.tasks = TaskRunner(self._deliver, self.now)
         self.woods = Woods(store, self.machines, tree_limit, self._is_dispensable, self.now, snapshot_every)
         self.past = Past(self.woods, store, self.now, self.new_id)
-        self.under_way = UnderWay()
-        self._errands: set[asyncio.Task[None]] = set()
+        self._errands = Errands()
         self._failures: dict[str, int] = {}
         self._careful: set[str] = set()  # trees that take one letter at a time, to find the one that spoils a commit
         self._pipeline = Pipeline(store, self.inboxes.bell.ring)
@@ -97,8 +96,7 @@ class Runtime:
         with suppress(TimeoutError):
             await asyncio.wait_for(self.tasks.finished(), limit_s)
         await self.tasks.close()
-        if self._errands:
-            await asyncio.wait(self._errands)
+        await self._errands.finished()
         self._closing = True
         self.inboxes.release()
         self.inboxes.bell.ring()
@@ -138,26 +136,14 @@ class Runtime:
             answer: Fate = asyncio.get_running_loop().create_future()
             self.inboxes.put(Waiting(letter, answer), bounded=True)
             return await answer
-        if (earlier := await self.under_way.earlier(letter)) is not None:
-            return earlier
-        return await self._errand(letter, lambda fate: self._bring_in(letter, fate, is_named=id is not None))
+        return await self._errands.run(letter, lambda fate: self._bring_in(letter, fate, is_named=id is not None))
 
     async def post(self, root: str, event: Any, *, id: str | None = None, to: str = "", delay_ms: int = 0) -> Receipt:
         """Put an event into an inbox; it is stored when this returns, and taken when its time comes."""
         self._check_running()
         letter = self._letter(root, event, id, to)
         letter = letter._replace(due=letter.at + delay_ms)
-        if (earlier := await self.under_way.earlier(letter)) is not None:
-            return earlier
-        return await self._errand(letter, lambda fate: self._put_away(letter, fate))
-
-    async def _errand(self, letter: Letter, run: Callable[[Fate], Coroutine[Any, Any, None]]) -> Receipt:
-        """Do something for a letter to its end: who waits may go away, the letter's fate does not depend on that."""
-        fate = self.under_way.claim(letter)
-        errand = asyncio.get_running_loop().create_task(_to_its_end(run(fate), fate))
-        self._errands.add(errand)
-        errand.add_done_callback(self._errands.discard)
-        return await asyncio.shield(fate)
+        return await self._errands.run(letter, lambda fate: self._put_away(letter, fate))
 
     async def _bring_in(self, letter: Letter, fate: Fate, is_named: bool) -> None:
         tree = await self.woods.tree(letter.root)
@@ -249,10 +235,11 @@ class Runtime:
             try:
                 for one in waiting:
                     tree.take(one.letter, now, batch)
+                if batch.notes and root not in self._careful:
+                    tree.take_answers(self.tasks.answer, now, batch, BATCH_LETTERS)
                 self._computed.append(Work(tree, batch, waiting))
             except Exception as error:
-                # Every letter that was taken has its receipt; the one that could not be is the next.
-                await self._stumble(tree, waiting, waiting[min(len(batch.receipts), len(waiting) - 1)], error)
+                await self._falter(tree, waiting, len(batch.receipts), error)
                 self.inboxes.finish(root)
         self._pipeline.computed(len(roots), clock() - began)
 
@@ -306,6 +293,19 @@ class Runtime:
         except Exception as error:
             self._fail(waiting, error)
             return None
+
+    async def _falter(self, tree: Tree, waiting: list[Waiting], taken: int, error: Exception) -> None:
+        """A step raised: every letter that was taken has its receipt, so the one that could not be is the next."""
+        if taken < len(waiting) or tree.root in self._careful:
+            await self._stumble(tree, waiting, waiting[min(taken, len(waiting) - 1)], error)
+        else:  # it was an answer: it comes as a letter of its own
+            self._take_one_by_one(tree.root, waiting)
+
+    def _take_one_by_one(self, root: str, waiting: list[Waiting]) -> None:
+        """Forget a turn, to find the letter that spoils it."""
+        self.woods.forget(root)
+        self._careful.add(root)
+        self.inboxes.put_back(root, waiting)
 
     async def _stumble(self, tree: Tree, waiting: list[Waiting], culprit: Waiting, error: Exception) -> None:
         """Forget a turn that raised, and set the letter aside if it does so every time."""
@@ -373,10 +373,8 @@ class Runtime:
         if not isinstance(error, Unstorable):
             self.woods.forget(root)
             self._fail(work.taken, error)
-        elif len(work.taken) > 1:
-            self.woods.forget(root)
-            self._careful.add(root)
-            self.inboxes.put_back(root, work.taken)
+        elif len(work.batch.receipts) > 1:
+            self._take_one_by_one(root, work.taken)
         else:
             await self._stumble(work.tree, work.taken, work.taken[0], error)
 
@@ -400,8 +398,8 @@ class Runtime:
         self.feeds.publish(work.tree.root, work.commit.entries)
 
     def _do_what_was_asked(self, work: Work) -> None:
-        ended = dict.fromkeys(id for id, _ in work.commit.ended)
-        for id in ended:
+        ended = {id for notes in work.batch.notes for id, _ in notes.ended}
+        for id, _ in work.commit.ended:
             self.tasks.cancel(id)
         for notes in work.batch.notes:
             for task, logic in notes.started:
@@ -431,11 +429,3 @@ class Runtime:
     def _check_running(self) -> None:
         if self._loop_task is None or self._stopping:
             raise NotRunning("the runtime is not running")
-
-
-async def _to_its_end(errand: Coroutine[Any, Any, None], fate: Fate) -> None:
-    try:
-        await errand
-    except Exception as error:
-        if not fate.done():
-            fate.set_exception(error)

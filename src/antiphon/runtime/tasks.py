@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import CoroutineType
 from typing import Any
 
 from antiphon.actors.callbacks import CallbackLogic
 from antiphon.actors.observers import guarded
-from antiphon.actors.tasks import NEXT, REJECT, RESOLVE
+from antiphon.actors.tasks import NEXT, REJECT, RESOLVE, let_go
 from antiphon.chart.errors import EventError
 from antiphon.runtime.admission import not_json
 from antiphon.runtime.paths import parent_of
@@ -17,6 +18,8 @@ from antiphon.runtime.records import Letter, Task
 # Deltas wait for each other this long, or until there is this much of them.
 COALESCE_MS, COALESCE_SIZE = 50, 4096
 GROWING = ("content", "text")  # which texts may be joined; all else of two events has to be the same
+
+WAITED_FOR = (CoroutineType, Awaitable, AsyncIterable)
 
 Deliver = Callable[[Letter], None]
 
@@ -62,12 +65,34 @@ class TaskRunner:
         # Cancelled, and not gone yet: a command, say, whose processes are being ended.
         self._ending: dict[asyncio.Task[None], None] = {}
 
+    def answer(self, task: Task, logic: Any) -> Letter | None:
+        """What an eager function answers at once, if it does; one that has to be awaited begins when it is started."""
+        try:
+            work = logic.call(task.input, TaskScope(task, _not_yet))
+        except Exception as error:
+            return self._letter(task, {"type": REJECT, "data": described(error)})
+        if isinstance(work, WAITED_FOR):
+            let_go(work)
+            return None
+        return self._letter(task, _outcome(work))
+
     def start(self, task: Task, logic: Any) -> None:
-        """Begin a task."""
+        """Begin a task; a plain function that answers at once is over when this returns."""
         deltas = Deltas(task, self._deliver, self._now)
         scope = TaskScope(task, deltas.add)
-        work = asyncio.get_running_loop().create_task(self._run(task, logic, scope, deltas))
-        self._running[task.id] = (work, scope)
+        call = partial(logic.call, task.input, scope)
+        if logic.is_plain:
+            try:
+                work = call()
+            except (Exception, asyncio.CancelledError) as error:
+                return self._end(task, deltas, {"type": REJECT, "data": described(error)})
+            if not isinstance(work, WAITED_FOR):
+                return self._end(task, deltas, _outcome(work))
+            scope.cancels.append(partial(let_go, work))
+            call = partial(_itself, work)
+        run = asyncio.get_running_loop().create_task(self._run(task, logic, call, scope, deltas))
+        self._running[task.id] = (run, scope)
+        return None
 
     def cancel(self, id: str) -> None:
         """End a task whose result nobody waits for."""
@@ -101,9 +126,9 @@ class TaskRunner:
         """How many tasks are running."""
         return len(self._running)
 
-    async def _run(self, task: Task, logic: Any, scope: TaskScope, deltas: "Deltas") -> None:
+    async def _run(self, task: Task, logic: Any, call: Callable[[], Any], scope: TaskScope, deltas: "Deltas") -> None:
         try:
-            work = logic.call(task.input, scope)
+            work = call()
             if isinstance(work, CoroutineType):  # as almost all are
                 result = await work
             elif isinstance(work, AsyncIterable):
@@ -130,9 +155,24 @@ class TaskRunner:
             # A callback goes on when its function has returned: it ends when its actor does.
             if not isinstance(logic, CallbackLogic):
                 self._running.pop(task.id, None)
+        self._end(task, deltas, event)
+
+    def _end(self, task: Task, deltas: "Deltas", event: Any) -> None:
         deltas.flush()
+        self._deliver(self._letter(task, event))
+
+    def _letter(self, task: Task, event: Any) -> Letter:
+        """How a task ended."""
         at = self._now()
-        self._deliver(Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt))
+        return Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt)
+
+
+def _itself(work: Any) -> Any:
+    return work
+
+
+def _not_yet(to: str, event: Any) -> None:
+    raise EventError(f"an eager function only computes: it cannot send {event!r}")
 
 
 def _outcome(result: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ A tree in memory is a cache. It is rebuilt from its snapshot and the journal aft
 whenever what it computed could not be stored.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from antiphon.runtime.hosting import Notes, TreeHost
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, Task, TaskState
 
+Ask = Callable[[Task, Any], Letter | None]
 MIGRATED = "antiphon.migrated"
 # A snapshot is due when replaying would cost more than writing one.
 SNAPSHOT_ENTRIES, SNAPSHOT_LIMIT = 100, 1000
@@ -194,6 +195,17 @@ class Tree:
         self._note(batch, now, letter.to, event, letter, before)
         batch.receipts.append(Receipt("accepted", letter.id, self.seq))
 
+    def take_answers(self, ask: Ask, now: int, batch: Batch, most: int) -> None:
+        """Take what eager functions answer at once, as letters of the same batch, but not more than so many."""
+        asked = 0
+        for notes in batch.notes:  # which grows by what the answers ask for
+            for task, logic in notes.started:
+                if logic.eager and asked < most and self.host.tasks.get(task.to) is task:
+                    asked += 1
+                    letter = ask(task, logic)
+                    if letter is not None:
+                        self.take(letter, now, batch)
+
     def _is_current(self, letter: Letter) -> bool:
         if letter.timer is not None:
             return letter.id in self.host.letters
@@ -247,6 +259,8 @@ class Tree:
             timers += notes.timers
             tasks += [_kept(task) for task, _ in notes.started]
             ended += notes.ended
+        if tasks and ended:
+            tasks, ended = _open(tasks, ended)
         return Commit(
             self.root,
             batch.expected,
@@ -287,6 +301,12 @@ def _ending(event: Any) -> TaskState:
     data = event.get("data")
     code = data.get("code") if event["type"] == REJECT and isinstance(data, Mapping) else None
     return code if code in ("interrupted", "unknown") else "done"
+
+
+def _open(tasks: list[Task], ended: list[tuple[str, TaskState]]) -> tuple[list[Task], list[tuple[str, TaskState]]]:
+    """Without the tasks that are over before anybody could have left them behind."""
+    begun, over = {task.id for task in tasks}, {id for id, _ in ended}
+    return [task for task in tasks if task.id not in over], [one for one in ended if one[0] not in begun]
 
 
 def _kept(task: Task) -> Task:
