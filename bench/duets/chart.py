@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from antiphon import assign, emit, from_task, setup
+from antiphon import assign, from_task, setup
 from antiphon.chart.machine import Machine
 from duets.hosted import START, perform_on
 from duets.script import AGENTS, TASK, Stage, decision, perform, words
@@ -33,7 +33,7 @@ def agent(name: str) -> Any:
 
 
 def machine() -> Machine[Any, Any]:
-    """The loop; what it emits at its end is in the journal."""
+    """The loop."""
     chosen = [{"guard": {"type": "isNext", "params": {"agent": name}}, "target": name} for name in AGENTS]
     return setup(
         actors={"decide": from_task(decide, eager=True), "speak": from_task(speak)},
@@ -44,19 +44,17 @@ def machine() -> Machine[Any, Any]:
                     "history": [*context["history"], {"agent": params["agent"], "output": event["output"]}]
                 }
             ),
-            "tell": emit(lambda context: {"type": "ended", "history": context["history"]}),
         },
     ).create_machine(
         {
             "id": "talk",
             "initial": "ready",
             "context": lambda given: {"task": TASK, "history": [], "turns": given["turns"]},
-            "output": lambda context: {"history": context["history"]},
             "states": {
                 "ready": {"on": {START["type"]: "arbiter"}},
                 "arbiter": {"invoke": {"src": "decide", "input": turn_of, "onDone": [*chosen, {"target": "end"}]}},
                 **{name: agent(name) for name in AGENTS},
-                "end": {"type": "final", "entry": "tell"},
+                "end": {"type": "final"},
             },
         }
     )
@@ -64,7 +62,7 @@ def machine() -> Machine[Any, Any]:
 
 async def main(stage: Stage, store: str) -> None:
     """Let the machine play."""
-    await perform_on(stage, store, machine(), {"turns": stage.turns}, "ended")
+    await perform_on(stage, store, machine(), {"turns": stage.turns})
 
 
 if __name__ == "__main__":

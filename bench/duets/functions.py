@@ -35,7 +35,7 @@ def machine_of(turns: int) -> Machine[Any, Any]:
 async def main(stage: Stage, store: str) -> None:
     """Let the machine play."""
     input = {"maxIterations": stage.turns + 1, "agents": team()}
-    await perform_on(stage, store, machine_of(stage.turns), input, "run_ended")
+    await perform_on(stage, store, machine_of(stage.turns), input)
 
 
 if __name__ == "__main__":

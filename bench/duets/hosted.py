@@ -14,21 +14,20 @@ from duets.script import TASK, Stage
 START = {"type": "START_TASK", "task": TASK, "at": 0}
 
 
-async def perform_on(stage: Stage, store: str, machine: Machine[Any, Any], input: Any, last_words: str) -> None:
-    """Play a machine; its output, and what it emits at its end, has the history with all that was said."""
+async def perform_on(stage: Stage, store: str, machine: Machine[Any, Any], input: Any) -> None:
+    """Play a machine whose context has the history with all that was said."""
     if store == "none":
         return await _as_actor(stage, machine, input)
     async with Runtime(MemoryStore() if store == "memory" else SqliteStore(stage.file), [machine]) as runtime:
 
         async def play(number: int) -> list[str]:
-            """Whoever waits for the end of a play follows its journal."""
+            """Whoever waits for the end of a play follows its journal, and then reads where it stands."""
             id = await runtime.create(machine.id, input=input)
             receipt = await runtime.send(id, START)
             async for entry in runtime.feed(id, receipt.seq - 1):
-                for one in entry.emitted:
-                    if one["event"]["type"] == last_words:
-                        return said(one["event"])
-            return []
+                if entry.status == "done":
+                    break
+            return said((await runtime.snapshot(id))["context"])
 
         await stage.play(play)
     return None
@@ -39,11 +38,12 @@ async def _as_actor(stage: Stage, machine: Machine[Any, Any], input: Any) -> Non
         actor = create_actor(machine, input=input)
         ended = to_awaitable(actor)
         actor.start().send(START)
-        return said(await ended)
+        await ended
+        return said(actor.get_snapshot().context)
 
     await stage.play(play)
 
 
-def said(result: Any) -> list[str]:
+def said(context: Any) -> list[str]:
     """All that was said, as the history has it."""
-    return [entry["output"] for entry in result["history"]]
+    return [entry["output"] for entry in context["history"]]

@@ -86,7 +86,8 @@ class Actor(Generic[S, E]):
         )
         if inspect is not None and parent is None:
             self.system.inspect(inspect)
-        self.system.tell("@xstate.actor", self)
+        if self.system.inspectors is not None:
+            self.system.tell("@xstate.actor", self)
         if system_id is not None:
             self.system.claim(system_id, self)
         self._snapshot: Any = self._first_snapshot(snapshot)

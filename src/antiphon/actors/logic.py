@@ -112,7 +112,9 @@ class LogicScope:
 def called_with_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope], Any]:
     """A user's function as `(input, scope)`; it may take neither, either or both."""
     takes = shape(function)
-    count = min(takes.positional, 1)
     if takes.scoped:
+        count = min(takes.positional, 1)
         return lambda value, scope: function(*(value,)[:count], scope=scope)
-    return lambda value, scope: function(*(value,)[:count])
+    if takes.positional:
+        return lambda value, scope: function(value)
+    return lambda value, scope: function()

@@ -161,6 +161,9 @@ class MachineLogic:
                 first(actor, effect)
 
     def _create(self, actor: Any, ref: ActorRef, snapshot: Any = None) -> None:
+        if snapshot is None and ref.system_id is None and not ref.sync_snapshot:  # as most are
+            self.make_actor(ref.logic, id=ref.id, parent=actor, src=ref.src, input=ref.input, ref=ref)
+            return
         self.make_actor(
             ref.logic,
             id=ref.id,

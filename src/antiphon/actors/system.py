@@ -15,7 +15,18 @@ Inspector = Callable[[Inspection], Any]
 class System:
     """What the actors of one tree have in common."""
 
-    __slots__ = ("_keyed", "clock", "host", "inspectors", "logger", "quiet", "root", "timer_policy", "unhandled")
+    __slots__ = (
+        "_keyed",
+        "answers",
+        "clock",
+        "host",
+        "inspectors",
+        "logger",
+        "quiet",
+        "root",
+        "timer_policy",
+        "unhandled",
+    )
 
     def __init__(
         self,
@@ -30,6 +41,7 @@ class System:
         self.timer_policy = timer_policy
         # While a tree is rebuilt, its children do not tell their parents again where they stand.
         self.quiet = False
+        self.answers = 0  # of eager functions since the event loop last had its turn
         # Most systems have neither, and there may be very many of them.
         self.inspectors: dict[Inspector, None] | None = None
         self._keyed: dict[str, Any] | None = None

@@ -9,8 +9,10 @@ from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
 from antiphon.actors.loop import running_loop
 
 AWAITABLE = (CoroutineType, Awaitable)  # most are coroutines, which is quicker to see
+VALUES = frozenset((dict, list, str, int, float, bool, type(None)))  # and these are not, which is quicker still
 ASYNC = 0x80 | 0x100 | 0x200  # what Python marks the code of coroutine functions and async generators with
 Safety = Literal["repeat", "report", "once"]
+MOST_ANSWERS = 16  # of eager functions, one after the other, before the event loop has its turn
 RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject", "xstate.stream.next", "xstate.stop"
 
 
@@ -41,14 +43,19 @@ class AsyncLogic:
     def launch(self, actor: Any) -> None:
         """Call the function and follow what it gives."""
         work = self.call(actor.get_snapshot().input, LogicScope(actor))
+        waits = self.is_stream or (type(work) not in VALUES and isinstance(work, AWAITABLE))
+        if not waits and self.eager and actor.system.answers < MOST_ANSWERS:
+            actor.system.answers += 1
+            actor.system.relay(actor, actor, {"type": RESOLVE, "data": work})
+            return
         loop = running_loop()
         if loop is None:
             let_go(work)
             raise NoEventLoop(f"actor {actor.id!r} is asynchronous: start it inside a running event loop")
-        if self.is_stream or isinstance(work, AWAITABLE):
+        if waits:
             actor.private.update(task=loop.create_task(self._run(actor, work)), work=work)
         else:
-            loop.call_soon(_settle, actor, RESOLVE, work)  # there is nothing to wait for
+            loop.call_soon(_settle, actor, RESOLVE, work)
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """The snapshot after an event."""
@@ -135,6 +142,7 @@ def is_plain(function: Callable[..., Any]) -> bool:
 
 
 def _settle(actor: Any, type: str, data: Any) -> None:
+    actor.system.answers = 0
     if actor.get_snapshot().status == "active":
         actor.private.clear()
         actor.system.relay(actor, actor, {"type": type, "data": data})

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol
 
 from antiphon.chart.errors import GuardError
-from antiphon.chart.functions import full, plain
+from antiphon.chart.functions import full, plain, shape
 from antiphon.chart.signatures import C, C_in, E, E_in, Function
 
 Test = Callable[[Any, Any], Any]
@@ -109,6 +109,8 @@ def _test(function: Callable[..., Any], params: Any) -> Test:
     simple = plain(function)
     if simple is not None:
         return simple
+    if not (callable(params) or shape(function).scoped):
+        return lambda context, event: function(context, event, params)
     everything = full(function)
     if callable(params):
         compute = full(params)

@@ -115,7 +115,8 @@ def tools_for(agent: AgentConfig, tools: Sequence[Mapping[str, Any]]) -> list[Ma
     rules = agent.get("tools") or {}
     blocked = rules.get("blocked", [])
     own = OWN_TOOLS if not blocked else [tool for tool in OWN_TOOLS if not _is_listed(blocked, tool["name"])]
-    return [*(tool for tool in tools if _passes(rules, tool["name"])), *own]
+    shown = [tool for tool in tools if _passes(rules, tool["name"])] if rules else tools
+    return [*shown, *own]
 
 
 def refusal(agent: AgentConfig, call: Call) -> str | None:

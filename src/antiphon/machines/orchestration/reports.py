@@ -32,17 +32,31 @@ def task_started(context: OrchestratorContext) -> Json:
 def agent_started(context: OrchestratorContext) -> Json:
     """An agent, or several, begin to work."""
     name, count = context["currentMode"], context["iterationCount"]
-    facts: Json = {"agent": name, "iteration": count, "crew": context["crew"], "plan": context["plan"]}
-    facts |= {"decision": context["lastArbiterDecision"], **counts(context)}
-    return line("agent_started", f"Agent '{name}' starting (iteration {count})", **facts)
+    return line(
+        "agent_started",
+        f"Agent '{name}' starting (iteration {count})",
+        agent=name,
+        iteration=count,
+        crew=context["crew"],
+        plan=context["plan"],
+        decision=context["lastArbiterDecision"],
+        failures=context["consecutiveFailures"],
+        costUsd=context["costUsd"],
+    )
 
 
 def agent_completed(context: OrchestratorContext) -> Json:
     """An agent has ended its turn."""
     name = context["currentMode"]
-    entries = context["history"][-max(1, len(context["crew"])) :]
-    facts: Json = {"agent": name, "entries": entries, "plan": context["plan"], **counts(context)}
-    return line("agent_completed", f"Agent '{name}' completed", **facts)
+    return line(
+        "agent_completed",
+        f"Agent '{name}' completed",
+        agent=name,
+        entries=context["history"][-(len(context["crew"]) or 1) :],
+        plan=context["plan"],
+        failures=context["consecutiveFailures"],
+        costUsd=context["costUsd"],
+    )
 
 
 def agent_failed(context: OrchestratorContext) -> Json:
