@@ -7,6 +7,7 @@ from typing import Any, Literal
 from antiphon.actors.errors import NoEventLoop
 from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
 from antiphon.actors.loop import running_loop
+from antiphon.chart.functions import shape
 
 AWAITABLE = (CoroutineType, Awaitable)  # most are coroutines, which is quicker to see
 VALUES = frozenset((dict, list, str, int, float, bool, type(None)))  # and these are not, which is quicker still
@@ -19,7 +20,7 @@ RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject",
 class AsyncLogic:
     """Runs a coroutine while the actor is active and cancels it when the actor is stopped."""
 
-    __slots__ = ("_run", "call", "eager", "is_plain", "safety")
+    __slots__ = ("_run", "call", "eager", "is_plain", "is_scoped", "safety")
 
     def __init__(
         self,
@@ -29,7 +30,7 @@ class AsyncLogic:
         eager: bool = False,
     ) -> None:
         self.call, self._run, self.safety, self.eager = called_with_input(function), run, safety, eager
-        self.is_plain = is_plain(function)
+        self.is_plain, self.is_scoped = is_plain(function), shape(function).scoped
 
     def begin(self, actor: Any) -> LogicSnapshot:
         """The first snapshot."""

@@ -25,6 +25,10 @@ class NotRunning(RuntimeFault):
     """The runtime was not started, or is shutting down."""
 
 
+class Failed(RuntimeFault):
+    """A root actor has ended in an error, so there is no output."""
+
+
 class Quarantined(RuntimeFault):
     """An actor was set aside because a letter could not be taken; see its dead letters."""
 

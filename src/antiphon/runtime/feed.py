@@ -40,6 +40,7 @@ class Feeds:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._tails: dict[str, _Tail] = {}
+        self._endings: dict[str, Gong] = {}  # of trees for whose end somebody waits
         self._closed = False
 
     def publish(self, root: str, entries: Sequence[Entry]) -> None:
@@ -70,8 +71,19 @@ class Feeds:
             if tail.readers == 0:
                 self._tails.pop(root, None)
 
+    async def ending(self, root: str) -> None:
+        """Wait until a tree may have come to its end."""
+        await self._endings.setdefault(root, Gong()).wait()
+
+    def end(self, root: str) -> None:
+        """Tell who waits for it that a tree has come to its end."""
+        if root in self._endings:
+            self._endings.pop(root).strike()
+
     def close(self) -> None:
         """End all feeds."""
         self._closed = True
         for tail in self._tails.values():
             tail.gong.strike()
+        for root in list(self._endings):
+            self.end(root)

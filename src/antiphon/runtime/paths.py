@@ -7,8 +7,11 @@ from urllib.parse import quote, unquote
 
 def path_of(actor: Any) -> str:
     """The address of an actor; the root's is empty."""
-    if actor.parent is None:
+    parent = actor.parent
+    if parent is None:
         return ""
+    if parent.parent is None:  # as of most
+        return _part(actor.id)
     parts: list[str] = []
     while actor.parent is not None:
         parts.append(_part(actor.id))
@@ -21,7 +24,7 @@ def actor_at(root: Any, path: str) -> Any:
     actor = root
     if not path:
         return actor
-    for part in path.split("/"):
+    for part in path.split("/") if "/" in path else (path,):
         children = getattr(actor.get_snapshot(), "children", None)
         ref = None if children is None else children.get(unquote(part) if "%" in part else part)
         if ref is None:

@@ -168,6 +168,13 @@ class Runtime:
         """A tree's journal: what is there, then what comes."""
         return self.feeds.follow(root, after)
 
+    async def output(self, root: str) -> Any:
+        """What a root actor gives at its end, once that is stored; waits for it."""
+        while (tree := await self._settled(root)).status == "active":
+            self._check_running()
+            await self.feeds.ending(root)
+        return tree.output
+
     async def snapshot(self, root: str, seq: int | None = None) -> Any:
         """A tree's snapshot as JSON, now or as it was at a sequence number."""
         tree = await self._settled(root) if seq is None else await self.past.rebuild(root, seq)
@@ -332,6 +339,7 @@ class Runtime:
         except StoreError:
             self.inboxes.put_back(tree.root, waiting, until=self.now() + RETRY_MS)
             return
+        self.feeds.end(tree.root)
         del self._failures[letter.id]
         self._careful.discard(tree.root)
         self.inboxes.put_back(tree.root, [one for one in waiting if one is not culprit])
@@ -403,6 +411,8 @@ class Runtime:
         if work.batch.notes:
             self._do_what_was_asked(work)
         self.feeds.publish(work.tree.root, work.commit.entries)
+        if work.commit.status != "active":
+            self.feeds.end(work.tree.root)
 
     def _do_what_was_asked(self, work: Work) -> None:
         ended = {id for notes in work.batch.notes for id, _ in notes.ended}

@@ -9,7 +9,7 @@ from typing import Any
 
 from antiphon.actors.callbacks import CallbackLogic
 from antiphon.actors.observers import guarded
-from antiphon.actors.tasks import NEXT, REJECT, RESOLVE, let_go
+from antiphon.actors.tasks import NEXT, REJECT, RESOLVE, VALUES, let_go
 from antiphon.chart.errors import EventError
 from antiphon.runtime.admission import not_json
 from antiphon.runtime.paths import parent_of
@@ -65,16 +65,16 @@ class TaskRunner:
         # Cancelled, and not gone yet: a command, say, whose processes are being ended.
         self._ending: dict[asyncio.Task[None], None] = {}
 
-    def answer(self, task: Task, logic: Any) -> Letter | None:
+    def answer(self, task: Task, logic: Any, now: int) -> Letter | None:
         """What an eager function answers at once, if it does; one that has to be awaited begins when it is started."""
         try:
-            work = logic.call(task.input, TaskScope(task, _not_yet))
+            work = logic.call(task.input, TaskScope(task, _not_yet) if logic.is_scoped else None)
         except Exception as error:
-            return self._letter(task, {"type": REJECT, "data": described(error)})
-        if isinstance(work, WAITED_FOR):
+            return _letter(task, now, {"type": REJECT, "data": described(error)})
+        if has_to_be_awaited(work):
             let_go(work)
             return None
-        return self._letter(task, _outcome(work))
+        return _letter(task, now, _outcome(work))
 
     def start(self, task: Task, logic: Any) -> None:
         """Begin a task; a plain function that answers at once is over when this returns."""
@@ -86,7 +86,7 @@ class TaskRunner:
                 work = call()
             except (Exception, asyncio.CancelledError) as error:
                 return self._end(task, deltas, {"type": REJECT, "data": described(error)})
-            if not isinstance(work, WAITED_FOR):
+            if not has_to_be_awaited(work):
                 return self._end(task, deltas, _outcome(work))
             scope.cancels.append(partial(let_go, work))
             call = partial(_itself, work)
@@ -159,12 +159,17 @@ class TaskRunner:
 
     def _end(self, task: Task, deltas: "Deltas", event: Any) -> None:
         deltas.flush()
-        self._deliver(self._letter(task, event))
+        self._deliver(_letter(task, self._now(), event))
 
-    def _letter(self, task: Task, event: Any) -> Letter:
-        """How a task ended."""
-        at = self._now()
-        return Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt)
+
+def _letter(task: Task, at: int, event: Any) -> Letter:
+    """What says how a task ended."""
+    return Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt)
+
+
+def has_to_be_awaited(work: Any) -> bool:
+    """Whether what a function gave is not its answer yet."""
+    return type(work) not in VALUES and isinstance(work, WAITED_FOR)
 
 
 def _itself(work: Any) -> Any:
@@ -213,6 +218,8 @@ class Deltas:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if not self._waiting:
+            return
         waiting, self._waiting, self._size = self._waiting, [], 0
         task, at = self._task, self._now()
         for to, event in waiting:

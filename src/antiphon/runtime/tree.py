@@ -13,15 +13,17 @@ from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.decisions import is_reserved
 from antiphon.chart.machine import Machine
+from antiphon.chart.persist import to_json_error
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.transition import get_next_transitions
 from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.encoding import Encoded, encoded
+from antiphon.runtime.errors import Failed
 from antiphon.runtime.hosting import Notes, TreeHost
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, Task, TaskState
 
-Ask = Callable[[Task, Any], Letter | None]
+Ask = Callable[[Task, Any, int], Letter | None]
 MIGRATED = "antiphon.migrated"
 # A snapshot is due when replaying would cost more than writing one.
 SNAPSHOT_ENTRIES, SNAPSHOT_LIMIT = 100, 1000
@@ -149,6 +151,14 @@ class Tree:
         status: str = self.actor.get_snapshot().status
         return status
 
+    @property
+    def output(self) -> Any:
+        """What the root gave at its end."""
+        snapshot = self.actor.get_snapshot()
+        if snapshot.status == "error":
+            raise Failed(f"{self.root!r} has failed: {to_json_error(snapshot.error)}")
+        return snapshot.output
+
     def batch(self, now: int) -> Batch:
         """A new, empty batch."""
         return Batch(self.seq, now)
@@ -202,7 +212,7 @@ class Tree:
             for task, logic in notes.started:
                 if logic.eager and asked < most and self.host.tasks.get(task.to) is task:
                     asked += 1
-                    letter = ask(task, logic)
+                    letter = ask(task, logic, now)
                     if letter is not None:
                         self.take(letter, now, batch)
 
