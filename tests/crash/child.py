@@ -63,6 +63,8 @@ class Child:
         """The machines of the simulation, with services that note what they do."""
         services = {safety: from_task(self.work, safety=safety) for safety in ("report", "once", "repeat")}
         services["stream"] = from_stream(self.stream)
+        services["function"] = from_task(self.function, safety="once")
+        services["calculation"] = from_task(self.calculation, safety="repeat", eager=True)
         return machines(services, lambda context, event: self.did("shout", event["n"]))
 
     async def work(self, input: Any, scope: Any) -> Any:
@@ -70,6 +72,15 @@ class Child:
         async for text in self.stream(input, scope):
             if scope.task.safety == "report":
                 scope.send_back({"type": "DELTA", "text": text})
+        return self.calculation(input, scope)
+
+    def function(self, input: Any, scope: Any) -> Any:
+        """A plain function that does something."""
+        self.did("task", scope.key, scope.attempt, scope.task.safety)
+        return self.calculation(input, scope)
+
+    def calculation(self, input: Any, scope: Any) -> Any:
+        """A plain function that does nothing but compute."""
         return {"task": scope.key, "attempt": scope.attempt, "input": input, "late": False}
 
     async def stream(self, input: Any, scope: Any) -> Any:

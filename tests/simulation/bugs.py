@@ -156,6 +156,20 @@ def timers_fire_early(patch):
     return MemoryStore
 
 
+def every_function_is_eager(patch):
+    """Functions that may do anything are called before the step that asked for them is stored."""
+    real = Tree.take_answers
+
+    def take_answers(tree, ask, now, batch, most):
+        for notes in batch.notes:
+            for _, logic in notes.started:
+                patch.setattr(logic, "eager", logic.is_plain)
+        real(tree, ask, now, batch, most)
+
+    patch.setattr(Tree, "take_answers", take_answers)
+    return MemoryStore
+
+
 # Each bug, and the law that it breaks.
 BUGS = {
     no_dedup: "was applied twice",
@@ -170,4 +184,5 @@ BUGS = {
     nobody_tells_the_charts: "is stored as running, and nobody runs it",
     failed_steps_are_kept: "the traffic did not come to its end|going over the journal|has been due for",
     timers_fire_early: "ms early",
+    every_function_is_eager: "runs, but was never stored",
 }

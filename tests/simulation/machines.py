@@ -1,11 +1,16 @@
 """Small machines whose contexts tell what happened to them: letters, tasks, streams, timers and children."""
 
 from antiphon import assign, cancel, from_callback, raise_, send_parent, setup, spawn_child, stop_child
-from antiphon.testing.simulation.services import simulated_stream, simulated_task
+from antiphon.testing.simulation.services import (
+    simulated_calculation,
+    simulated_function,
+    simulated_stream,
+    simulated_task,
+)
 from antiphon.testing.simulation.world import WORLD
 
 DELTAS = 4
-CALLS = ("report", "once", "repeat", "stream")
+CALLS = ("report", "once", "repeat", "stream", "function", "calculation")
 
 
 def note(context, event):
@@ -126,7 +131,7 @@ def watch(input, scope):
 
 
 def machines(services, shout):
-    """The machines, with services for `report`, `once`, `repeat` and `stream`, and what NOTE does to the world."""
+    """The machines, with a service for each of `CALLS`, and what NOTE does to the world."""
     actions = {
         "note": assign(note),
         "shout": shout,
@@ -154,6 +159,8 @@ MACHINES = machines(
         "once": simulated_task("once"),
         "repeat": simulated_task("repeat"),
         "stream": simulated_stream("report", DELTAS),
+        "function": simulated_function("once"),
+        "calculation": simulated_calculation(),
     },
     shout,
 )

@@ -3,11 +3,11 @@
 import asyncio
 
 from antiphon.testing.simulation.clients import Client
-from tests.simulation.machines import DELTAS
+from tests.simulation.machines import CALLS, DELTAS
 
 # Each as often as it stands there; NOTE is always taken, the others depend on the state.
 EVENTS = {
-    "caller": ("NOTE", "GO_REPORT", "GO_REPORT", "GO_ONCE", "GO_ONCE", "GO_REPEAT", "GO_STREAM", "GO_STREAM", "CANCEL"),
+    "caller": ("NOTE", "CANCEL", *(f"GO_{call.upper()}" for call in (*CALLS, "report", "once", "stream"))),
     "alarm": ("NOTE", "ARM", "ARM", "ARM", "DISARM", "PLAN", "PLAN", "UNPLAN"),
     "parent": ("NOTE", "START", "START", "ABORT", "SPAWN", "DISMISS", "kid NOTE"),
 }

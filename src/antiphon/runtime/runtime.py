@@ -33,7 +33,7 @@ T = TypeVar("T")
 BATCH_TREES, BATCH_LETTERS, INBOX_LIMIT, TREE_LIMIT = 256, 16, 256, 10_000
 SPOT_TREES = 32  # so many at most are stored on the spot
 RETRY_MS = 500  # how long to wait after the store has failed
-BURST_S = 0.002  # how long the loop may go on before others have their turns
+BURST_LETTERS, BURST_S = 16, 0.002  # how far the loop may go before others have their turns
 REST_S = 30.0  # the wall clock may jump ahead while we sleep
 ATTEMPTS = 3  # a letter that no step can take is set aside after this many
 
@@ -80,7 +80,7 @@ class Runtime:
         self._computed: list[Work] = []  # what waits for its way to the store
         self._storing: set[asyncio.Task[None]] = set()
         self._loop_task: asyncio.Task[None] | None = None
-        self._rested = 0.0  # when others last had their turns
+        self._rested, self._burst = 0.0, 0  # when others last had their turns, and the letters since then
         self._stopping = False  # no more letters from outside
         self._closing = False  # and none on their way
 
@@ -241,6 +241,7 @@ class Runtime:
                 self.inboxes.finish(root)
                 continue
             batch = tree.batch(now)
+            self._burst += len(waiting)
             try:
                 for one in waiting:
                     tree.take(one.letter, now, batch)
@@ -276,14 +277,14 @@ class Runtime:
         clock = asyncio.get_running_loop().time
         if self._may_compute or self._may_store or (self._closing and self._is_idle):
             # Where everything is done on the spot, nothing else lets others have their turns.
-            if clock() - self._rested >= BURST_S:
+            if self._burst >= BURST_LETTERS or clock() - self._rested >= BURST_S:
                 await asyncio.sleep(0)
-                self._rested = clock()
+                self._rested, self._burst = clock(), 0
             return
         alarm = self.inboxes.next_alarm
         rest = REST_S if alarm is None else min(REST_S, max(0, alarm - self.now()) / 1000)
         await self.inboxes.bell.sleep(rest)
-        self._rested = clock()
+        self._rested, self._burst = clock(), 0
 
     async def _collect(self, root: str) -> None:
         """Queue the stored letters of a tree that are due, and remember when to look again."""

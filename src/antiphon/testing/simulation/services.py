@@ -1,4 +1,4 @@
-"""Simulated services: tasks and streams that succeed, fail, hang, are slow or cancel themselves."""
+"""Simulated services: functions, tasks and streams that succeed, fail, hang, are slow or cancel themselves."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -35,6 +35,36 @@ def simulated_task(safety: Safety = "report", deltas: int = 0) -> AsyncLogic:
         return result_of(scope.task)
 
     return from_task(perform, safety=safety)
+
+
+def simulated_function(safety: Safety = "report") -> AsyncLogic:
+    """A service that is a plain function: it answers, or fails, at once."""
+
+    def perform(input: Any, scope: TaskScope) -> Any:
+        with _execution(scope) as world:
+            if world.happens("work_fails"):
+                raise ServiceFault("the service is overloaded")
+        return result_of(scope.task)
+
+    return from_task(perform, safety=safety)
+
+
+def simulated_calculation() -> AsyncLogic:
+    """A service that is eager: it answers or fails before its step is stored, or has to be awaited after that."""
+
+    def perform(input: Any, scope: TaskScope) -> Any:
+        world = WORLD.get()
+        world.history.counts["calculations"] += 1
+        if world.happens("work_fails"):
+            raise ServiceFault("the service is overloaded")
+        return wait(scope) if world.happens("work_is_slow") else result_of(scope.task)
+
+    async def wait(scope: TaskScope) -> Any:
+        with _execution(scope) as world:
+            await asyncio.sleep(world.dice.choice((0.0, 0.2)))
+        return result_of(scope.task)
+
+    return from_task(perform, safety="repeat", eager=True)
 
 
 def simulated_stream(safety: Safety = "report", deltas: int = 4) -> AsyncLogic:
