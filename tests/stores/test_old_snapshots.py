@@ -153,8 +153,8 @@ def test_an_export_made_by_the_schema_before_is_imported_with_its_snapshots(tmp_
     ]
 
 
-def test_an_export_is_written_as_the_schema_before_wrote_it(tmp_path):
+def test_an_export_is_written_as_schemas_before_wrote_it_but_for_the_state_of_tasks(tmp_path):
     path = tmp_path / "store.db"
     restore(path, EXPORT.read_text().splitlines(), ignored)
 
-    assert "".join(export(path, ignored)) == EXPORT.read_text()
+    assert "".join(export(path, ignored)) == EXPORT.read_text().replace('"state":"running",', "")

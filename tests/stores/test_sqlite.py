@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError
+from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.facts import contents
-from antiphon.testing.stores.samples import letter, newborn, steps
+from antiphon.testing.stores.samples import letter, newborn, steps, task
 from tests.stores.opened import use
 from tests.stores.processes import owner
 
@@ -63,6 +64,31 @@ def test_the_row_that_every_commit_writes_holds_nothing_of_the_snapshot(tmp_path
     large, _ = beside_a_snapshot(tmp_path / "large.db", 2_000_000)
 
     assert large == small
+
+
+def test_a_step_at_which_one_task_ends_and_the_next_begins_writes_one_page_more(path):
+    """As every step of an agent's loop does."""
+
+    async def take(store):
+        log = path.with_name(f"{path.name}-wal")
+        await store.commit([newborn("a", tasks=(task("a", "t1"),))])
+        sizes = [log.stat().st_size]
+        for commit in (steps("a", 1), steps("a", 2, tasks=(task("a", "t2"),), ended=("t1",))):
+            await store.commit([commit])
+            sizes.append(log.stat().st_size)
+        return sizes
+
+    before, plain, busy = use(SqliteStore(path), take)
+    assert (busy - plain) - (plain - before) == PAGE_SIZE + 24  # what the log says of a page
+
+
+def test_a_task_that_ended_leaves_nothing_behind(path):
+    async def end(store):
+        await store.commit([newborn("a", tasks=(task("a", "t1"), task("a", "t2")))])
+        await store.commit([steps("a", 1, ended=("t1",))])
+        return store._db().execute("select id from task").fetchall()
+
+    assert use(SqliteStore(path), end) == [("t2",)]
 
 
 # -- ownership -----------------------------------------------------------------------------------------------------

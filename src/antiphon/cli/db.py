@@ -117,7 +117,7 @@ def _stats(options: argparse.Namespace) -> int:
         "machines": _each(found.machines).removeprefix(": ") or "none",
         "steps": f"{found.steps:,}{_each(found.longest, ', longest: ')}",
         "letters": f"{found.letters:,} waiting, first due {moment(found.first_due)}, {found.dead_letters:,} dead",
-        "tasks": _each(found.tasks).removeprefix(": ") or "none",
+        "tasks": f"{found.tasks:,} running",
         "oldest": moment(found.oldest),
         "latest": moment(found.latest),
     }

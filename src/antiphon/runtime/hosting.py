@@ -9,7 +9,7 @@ from typing import Any
 from antiphon.chart.effects import Call
 from antiphon.runtime.ids import token
 from antiphon.runtime.paths import path_of
-from antiphon.runtime.records import Letter, Task, TaskState
+from antiphon.runtime.records import Letter, Task
 
 
 class Notes:
@@ -23,7 +23,7 @@ class Notes:
         self.timers: list[Letter] = []
         self.cancelled: list[str] = []
         self.started: list[tuple[Task, Any]] = []
-        self.ended: list[tuple[str, TaskState]] = []
+        self.ended: list[str] = []
         self.heard: list[tuple[str, Any]] = []
 
 
@@ -101,13 +101,13 @@ class TreeHost:
         given = actor.get_snapshot().input
         task = Task(self._token(), self.root, path_of(actor), str(actor.src), given, logic.safety, epoch=self.epoch)
         # Spawning under an id that is taken leaves an orphan, whom nobody can reach here any more.
-        self.end(task.to, "cancelled")
+        self.end(task.to)
         self.tasks[task.to] = task
         self.notes.started.append((task, logic))
 
     def stop(self, actor: Any, logic: Any) -> None:
         """Note a task to be cancelled."""
-        self.end(path_of(actor), "cancelled")
+        self.end(path_of(actor))
 
     def hear(self, actor: Any, event: Any) -> None:
         """Note an event for the function that a callback actor stands for."""
@@ -126,11 +126,11 @@ class TreeHost:
 
     # -- bookkeeping ---------------------------------------------------------------------------------------------
 
-    def end(self, path: str, state: TaskState) -> None:
+    def end(self, path: str) -> None:
         """Note that a task is over."""
         task = self.tasks.pop(path, None) if not self.silent else None
         if task is not None:
-            self.notes.ended.append((task.id, state))
+            self.notes.ended.append(task.id)
 
     def _cancel(self, letter: Letter) -> None:
         del self.letters[letter.id]

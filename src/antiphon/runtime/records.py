@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 
 Json = Any
 Safety = Literal["repeat", "report", "once"]
-TaskState = Literal["running", "done", "cancelled", "interrupted", "unknown"]
 
 
 class Letter(NamedTuple):
@@ -43,7 +42,7 @@ class Entry(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Work outside the machine: asked for by a step, its result comes back as a letter."""
+    """Work outside the machine: asked for by a step, its result comes back as a letter. Stored while it runs."""
 
     id: str  # {incarnation}/{seq}/{number}: the idempotency key of whatever the task does
     root: str
@@ -52,7 +51,6 @@ class Task(NamedTuple):
     input: Json
     safety: Safety
     attempt: int = 1
-    state: TaskState = "running"
     epoch: int = 0  # the boot in which it was started
 
 
@@ -82,7 +80,7 @@ class Commit(NamedTuple):
     taken: tuple[str, ...] = ()  # letters that are done with, or cancelled
     letters: tuple[Letter, ...] = ()
     tasks: tuple[Task, ...] = ()
-    ended: tuple[tuple[str, TaskState], ...] = ()
+    ended: tuple[str, ...] = ()  # tasks that run no more; how they ended is in the journal
     snapshot: Json = None  # or `Encoded`
     dead: tuple[tuple[Letter, str], ...] = ()
 

@@ -416,8 +416,8 @@ class Runtime:
             self.feeds.end(work.tree.root)
 
     def _do_what_was_asked(self, work: Work) -> None:
-        ended = {id for notes in work.batch.notes for id, _ in notes.ended}
-        for id, _ in work.commit.ended:
+        ended = {id for notes in work.batch.notes for id in notes.ended}
+        for id in work.commit.ended:
             self.tasks.cancel(id)
         for notes in work.batch.notes:
             for task, logic in notes.started:

@@ -21,7 +21,7 @@ from antiphon.runtime.encoding import Encoded, encoded
 from antiphon.runtime.errors import Failed
 from antiphon.runtime.hosting import Notes, TreeHost
 from antiphon.runtime.paths import actor_at
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, Task, TaskState
+from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, Task
 
 Ask = Callable[[Task, Any, int], Letter | None]
 MIGRATED = "antiphon.migrated"
@@ -103,7 +103,7 @@ class Tree:
         if actor is not None:
             actor.system.relay(None, actor, entry.event)
         if entry.event["type"] in (RESOLVE, REJECT):
-            self.host.end(entry.to, "done")
+            self.host.end(entry.to)
         self.seq = entry.seq
 
     def migrate(self, machine: Machine[Any, Any], now: int) -> Commit:
@@ -198,7 +198,7 @@ class Tree:
             host.letters.pop(letter.id, None)
         actor.system.relay(None, actor, event)
         if letter.task is not None and letter.id == letter.task:
-            host.end(letter.to, _ending(event))
+            host.end(letter.to)
         if host.is_unhandled and actor.get_snapshot() is before:
             batch.receipts.append(self._rejection(letter, actor))
             return
@@ -263,7 +263,7 @@ class Tree:
         cancelled: set[str] = set()
         timers: list[Letter] = []
         tasks: list[Task] = []
-        ended: list[tuple[str, TaskState]] = []
+        ended: list[str] = []
         for notes in asking:
             cancelled.update(notes.cancelled)
             timers += notes.timers
@@ -306,17 +306,10 @@ def _is_elsewhere(after: Any, before: Any) -> bool:
     return one is not other and bool(one.shared_value != other.shared_value)
 
 
-def _ending(event: Any) -> TaskState:
-    """How a task ended, by the event that says so."""
-    data = event.get("data")
-    code = data.get("code") if event["type"] == REJECT and isinstance(data, Mapping) else None
-    return code if code in ("interrupted", "unknown") else "done"
-
-
-def _open(tasks: list[Task], ended: list[tuple[str, TaskState]]) -> tuple[list[Task], list[tuple[str, TaskState]]]:
+def _open(tasks: list[Task], ended: list[str]) -> tuple[list[Task], list[str]]:
     """Without the tasks that are over before anybody could have left them behind."""
-    begun, over = {task.id for task in tasks}, {id for id, _ in ended}
-    return [task for task in tasks if task.id not in over], [one for one in ended if one[0] not in begun]
+    begun, over = {task.id for task in tasks}, set(ended)
+    return [task for task in tasks if task.id not in over], [id for id in ended if id not in begun]
 
 
 def _kept(task: Task) -> Task:

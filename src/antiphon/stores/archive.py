@@ -35,11 +35,13 @@ TREE = (
 PARTS: dict[str, tuple[str, ...]] = {
     "step": ("seq", "at", "to", "letter", "body"),
     "letter": ("id", "at", "due", "body"),
-    "task": ("id", "to", "src", "input", "safety", "attempt", "state", "epoch"),
+    "task": ("id", "to", "src", "input", "safety", "attempt", "epoch"),
     "dead": ("id", "at", "body", "error"),
 }
 READ = {"step": "all_entries_of", "letter": "all_letters_of", "task": "all_tasks_of", "dead": "all_dead_letters_of"}
 WRITE = {"step": "insert_entry", "letter": "insert_letter", "task": "insert_task", "dead": "insert_dead_letter"}
+# The states of tasks in exports of files before schema 5, which kept tasks that were over.
+RUNNING, OVER = "running", ("done", "cancelled", "interrupted", "unknown")
 JSON = {"version", "input", "snapshot", "body"}
 KINDS = ("tree", *PARTS)
 # Characters that some programs take for the end of a line.
@@ -185,10 +187,7 @@ class _Import:
                 if said != self._counts:
                     raise ValueError(f"it promises {said}, there was {dict(self._counts)}")
             case _:
-                if self._actor is None:
-                    raise ValueError("it belongs to no tree")
-                values = (self._actor, *_columns(PARTS[kind], said))
-                self._connection.execute(self._sql[WRITE[kind]], values)
+                self._add_part(kind, said)
         if kind in KINDS:
             self._counts[kind] += 1
         return kind == "end"
@@ -203,6 +202,16 @@ class _Import:
             self._connection.execute(self._sql["insert_snapshot"], (self._actor, snapshot_seq, snapshot))
         elif snapshot_seq != 0:
             raise _misfit(said["id"])
+
+    def _add_part(self, kind: str, said: dict[str, Any]) -> None:
+        if self._actor is None:
+            raise ValueError("it belongs to no tree")
+        state = said.pop("state", RUNNING) if kind == "task" else RUNNING
+        values = (self._actor, *_columns(PARTS[kind], said))
+        if state == RUNNING:
+            self._connection.execute(self._sql[WRITE[kind]], values)
+        elif state not in OVER:
+            raise ValueError(f"no state of a task is named {state!r}")
 
     def _check(self) -> None:
         for query in ("broken_journals", "odd_snapshots"):

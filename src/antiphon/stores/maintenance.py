@@ -39,7 +39,7 @@ class Stats:
     steps: int
     letters: int
     first_due: int | None
-    tasks: dict[str, int]
+    tasks: int  # that are running
     dead_letters: int
     oldest: int | None
     latest: int | None
@@ -73,7 +73,7 @@ def stats(path: Path) -> Stats:
             steps=steps,
             letters=letters,
             first_due=first_due,
-            tasks=dict(all_of("task_states")),
+            tasks=connection.execute(sql["task_count"]).fetchone()[0],
             dead_letters=connection.execute(sql["dead_count"]).fetchone()[0],
             oldest=oldest,
             latest=latest,

@@ -52,7 +52,6 @@ class MemoryStore:
     def __init__(self) -> None:
         self.trees: dict[str, _Tree] = {}
         self.epoch = 0
-        self._owner_of_task: dict[str, str] = {}
 
     async def open(self) -> int:
         """Begin a new boot."""
@@ -71,11 +70,9 @@ class MemoryStore:
         """Check all commits, then make all of them; letters go last, when every new tree is there."""
         seqs: dict[str, int] = {}
         applied: set[tuple[str, str]] = set()
-        owners: dict[str, str] = {}
         prepared = []
         for commit in commits:
             self._check(commit, seqs, applied)
-            self._check_tasks(commit, owners)
             prepared.append(_prepared(commit))
         for each in prepared:
             self._apply(each)
@@ -121,7 +118,7 @@ class MemoryStore:
     async def running(self) -> list[Task]:
         """The tasks that were running when they were last heard of."""
         found = [task for root, tree in self.trees.items() for task in _running(root, tree)]
-        return sorted(found, key=lambda task: task.id)
+        return sorted(found, key=lambda task: (task.id, task.root))
 
     async def roots(self, after: str = "", limit: int = 1000) -> list[Summary]:
         """The trees there are, by id."""
@@ -163,13 +160,6 @@ class MemoryStore:
                 applied.add((root, entry.letter))
         seqs[root] = commit.seq
 
-    def _check_tasks(self, commit: Commit, owners: dict[str, str]) -> None:
-        """Refuse a commit that takes the id of another tree's task."""
-        for task in commit.tasks:
-            owner = owners.setdefault(task.id, self._owner_of_task.get(task.id, commit.root))
-            if owner != commit.root:
-                raise Conflict(f"task {task.id!r} belongs to {owner!r}, not to {commit.root!r}")
-
     def _apply(self, prepared: _Rows) -> None:
         commit = prepared.commit
         if prepared.birth is not None:
@@ -184,11 +174,8 @@ class MemoryStore:
             tree.letters.pop(letter, None)
         for row in prepared.tasks:
             tree.tasks[row[0]] = row
-            self._owner_of_task[row[0]] = commit.root
-        for id, state in commit.ended:
-            if id in tree.tasks:
-                id, to, src, _, safety, attempt, _, epoch = tree.tasks[id]
-                tree.tasks[id] = (id, to, src, "null", safety, attempt, state, epoch)
+        for id in commit.ended:
+            tree.tasks.pop(id, None)
         if prepared.snapshot is not None:
             tree.snapshot, tree.snapshot_seq = prepared.snapshot, commit.seq
         for row in prepared.dead:
@@ -197,7 +184,7 @@ class MemoryStore:
 
 def _prepared(commit: Commit) -> _Rows:
     """The rows of a commit, if all of them can be stored."""
-    _checked((commit.root, commit.status, commit.at, *commit.taken, *(id for id, _ in commit.ended)))
+    _checked((commit.root, commit.status, commit.at, *commit.taken, *commit.ended))
     return _Rows(
         commit,
         None if commit.birth is None else _checked(rows.birth_row(commit.birth)),
@@ -219,7 +206,7 @@ def _put(tree: _Tree, row: Row) -> bool:
 
 
 def _running(root: str, tree: _Tree) -> list[Task]:
-    return [rows.task_from(root, tree.tasks[id]) for id in sorted(tree.tasks) if tree.tasks[id][6] == "running"]
+    return [rows.task_from(root, tree.tasks[id]) for id in sorted(tree.tasks)]
 
 
 def _inbox_order(letter: Letter) -> tuple[int, int, str]:

@@ -76,7 +76,7 @@ def entry_from(root: str, row: Row) -> Entry:
 def task_row(task: Task) -> Row:
     """A task as columns."""
     input = "null" if task.input is None else encoded(task.input)  # as of most that are not to be repeated
-    return (task.id, task.to, task.src, input, task.safety, task.attempt, task.state, task.epoch)
+    return (task.id, task.to, task.src, input, task.safety, task.attempt, task.epoch)
 
 
 def task_from(root: str, row: Row) -> Task:

@@ -23,7 +23,7 @@ class History:
     def __init__(self) -> None:
         self.journals: dict[str, list[Entry]] = {}
         self.tasks: dict[str, Task] = {}
-        self.ends: dict[str, str] = {}
+        self.ended: set[str] = set()
         self.timers: dict[str, Letter] = {}
         self.fired: set[str] = set()
         self.applied: dict[tuple[str, str], int] = {}
@@ -43,10 +43,10 @@ class History:
                 self._appended(journal, entry, wall)
             self.timers.update({letter.id: letter for letter in commit.letters if letter.timer is not None})
             self.tasks.update({task.id: task for task in commit.tasks})
-            for id, state in commit.ended:
-                if id in self.ends:
-                    self.broken.append(f"task {id} ended as {self.ends[id]}, and then as {state}")
-                self.ends[id] = state
+            for id in commit.ended:
+                if id in self.ended:
+                    self.broken.append(f"task {id} ended twice")
+                self.ended.add(id)
 
     def _appended(self, journal: list[Entry], entry: Entry, wall: int) -> None:
         if entry.seq != len(journal) + 1:

@@ -31,12 +31,10 @@ limit 5;
 select count(*), min(due)
 from letter;
 
--- name: task_states
--- How many tasks are in which state.
-select state, count(*)
-from task
-group by state
-order by state;
+-- name: task_count
+-- How many tasks are running.
+select count(*)
+from task;
 
 -- name: dead_count
 -- How many letters no step could take.
@@ -105,8 +103,8 @@ where actor = ?
 order by due, at, id;
 
 -- name: all_tasks_of
--- All tasks of a root actor, those that are over too.
-select id, recipient, src, input, safety, attempt, state, epoch
+-- All running tasks of a root actor.
+select id, recipient, src, input, safety, attempt, epoch
 from task
 where actor = ?
 order by id;
@@ -144,8 +142,8 @@ values (?, ?, ?, ?, ?);
 
 -- name: insert_task
 -- A task as another store had it.
-insert into task (actor, id, recipient, src, input, safety, attempt, state, epoch)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?);
+insert into task (actor, id, recipient, src, input, safety, attempt, epoch)
+values (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_dead_letter
 -- A dead letter as another store had it.

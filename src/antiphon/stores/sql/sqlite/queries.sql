@@ -106,33 +106,30 @@ order by 2, 1;
 
 -- name: add_task
 -- Work that a step asked for, or asked for again.
-insert into task (actor, id, recipient, src, input, safety, attempt, state, epoch)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-on conflict (id) do update
+insert into task (actor, id, recipient, src, input, safety, attempt, epoch)
+values (?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (actor, id) do update
 set recipient = excluded.recipient, src = excluded.src, input = excluded.input, safety = excluded.safety,
-  attempt = excluded.attempt, state = excluded.state, epoch = excluded.epoch
-where actor = excluded.actor;
+  attempt = excluded.attempt, epoch = excluded.epoch;
 
 -- name: end_task
--- Work that is over; what it was given is in the journal, and often long.
-update task
-set state = ?, input = 'null'
+-- Work that is over; how it ended is in the journal.
+delete from task
 where actor = ? and id = ?;
 
 -- name: tasks_of
 -- The running tasks of an actor.
-select id, recipient, src, input, safety, attempt, state, epoch
+select id, recipient, src, input, safety, attempt, epoch
 from task
-where actor = ? and state = 'running'
+where actor = ?
 order by id;
 
 -- name: running_tasks
 -- All running tasks.
-select actor.id, task.id, recipient, src, task.input, safety, attempt, state, epoch
+select actor.id, task.id, recipient, src, task.input, safety, attempt, epoch
 from task
 join actor on actor.n = task.actor
-where state = 'running'
-order by task.id;
+order by task.id, actor.id;
 
 -- name: add_dead_letter
 -- A letter that no step could take.

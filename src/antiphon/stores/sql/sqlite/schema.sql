@@ -53,19 +53,18 @@ create table letter (
 
 create index letter_due on letter (actor, due);
 
+-- Those that are running: how others ended is in the journal.
 create table task (
-  id text primary key,
   actor integer not null references actor (n),
+  id text not null,
   recipient text not null,
   src text not null,
   input text not null,
   safety text not null check (safety in ('repeat', 'report', 'once')),
   attempt integer not null,
-  state text not null check (state in ('running', 'done', 'cancelled', 'interrupted', 'unknown')),
-  epoch integer not null
+  epoch integer not null,
+  primary key (actor, id)
 ) strict, without rowid;
-
-create index task_running on task (actor) where state = 'running';
 
 -- Letters that no step could take, and why.
 create table dead_letter (
