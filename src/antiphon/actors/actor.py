@@ -209,8 +209,9 @@ class Actor(Generic[S, E]):
         if self.system_id is not None:
             self.system.claim(self.system_id, self)
         self._state = RUNNING
-        began = {"type": "xstate.init"} if self.input is None else {"type": "xstate.init", "input": self.input}
+        began: Any = None  # told to inspectors only
         if self.system.inspectors is not None:
+            began = {"type": "xstate.init"} if self.input is None else {"type": "xstate.init", "input": self.input}
             self.system.tell("@xstate.event", self, source=self.parent, event=began)
         if self._snapshot.status == "error":
             self._end_in_error(self._snapshot.error)
@@ -373,9 +374,11 @@ class Actor(Generic[S, E]):
             if audience is not None:
                 audience.next(snapshot)
             self._close()
-            self._complete()
+            if audience is not None:
+                audience.complete()
             if self.parent is not None:
-                done = {"type": f"xstate.done.actor.{self.id}", "output": snapshot.output, "actorId": self.id}
+                id = self.id
+                done = {"type": f"xstate.done.actor.{id}", "output": snapshot.output, "actorId": id}
                 self.system.relay(self, self.parent, done)
         if self.system.inspectors is not None:
             self.system.tell("@xstate.snapshot", self, event=event, snapshot=snapshot)

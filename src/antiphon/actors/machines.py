@@ -17,6 +17,7 @@ from antiphon.chart.machine import Machine
 from antiphon.chart.persist import from_json, migrated, to_json, with_own_children
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.scope import Surroundings
+from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.steps import Step, Trace, failed
 from antiphon.chart.transition import follow
 
@@ -33,8 +34,8 @@ class MachineLogic:
 
     def begin(self, actor: Any) -> Any:
         """Enter the machine; its effects wait until the actor starts, only its children exist already."""
-        trace: Trace | None = [] if actor.system.is_inspected else None
-        step = Step(self.machine, surroundings(actor), trace)
+        trace: Trace | None = None if actor.system.inspectors is None else []
+        step = Step(self.machine, Surroundings(actor, actor.system, actor.parent is not None), trace)
         try:
             try:
                 snapshot = step.begin(actor.input)
@@ -94,21 +95,24 @@ class MachineLogic:
 
         What it asks for is half done when this returns, and the rest is pending.
         """
-        snapshot = actor.get_snapshot()
+        snapshot, system = actor.get_snapshot(), actor.system
         plan = snapshot.configuration.quick.get(event["type"])
-        if plan is not None and plan.transitions and not plan.calls and not actor.system.is_inspected:
+        if plan is not None and plan.transitions and not plan.calls and system.inspectors is None:
             return follow(plan, snapshot, event)  # it asks for nothing, and nobody wants to know how it goes
-        trace: Trace | None = [] if actor.system.is_inspected else None
-        step = Step(self.machine, surroundings(actor), trace)
+        trace: Trace | None = None if system.inspectors is None else []
+        step = Step(self.machine, Surroundings(actor, system, actor.parent is not None), trace)
         try:
             snapshot = step.advance(snapshot, event, decided)
         except Exception:
             # What came before the error has happened, as if it had been performed on the way.
             self._go_over(actor, step, self.prepare)
             raise
-        self._go_over(actor, step, self.prepare)
-        actor.pending = step.effects
-        unhandled = actor.system.unhandled
+        if trace is None:
+            self._prepare_quietly(actor, step.work.effects)
+        else:
+            self._go_over(actor, step, self.prepare)
+        actor.pending = step.work.effects
+        unhandled = system.unhandled
         if unhandled is not None and not step.handled and not is_reserved(event["type"]):
             guarded(unhandled, event, snapshot)
         return snapshot
@@ -119,13 +123,8 @@ class MachineLogic:
 
     def _go_over(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
         """Prepare the effects of a step in order, telling inspectors of each microstep in its place."""
-        if step.trace is None:  # nobody is told anything, and most effects need no preparing
-            for effect in step.effects:
-                if type(effect) in FIRST:
-                    prepare(actor, effect)
-            return
         start = 0
-        for microstep, end in zip(step.trace, step.marks, strict=True):
+        for microstep, end in zip(step.trace or (), step.marks, strict=True):
             for effect in step.effects[start:end]:
                 prepare(actor, effect)
             # Entering the initial state is part of creating the actor and no microstep of its own.
@@ -140,6 +139,15 @@ class MachineLogic:
             start = end
         for effect in step.effects[start:] if start else step.effects:
             prepare(actor, effect)
+
+    def _prepare_quietly(self, actor: Any, pending: Iterable[Any]) -> None:
+        """The first pass over the effects of a step where nobody is told anything."""
+        for effect in pending:
+            kind = type(effect)
+            if kind is effects.SpawnChild:
+                self._create(actor, effect.ref)
+            elif (first := FIRST.get(kind)) is not None:
+                first(actor, effect)
 
     def _create_child(self, actor: Any, effect: effects.Effect) -> None:
         if isinstance(effect, effects.SpawnChild):
@@ -183,11 +191,6 @@ def deliver(actor: Any, pending: Iterable[effects.Effect]) -> None:
         second = SECOND.get(type(effect))
         if second is not None:
             second(actor, effect)
-
-
-def surroundings(actor: Any) -> Surroundings:
-    """Where the steps of an actor are computed."""
-    return Surroundings(actor, actor.system, actor.parent is not None)
 
 
 def _call(actor: Any, effect: effects.Call) -> None:
@@ -236,10 +239,9 @@ def _end(actor: Any, effect: effects.StopChild) -> None:
 
 
 # What the two passes do, by kind of effect. Children are created by their parent's logic, which knows how.
-FIRST: dict[type[effects.Effect], Callable[[Any, Any], None] | None] = {
+FIRST: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
     effects.Call: _call,
     effects.Log: _log,
-    effects.SpawnChild: None,
     effects.StopChild: _let_go,
 }
 SECOND: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
@@ -254,11 +256,12 @@ SECOND: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
 
 def _release_all(system: Any, actor: Any) -> None:
     """Free the names of an actor and its descendants at once, so that a successor may take them."""
-    children = getattr(actor.get_snapshot(), "children", None)
-    for ref in children.values() if children else ():
+    snapshot = actor.get_snapshot()
+    for ref in snapshot.children.values() if isinstance(snapshot, Snapshot) else ():
         if ref is not None:
             _release_all(system, ref.actor)
-    system.release(actor)
+    if actor.system_id is not None:
+        system.release(actor)
 
 
 def _addressee(actor: Any, target: Any) -> Any:

@@ -61,11 +61,6 @@ class System:
         self.inspectors[inspector] = None
         return Subscription(lambda: self._leave(inspector))
 
-    @property
-    def is_inspected(self) -> bool:
-        """Whether anyone wants to be told."""
-        return self.inspectors is not None
-
     def tell(self, type: str, actor: Any, **details: Any) -> None:
         """Tell the inspectors."""
         if self.inspectors is not None:

@@ -26,25 +26,33 @@ class Children(Mapping[str, T], Generic[T]):
 
     def adding(self, key: str, child: T) -> "Children[T]":
         """This map with one more child, or another one under the same id."""
-        table = self._own() if self._table is None else self._table
+        table = self._table if self._table is not None else self._own()
         present = table.get(key)
+        entry = (self._next if present is None else present[0], child)
+        if len(table) <= SMALL:
+            return Children({**table, key: entry}, self._next + 1)
         newer = self._next_version(table, key, present)
-        newer._own()[key] = (self._next if present is None else present[0], child)
+        table[key] = entry
         return newer
 
     def removing(self, key: str) -> "Children[T]":
         """This map without that child."""
-        table = self._own() if self._table is None else self._table
+        table = self._table if self._table is not None else self._own()
         present = table.get(key)
         if present is None:
             return self
-        newer = self._next_version(table, key, present)
-        del newer._own()[key]
+        if len(table) <= SMALL:
+            table = table.copy()
+            newer = Children(table, self._next + 1)
+        else:
+            newer = self._next_version(table, key, present)
+        del table[key]
         return newer
 
     def get(self, key: str, default: Any = None) -> Any:
         """The child of that id, if there is one."""
-        found = self._own().get(key)
+        table = self._table if self._table is not None else self._own()
+        found = table.get(key)
         return default if found is None else found[1]
 
     def __getitem__(self, key: str) -> T:
@@ -64,9 +72,7 @@ class Children(Mapping[str, T], Generic[T]):
         return f"Children({dict(self)!r})"
 
     def _next_version(self, table: dict[str, tuple[int, T]], key: str, present: tuple[int, T] | None) -> "Children[T]":
-        """A version that is about to differ in one child; of a large map it takes the table over."""
-        if len(table) <= SMALL:
-            return Children(table.copy(), self._next + 1)
+        """A version of a large map that is about to differ in one child: it takes the table over."""
         newer: Children[T] = Children(table, self._next + 1)
         self._yield_table(newer, key, present)
         return newer

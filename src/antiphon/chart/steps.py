@@ -15,7 +15,7 @@ from antiphon.chart.nodes import Transition
 from antiphon.chart.plans import Plan
 from antiphon.chart.scope import NOWHERE, Surroundings
 from antiphon.chart.snapshot import Frame, Snapshot
-from antiphon.chart.work import Work
+from antiphon.chart.work import NO_CHILDREN, Work
 
 INIT, STOP, ACTOR_ERROR = "xstate.init", "xstate.stop", "xstate.error.actor"
 
@@ -57,6 +57,8 @@ class Step:
         work, machine = self.work, self.work.machine
         work.event = {"type": INIT} if input is None else {"type": INIT, "input": input}
         work.configuration, work.context = machine.tables.intern((machine.root,)), {}
+        work.status, work.output, work.error = "active", None, None
+        work.children, work.history = NO_CHILDREN, {}
         self.before = self._publish()
         work.context = self._first_context(input)
         self.before = self._publish()

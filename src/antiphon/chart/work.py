@@ -19,14 +19,17 @@ class Work:
         "changed", "children", "configuration", "context", "effects", "error", "event", "history", "late", "machine",
         "output", "queue", "status", "surroundings", "unsettled",
     )  # fmt: skip
+    # What is loaded from a snapshot, or set where a machine begins.
+    configuration: Any
+    context: Any
+    children: "Children[ActorRef | None]"
+    history: dict[str, tuple[Node, ...]]
+    status: str
+    output: Any
+    error: Any
 
     def __init__(self, machine: Any, surroundings: Surroundings) -> None:
         self.machine, self.surroundings = machine, surroundings
-        self.configuration: Any = None
-        self.context: Any = None
-        self.children: Children[ActorRef | None] = NO_CHILDREN
-        self.history: dict[str, tuple[Node, ...]] = {}
-        self.status, self.output, self.error = "active", None, None
         self.event: Any = None
         self.effects: list[Effect] = []
         self.queue: deque[Any] = deque()

@@ -20,7 +20,7 @@ def cut(text: str, limit: int) -> str:
     """A text of at most so many characters; what is left out is in the middle, and said."""
     if len(text) <= limit:
         return text
-    half = max(1, (limit - 20) // 2)
+    half = (limit - 20) // 2
     return f"{text[:half]} […{len(text) - 2 * half} more…] {text[-half:]}"
 
 

@@ -115,9 +115,11 @@ def bounded(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def now_of(context: OrchestratorContext, event: Mapping[str, Any]) -> float | None:
     """The latest time that is known: events bring it, the machine has no clock."""
-    output, latest = event.get("output"), context["now"]
+    output, latest, at = event.get("output"), context["now"], event.get("at")
     inner = output.get("at") if isinstance(output, MAPPING) else None
-    for time in (event.get("at"), inner):
+    if at is None and inner is None:
+        return latest
+    for time in (at, inner):
         if isinstance(time, NUMBER) and (latest is None or time > latest):
             latest = time
     return latest
