@@ -224,7 +224,8 @@ class Actor(Generic[S, E]):
                 return self
         if self.pending:
             self._begin_pending()
-        self._update(self._snapshot, began)
+        if self.pending or began is not None or self._audience is not None or self._snapshot.status != "active":
+            self._update(self._snapshot, began)  # otherwise there is nothing to do, and nobody to tell
         if self._state == RUNNING:
             self._idle = True
             self._quick = self._is_machine and self._snapshot.status == "active" and self.system.unhandled is None

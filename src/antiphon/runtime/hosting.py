@@ -98,11 +98,12 @@ class TreeHost:
         """Note a task to be started."""
         if self.silent:
             return
-        given = actor.get_snapshot().input
-        task = Task(self._token(), self.root, path_of(actor), str(actor.src), given, logic.safety, epoch=self.epoch)
-        # Spawning under an id that is taken leaves an orphan, whom nobody can reach here any more.
-        self.end(task.to)
-        self.tasks[task.to] = task
+        given, to = actor.get_snapshot().input, path_of(actor)
+        if to in self.tasks:
+            # Spawning under an id that is taken leaves an orphan, whom nobody can reach here any more.
+            self.end(to)
+        task = Task(self._token(), self.root, to, str(actor.src), given, logic.safety, 1, self.epoch)
+        self.tasks[to] = task
         self.notes.started.append((task, logic))
 
     def stop(self, actor: Any, logic: Any) -> None:
@@ -128,9 +129,8 @@ class TreeHost:
 
     def end(self, path: str) -> None:
         """Note that a task is over."""
-        task = self.tasks.pop(path, None) if not self.silent else None
-        if task is not None:
-            self.notes.ended.append(task.id)
+        if path in self.tasks and not self.silent:
+            self.notes.ended.append(self.tasks.pop(path).id)
 
     def _cancel(self, letter: Letter) -> None:
         del self.letters[letter.id]

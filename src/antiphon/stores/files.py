@@ -26,6 +26,7 @@ ADVICE = {
     sqlite3.SQLITE_CORRUPT: RESTORE,
     sqlite3.SQLITE_NOTADB: "restore a backup, or give the path of another file",
 }
+EXPLAINED = (sqlite3.Error, UnicodeError, OverflowError)
 KINDS: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_BUSY: StoreBusy,
     sqlite3.SQLITE_CORRUPT: StoreCorrupt,
@@ -38,17 +39,22 @@ def explained(path: Path | str) -> Iterator[None]:
     """Let errors of SQLite out as errors of the store that say what to do."""
     try:
         yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        # Our own statements name what is there, unless the schema is damaged; bad texts are Python's finding.
-        if str(error).startswith(("no such", "Could not decode")):
-            code = sqlite3.SQLITE_CORRUPT
-        advice = f"; {ADVICE[code]}" if code in ADVICE else ""
-        raise KINDS.get(code, StoreError)(f"{path}: {error}{advice}") from error
-    except UnicodeDecodeError as error:
-        raise StoreCorrupt(f"{path}: a text is damaged: {error}; {RESTORE}") from error
-    except (UnicodeEncodeError, OverflowError) as error:
-        raise Unstorable(f"{path}: what is to be stored is not valid Unicode or too large: {error}") from error
+    except EXPLAINED as error:
+        raise explanation(path, error) from error
+
+
+def explanation(path: Path | str, error: Exception) -> StoreError:
+    """An error of SQLite as one of the store."""
+    if isinstance(error, UnicodeDecodeError):
+        return StoreCorrupt(f"{path}: a text is damaged: {error}; {RESTORE}")
+    if not isinstance(error, sqlite3.Error):
+        return Unstorable(f"{path}: what is to be stored is not valid Unicode or too large: {error}")
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    # Our own statements name what is there, unless the schema is damaged; bad texts are Python's finding.
+    if str(error).startswith(("no such", "Could not decode")):
+        code = sqlite3.SQLITE_CORRUPT
+    advice = f"; {ADVICE[code]}" if code in ADVICE else ""
+    return KINDS.get(code, StoreError)(f"{path}: {error}{advice}")
 
 
 def connect(path: Path, durability: str) -> sqlite3.Connection:

@@ -134,8 +134,9 @@ class SqliteStore:
     def _on_the_spot(self, commits: Sequence[Commit]) -> None:
         """Commit in the event loop, whose turn it is."""
         try:
-            with files.explained(self.path):
-                self._transaction(lambda: self._apply_all(commits))
+            self._transaction(lambda: self._apply_all(commits))
+        except files.EXPLAINED as error:
+            raise files.explanation(self.path, error) from error
         finally:
             self._turn.release()
 
@@ -224,7 +225,9 @@ class SqliteStore:
         return self._db().execute(self._sql["add_letter"], (n, *rows.letter_row(letter))).rowcount > 0
 
     def _apply_all(self, commits: Sequence[Commit]) -> None:
-        if len({commit.root for commit in commits}) == len(commits) > 1:
+        if len(commits) == 1:
+            self._apply(commits)
+        elif len({commit.root for commit in commits}) == len(commits):
             self._apply_together(commits)
         else:  # those of one tree follow on each other
             self._apply_in_turn(commits)

@@ -41,13 +41,16 @@ def history_lines(history: Sequence[Mapping[str, Any]]) -> list[str]:
     shown = history[-RECENT_WHEN_FAILING:]
     if [entry["result"] for entry in shown].count("failure") <= FAILING:
         shown = shown[-RECENT:]
+    if not shown:
+        return ["Nothing has been done yet."]
     lines = [f"{len(history) - len(shown)} earlier turns are not shown."] if len(shown) < len(history) else []
-    last = len(shown) - 1
-    for place, entry in enumerate(shown):
+    last = shown[-1]
+    for entry in shown:
         words = entry.get("error") or entry.get("output") or ""
-        limit = LONG if place == last else SHORT
-        lines.append(f"- {entry['agent']} ({entry['result']}): {words if len(words) <= limit else cut(words, limit)}")
-    return lines or ["Nothing has been done yet."]
+        if len(words) > SHORT:
+            words = cut(words, LONG if entry is last else SHORT)
+        lines.append(f"- {entry['agent']} ({entry['result']}): {words}")
+    return lines
 
 
 def error_lines(error: Mapping[str, Any] | None) -> list[str]:

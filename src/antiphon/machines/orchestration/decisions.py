@@ -71,12 +71,13 @@ def assignments_of(decision: Mapping[str, Any], steps: Sequence[int] | None = No
 
 def decision_of(event: Mapping[str, Any]) -> Mapping[str, Any]:
     """The decision that an event brings: from an arbiter's end, or from outside."""
-    given, output = event.get("decision"), event.get("output")
     # Guards ask this many times a turn, and to ask whether nothing is a mapping is slow.
-    if given is not None and isinstance(given, MAPPING):
-        found: Mapping[str, Any] = given
-        return found
-    if output is None or not isinstance(output, MAPPING):
-        return {}
-    inner = output.get("decision")
-    return inner if inner is not None and isinstance(inner, MAPPING) else output
+    found: Mapping[str, Any] | None = event.get("decision")
+    if found is None or not isinstance(found, MAPPING):
+        output: Mapping[str, Any] | None = event.get("output")
+        if output is None or not isinstance(output, MAPPING):
+            return {}
+        found = output.get("decision")
+        if found is None or not isinstance(found, MAPPING):
+            return output
+    return found

@@ -52,8 +52,10 @@ def _assignment(context: OrchestratorContext, name: str, step: int | None, share
     own = limits.get("maxCostUsd")
     budgets = [one for one in (share, own) if one is not None]
     options = dict(context["options"])
-    options |= {"temperature": agent["temperature"]} if "temperature" in agent else {}
-    options |= {"maxTokens": limits["maxTokens"]} if "maxTokens" in limits else {}
+    if "temperature" in agent:
+        options["temperature"] = agent["temperature"]
+    if "maxTokens" in limits:
+        options["maxTokens"] = limits["maxTokens"]
     return {
         "agent": agent,
         "step": step,
