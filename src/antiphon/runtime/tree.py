@@ -187,8 +187,7 @@ class Tree:
             batch.taken.append(letter.id)
             self.taken.add(letter.id)
         actor = actor_at(self.actor, letter.to) if letter.to else self.actor
-        is_own = letter.timer is None and letter.task is None  # then nothing can have overtaken it
-        if actor is None or not actor.is_running or not (is_own or self._is_current(letter)):
+        if actor is None or not actor.is_running or not self._is_current(letter):
             batch.receipts.append(self._rejection(letter, actor))
             return
         host.begin(self.seq + 1, now)
@@ -217,12 +216,10 @@ class Tree:
                         self.take(letter, now, batch)
 
     def _is_current(self, letter: Letter) -> bool:
-        if letter.timer is not None:
-            return letter.id in self.host.letters
         if letter.task is not None:
             task = self.host.tasks.get(letter.sender)
             return task is not None and task.id == letter.task and task.attempt == letter.attempt
-        return True
+        return letter.timer is None or letter.id in self.host.letters
 
     def _rejection(self, letter: Letter, actor: Any) -> Receipt:
         snapshot = None if actor is None else actor.get_snapshot()
@@ -233,10 +230,11 @@ class Tree:
         """Add a step to a batch."""
         self.seq += 1
         host, outside, timer = self.host, None, None
-        if letter is not None and letter.timer is not None:
-            timer = letter.id
-        elif letter is not None and letter.task is None:
-            outside = letter.id
+        if letter is not None and letter.task is None:
+            if letter.timer is not None:
+                timer = letter.id
+            else:
+                outside = letter.id
         actor = actor_at(self.actor, to) if to else self.actor
         after = (actor or self.actor).get_snapshot()
         value = after.value if _is_elsewhere(after, before) else None
@@ -245,8 +243,9 @@ class Tree:
             status = None
         emitted: tuple[Any, ...] = ()
         if host.has_notes:
-            emitted = tuple(host.notes.emitted)
-            batch.notes.append(host.notes)
+            notes = host.notes
+            emitted = tuple(notes.emitted)
+            batch.notes.append(notes)
         self.size += _rough_size(event)
         batch.entries.append(Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer))
 

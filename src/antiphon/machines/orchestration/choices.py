@@ -39,10 +39,13 @@ def name_of(event: Event) -> str:
     agent, output = event.get("agent"), event.get("output")
     if agent is None and isinstance(output, MAPPING):
         agent = output.get("agent")
-    named = agent.get("name") if isinstance(agent, MAPPING) else agent
-    decision = decision_of(event)
-    mode = decision.get("mode") if decision.get("type", "SELECT_MODE") == "SELECT_MODE" else None
-    return str(event.get("agentName") or named or mode or "")
+    if agent is not None and isinstance(agent, MAPPING):
+        agent = agent.get("name")
+    named = event.get("agentName") or agent
+    if not named:
+        decision = decision_of(event)
+        named = decision.get("mode") if decision.get("type", "SELECT_MODE") == "SELECT_MODE" else None
+    return str(named or "")
 
 
 def has_agent(context: OrchestratorContext, event: Event, params: Mapping[str, str] | None = None) -> bool:

@@ -40,7 +40,7 @@ class Plan(TypedDict):
 
 def plan_of(updates: Any, before: Plan | None = None) -> Plan | None:
     """The plan after what an agent said of it; nothing, or the plan before, if that is no plan."""
-    if not isinstance(updates, Mapping):
+    if updates is None or not isinstance(updates, Mapping):
         return before
     steps = _steps(updates.get("steps"))
     if not steps:

@@ -123,9 +123,10 @@ def keep_result(context: OrchestratorContext, event: Event) -> Json:
             plan = with_step(plan, result["step"], "failed", str(result.get("agent")))
         if result.get("messages"):
             conversations[str(result.get("agent"))] = bounded(list(result["messages"]))
-        known = consent.get("overrides", [])
-        new = [one for one in result.get("overrides") or () if one not in known]
-        consent = {**consent, "overrides": [*known, *new]} if new else consent
+        if result.get("overrides"):
+            known = consent.get("overrides", [])
+            new = [one for one in result["overrides"] if one not in known]
+            consent = {**consent, "overrides": [*known, *new]} if new else consent
     total = sum(result.get("costUsd") or 0 for result in results)
     successes = [result for result in results if result.get("success")]
     kept: Json = {
