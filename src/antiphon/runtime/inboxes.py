@@ -141,6 +141,11 @@ class Inboxes:
         return [root for root in roots if root not in self._busy]
 
     @property
+    def has_alarms(self) -> bool:
+        """Whether there is anything to look at, now or later."""
+        return bool(self._due)
+
+    @property
     def next_alarm(self) -> int | None:
         """When to look next."""
         return self._due[0][0] if self._due else None

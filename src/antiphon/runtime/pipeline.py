@@ -65,8 +65,9 @@ class Pipeline:
     async def commit(self, commits: Sequence[Commit]) -> None:
         """Make commits durable."""
         await self._store.commit(commits, self._written)
-        took_s = asyncio.get_running_loop().time() - self._written_at
-        self._flush_s = MEMORY * self._flush_s + (1 - MEMORY) * took_s
+        if not self.is_writing:  # a store that commits on the spot does not say when it has written
+            took_s = asyncio.get_running_loop().time() - self._written_at
+            self._flush_s = MEMORY * self._flush_s + (1 - MEMORY) * took_s
 
     async def settled(self) -> None:
         """Wait until nothing is being written."""

@@ -80,6 +80,7 @@ class Runtime:
         self._computed: list[Work] = []  # what waits for its way to the store
         self._storing: set[asyncio.Task[None]] = set()
         self._loop_task: asyncio.Task[None] | None = None
+        self._clock: Callable[[], float] = lambda: 0.0  # the event loop's
         self._rested, self._burst = 0.0, 0  # when others last had their turns, and the letters since then
         self._stopping = False  # no more letters from outside
         self._closing = False  # and none on their way
@@ -89,7 +90,8 @@ class Runtime:
     async def start(self) -> "Runtime":
         """Take the store over and go on where its last owner left off."""
         self.woods.epoch = await self.store.open()
-        self._loop_task = asyncio.get_running_loop().create_task(self._loop())
+        loop = asyncio.get_running_loop()
+        self._clock, self._loop_task = loop.time, loop.create_task(self._loop())
         return self
 
     async def stop(self, limit_s: float = 5.0) -> None:
@@ -199,7 +201,7 @@ class Runtime:
     async def _loop(self) -> None:
         await self._pick_up()
         while not (self._closing and self._is_idle):
-            for root in self.inboxes.alarms(self.now()):
+            for root in self.inboxes.alarms(self.now()) if self.inboxes.has_alarms else ():
                 await self._collect(root)
             # Where there is little to do and the disk is swift, overlapping costs more than it gains.
             on_the_spot = self.inboxes.ready + len(self._computed) <= SPOT_TREES and self.store.is_swift
@@ -230,10 +232,9 @@ class Runtime:
 
     async def _compute(self, at_once: bool) -> None:
         """Let trees take their turns: all that are ready at once, or as many as pays."""
-        clock = asyncio.get_running_loop().time
         ready = min(self.inboxes.ready, BATCH_TREES - len(self._computed))
         roots = self.inboxes.turns(ready if at_once else self._pipeline.share(ready))
-        began, now = clock(), self.now()
+        began, now = self._clock(), self.now()
         for root in roots:
             waiting = self.inboxes.draw(root, 1 if root in self._careful else BATCH_LETTERS)
             tree = (self.woods.at_hand(root) or await self._tree_for(root, waiting)) if waiting else None
@@ -251,7 +252,7 @@ class Runtime:
             except Exception as error:
                 await self._falter(tree, waiting, len(batch.receipts), error)
                 self.inboxes.finish(root)
-        self._pipeline.computed(len(roots), clock() - began)
+        self._pipeline.computed(len(roots), self._clock() - began)
 
     async def _pick_up(self) -> None:
         """Go on with what the last owner of the store left."""
@@ -274,17 +275,16 @@ class Runtime:
     async def _rest(self) -> None:
         """Sleep until there is something to do; what is being stored wakes us when it is done."""
         self.inboxes.bell.silence()
-        clock = asyncio.get_running_loop().time
         if self._may_compute or self._may_store or (self._closing and self._is_idle):
             # Where everything is done on the spot, nothing else lets others have their turns.
-            if self._burst >= BURST_LETTERS or clock() - self._rested >= BURST_S:
+            if self._burst >= BURST_LETTERS or self._clock() - self._rested >= BURST_S:
                 await asyncio.sleep(0)
-                self._rested, self._burst = clock(), 0
+                self._rested, self._burst = self._clock(), 0
             return
         alarm = self.inboxes.next_alarm
         rest = REST_S if alarm is None else min(REST_S, max(0, alarm - self.now()) / 1000)
         await self.inboxes.bell.sleep(rest)
-        self._rested, self._burst = clock(), 0
+        self._rested, self._burst = self._clock(), 0
 
     async def _collect(self, root: str) -> None:
         """Queue the stored letters of a tree that are due, and remember when to look again."""
@@ -420,13 +420,13 @@ class Runtime:
         for id in work.commit.ended:
             self.tasks.cancel(id)
         for notes in work.batch.notes:
+            for call in notes.calls:
+                guarded(call)
             for task, logic in notes.started:
                 if task.id not in ended:
                     self.tasks.start(task, logic)
             for id, event in notes.heard:
                 self.tasks.hear(id, event)
-            for call in notes.calls:
-                guarded(call)
         for letter in work.commit.letters:
             self.inboxes.alarm(letter.due, letter.root)
 
