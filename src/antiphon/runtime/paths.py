@@ -4,6 +4,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote
 
+from antiphon.chart.snapshot import Snapshot
+
 
 def path_of(actor: Any) -> str:
     """The address of an actor; the root's is empty."""
@@ -25,8 +27,10 @@ def actor_at(root: Any, path: str) -> Any:
     if not path:
         return actor
     for part in path.split("/") if "/" in path else (path,):
-        children = getattr(actor.get_snapshot(), "children", None)
-        ref = None if children is None else children.get(unquote(part) if "%" in part else part)
+        snapshot = actor.get_snapshot()
+        if not isinstance(snapshot, Snapshot):
+            return None
+        ref = snapshot.frame.children.get(unquote(part) if "%" in part else part)
         if ref is None:
             return None
         actor = ref.actor

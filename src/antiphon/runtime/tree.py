@@ -68,7 +68,7 @@ class Tree:
         batch = Batch(0, now, self.birth)
         self.host.begin(1, now)
         self._make(None)
-        self._note(batch, now, "", {"type": "xstate.init", "input": self.birth.input}, None, None)
+        self._note(batch, now, "", {"type": "xstate.init", "input": self.birth.input})
         return batch
 
     def recover(self, saved: Saved) -> None:
@@ -181,28 +181,29 @@ class Tree:
 
     def take(self, letter: Letter, now: int, batch: Batch) -> None:
         """Take a letter, unless it has been overtaken by what happened since it was sent."""
-        host, event = self.host, letter.event
-        self.queued.discard(letter.id)
-        if self.posted.pop(letter.id, None) is not None or letter.timer is not None:
-            batch.taken.append(letter.id)
-            self.taken.add(letter.id)
-        actor = actor_at(self.actor, letter.to) if letter.to else self.actor
+        host, (id, _, event, _, due, to, _, timer, task, _) = self.host, letter
+        self.queued.discard(id)
+        if self.posted.pop(id, None) is not None or timer is not None:
+            batch.taken.append(id)
+            self.taken.add(id)
+        actor = actor_at(self.actor, to) if to else self.actor
         if actor is None or not actor.is_running or not self._is_current(letter):
             batch.receipts.append(self._rejection(letter, actor))
             return
         host.begin(self.seq + 1, now)
         before = actor.get_snapshot()
-        if letter.timer is not None:
-            event = {**event, "due": letter.due}
-            host.letters.pop(letter.id, None)
+        if timer is not None:
+            event = {**event, "due": due}
+            host.letters.pop(id, None)
         actor.system.relay(None, actor, event)
-        if letter.task is not None and letter.id == letter.task:
-            host.end(letter.to)
+        if id == task:
+            host.end(to)
         if host.is_unhandled and actor.get_snapshot() is before:
             batch.receipts.append(self._rejection(letter, actor))
             return
-        self._note(batch, now, letter.to, event, letter, before)
-        batch.receipts.append(Receipt("accepted", letter.id, self.seq))
+        outside = id if task is None and timer is None else None
+        self._note(batch, now, to, event, before, outside, None if timer is None else id)
+        batch.receipts.append(Receipt("accepted", id, self.seq))
 
     def take_answers(self, ask: Ask, now: int, batch: Batch, most: int) -> None:
         """Take what eager functions answer at once, as letters of the same batch, but not more than so many."""
@@ -226,15 +227,19 @@ class Tree:
         can = _can(snapshot) if isinstance(snapshot, Snapshot) and actor.is_running else ()
         return Receipt("rejected", letter.id, self.seq, can)
 
-    def _note(self, batch: Batch, now: int, to: str, event: Any, letter: Letter | None, before: Any) -> None:
-        """Add a step to a batch."""
+    def _note(
+        self,
+        batch: Batch,
+        now: int,
+        to: str,
+        event: Any,
+        before: Any = None,
+        outside: str | None = None,
+        timer: str | None = None,
+    ) -> None:
+        """Add a step to a batch; `outside` is the letter it took if that came from there."""
         self.seq += 1
-        host, outside, timer = self.host, None, None
-        if letter is not None and letter.task is None:
-            if letter.timer is not None:
-                timer = letter.id
-            else:
-                outside = letter.id
+        host = self.host
         actor = actor_at(self.actor, to) if to else self.actor
         after = (actor or self.actor).get_snapshot()
         value = after.value if _is_elsewhere(after, before) else None
