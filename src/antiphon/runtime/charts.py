@@ -3,14 +3,22 @@
 import hashlib
 import json
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from antiphon.chart.machine import Machine
 
 
+# Every actor that is created or loaded asks for one, and a large chart takes half a millisecond.
+_hashes: WeakKeyDictionary[Machine[Any, Any], str] = WeakKeyDictionary()
+
+
 def chart_hash(machine: Machine[Any, Any]) -> str:
     """A short hash of a machine's chart, functions aside."""
-    text = json.dumps(machine.config, sort_keys=True, default=_named)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    known = _hashes.get(machine)
+    if known is None:
+        text = json.dumps(machine.config, sort_keys=True, default=_named)
+        known = _hashes[machine] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return known
 
 
 def _named(value: Any) -> str:
