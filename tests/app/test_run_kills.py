@@ -126,7 +126,7 @@ def test_a_run_killed_at_any_commit_is_resumed_and_repeats_no_finished_call(
         assert result["success"], (at, result)
         assert max(made.values()) == 1, (at, made)
 
-    assert deaths >= 8
+    assert deaths == 7  # as many as the run has commits
     assert (tmp_path / "a.py").read_text() == GOOD
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from inspect import isawaitable
 
 import pytest
 
@@ -26,7 +27,8 @@ CHOICE = {"type": "SELECT_MODE", "mode": "developer", "reason": "to begin"}
 def asked(logic, *replies, **changes):
     teller = Teller(*[[TextDelta(json.dumps(one) if not isinstance(one, str) else one)] for one in replies])
     service = logic(lambda reference: teller)
-    return asyncio.run(service.call({**INPUT, **changes}, None)), teller
+    found = service.call({**INPUT, **changes}, None)
+    return asyncio.run(found) if isawaitable(found) else found, teller
 
 
 def test_a_decision_is_asked_for_with_everything_that_matters():

@@ -10,7 +10,8 @@ from antiphon.testing.simulation.services import (
 from antiphon.testing.simulation.world import WORLD
 
 DELTAS = 4
-CALLS = ("report", "once", "repeat", "stream", "function", "calculation")
+CALLS = ("report", "once", "repeat", "stream", "function", "calculation", "chain")
+LINKS = 3  # calls of a chain, each of which is made when the one before is answered
 
 
 def note(context, event):
@@ -18,7 +19,7 @@ def note(context, event):
 
 
 def call(context, event):
-    return {**context, "call": event["n"], "text": ""}
+    return {**context, "call": event["n"], "text": "", "links": 1}
 
 
 def append(context, event):
@@ -49,6 +50,9 @@ def _calling(src):
     ended = {"target": "idle", "actions": "outcome"}
     given = lambda context, event: context["call"]  # noqa: E731
     invoke = {"id": "call", "src": src, "input": given, "onDone": ended, "onError": ended}
+    if src == "chain":
+        again = {"guard": "isLinked", "target": "chain", "reenter": True, "actions": counted("links")}
+        invoke |= {"src": "repeat", "onDone": [again, ended]}
     return {
         "invoke": {**invoke, "onSnapshot": {"actions": "append"}} if src == "stream" else invoke,
         "on": {"CANCEL": ended, "DELTA": {"actions": "append"}},
@@ -59,7 +63,7 @@ def _calling(src):
 
 CALLER = {
     "id": "caller",
-    "context": {"notes": [], "outcomes": [], "call": None, "text": ""},
+    "context": {"notes": [], "outcomes": [], "call": None, "text": "", "links": 0},
     "initial": "idle",
     "on": NOTE,
     "states": {
@@ -140,6 +144,7 @@ def machines(services, shout):
         "outcome": assign(outcome),
     }
     guards = {
+        "isLinked": lambda context, event: context["links"] < LINKS,
         "isTired": lambda context, event: context["tries"] > 2,
         "isAlone": lambda context, event: not context["extra"],
     }

@@ -7,7 +7,6 @@ from weakref import WeakKeyDictionary
 
 from antiphon.chart.machine import Machine
 
-
 # Every actor that is created or loaded asks for one, and a large chart takes half a millisecond.
 _hashes: WeakKeyDictionary[Machine[Any, Any], str] = WeakKeyDictionary()
 

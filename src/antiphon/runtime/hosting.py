@@ -127,8 +127,13 @@ class TreeHost:
 
     # -- bookkeeping ---------------------------------------------------------------------------------------------
 
+    def finish(self, task: Task) -> None:
+        """Note that a task has said its last; whoever took its place in the same step goes on."""
+        if self.tasks.get(task.to) is task:
+            self.end(task.to)
+
     def end(self, path: str) -> None:
-        """Note that a task is over."""
+        """Note that whatever task an actor stands for is over."""
         if path in self.tasks and not self.silent:
             self.notes.ended.append(self.tasks.pop(path).id)
 

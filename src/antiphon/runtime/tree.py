@@ -99,11 +99,11 @@ class Tree:
         self.host.begin(entry.seq, entry.at)
         if entry.timer is not None:
             self.host.letters.pop(entry.timer, None)
-        actor = actor_at(self.actor, entry.to)
+        actor, task = actor_at(self.actor, entry.to), self.host.tasks.get(entry.to)
         if actor is not None:
             actor.system.relay(None, actor, entry.event)
-        if entry.event["type"] in (RESOLVE, REJECT):
-            self.host.end(entry.to)
+        if entry.event["type"] in (RESOLVE, REJECT) and task is not None:
+            self.host.finish(task)
         self.seq = entry.seq
 
     def migrate(self, machine: Machine[Any, Any], now: int) -> Commit:
@@ -195,9 +195,10 @@ class Tree:
         if timer is not None:
             event = {**event, "due": due}
             host.letters.pop(id, None)
+        current = host.tasks.get(to)
         actor.system.relay(None, actor, event)
-        if id == task:
-            host.end(to)
+        if id == task and current is not None:
+            host.finish(current)
         if host.is_unhandled and actor.get_snapshot() is before:
             batch.receipts.append(self._rejection(letter, actor))
             return

@@ -1,6 +1,6 @@
 """The arbiter: a model, or rules, that say who works next; the logic behind the orchestrator's two services."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
@@ -43,14 +43,17 @@ def _service(
     by_rules: Callable[[Mapping[str, Any]], Any],
     clock: Clock = REAL_CLOCK,
 ) -> AsyncLogic:
-    async def run(input: Mapping[str, Any]) -> Json:
+    def run(input: Mapping[str, Any]) -> Json | Awaitable[Json]:
         settings = input.get("arbiter") or {}
         if settings.get("kind") == RULES or settings.get("model") in (None, RULES):
             return {"decision": dict(by_rules(input)), "at": round(clock.now())}
-        found = await _decided(input, open_model, prices, question, settings["model"])
+        return ask_model(input, settings["model"])
+
+    async def ask_model(input: Mapping[str, Any], model: str) -> Json:
+        found = await _decided(input, open_model, prices, question, model)
         return {**found, "at": round(clock.now())}
 
-    return from_task(run)
+    return from_task(run, eager=True)  # rules only compute, and a model is asked once the step is stored
 
 
 async def _decided(

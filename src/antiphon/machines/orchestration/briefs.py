@@ -44,13 +44,12 @@ def history_lines(history: Sequence[Mapping[str, Any]]) -> list[str]:
     if not shown:
         return ["Nothing has been done yet."]
     lines = [f"{len(history) - len(shown)} earlier turns are not shown."] if len(shown) < len(history) else []
-    last = shown[-1]
-    for entry in shown:
-        words = entry.get("error") or entry.get("output") or ""
-        if len(words) > SHORT:
-            words = cut(words, LONG if entry is last else SHORT)
-        lines.append(f"- {entry['agent']} ({entry['result']}): {words}")
-    return lines
+    return [*lines, *[_turn(entry, SHORT) for entry in shown[:-1]], _turn(shown[-1], LONG)]
+
+
+def _turn(entry: Mapping[str, Any], limit: int) -> str:
+    words = entry.get("error") or entry.get("output") or ""
+    return f"- {entry['agent']} ({entry['result']}): {words if len(words) <= limit else cut(words, limit)}"
 
 
 def error_lines(error: Mapping[str, Any] | None) -> list[str]:
