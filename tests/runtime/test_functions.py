@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from antiphon import assign, create_machine, from_task
-from antiphon.runtime.errors import StoreError
+from antiphon.runtime.errors import Quarantined, StoreError, Unstorable
 from antiphon.runtime.runtime import BATCH_LETTERS
 from antiphon.stores.memory import MemoryStore
 from tests.runtime.world import crash, runtime, simulate
@@ -271,20 +271,44 @@ def test_functions_that_never_end_let_others_have_their_turns(eager):
     simulate(main)
 
 
-def test_an_answer_that_no_step_can_take_is_set_aside_and_what_asked_is_stored():
+def test_what_a_machine_raises_over_an_answer_is_its_own_error():
     def refuse(context, event):
-        raise SystemError("no step can take it")
+        raise ValueError("no")
 
     async def main():
-        store = MemoryStore()
         machine = asking(from_task(lambda: "yes", eager=True)).provide(actions={"keep": assign(refuse)})
-        async with runtime(store, machine) as host:
+        async with runtime(MemoryStore(), machine) as host:
             root = await host.create("asking")
             receipt = await host.send(root, {"type": "GO"})
             return receipt.status, (await host.snapshot(root))["status"]
 
-    # What a machine's own functions raise is an error of the machine, not of the runtime.
     assert simulate(main) == ("accepted", "error")
+
+
+class PickyStore(MemoryStore):
+    """Can store anything but answers."""
+
+    async def commit(self, commits, written=None):
+        if any(entry.to for commit in commits for entry in commit.entries):
+            raise Unstorable("not that")
+        await super().commit(commits, written)
+
+
+@pytest.mark.parametrize("store", [PickyStore, MemoryStore])
+def test_an_answer_that_no_step_can_take_is_set_aside_and_what_asked_is_stored(store):
+    async def main():
+        # The memory store takes anything: there, a snapshot cannot be made of what is kept.
+        kept = assign({"answers": lambda context, event: {event["output"]}})
+        machine = asking(from_task(lambda: "yes", eager=True)).provide(actions={"keep": kept})
+        async with runtime(stored := store(), machine, snapshot_every=1) as host:
+            root = await host.create("asking")
+            receipt = await host.send(root, {"type": "GO"})
+            with pytest.raises(Quarantined):
+                await host.output(root)
+            [(letter, _)] = await stored.dead(root)
+            return receipt.status, len(await stored.entries(root)), letter.to
+
+    assert simulate(main) == ("accepted", 2, "work")
 
 
 async def nothing():
