@@ -23,11 +23,13 @@ from peers import PeerUnavailable, runtime_python
 from tables import ABSENT, print_table, ratio, report, spread
 
 LIMIT_S = 600  # a busy computer may take long
-BARE, LANGGRAPH, WITH_MODELS = ("chart", "functions"), ("langgraph", "langgraph_async"), "langgraph_models"
-OURS = (*BARE, "whole")
+BARE, AWAITED = ("chart", "functions"), ("chart_async",)  # functions that answer, and coroutines that are waited for
+LANGGRAPH, WITH_MODELS = ("langgraph", "langgraph_async"), "langgraph_models"
+OURS = (*BARE, *AWAITED, "whole")
 PEERS = (*LANGGRAPH, WITH_MODELS, "burr")
 NAMES = {
     "chart": "antiphon",
+    "chart_async": "antiphon async",
     "functions": "orchestrator",
     "whole": "whole run",
     "langgraph": "LangGraph",
@@ -159,7 +161,7 @@ def compared(store: str, length: int, used: Costs) -> list[Figure]:
     return [
         Figure(f"{STORES[store]}, {length} iterations", costs),
         Figure("… LangGraph's over it", dearer("langgraph", others, costs), lowest=LESS_CPU, held=BARE),
-        Figure("… LangGraph async's over it", dearer("langgraph_async", others, costs)),
+        Figure("… LangGraph async's over it", dearer("langgraph_async", others, costs), lowest=LESS_CPU, held=AWAITED),
         Figure("… LangGraph with models' over it", dearer(WITH_MODELS, ("whole",), costs)),
     ]
 
@@ -172,11 +174,11 @@ def dearer(peer: str, others: Sequence[str], costs: dict[str, list[float]]) -> d
 def crowded(bench: Bench, store: str) -> list[Figure]:
     """CPU time per iteration of many runs at once, and that of LangGraph's cheaper way over ours."""
     title = f"{STORES[store]}, {CROWD} runs at once"
-    used = play(bench, title, "crowd", store, [(name, SHORT) for name in (*BARE, *LANGGRAPH)])
+    used = play(bench, title, "crowd", store, [(name, SHORT) for name in (*BARE, *AWAITED, *LANGGRAPH)])
     costs = {name: values for (name, _), values in used.items()}
     ways = [(middle(costs[name]) or 0, name) for name in LANGGRAPH if costs[name]]
     # With one of them missing, it is not known which is the cheaper.
-    over = dearer(min(ways)[1], BARE, costs) if len(ways) == len(LANGGRAPH) else {}
+    over = dearer(min(ways)[1], (*BARE, *AWAITED), costs) if len(ways) == len(LANGGRAPH) else {}
     return [
         Figure(f"{title}, {SHORT} iterations", costs),
         Figure("… the cheaper LangGraph's over it", over, lowest=LESS_CPU),

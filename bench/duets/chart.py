@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from antiphon import assign, from_task, setup
+from antiphon.actors.tasks import AsyncLogic
 from antiphon.chart.machine import Machine
 from duets.hosted import START, perform_on
 from duets.script import AGENTS, TASK, Stage, decision, perform, words
@@ -32,11 +33,11 @@ def agent(name: str) -> Any:
     return {"invoke": {"src": "speak", "input": turn_of, "onDone": {"target": "arbiter", "actions": said}}}
 
 
-def machine() -> Machine[Any, Any]:
-    """The loop."""
+def machine(decide: AsyncLogic, speak: AsyncLogic) -> Machine[Any, Any]:
+    """The loop, with what the arbiter and the agents do."""
     chosen = [{"guard": {"type": "isNext", "params": {"agent": name}}, "target": name} for name in AGENTS]
     return setup(
-        actors={"decide": from_task(decide, eager=True), "speak": from_task(speak)},
+        actors={"decide": decide, "speak": speak},
         guards={"isNext": lambda context, event, params: event["output"].get("mode") == params["agent"]},
         actions={
             "keep": assign(
@@ -62,7 +63,8 @@ def machine() -> Machine[Any, Any]:
 
 async def main(stage: Stage, store: str) -> None:
     """Let the machine play."""
-    await perform_on(stage, store, machine(), {"turns": stage.turns})
+    talk = machine(from_task(decide, eager=True), from_task(speak))
+    await perform_on(stage, store, talk, {"turns": stage.turns})
 
 
 if __name__ == "__main__":
