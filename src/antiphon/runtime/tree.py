@@ -272,7 +272,7 @@ class Tree:
         for notes in asking:
             cancelled.update(notes.cancelled)
             timers += notes.timers
-            tasks += [_kept(task) for task, _ in notes.started]
+            tasks += [task for task, _ in notes.started]
             ended += notes.ended
         if tasks and ended:
             tasks, ended = _open(tasks, ended)
@@ -286,7 +286,7 @@ class Tree:
             entries,
             (*batch.taken, *sorted(cancelled)),
             tuple([letter for letter in timers if letter.id not in cancelled]) if timers else (),
-            tuple(tasks),
+            tuple(map(_kept, tasks)),
             tuple(ended),
             snapshot,
         )
