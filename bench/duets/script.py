@@ -76,7 +76,7 @@ class Stage:
             self._took = await timed(burst)
         else:
             await burst()
-            await serve(burst)
+            await serve(burst, warm_up=burst)
 
     def weigh(self) -> None:
         """Say what the files weigh over what was said, once they are closed."""

@@ -26,10 +26,17 @@ def answer(value: object) -> None:
     print(json.dumps(value), flush=True)
 
 
-async def serve(burst: Callable[[], Awaitable[int]], **facts: object) -> None:
-    """Say that we are ready, then do a burst whenever asked; a burst gives the number of its events."""
+async def serve(
+    burst: Callable[[], Awaitable[int]], *, warm_up: Callable[[], Awaitable[int]] | None = None, **facts: object
+) -> None:
+    """Say that we are ready, then do a burst whenever asked; a burst gives the number of its events.
+
+    While the others have their turns, the processor forgets us: a warm-up before the burst is not timed.
+    """
     answer(facts)
     for _ in sys.stdin:
+        if warm_up is not None:
+            await warm_up()
         answer(await timed(burst))
 
 
