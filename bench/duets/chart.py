@@ -8,7 +8,7 @@ from typing import Any
 from antiphon import assign, from_task, setup
 from antiphon.actors.tasks import AsyncLogic
 from antiphon.chart.machine import Machine
-from duets.hosted import START, perform_on
+from duets.hosted import perform_on
 from duets.script import AGENTS, TASK, Stage, decision, perform, words
 
 
@@ -49,10 +49,9 @@ def machine(decide: AsyncLogic, speak: AsyncLogic) -> Machine[Any, Any]:
     ).create_machine(
         {
             "id": "talk",
-            "initial": "ready",
+            "initial": "arbiter",
             "context": lambda given: {"task": TASK, "history": [], "turns": given["turns"]},
             "states": {
-                "ready": {"on": {START["type"]: "arbiter"}},
                 "arbiter": {"invoke": {"src": "decide", "input": turn_of, "onDone": [*chosen, {"target": "end"}]}},
                 **{name: agent(name) for name in AGENTS},
                 "end": {"type": "final"},

@@ -9,7 +9,7 @@ from antiphon.actors.tasks import from_task
 from antiphon.chart.machine import Machine
 from antiphon.machines.orchestrator import orchestrator_machine
 from duets.hosted import perform_on
-from duets.script import AGENTS, Stage, decision, perform, words
+from duets.script import AGENTS, TASK, Stage, decision, perform, words
 
 
 def team() -> list[Any]:
@@ -35,7 +35,7 @@ def machine_of(turns: int) -> Machine[Any, Any]:
 async def main(stage: Stage, store: str) -> None:
     """Let the machine play."""
     input = {"maxIterations": stage.turns + 1, "agents": team()}
-    await perform_on(stage, store, machine_of(stage.turns), input)
+    await perform_on(stage, store, machine_of(stage.turns), input, {"type": "START_TASK", "task": TASK, "at": 0})
 
 
 if __name__ == "__main__":

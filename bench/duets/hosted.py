@@ -9,20 +9,19 @@ from antiphon.chart.machine import Machine
 from antiphon.runtime.runtime import Runtime
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
-from duets.script import TASK, Stage
-
-START = {"type": "START_TASK", "task": TASK, "at": 0}
+from duets.script import Stage
 
 
-async def perform_on(stage: Stage, store: str, machine: Machine[Any, Any], input: Any) -> None:
-    """Play a machine whose context has the history with all that was said."""
+async def perform_on(stage: Stage, store: str, machine: Machine[Any, Any], input: Any, start: Any = None) -> None:
+    """Play a machine whose context has the history with all that was said; some wait for an event to start them."""
     if store == "none":
-        return await _as_actor(stage, machine, input)
+        return await _as_actor(stage, machine, input, start)
     async with Runtime(MemoryStore() if store == "memory" else SqliteStore(stage.file), [machine]) as runtime:
 
         async def play(number: int) -> list[str]:
             id = await runtime.create(machine.id, input=input)
-            await runtime.send(id, START)
+            if start is not None:
+                await runtime.send(id, start)
             await runtime.output(id)
             return said((await runtime.snapshot(id))["context"])
 
@@ -30,11 +29,13 @@ async def perform_on(stage: Stage, store: str, machine: Machine[Any, Any], input
     return None
 
 
-async def _as_actor(stage: Stage, machine: Machine[Any, Any], input: Any) -> None:
+async def _as_actor(stage: Stage, machine: Machine[Any, Any], input: Any, start: Any) -> None:
     async def play(number: int) -> list[str]:
         actor = create_actor(machine, input=input)
         ended = to_awaitable(actor)
-        actor.start().send(START)
+        actor.start()
+        if start is not None:
+            actor.send(start)
         await ended
         return said(actor.get_snapshot().context)
 

@@ -75,6 +75,21 @@ def test_an_eager_answer_is_stored_together_with_the_step_that_asks():
     simulate(main)
 
 
+def test_an_eager_answer_is_stored_together_with_the_beginning_that_asks():
+    async def main():
+        store = WatchedStore()
+        machine = create_machine(
+            {"id": "asks", "initial": "on", "states": {"on": {"invoke": {"src": "work", "onDone": "off"}}, "off": {}}},
+            actors={"work": from_task(lambda: "yes", eager=True)},
+        )
+        async with runtime(store, machine) as host:
+            assert (await host.snapshot(await host.create("asks")))["value"] == "off"
+            [commit] = store.commits
+            assert [entry.value for entry in commit.entries] == ["on", "off"]
+
+    simulate(main)
+
+
 def test_going_over_the_journal_asks_no_eager_function_again():
     asked = []
 

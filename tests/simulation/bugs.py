@@ -160,11 +160,11 @@ def every_function_is_eager(patch):
     """Functions that may do anything are called before the step that asked for them is stored."""
     real = Tree.take_answers
 
-    def take_answers(tree, ask, now, batch, most):
+    def take_answers(tree, ask, batch, most):
         for notes in batch.notes:
             for _, logic in notes.started:
                 patch.setattr(logic, "eager", logic.is_plain)
-        real(tree, ask, now, batch, most)
+        real(tree, ask, batch, most)
 
     patch.setattr(Tree, "take_answers", take_answers)
     return MemoryStore

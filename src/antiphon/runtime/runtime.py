@@ -90,8 +90,8 @@ class Runtime:
     async def start(self) -> "Runtime":
         """Take the store over and go on where its last owner left off."""
         self.woods.epoch = await self.store.open()
-        loop = asyncio.get_running_loop()
-        self._clock, self._loop_task = loop.time, loop.create_task(self._loop())
+        self._clock = asyncio.get_running_loop().time
+        self._loop_task = asyncio.create_task(self._loop())
         return self
 
     async def stop(self, limit_s: float = 5.0) -> None:
@@ -125,7 +125,9 @@ class Runtime:
         current = self.machines.current(machine)
         birth = Birth(self.new_id(), current.id, current.version, chart_hash(current), input)
         tree = self.woods.plant(root or self.new_id(), current, birth)
-        work = Work(tree, tree.enter(self.now()), [])
+        batch = tree.enter(self.now())
+        tree.take_answers(self.tasks.answer, batch, BATCH_LETTERS)
+        work = Work(tree, batch, [])
         await self.store.commit([work.commit])
         self.woods.add(tree)
         self._perform(work)
@@ -203,7 +205,7 @@ class Runtime:
         while not (self._closing and self._is_idle):
             for root in self.inboxes.alarms(self.now()) if self.inboxes.has_alarms else ():
                 await self._collect(root)
-            # Where there is little to do and the disk is swift, overlapping costs more than it gains.
+            # With little to do and a swift disk, overlapping costs more than it gains.
             on_the_spot = self.inboxes.ready + len(self._computed) <= SPOT_TREES and self.store.is_swift
             if self._may_compute and not (self._computed and self._pipeline.is_empty):
                 await self._compute(on_the_spot)
@@ -247,7 +249,7 @@ class Runtime:
                 for one in waiting:
                     tree.take(one.letter, now, batch)
                 if batch.notes and root not in self._careful:
-                    tree.take_answers(self.tasks.answer, now, batch, BATCH_LETTERS)
+                    tree.take_answers(self.tasks.answer, batch, BATCH_LETTERS)
                 self._computed.append(Work(tree, batch, waiting))
             except Exception as error:
                 await self._falter(tree, waiting, len(batch.receipts), error)
@@ -401,8 +403,7 @@ class Runtime:
         again = [one for one in waiting if one.answer is None and one.letter.task is not None]
         if isinstance(error, StoreError) and not self._closing:
             for root in dict.fromkeys(one.letter.root for one in waiting):
-                mine = [one for one in again if one.letter.root == root]
-                self.inboxes.put_back(root, mine, until=self.now() + RETRY_MS)
+                self.inboxes.put_back(root, [one for one in again if one.letter.root == root], self.now() + RETRY_MS)
 
     def _perform(self, work: Work) -> None:
         """Let happen what a stored step asked for."""

@@ -206,16 +206,16 @@ class Tree:
         self._note(batch, now, to, event, before, outside, None if timer is None else id)
         batch.receipts.append(Receipt("accepted", id, self.seq))
 
-    def take_answers(self, ask: Ask, now: int, batch: Batch, most: int) -> None:
+    def take_answers(self, ask: Ask, batch: Batch, most: int) -> None:
         """Take what eager functions answer at once, as letters of the same batch, but not more than so many."""
         asked = 0
         for notes in batch.notes:  # which grows by what the answers ask for
             for task, logic in notes.started:
                 if logic.eager and asked < most and self.host.tasks.get(task.to) is task:
                     asked += 1
-                    letter = ask(task, logic, now)
+                    letter = ask(task, logic, batch.at)
                     if letter is not None:
-                        self.take(letter, now, batch)
+                        self.take(letter, batch.at, batch)
 
     def _is_current(self, letter: Letter) -> bool:
         if letter.task is not None:
