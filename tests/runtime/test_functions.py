@@ -326,6 +326,23 @@ def test_an_answer_that_no_step_can_take_is_set_aside_and_what_asked_is_stored(s
     assert simulate(main) == ("accepted", 2, "work")
 
 
+@pytest.mark.parametrize("options", [{}, {"eager": True}, {"safety": "repeat"}])
+def test_a_runtime_can_be_stopped_while_functions_never_end(options):
+    async def main():
+        store = MemoryStore()
+        async with runtime(store, endless(**options)) as host:
+            root = await host.create("endless")
+            await host.send(root, {"type": "GO"})
+        before = (await store.load(root)).seq
+        if options.get("safety") == "repeat":  # it goes on where it was stopped
+            async with runtime(store, endless(**options)) as host:
+                await asyncio.sleep(0)
+                await host.send(root, {"type": "STOP"})
+            assert (await store.load(root)).seq > before + 1
+
+    simulate(main)
+
+
 async def nothing():
     """A function that has to be awaited."""
 

@@ -424,7 +424,7 @@ class Runtime:
             for call in notes.calls:
                 guarded(call)
             for task, logic in notes.started:
-                if task.id not in ended:
+                if task.id not in ended and not self._closing:  # the next owner of the store finds it
                     self.tasks.start(task, logic)
             for id, event in notes.heard:
                 self.tasks.hear(id, event)
