@@ -1,8 +1,9 @@
 """Simulated services: functions, tasks and streams that succeed, fail, hang, are slow or cancel themselves."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from antiphon.actors.tasks import AsyncLogic, Safety, from_stream, from_task
@@ -57,7 +58,7 @@ def simulated_calculation() -> AsyncLogic:
         world.history.counts["calculations"] += 1
         if world.happens("work_fails"):
             raise ServiceFault("the service is overloaded")
-        return wait(scope) if world.happens("work_is_slow") else result_of(scope.task)
+        return _Later(partial(wait, scope)) if world.happens("work_is_slow") else result_of(scope.task)
 
     async def wait(scope: TaskScope) -> Any:
         with _execution(scope) as world:
@@ -65,6 +66,16 @@ def simulated_calculation() -> AsyncLogic:
         return result_of(scope.task)
 
     return from_task(perform, safety="repeat", eager=True)
+
+
+class _Later:
+    """Something to be awaited that is nothing before: Python warns of coroutines that a dead process never began."""
+
+    def __init__(self, begin: Callable[[], Awaitable[Any]]) -> None:
+        self._begin = begin
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self._begin().__await__()
 
 
 def simulated_stream(safety: Safety = "report", deltas: int = 4) -> AsyncLogic:
