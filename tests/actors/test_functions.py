@@ -12,12 +12,19 @@ from antiphon.actors.tasks import MOST_ANSWERS
 from tests.actors.test_tasks import at, invoking
 
 
+def seen_next(look):
+    """What a function sees when the event loop has had its next turn."""
+    loop = asyncio.get_running_loop()
+    seen = loop.create_future()
+    loop.call_soon(lambda: seen.set_result(look()))
+    return seen
+
+
 def test_a_plain_function_answers_when_the_loop_has_its_turn():
     async def main():
         actor = create_actor(invoking(from_task(lambda: "answer"), onDone="done")).start()
         before = actor.get_snapshot().value
-        await asyncio.sleep(0)
-        return before, actor.get_snapshot().value
+        return before, await seen_next(lambda: actor.get_snapshot().value)
 
     assert asyncio.run(main()) == ("busy", "done")
 
@@ -40,7 +47,6 @@ def test_a_function_that_is_not_eager_needs_an_event_loop():
 @pytest.mark.parametrize("eager", [False, True])
 def test_a_plain_function_may_give_something_to_wait_for(eager):
     async def wait():
-        await asyncio.sleep(0)
         return "answer"
 
     async def main():
@@ -58,7 +64,7 @@ def test_what_a_plain_function_gave_is_let_go_when_its_state_is_left():
     async def main():
         actor = create_actor(invoking(from_task(lambda: wait()), onDone="done")).start()
         actor.send({"type": "LEAVE"})
-        await asyncio.sleep(0)
+        assert await seen_next(lambda: actor.get_snapshot().value) == "away"
 
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -71,8 +77,7 @@ def test_an_answer_that_comes_after_its_state_was_left_is_ignored():
     async def main():
         actor = create_actor(invoking(from_task(lambda: "answer"), onDone="done")).start()
         actor.send({"type": "LEAVE"})
-        await asyncio.sleep(0)
-        return actor.get_snapshot().value
+        return await seen_next(lambda: actor.get_snapshot().value)
 
     assert asyncio.run(main()) == "away"
 
@@ -110,8 +115,7 @@ def test_eager_functions_let_the_loop_have_its_turns():
     async def main():
         actor = create_actor(counting).start()
         first = actor.get_snapshot().context["n"]
-        await asyncio.sleep(0)
-        second = actor.get_snapshot().context["n"]
+        second = await seen_next(lambda: actor.get_snapshot().context["n"])
         actor.send({"type": "ENOUGH"})
         return first, second, actor.get_snapshot().value
 
