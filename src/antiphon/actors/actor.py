@@ -35,6 +35,7 @@ E = TypeVar("E")
 STOP = "xstate.stop"
 NOT_STARTED, RUNNING, STOPPED = 0, 1, 2
 _sessions = count()
+_new = object.__new__  # half of what calling the class takes, and children come and go with every task
 
 
 class Actor(Generic[S, E]):
@@ -60,39 +61,49 @@ class Actor(Generic[S, E]):
         on_unhandled: Callable[[Any, Any], Any] | None = None,
         timers: str = "absolute",
         host: Host | None = None,
-        parent: "Actor[Any, Any] | None" = None,
-        src: Any = None,
-        sync_snapshot: bool = False,
-        ref: ActorRef | None = None,
     ) -> None:
+        self.system = System(
+            self, clock or REAL_CLOCK, logger or print, on_unhandled, host or IN_PROCESS, check_policy(timers)
+        )
+        if inspect is not None:
+            self.system.inspect(inspect)
+        self._come_to_be(None, logic, id, logic, input, system_id, False, snapshot)
+
+    @classmethod
+    def child(cls, parent: "Actor[Any, Any]", ref: ActorRef, snapshot: Any = None) -> None:
+        """Bring the actor behind a reference to life, which a step of its parent has made."""
+        actor: Actor[Any, Any] = _new(cls)
+        actor.system, ref.actor = parent.system, actor
+        actor._come_to_be(parent, ref.logic, ref.id, ref.src, ref.input, ref.system_id, ref.sync_snapshot, snapshot)
+
+    def _come_to_be(
+        self,
+        parent: "Actor[Any, Any] | None",
+        logic: Any,
+        id: str | None,
+        src: Any,
+        input: Any,
+        system_id: str | None,
+        sync_snapshot: bool,
+        snapshot: Any,
+    ) -> None:
+        system = self.system
         self.logic = MachineLogic(logic, Actor) if isinstance(logic, Machine) else logic
-        self._number, self._id = next(_sessions), id
+        self._number, self._id, self.src = next(_sessions), id, src
         self.input, self.parent, self.sync_snapshot, self.system_id = input, parent, sync_snapshot, system_id
-        self.src = src if src is not None else logic
-        if ref is not None:
-            ref.actor = self
         self._state, self._idle, self._quick = NOT_STARTED, False, False
         self._mailbox: deque[Any] | None = None
         self._audience: Audience | None = None
         self._timers: Timers | None = None
         self._private: dict[str, Any] | None = None
         self.pending: Any = ()
-        self.system: System = (
-            parent.system
-            if parent is not None
-            else System(
-                self, clock or REAL_CLOCK, logger or print, on_unhandled, host or IN_PROCESS, check_policy(timers)
-            )
-        )
-        if inspect is not None and parent is None:
-            self.system.inspect(inspect)
-        if self.system.inspectors is not None:
-            self.system.tell("@xstate.actor", self)
+        if system.inspectors is not None:
+            system.tell("@xstate.actor", self)
         if system_id is not None:
-            self.system.claim(system_id, self)
+            system.claim(system_id, self)
         self._snapshot: Any = self._first_snapshot(snapshot)
         if system_id is not None and self._snapshot.status != "active":
-            self.system.release(self)
+            system.release(self)
 
     def _first_snapshot(self, given: Any) -> Any:
         if given is not None:
@@ -228,10 +239,12 @@ class Actor(Generic[S, E]):
             self._update(self._snapshot, began)  # otherwise there is nothing to do, and nobody to tell
         if self._state == RUNNING:
             self._idle = True
-            self._quick = self._is_machine and self._snapshot.status == "active" and self.system.unhandled is None
+            if isinstance(self.logic, MachineLogic):
+                self._quick = self._snapshot.status == "active" and self.system.unhandled is None
             if self._timers is not None:
                 self._timers.resume(self.system.timer_policy)
-            self._drain()
+            if self._mailbox:
+                self._accept(self._mailbox.popleft())
         return self
 
     def send(self, event: E) -> None:
@@ -269,8 +282,8 @@ class Actor(Generic[S, E]):
             self._fail(error)
         finally:
             self._idle = self._state == RUNNING
-        if self._mailbox:
-            self._drain()
+        if self._mailbox and self._idle:
+            self._accept(self._mailbox.popleft())
 
     def _decide(self, event: Any) -> Plan | None:
         """Test the guards an event is behind: the plan if it is a quick one, else the event is taken here."""
@@ -312,40 +325,31 @@ class Actor(Generic[S, E]):
     def receive(self, event: Any) -> None:
         """Take an event now, or queue it."""
         if self._idle:
-            self._accept(event, None)
+            self._accept(event)
         elif self._state != STOPPED:
             if self._mailbox is None:
                 self._mailbox = deque()
             self._mailbox.append(event)
 
-    def _accept(self, event: Any, decided: Leaf | None) -> None:
+    def _accept(self, event: Any, decided: Leaf | None = None) -> None:
         """Take an event, then what waits."""
-        self._idle = False
-        try:
-            self._process(event, decided)
-        finally:
-            self._idle = self._state == RUNNING
-        if self._mailbox:
-            self._drain()
-
-    def _drain(self) -> None:
-        while self._mailbox and self._idle:
+        logic = self.logic
+        while True:
             self._idle = False
             try:
-                self._process(self._mailbox.popleft(), None)
+                snapshot = logic.receive(self, event) if decided is None else logic.receive(self, event, decided)
+            except Exception as error:
+                self._fail(error)
+            else:
+                self._update(snapshot, event)
+                if event["type"] == STOP:
+                    self._close()
+                    self._complete()
             finally:
                 self._idle = self._state == RUNNING
-
-    def _process(self, event: Any, decided: Leaf | None) -> None:
-        try:
-            snapshot = self.logic.receive(self, event) if decided is None else self.logic.receive(self, event, decided)
-        except Exception as error:
-            self._fail(error)
-            return
-        self._update(snapshot, event)
-        if event["type"] == STOP:
-            self._close()
-            self._complete()
+            if not self._mailbox or not self._idle:
+                return
+            event, decided = self._mailbox.popleft(), None
 
     def _begin_pending(self) -> None:
         """The first pass over the effects of entering a machine, which waited for the start."""

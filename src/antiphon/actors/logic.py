@@ -32,13 +32,13 @@ class LogicSnapshot:
     __slots__ = ("context", "error", "input", "output", "status")
 
     def __init__(
-        self, status: str = "active", *, context: Any = None, input: Any = None, output: Any = None, error: Any = None
+        self, status: str = "active", context: Any = None, input: Any = None, output: Any = None, error: Any = None
     ) -> None:
         self.status, self.context, self.input, self.output, self.error = status, context, input, output, error
 
-    def ended(self, status: str, *, output: Any = None, error: Any = None) -> "LogicSnapshot":
+    def ended(self, status: str, output: Any = None, error: Any = None) -> "LogicSnapshot":
         """This snapshot at its end; the input is no longer needed."""
-        return LogicSnapshot(status, context=self.context, output=output, error=error)
+        return LogicSnapshot(status, self.context, None, output, error)
 
     def to_json(self) -> dict[str, Any]:
         """The snapshot as plain values, without what is absent."""
@@ -109,7 +109,7 @@ class LogicScope:
         self._actor.private.setdefault("cancels", []).append(callback)
 
 
-def called_with_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope], Any]:
+def called_with_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope | None], Any]:
     """A user's function as `(input, scope)`; it may take neither, either or both."""
     takes = shape(function)
     if takes.scoped:

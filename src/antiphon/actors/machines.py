@@ -21,16 +21,15 @@ from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.steps import Step, Trace, failed
 from antiphon.chart.transition import follow
 
-MakeActor = Callable[..., Any]
-
 
 class MachineLogic:
     """The logic of actors that run a machine."""
 
-    __slots__ = ("machine", "make_actor")
+    __slots__ = ("actors", "machine")
 
-    def __init__(self, machine: Machine[Any, Any], make_actor: MakeActor) -> None:
-        self.machine, self.make_actor = machine, make_actor
+    def __init__(self, machine: Machine[Any, Any], actors: Any) -> None:
+        # `actors` is the class of all actors, which knows this one.
+        self.machine, self.actors = machine, actors
 
     def begin(self, actor: Any) -> Any:
         """Enter the machine; its effects wait until the actor starts, only its children exist already."""
@@ -52,14 +51,8 @@ class MachineLogic:
         """The snapshot that was persisted, with its children."""
 
         def make_child(id: str, data: Mapping[str, Any], logic: Any) -> ActorRef:
-            ref = ActorRef(
-                id,
-                data.get("src"),
-                logic,
-                system_id=data.get("systemId"),
-                sync_snapshot=bool(data.get("syncSnapshot")),
-            )
-            self._create(actor, ref, data["snapshot"])
+            ref = ActorRef(id, data.get("src"), logic, None, data.get("systemId"), bool(data.get("syncSnapshot")))
+            self.actors.child(actor, ref, data["snapshot"])
             return ref
 
         return from_json(self.machine, migrated(self.machine, persisted), make_child)
@@ -69,15 +62,8 @@ class MachineLogic:
 
         def make_child(ref: ActorRef) -> ActorRef:
             saved = None if ref.actor is None else ref.actor.get_persisted_snapshot()
-            own = ActorRef(
-                ref.id,
-                ref.src,
-                ref.logic,
-                input=ref.input,
-                system_id=ref.system_id,
-                sync_snapshot=ref.sync_snapshot,
-            )
-            self._create(actor, own, saved)
+            own = ActorRef(ref.id, ref.src, ref.logic, ref.input, ref.system_id, ref.sync_snapshot)
+            self.actors.child(actor, own, saved)
             return own
 
         return with_own_children(snapshot, make_child)
@@ -145,20 +131,20 @@ class MachineLogic:
         for effect in pending:
             kind = type(effect)
             if kind is effects.SpawnChild:
-                self._create(actor, effect.ref)
+                self.actors.child(actor, effect.ref)
             elif (first := FIRST.get(kind)) is not None:
                 first(actor, effect)
 
     def _create_child(self, actor: Any, effect: effects.Effect) -> None:
         if isinstance(effect, effects.SpawnChild):
-            self._create(actor, effect.ref)
+            self.actors.child(actor, effect.ref)
 
     def prepare(self, actor: Any, effect: effects.Effect, starting: bool = False) -> None:
         """The first pass over an effect; of a machine that starts, the children exist already."""
         inspected = actor.system.inspectors is not None
         if isinstance(effect, effects.SpawnChild):
             if not starting:
-                self._create(actor, effect.ref)
+                self.actors.child(actor, effect.ref)
             if inspected and not effect.assigned:
                 actor.system.tell("@xstate.action", actor, action=effect)
         elif not isinstance(effect, effects.Finish):
@@ -167,22 +153,6 @@ class MachineLogic:
             first = FIRST.get(type(effect))
             if first is not None:
                 first(actor, effect)
-
-    def _create(self, actor: Any, ref: ActorRef, snapshot: Any = None) -> None:
-        if snapshot is None and ref.system_id is None and not ref.sync_snapshot:  # as most are
-            self.make_actor(ref.logic, id=ref.id, parent=actor, src=ref.src, input=ref.input, ref=ref)
-            return
-        self.make_actor(
-            ref.logic,
-            id=ref.id,
-            parent=actor,
-            src=ref.src,
-            input=ref.input,
-            system_id=ref.system_id,
-            sync_snapshot=ref.sync_snapshot,
-            snapshot=snapshot,
-            ref=ref,
-        )
 
 
 def deliver(actor: Any, pending: Iterable[effects.Effect]) -> None:

@@ -20,7 +20,7 @@ RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject",
 class AsyncLogic:
     """Runs a coroutine while the actor is active and cancels it when the actor is stopped."""
 
-    __slots__ = ("_run", "call", "eager", "is_plain", "is_scoped", "safety")
+    __slots__ = ("_run", "call", "eager", "is_plain", "is_scoped", "is_stream", "safety")
 
     def __init__(
         self,
@@ -31,10 +31,11 @@ class AsyncLogic:
     ) -> None:
         self.call, self._run, self.safety, self.eager = called_with_input(function), run, safety, eager
         self.is_plain, self.is_scoped = is_plain(function), shape(function).scoped
+        self.is_stream = run is _run_stream  # gives many values
 
     def begin(self, actor: Any) -> LogicSnapshot:
         """The first snapshot."""
-        return LogicSnapshot(input=actor.input)
+        return LogicSnapshot("active", None, actor.input)
 
     def start(self, actor: Any) -> None:
         """Have the work begin."""
@@ -43,11 +44,12 @@ class AsyncLogic:
 
     def launch(self, actor: Any) -> None:
         """Call the function and follow what it gives."""
-        work = self.call(actor.get_snapshot().input, LogicScope(actor))
+        work = self.call(actor.get_snapshot().input, LogicScope(actor) if self.is_scoped else None)
         waits = self.is_stream or (type(work) not in VALUES and isinstance(work, AWAITABLE))
-        if not waits and self.eager and actor.system.answers < MOST_ANSWERS:
-            actor.system.answers += 1
-            actor.system.relay(actor, actor, {"type": RESOLVE, "data": work})
+        system = actor.system
+        if not waits and self.eager and system.answers < MOST_ANSWERS:
+            system.answers += 1
+            system.relay(actor, actor, {"type": RESOLVE, "data": work})
             return
         loop = running_loop()
         if loop is None:
@@ -64,21 +66,16 @@ class AsyncLogic:
         if snapshot.status != "active":
             return snapshot
         match event["type"]:
+            case "xstate.promise.resolve":
+                return snapshot.ended("done", event.get("data"))
             case "xstate.stream.next":
                 return LogicSnapshot(context=event["data"], input=snapshot.input)
-            case "xstate.promise.resolve":
-                return snapshot.ended("done", output=event.get("data"))
             case "xstate.promise.reject":
                 return snapshot.ended("error", error=event["data"])
             case "xstate.stop":
                 actor.system.host.stop(actor, self)
                 return snapshot.ended("stopped")
         return snapshot
-
-    @property
-    def is_stream(self) -> bool:
-        """Whether the function gives many values."""
-        return self._run is _run_stream
 
     def abandon(self, actor: Any) -> None:
         """Cancel the work."""

@@ -17,12 +17,13 @@ class Children(Mapping[str, T], Generic[T]):
     """Children by id, in the order in which they came."""
 
     __slots__ = ("_change", "_later", "_next", "_table")
+    # Of a version without a table: the one after it, and the change that leads back from there.
+    _later: "Children[T]"
+    _change: tuple[str, tuple[int, T] | None]
 
     def __init__(self, table: dict[str, tuple[int, T]] | None = None, next: int = 0) -> None:
         self._table: dict[str, tuple[int, T]] | None = {} if table is None else table
         self._next = next
-        self._later: Children[T] | None = None
-        self._change: tuple[str, tuple[int, T] | None] | None = None
 
     def adding(self, key: str, child: T) -> "Children[T]":
         """This map with one more child, or another one under the same id."""
@@ -88,16 +89,13 @@ class Children(Mapping[str, T], Generic[T]):
         version = self
         while version._table is None:
             chain.append(version)
-            assert version._later is not None
             version = version._later
         for older in reversed(chain):
-            newer, change = older._later, older._change
-            assert newer is not None
-            assert newer._table is not None
-            assert change is not None
-            table, (key, entry) = newer._table, change
+            newer, (key, entry) = older._later, older._change
+            table = newer._own()
             newer._yield_table(older, key, table.get(key))
-            older._table, older._later, older._change = table, None, None
+            older._table = table
+            del older._later, older._change
             _put(table, key, entry)
 
     def _yield_table(self, heir: "Children[T]", key: str, entry: tuple[int, T] | None) -> None:

@@ -193,15 +193,7 @@ class Spawn:
             work.children = work.children.adding(id, None)
             work.changed = True
             return
-        ref = ActorRef(
-            id,
-            self.src,
-            self.logic,
-            input=self.input(work),
-            system_id=self.system_id,
-            sync_snapshot=self.sync_snapshot,
-        )
-        work.adopt(ref)
+        work.adopt(ActorRef(id, self.src, self.logic, self.input(work), self.system_id, self.sync_snapshot))
 
 
 class Stop:

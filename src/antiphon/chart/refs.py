@@ -18,7 +18,6 @@ class ActorRef:
         id: str,
         src: Any,
         logic: Any,
-        *,
         input: Any = None,
         system_id: str | None = None,
         sync_snapshot: bool = False,

@@ -57,7 +57,7 @@ class Work:
         if logic is None:
             raise UnknownActor(f"Actor logic '{src}' not implemented in machine '{self.machine.id}'")
         given = full(input)(self.context, self.event, None, None) if callable(input) else input
-        ref = ActorRef(id or self.free_id(), src, logic, input=given, system_id=system_id, sync_snapshot=sync_snapshot)
+        ref = ActorRef(id or self.free_id(), src, logic, given, system_id, sync_snapshot)
         self.adopt(ref, assigned=True)
         return ref
 

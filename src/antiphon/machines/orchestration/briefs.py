@@ -1,12 +1,14 @@
 """What agents and the arbiter are told: bounded, the latest first to stay, long texts cut in the middle."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from antiphon.machines.orchestration.plan import Plan, ready_steps
 
 RECENT, RECENT_WHEN_FAILING, FAILING = 5, 10, 2
 SHORT, LONG = 300, 2_000
+RESULT = itemgetter("result")
 MARKS = {"pending": " ", "in_progress": ">", "complete": "x", "failed": "!", "skipped": "-"}
 ADVICE = {
     "1": "a fault that passes: trying again may help",
@@ -39,17 +41,16 @@ def plan_lines(plan: Plan | None) -> list[str]:
 def history_lines(history: Sequence[Mapping[str, Any]]) -> list[str]:
     """What was done lately: more of it when much failed, and the last at length."""
     shown = history[-RECENT_WHEN_FAILING:]
-    if [entry["result"] for entry in shown].count("failure") <= FAILING:
+    if list(map(RESULT, shown)).count("failure") <= FAILING:
         shown = shown[-RECENT:]
     if not shown:
         return ["Nothing has been done yet."]
     lines = [f"{len(history) - len(shown)} earlier turns are not shown."] if len(shown) < len(history) else []
-    return [*lines, *[_turn(entry, SHORT) for entry in shown[:-1]], _turn(shown[-1], LONG)]
-
-
-def _turn(entry: Mapping[str, Any], limit: int) -> str:
-    words = entry.get("error") or entry.get("output") or ""
-    return f"- {entry['agent']} ({entry['result']}): {words if len(words) <= limit else cut(words, limit)}"
+    last = shown[-1]
+    for entry in shown:
+        words = entry.get("error") or entry.get("output") or ""
+        lines.append(f"- {entry['agent']} ({entry['result']}): {cut(words, LONG if entry is last else SHORT)}")
+    return lines
 
 
 def error_lines(error: Mapping[str, Any] | None) -> list[str]:

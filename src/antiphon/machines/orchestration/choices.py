@@ -36,12 +36,11 @@ def start_task(context: OrchestratorContext, event: Event) -> Json:
 
 def name_of(event: Event) -> str:
     """The agent that an event names: a person's, an arbiter's, or one given whole."""
-    agent, output = event.get("agent"), event.get("output")
-    if agent is None and isinstance(output, MAPPING):
-        agent = output.get("agent")
-    if agent is not None and isinstance(agent, MAPPING):
-        agent = agent.get("name")
-    named = event.get("agentName") or agent
+    named = event.get("agentName") or event.get("agent")
+    if not named and isinstance(output := event.get("output"), MAPPING):
+        named = output.get("agent")
+    if named and isinstance(named, MAPPING):
+        named = named.get("name")
     if not named:
         decision = decision_of(event)
         named = decision.get("mode") if decision.get("type", "SELECT_MODE") == "SELECT_MODE" else None
@@ -73,9 +72,9 @@ def chosen(context: OrchestratorContext, crew: list[Assignment]) -> Json:
 
 def choose_agent(context: OrchestratorContext, event: Event) -> Json:
     """Whom the arbiter chose: one agent, or up to four for steps that do not wait for each other."""
-    decision = decision_of(event)
+    decision = context["lastArbiterDecision"]  # as noted before
     known: list[Assignment] = []
-    if decision.get("parallel"):
+    if decision is not None and decision.get("parallel"):
         ready = [step["index"] for step in ready_steps(context["plan"])]
         known = [one for one in assignments_of(decision, ready) if one["mode"] in context["agents"]]
     return chosen(context, known if len(known) > 1 else [{"mode": name_of(event), "step": None}])

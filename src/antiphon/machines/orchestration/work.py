@@ -113,7 +113,8 @@ def note_spent(context: OrchestratorContext, event: Event) -> Json:
 def keep_result(context: OrchestratorContext, event: Event) -> Json:
     """What agents gave: their conversations, the plan, the bill; success forgets the last error, failure counts."""
     results = results_of(event, context["currentMode"])
-    plan, conversations, consent = context["plan"], dict(context["conversations"]), context["consent"]
+    plan, conversations, consent = context["plan"], context["conversations"], context["consent"]
+    successes, total = [], 0
     for result in results:
         plan = plan_of(result.get("planUpdates"), plan)
         step = completes_step(context, plan, result)
@@ -122,13 +123,14 @@ def keep_result(context: OrchestratorContext, event: Event) -> Json:
         elif plan is not None and result.get("step") is not None and not result.get("success"):
             plan = with_step(plan, result["step"], "failed", str(result.get("agent")))
         if result.get("messages"):
-            conversations[str(result.get("agent"))] = bounded(list(result["messages"]))
+            conversations = {**conversations, str(result.get("agent")): bounded(list(result["messages"]))}
         if result.get("overrides"):
             known = consent.get("overrides", [])
             new = [one for one in result["overrides"] if one not in known]
             consent = {**consent, "overrides": [*known, *new]} if new else consent
-    total = sum(result.get("costUsd") or 0 for result in results)
-    successes = [result for result in results if result.get("success")]
+        if result.get("success"):
+            successes.append(result)
+        total += result.get("costUsd") or 0
     kept: Json = {
         "plan": plan,
         "conversations": conversations,
@@ -137,7 +139,7 @@ def keep_result(context: OrchestratorContext, event: Event) -> Json:
         "costUsd": context["costUsd"] + max(0, total - context["executionCostUsd"]),
         "now": now_of(context, event),
         "guidance": [],
-        "summary": "\n\n".join(str(one.get("summary") or "") for one in successes or results).strip(),
+        "summary": "\n\n".join([str(one.get("summary") or "") for one in successes or results]).strip(),
     }
     if successes:
         return {**kept, "consecutiveFailures": 0, "lastError": None}
@@ -152,7 +154,7 @@ def _error_in(results: list[Json]) -> Failure:
 
 def record_execution(context: OrchestratorContext, event: Event) -> Json:
     """The history with one entry for every agent, in the order of the plan, from its real start on."""
-    started, ended = context["executionStartedAt"], now_of(context, event)
+    started, ended = context["executionStartedAt"], context["now"]  # as kept with the result
     entries = [entry_of(result, started, ended) for result in results_of(event, context["currentMode"])]
     return {"history": [*context["history"], *entries], "atWork": False}
 
