@@ -10,7 +10,8 @@ from antiphon import create_actor, create_machine, unreachable_states
 from antiphon.machines.agent import agent_machine
 from antiphon.machines.crew import crew_machine
 from antiphon.machines.orchestration.agents import refusal, tools_for
-from tests.machines.team import agent
+from antiphon.machines.orchestrator import orchestrator_machine
+from tests.machines.team import AGENTS, FAILED, PLAN, START, agent, done, select
 
 DEVELOPER = agent("developer")
 TOOLS = [
@@ -299,6 +300,27 @@ def crew(*names):
     invoke = {"src": "crew", "id": "crew", "input": {"assignments": assignments}}
     parent = create_machine({"id": "parent", "invoke": invoke, "on": {"*": {}}}, actors={"crew": crew_machine})
     return create_actor(parent).start().get_snapshot().children["crew"]
+
+
+def test_a_crew_tells_its_agent_of_the_task_the_last_turns_and_what_a_person_said():
+    """S1-92, S1-96: a run of twelve turns, with a plan, after a turn that failed."""
+    run = create_actor(orchestrator_machine, input={"agents": AGENTS, "plan": PLAN, "maxIterations": 20}).start()
+    turns = [event for turn in range(11) for event in (select("developer"), done(f"turn {turn}"))]
+    for event in (START, *turns, select("developer"), FAILED, {"type": "message", "text": "Mind the rhyme."}):
+        run.send(event)
+    run.send(select("reviewer"))
+    crew = run.get_snapshot().children["executeAgent"].get_snapshot()
+    [asked] = crew.children["agent-0"].get_snapshot().context["messages"]
+    told = asked["parts"][0]["text"].splitlines()
+
+    assert told[0] == "Task: write a poem"
+    assert told[2].startswith("Plan, version 1")
+    assert "7 earlier turns are not shown." in told
+    assert [line for line in told if line.startswith("- ")] == [
+        *(f"- developer (success): turn {turn}" for turn in range(7, 11)),
+        "- developer (failure): could not",
+    ]
+    assert told[-2:] == ["The last error: could not", "The person adds: Mind the rhyme."]
 
 
 def test_agents_work_side_by_side_and_are_joined_in_the_order_of_the_plan():

@@ -8,6 +8,7 @@ from antiphon.chart.machine import Machine
 from antiphon.chart.setup import setup
 from antiphon.machines.agent import agent_machine
 from antiphon.machines.charts import load_chart
+from antiphon.machines.orchestration.briefs import agent_prompt
 from antiphon.machines.orchestration.results import error_of, joined
 
 Event = Mapping[str, Any]
@@ -24,9 +25,15 @@ class CrewContext(TypedDict):
 
 
 def first_context(input: Mapping[str, Any] | None = None) -> CrewContext:
-    """The context of a crew: the input has `assignments`, each the input of an agent, in the order of the plan."""
-    given = (input or {}).get("assignments") or []
-    return {"assignments": [dict(one) for one in given], "pending": [], "results": {}}
+    """The context of a crew: the input has `assignments`, each the input of an agent, in the order of the plan.
+
+    Agents are told what the rest of the input says of a task, if it does.
+    """
+    given = input or {}
+    assignments = [dict(one) for one in given.get("assignments") or []]
+    if "task" in given:
+        assignments = [{**one, "prompt": agent_prompt(given, one.get("step"))} for one in assignments]
+    return {"assignments": assignments, "pending": [], "results": {}}
 
 
 def start_agents(context: CrewContext, event: Event, enqueue: Enqueue[Any, Any]) -> None:

@@ -1,14 +1,12 @@
 """What agents and the arbiter are told: bounded, the latest first to stay, long texts cut in the middle."""
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 from antiphon.machines.orchestration.plan import Plan, ready_steps
 
 RECENT, RECENT_WHEN_FAILING, FAILING = 5, 10, 2
 SHORT, LONG = 300, 2_000
-RESULT = itemgetter("result")
 MARKS = {"pending": " ", "in_progress": ">", "complete": "x", "failed": "!", "skipped": "-"}
 ADVICE = {
     "1": "a fault that passes: trying again may help",
@@ -38,19 +36,26 @@ def plan_lines(plan: Plan | None) -> list[str]:
     return lines
 
 
-def history_lines(history: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What was done lately: more of it when much failed, and the last at length."""
-    shown = history[-RECENT_WHEN_FAILING:]
-    if list(map(RESULT, shown)).count("failure") <= FAILING:
+def recent(history: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """As much of a history as is told at most."""
+    return history[-RECENT_WHEN_FAILING:]
+
+
+def history_lines(history: Sequence[Mapping[str, Any]], before: int = 0) -> list[str]:
+    """What was done lately, after so many turns before: more of it when much failed, and the last at length."""
+    shown = recent(history)
+    if [entry["result"] for entry in shown].count("failure") <= FAILING:
         shown = shown[-RECENT:]
     if not shown:
         return ["Nothing has been done yet."]
-    lines = [f"{len(history) - len(shown)} earlier turns are not shown."] if len(shown) < len(history) else []
-    last = shown[-1]
-    for entry in shown:
-        words = entry.get("error") or entry.get("output") or ""
-        lines.append(f"- {entry['agent']} ({entry['result']}): {cut(words, LONG if entry is last else SHORT)}")
-    return lines
+    left_out = before + len(history) - len(shown)
+    lines = [f"{left_out} earlier turns are not shown."] if left_out else []
+    return [*lines, *[_turn(entry, SHORT) for entry in shown[:-1]], _turn(shown[-1], LONG)]
+
+
+def _turn(entry: Mapping[str, Any], limit: int) -> str:
+    words = entry.get("error") or entry.get("output") or ""
+    return f"- {entry['agent']} ({entry['result']}): {words if len(words) <= limit else cut(words, limit)}"
 
 
 def error_lines(error: Mapping[str, Any] | None) -> list[str]:
@@ -61,17 +66,17 @@ def error_lines(error: Mapping[str, Any] | None) -> list[str]:
     return [f"The last error: {cut(error['message'], SHORT)}" + (f" ({kind})" if kind else "")]
 
 
-def agent_prompt(context: Mapping[str, Any], step: int | None) -> str:
-    """What an agent is told when its turn begins."""
-    plan: Plan | None = context["plan"]
-    lines = [f"Task: {context['task']}", "", *plan_lines(plan)]
+def agent_prompt(input: Mapping[str, Any], step: int | None) -> str:
+    """What an agent of a crew is told when its turn begins."""
+    plan: Plan | None = input["plan"]
+    lines = [f"Task: {input['task']}", "", *plan_lines(plan)]
     own = step if step is not None else (plan["currentStepIndex"] if plan else None)
     if plan is not None and own is not None and own < len(plan["steps"]):
         lines.append(f"Your step is {own}: {plan['steps'][own]['description']}")
-    if context["history"]:
-        lines += ["", "What was done so far:", *history_lines(context["history"])]
-    lines += error_lines(context["lastError"])
-    lines += [f"The person adds: {cut(text, LONG)}" for text in context["guidance"]]
+    if input["history"]:
+        lines += ["", "What was done so far:", *history_lines(input["history"], input["turnsBefore"])]
+    lines += error_lines(input["lastError"])
+    lines += [f"The person adds: {cut(text, LONG)}" for text in input["guidance"]]
     return "\n".join(lines)
 
 

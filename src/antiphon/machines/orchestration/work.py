@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from antiphon.machines.orchestration.agents import MAX_ITERATIONS, tools_for
-from antiphon.machines.orchestration.briefs import agent_prompt
+from antiphon.machines.orchestration.briefs import recent
 from antiphon.machines.orchestration.choices import added, completes_step, counted
 from antiphon.machines.orchestration.context import OrchestratorContext, bounded, now_of
 from antiphon.machines.orchestration.decisions import MAPPING
@@ -34,8 +34,9 @@ def arbiter_input(context: OrchestratorContext) -> Json:
 
 
 def crew_input(context: OrchestratorContext) -> Json:
-    """What the executor is given: the seed's five facts, and every agent's own input, in the order of the plan."""
-    share = share_of_budget(context, len(context["crew"]))
+    """What the executor is given: the seed's five facts, every agent's own input, in the order of the plan, and the
+    rest of what a crew tells its agents."""
+    share, lately = share_of_budget(context, len(context["crew"])), recent(context["history"])
     return {
         "agent": context["currentAgent"],
         "session": context["session"],
@@ -43,6 +44,10 @@ def crew_input(context: OrchestratorContext) -> Json:
         "plan": context["plan"],
         "messages": context["messages"],
         "assignments": [_assignment(context, one["mode"], one.get("step"), share) for one in context["crew"]],
+        "history": lately,
+        "turnsBefore": len(context["history"]) - len(lately),
+        "lastError": context["lastError"],
+        "guidance": context["guidance"],
     }
 
 
@@ -62,7 +67,6 @@ def _assignment(context: OrchestratorContext, name: str, step: int | None, share
         # Requests of an earlier turn must not be taken for those of this one.
         "turnId": f"{context['iterationCount']}-",
         "model": agent.get("model") or context["model"],
-        "prompt": agent_prompt(context, step),
         "messages": bounded(context["conversations"].get(name, [])) if len(context["crew"]) == 1 else [],
         "tools": tools_for(agent, context["tools"]),
         "consent": context["consent"],
