@@ -69,12 +69,11 @@ class Actor(Generic[S, E]):
             self.system.inspect(inspect)
         self._come_to_be(None, logic, id, logic, input, system_id, False, snapshot)
 
-    @classmethod
-    def child(cls, parent: "Actor[Any, Any]", ref: ActorRef, snapshot: Any = None) -> None:
-        """Bring the actor behind a reference to life, which a step of its parent has made."""
-        actor: Actor[Any, Any] = _new(cls)
-        actor.system, ref.actor = parent.system, actor
-        actor._come_to_be(parent, ref.logic, ref.id, ref.src, ref.input, ref.system_id, ref.sync_snapshot, snapshot)
+    def bear(self, ref: ActorRef, snapshot: Any = None) -> None:
+        """Bring the child behind a reference to life, which a step has made."""
+        child: Actor[Any, Any] = _new(Actor)
+        child.system, ref.actor = self.system, child
+        child._come_to_be(self, ref.logic, ref.id, ref.src, ref.input, ref.system_id, ref.sync_snapshot, snapshot)
 
     def _come_to_be(
         self,
@@ -88,7 +87,7 @@ class Actor(Generic[S, E]):
         snapshot: Any,
     ) -> None:
         system = self.system
-        self.logic = MachineLogic(logic, Actor) if isinstance(logic, Machine) else logic
+        self.logic = MachineLogic(logic) if isinstance(logic, Machine) else logic
         self._number, self._id, self.src = next(_sessions), id, src
         self.input, self.parent, self.sync_snapshot, self.system_id = input, parent, sync_snapshot, system_id
         self._state, self._idle, self._quick = NOT_STARTED, False, False

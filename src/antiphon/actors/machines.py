@@ -25,11 +25,10 @@ from antiphon.chart.transition import follow
 class MachineLogic:
     """The logic of actors that run a machine."""
 
-    __slots__ = ("actors", "machine")
+    __slots__ = ("machine",)
 
-    def __init__(self, machine: Machine[Any, Any], actors: Any) -> None:
-        # `actors` is the class of all actors, which knows this one.
-        self.machine, self.actors = machine, actors
+    def __init__(self, machine: Machine[Any, Any]) -> None:
+        self.machine = machine
 
     def begin(self, actor: Any) -> Any:
         """Enter the machine; its effects wait until the actor starts, only its children exist already."""
@@ -52,7 +51,7 @@ class MachineLogic:
 
         def make_child(id: str, data: Mapping[str, Any], logic: Any) -> ActorRef:
             ref = ActorRef(id, data.get("src"), logic, None, data.get("systemId"), bool(data.get("syncSnapshot")))
-            self.actors.child(actor, ref, data["snapshot"])
+            actor.bear(ref, data["snapshot"])
             return ref
 
         return from_json(self.machine, migrated(self.machine, persisted), make_child)
@@ -63,7 +62,7 @@ class MachineLogic:
         def make_child(ref: ActorRef) -> ActorRef:
             saved = None if ref.actor is None else ref.actor.get_persisted_snapshot()
             own = ActorRef(ref.id, ref.src, ref.logic, ref.input, ref.system_id, ref.sync_snapshot)
-            self.actors.child(actor, own, saved)
+            actor.bear(own, saved)
             return own
 
         return with_own_children(snapshot, make_child)
@@ -129,22 +128,20 @@ class MachineLogic:
     def _prepare_quietly(self, actor: Any, pending: Iterable[Any]) -> None:
         """The first pass over the effects of a step where nobody is told anything."""
         for effect in pending:
-            kind = type(effect)
-            if kind is effects.SpawnChild:
-                self.actors.child(actor, effect.ref)
-            elif (first := FIRST.get(kind)) is not None:
+            first = FIRST.get(type(effect))
+            if first is not None:
                 first(actor, effect)
 
     def _create_child(self, actor: Any, effect: effects.Effect) -> None:
         if isinstance(effect, effects.SpawnChild):
-            self.actors.child(actor, effect.ref)
+            actor.bear(effect.ref)
 
     def prepare(self, actor: Any, effect: effects.Effect, starting: bool = False) -> None:
         """The first pass over an effect; of a machine that starts, the children exist already."""
         inspected = actor.system.inspectors is not None
         if isinstance(effect, effects.SpawnChild):
             if not starting:
-                self.actors.child(actor, effect.ref)
+                actor.bear(effect.ref)
             if inspected and not effect.assigned:
                 actor.system.tell("@xstate.action", actor, action=effect)
         elif not isinstance(effect, effects.Finish):
@@ -199,6 +196,10 @@ def _emit(actor: Any, effect: effects.Emit) -> None:
     actor.system.host.emit(actor, effect.event)
 
 
+def _bear(actor: Any, effect: effects.SpawnChild) -> None:
+    actor.bear(effect.ref)
+
+
 def _start(actor: Any, effect: effects.SpawnChild) -> None:
     if not effect.ref.actor.is_stopped:
         effect.ref.actor.start()
@@ -208,10 +209,11 @@ def _end(actor: Any, effect: effects.StopChild) -> None:
     effect.ref.actor.end()
 
 
-# What the two passes do, by kind of effect. Children are created by their parent's logic, which knows how.
+# What the two passes do, by kind of effect.
 FIRST: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
     effects.Call: _call,
     effects.Log: _log,
+    effects.SpawnChild: _bear,
     effects.StopChild: _let_go,
 }
 SECOND: dict[type[effects.Effect], Callable[[Any, Any], None]] = {

@@ -67,7 +67,7 @@ def is_plain(value: Any) -> bool:
     else:
         return kind in PLAIN or (kind is float and value - value == 0)
     # Most hold nothing but texts and whole numbers, which is seen without a loop of Python's.
-    return PLAIN.issuperset(map(type, inner)) or all(type(one) in PLAIN or is_plain(one) for one in inner)
+    return PLAIN.issuperset(map(type, inner)) or all(map(is_plain, [one for one in inner if type(one) not in PLAIN]))
 
 
 def _converted(value: Any, path: str) -> Any:

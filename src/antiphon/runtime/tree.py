@@ -68,7 +68,7 @@ class Tree:
         batch = Batch(0, now, self.birth)
         self.host.begin(1, now)
         self._make(None)
-        self._note(batch, now, "", {"type": "xstate.init", "input": self.birth.input})
+        self._note(batch, now, "", {"type": "xstate.init", "input": self.birth.input}, self.actor)
         return batch
 
     def recover(self, saved: Saved) -> None:
@@ -203,7 +203,7 @@ class Tree:
             batch.receipts.append(self._rejection(letter, actor))
             return
         outside = id if task is None and timer is None else None
-        self._note(batch, now, to, event, before, outside, None if timer is None else id)
+        self._note(batch, now, to, event, actor, before, outside, None if timer is None else id)
         batch.receipts.append(Receipt("accepted", id, self.seq))
 
     def take_answers(self, ask: Ask, batch: Batch, most: int) -> None:
@@ -234,15 +234,16 @@ class Tree:
         now: int,
         to: str,
         event: Any,
+        actor: Actor[Any, Any],
         before: Any = None,
         outside: str | None = None,
         timer: str | None = None,
     ) -> None:
-        """Add a step to a batch; `outside` is the letter it took if that came from there."""
+        """Add a step of an actor to a batch; `outside` is the letter it took if that came from there."""
         self.seq += 1
         host = self.host
-        actor = actor_at(self.actor, to) if to else self.actor
-        after = (actor or self.actor).get_snapshot()
+        # Of one that is gone, it is told where the root stands.
+        after: Any = (actor if actor.is_running else self.actor).get_snapshot()
         value = after.value if _is_elsewhere(after, before) else None
         status: str | None = after.status
         if before is not None and status == before.status:
@@ -319,7 +320,9 @@ def _open(tasks: list[Task], ended: list[str]) -> tuple[list[Task], list[str]]:
 
 def _kept(task: Task) -> Task:
     """A task as it is stored: only one that may be begun again needs what it was given, which may be much."""
-    return task if task.safety == "repeat" else task._replace(input=None)
+    if task.safety == "repeat":
+        return task
+    return Task(task.id, task.root, task.to, task.src, None, task.safety, task.attempt, task.epoch)
 
 
 def _rough_size(event: Mapping[str, Any]) -> int:
