@@ -93,10 +93,9 @@ def performed_too_early(patch):
 
     async def store(runtime, works):
         for work in works:
-            for notes in work.batch.notes:
-                for task, logic in notes.started:
-                    runtime.tasks.start(task, logic)
-                notes.started.clear()
+            for task, logic in work.batch.begun:
+                runtime.tasks.start(task, logic)
+            work.batch.begun.clear()
         return await real(runtime, works)
 
     patch.setattr(Runtime, "_store", store)
@@ -162,7 +161,7 @@ def every_function_is_eager(patch):
 
     def take_answers(tree, ask, batch, most):
         for notes in batch.notes:
-            for _, logic in notes.started:
+            for _, logic, _ in notes.started:
                 patch.setattr(logic, "eager", logic.is_plain)
         real(tree, ask, batch, most)
 

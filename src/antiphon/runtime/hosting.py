@@ -22,7 +22,7 @@ class Notes:
         self.emitted: list[Any] = []
         self.timers: list[Letter] = []
         self.cancelled: list[str] = []
-        self.started: list[tuple[Task, Any]] = []
+        self.started: list[tuple[Task, Any, Any]] = []  # with their logic and their actor
         self.ended: list[str] = []
         self.heard: list[tuple[str, Any]] = []
 
@@ -104,7 +104,7 @@ class TreeHost:
             self.end(to)
         task = Task(self._token(), self.root, to, str(actor.src), given, logic.safety, 1, self.epoch)
         self.tasks[to] = task
-        self.notes.started.append((task, logic))
+        self.notes.started.append((task, logic, actor))
 
     def stop(self, actor: Any, logic: Any) -> None:
         """Note a task to be cancelled."""

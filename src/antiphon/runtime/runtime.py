@@ -391,7 +391,7 @@ class Runtime:
         if not isinstance(error, Unstorable):
             self.woods.forget(root)
             self._fail(work.taken, error)
-        elif len(work.batch.receipts) > 1:
+        elif len(work.batch.receipts) > 1 or len(work.batch.entries) > 1:
             self._take_one_by_one(root, work.taken)
         else:
             await self._stumble(work.tree, work.taken, work.taken[0], error)
@@ -417,15 +417,15 @@ class Runtime:
             self.feeds.end(work.tree.root)
 
     def _do_what_was_asked(self, work: Work) -> None:
-        ended = {id for notes in work.batch.notes for id in notes.ended}
         for id in work.commit.ended:
             self.tasks.cancel(id)
         for notes in work.batch.notes:
             for call in notes.calls:
                 guarded(call)
-            for task, logic in notes.started:
-                if task.id not in ended and not self._closing:  # the next owner of the store finds it
-                    self.tasks.start(task, logic)
+        for task, logic in work.batch.begun:
+            if not self._closing:  # the next owner of the store finds it
+                self.tasks.start(task, logic)
+        for notes in work.batch.notes:
             for id, event in notes.heard:
                 self.tasks.hear(id, event)
         for letter in work.commit.letters:

@@ -65,16 +65,16 @@ class TaskRunner:
         # Cancelled, and not gone yet: a command, say, whose processes are being ended.
         self._ending: dict[asyncio.Task[None], None] = {}
 
-    def answer(self, task: Task, logic: Any, now: int) -> Letter | None:
+    def answer(self, task: Task, logic: Any) -> Any:
         """What an eager function answers at once, if it does; one that has to be awaited begins when it is started."""
         try:
             work = logic.call(task.input, TaskScope(task, _not_yet) if logic.is_scoped else None)
         except Exception as error:
-            return _letter(task, now, {"type": REJECT, "data": described(error)})
+            return {"type": REJECT, "data": described(error)}
         if has_to_be_awaited(work):
             let_go(work)
             return None
-        return _letter(task, now, _outcome(work))
+        return _outcome(work)
 
     def start(self, task: Task, logic: Any) -> None:
         """Begin a task; a plain function that answers at once is over when this returns."""

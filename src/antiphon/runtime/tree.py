@@ -23,7 +23,7 @@ from antiphon.runtime.hosting import Notes, TreeHost
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, Task
 
-Ask = Callable[[Task, Any, int], Letter | None]
+Ask = Callable[[Task, Any], Any]  # the event that says how a task ended, if it did
 MIGRATED = "antiphon.migrated"
 # A snapshot is due when replaying would cost more than writing one.
 SNAPSHOT_ENTRIES, SNAPSHOT_LIMIT = 100, 1000
@@ -32,13 +32,14 @@ SNAPSHOT_ENTRIES, SNAPSHOT_LIMIT = 100, 1000
 class Batch:
     """The steps a tree has taken and not stored yet."""
 
-    __slots__ = ("at", "birth", "entries", "expected", "notes", "receipts", "taken")
+    __slots__ = ("at", "begun", "birth", "entries", "expected", "notes", "receipts", "taken")
 
     def __init__(self, expected: int, at: int, birth: Birth | None = None) -> None:
         self.expected, self.at, self.birth = expected, at, birth
         self.entries: list[Entry] = []
         self.taken: list[str] = []
         self.notes: list[Notes] = []
+        self.begun: list[tuple[Task, Any]] = []  # tasks that begin once it is stored
         self.receipts: list[Receipt] = []  # one for every letter
 
 
@@ -181,7 +182,7 @@ class Tree:
 
     def take(self, letter: Letter, now: int, batch: Batch) -> None:
         """Take a letter, unless it has been overtaken by what happened since it was sent."""
-        host, (id, _, event, _, due, to, _, timer, task, _) = self.host, letter
+        id, _, event, _, due, to, _, timer, task, _ = letter
         self.queued.discard(id)
         if self.posted.pop(id, None) is not None or timer is not None:
             batch.taken.append(id)
@@ -190,32 +191,49 @@ class Tree:
         if actor is None or not actor.is_running or not self._is_current(letter):
             batch.receipts.append(self._rejection(letter, actor))
             return
-        host.begin(self.seq + 1, now)
-        before = actor.get_snapshot()
         if timer is not None:
             event = {**event, "due": due}
-            host.letters.pop(id, None)
-        current = host.tasks.get(to)
-        actor.system.relay(None, actor, event)
-        if id == task and current is not None:
-            host.finish(current)
-        if host.is_unhandled and actor.get_snapshot() is before:
-            batch.receipts.append(self._rejection(letter, actor))
-            return
+            self.host.letters.pop(id, None)
         outside = id if task is None and timer is None else None
-        self._note(batch, now, to, event, actor, before, outside, None if timer is None else id)
-        batch.receipts.append(Receipt("accepted", id, self.seq))
+        if self._step(batch, now, to, actor, event, id == task, outside, None if timer is None else id):
+            batch.receipts.append(Receipt("accepted", id, self.seq))
+        else:
+            batch.receipts.append(self._rejection(letter, actor))
 
     def take_answers(self, ask: Ask, batch: Batch, most: int) -> None:
-        """Take what eager functions answer at once, as letters of the same batch, but not more than so many."""
-        asked = 0
+        """Take what eager functions answer at once as steps of the same batch, but not more than so many."""
+        asked, running = 0, self.host.tasks
         for notes in batch.notes:  # which grows by what the answers ask for
-            for task, logic in notes.started:
-                if logic.eager and asked < most and self.host.tasks.get(task.to) is task:
+            for task, logic, actor in notes.started:
+                if logic.eager and asked < most and running.get(task.to) is task:
                     asked += 1
-                    letter = ask(task, logic, batch.at)
-                    if letter is not None:
-                        self.take(letter, batch.at, batch)
+                    event = ask(task, logic)
+                    if event is not None:
+                        self._step(batch, batch.at, task.to, actor, event, True)
+
+    def _step(
+        self,
+        batch: Batch,
+        now: int,
+        to: str,
+        actor: Actor[Any, Any],
+        event: Any,
+        is_last: bool,
+        outside: str | None = None,
+        timer: str | None = None,
+    ) -> bool:
+        """Let an actor take an event, the last one of its task or another; false if nothing came of it."""
+        host = self.host
+        host.begin(self.seq + 1, now)
+        before: Any = actor.get_snapshot()
+        task = host.tasks.get(to) if is_last else None
+        actor.system.relay(None, actor, event)
+        if task is not None:
+            host.finish(task)
+        if host.is_unhandled and actor.get_snapshot() is before:
+            return False
+        self._note(batch, now, to, event, actor, before, outside, timer)
+        return True
 
     def _is_current(self, letter: Letter) -> bool:
         if letter.task is not None:
@@ -260,23 +278,14 @@ class Tree:
         """What storing a batch changes."""
         status = self.status
         snapshot = self._snapshot_if_due(status) if batch.entries else None
-        entries, asking = tuple(batch.entries), batch.notes
-        if not asking:
-            taken = tuple(batch.taken)
+        entries, taken = tuple(batch.entries), tuple(batch.taken)
+        if not batch.notes:
             return Commit(
                 self.root, batch.expected, batch.at, status, batch.birth, None, entries, taken, snapshot=snapshot
             )
-        cancelled: set[str] = set()
-        timers: list[Letter] = []
-        tasks: list[Task] = []
-        ended: list[str] = []
-        for notes in asking:
-            cancelled.update(notes.cancelled)
-            timers += notes.timers
-            tasks += [task for task, _ in notes.started]
-            ended += notes.ended
-        if tasks and ended:
-            tasks, ended = _open(tasks, ended)
+        ended = self._settle(batch)
+        cancelled = {id for notes in batch.notes for id in notes.cancelled}
+        letters = [letter for notes in batch.notes for letter in notes.timers if letter.id not in cancelled]
         return Commit(
             self.root,
             batch.expected,
@@ -285,12 +294,26 @@ class Tree:
             batch.birth,
             None,
             entries,
-            (*batch.taken, *sorted(cancelled)),
-            tuple([letter for letter in timers if letter.id not in cancelled]) if timers else (),
-            tuple(map(_kept, tasks)),
+            (*taken, *sorted(cancelled)),
+            tuple(letters),
+            tuple([_kept(task) for task, _ in batch.begun]),
             tuple(ended),
             snapshot,
         )
+
+    def _settle(self, batch: Batch) -> list[str]:
+        """Find the tasks that are to begin, and those that are over, without those that are both: nobody could have
+        left them behind."""
+        running, ended = self.host.tasks, []
+        gone: set[str] = set()
+        for notes in batch.notes:
+            ended += notes.ended
+            for task, logic, _ in notes.started:
+                if running.get(task.to) is task:
+                    batch.begun.append((task, logic))
+                else:
+                    gone.add(task.id)
+        return [id for id in ended if id not in gone] if gone else ended
 
     def _snapshot_if_due(self, status: str) -> Any:
         since = self.seq - self.snapshot_seq
@@ -310,12 +333,6 @@ def _is_elsewhere(after: Any, before: Any) -> bool:
         return True
     one, other = after.configuration, before.configuration
     return one is not other and bool(one.shared_value != other.shared_value)
-
-
-def _open(tasks: list[Task], ended: list[str]) -> tuple[list[Task], list[str]]:
-    """Without the tasks that are over before anybody could have left them behind."""
-    begun, over = {task.id for task in tasks}, set(ended)
-    return [task for task in tasks if task.id not in over], [id for id in ended if id not in begun]
 
 
 def _kept(task: Task) -> Task:
