@@ -243,7 +243,7 @@ class Actor(Generic[S, E]):
             if self._timers is not None:
                 self._timers.resume(self.system.timer_policy)
             if self._mailbox:
-                self._accept(self._mailbox.popleft())
+                self.receive(self._mailbox.popleft())
         return self
 
     def send(self, event: E) -> None:
@@ -282,7 +282,7 @@ class Actor(Generic[S, E]):
         finally:
             self._idle = self._state == RUNNING
         if self._mailbox and self._idle:
-            self._accept(self._mailbox.popleft())
+            self.receive(self._mailbox.popleft())
 
     def _decide(self, event: Any) -> Plan | None:
         """Test the guards an event is behind: the plan if it is a quick one, else the event is taken here."""
@@ -300,7 +300,7 @@ class Actor(Generic[S, E]):
         plan = leaf.plan
         if plan is not None and plan.is_quick and not is_reserved(event_type):
             return plan
-        self._accept(event, leaf)
+        self.receive(event, leaf)
         return None
 
     def stop(self) -> "Actor[S, E]":
@@ -321,17 +321,14 @@ class Actor(Generic[S, E]):
         else:
             self.receive({"type": STOP})
 
-    def receive(self, event: Any) -> None:
-        """Take an event now, or queue it."""
-        if self._idle:
-            self._accept(event)
-        elif self._state != STOPPED:
-            if self._mailbox is None:
-                self._mailbox = deque()
-            self._mailbox.append(event)
-
-    def _accept(self, event: Any, decided: Leaf | None = None) -> None:
-        """Take an event, then what waits."""
+    def receive(self, event: Any, decided: Leaf | None = None) -> None:
+        """Take an event now, then what waits; or queue it. What it leads to may have been decided already."""
+        if not self._idle:
+            if self._state != STOPPED:
+                if self._mailbox is None:
+                    self._mailbox = deque()
+                self._mailbox.append(event)
+            return
         logic = self.logic
         while True:
             self._idle = False

@@ -16,7 +16,6 @@ from antiphon.chart.decisions import Leaf, is_reserved
 from antiphon.chart.machine import Machine
 from antiphon.chart.persist import from_json, migrated, to_json, with_own_children
 from antiphon.chart.refs import ActorRef
-from antiphon.chart.scope import Surroundings
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.steps import Step, Trace, failed
 from antiphon.chart.transition import follow
@@ -33,7 +32,7 @@ class MachineLogic:
     def begin(self, actor: Any) -> Any:
         """Enter the machine; its effects wait until the actor starts, only its children exist already."""
         trace: Trace | None = None if actor.system.inspectors is None else []
-        step = Step(self.machine, Surroundings(actor, actor.system, actor.parent is not None), trace)
+        step = Step(self.machine, actor, trace)
         try:
             try:
                 snapshot = step.begin(actor.input)
@@ -85,7 +84,7 @@ class MachineLogic:
         if plan is not None and plan.transitions and not plan.calls and system.inspectors is None:
             return follow(plan, snapshot, event)  # it asks for nothing, and nobody wants to know how it goes
         trace: Trace | None = None if system.inspectors is None else []
-        step = Step(self.machine, Surroundings(actor, system, actor.parent is not None), trace)
+        step = Step(self.machine, actor, trace)
         try:
             snapshot = step.advance(snapshot, event, decided)
         except Exception:

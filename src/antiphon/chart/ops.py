@@ -98,7 +98,7 @@ class Raise:
         """Do it."""
         event, delay = checked(self.event(work)), self.delay(work)
         if delay is None:
-            work.queue.append(event)
+            work.enqueue(event)
         work.effects.append(effects.Raise(event, self.id, delay))
 
 
@@ -126,7 +126,7 @@ def address(work: Work, target: Any) -> Any:
         return "#_internal"
     if not isinstance(target, str):
         return target
-    if target == "#_internal" or (target == "#_parent" and work.surroundings.has_parent):
+    if target == "#_internal" or (target == "#_parent" and work.may_have_parent):
         return target
     if target in work.late:
         return target
@@ -266,7 +266,7 @@ class StateDone:
 
     def run(self, work: Work) -> None:
         """Do it."""
-        work.queue.append(done_event(self.type, self.output, work))
+        work.enqueue(done_event(self.type, self.output, work))
 
 
 class MachineDone:

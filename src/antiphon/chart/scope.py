@@ -19,16 +19,3 @@ class Scope:
         if self._spawn is None:
             raise EngineError("spawn is only available while context is computed; elsewhere use spawn_child")
         return self._spawn(src, **options)
-
-
-class Surroundings:
-    """Where a step is computed: nowhere in particular, or inside an actor."""
-
-    __slots__ = ("has_parent", "self", "system")
-
-    def __init__(self, self_: Any = None, system: Any = None, has_parent: bool = True) -> None:
-        self.self, self.system, self.has_parent = self_, system, has_parent
-
-
-# A step computed without an actor may address a parent: whoever performs its effects knows better.
-NOWHERE = Surroundings()

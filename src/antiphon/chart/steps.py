@@ -13,8 +13,7 @@ from antiphon.chart.errors import LoopError
 from antiphon.chart.functions import from_input
 from antiphon.chart.nodes import Transition
 from antiphon.chart.plans import Plan
-from antiphon.chart.scope import NOWHERE, Surroundings
-from antiphon.chart.snapshot import Frame, Snapshot
+from antiphon.chart.snapshot import Frame, Snapshot, make_snapshot
 from antiphon.chart.work import NO_CHILDREN, Work
 
 INIT, STOP, ACTOR_ERROR = "xstate.init", "xstate.stop", "xstate.error.actor"
@@ -37,8 +36,8 @@ class Step:
 
     __slots__ = ("_dirty", "before", "entering", "handled", "marks", "trace", "work")
 
-    def __init__(self, machine: Any, surroundings: Surroundings = NOWHERE, trace: Trace | None = None) -> None:
-        self.work, self.trace = Work(machine, surroundings), trace
+    def __init__(self, machine: Any, actor: Any = None, trace: Trace | None = None) -> None:
+        self.work, self.trace = Work(machine, actor), trace
         self.before: Snapshot[Any] | None = None
         self._dirty = False
         # How many effects there were after each microstep of the trace.
@@ -118,7 +117,7 @@ class Step:
             and frame.output is work.output
             and frame.error is work.error
         )
-        return Snapshot(work.configuration, work.context, frame if kept else self._frame())
+        return make_snapshot(work.configuration, work.context, frame if kept else self._frame())
 
     def _frame(self) -> Frame:
         work = self.work

@@ -9,15 +9,15 @@ from antiphon.chart.errors import UnknownActor
 from antiphon.chart.functions import full
 from antiphon.chart.nodes import Node
 from antiphon.chart.refs import ActorRef
-from antiphon.chart.scope import Scope, Surroundings
+from antiphon.chart.scope import Scope
 
 
 class Work:
     """What the operations of a step read and change. Nothing outside the step sees it."""
 
     __slots__ = (
-        "changed", "children", "configuration", "context", "effects", "error", "event", "history", "late", "machine",
-        "output", "queue", "status", "surroundings", "unsettled",
+        "actor", "changed", "children", "configuration", "context", "effects", "error", "event", "history", "late",
+        "machine", "output", "queue", "status", "unsettled",
     )  # fmt: skip
     # What is loaded from a snapshot, or set where a machine begins.
     configuration: Any
@@ -28,11 +28,11 @@ class Work:
     output: Any
     error: Any
 
-    def __init__(self, machine: Any, surroundings: Surroundings) -> None:
-        self.machine, self.surroundings = machine, surroundings
+    def __init__(self, machine: Any, actor: Any) -> None:
+        self.machine, self.actor = machine, actor
         self.event: Any = None
         self.effects: list[Effect] = []
-        self.queue: deque[Any] = deque()
+        self.queue: deque[Any] | None = None  # most steps raise nothing
         self.changed = False
         # A node's entry actions may address children that the same node is about to invoke.
         self.late: tuple[str, ...] = ()
@@ -40,8 +40,18 @@ class Work:
 
     def scope(self) -> Scope:
         """What the current function may ask for."""
-        around = self.surroundings
-        return Scope(around.self, around.system, self.spawn)
+        return Scope(self.actor, None if self.actor is None else self.actor.system, self.spawn)
+
+    @property
+    def may_have_parent(self) -> bool:
+        """Whether a parent may be addressed: without an actor, whoever performs the effects knows better."""
+        return self.actor is None or self.actor.parent is not None
+
+    def enqueue(self, event: Any) -> None:
+        """Have an event taken within this step."""
+        if self.queue is None:
+            self.queue = deque()
+        self.queue.append(event)
 
     def spawn(
         self,

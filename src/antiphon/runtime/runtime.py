@@ -16,11 +16,12 @@ from antiphon.runtime.admission import admissible
 from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.errands import Errands, Fate
-from antiphon.runtime.errors import NotRunning, Quarantined, StoreError, Unstorable
+from antiphon.runtime.errors import NotRunning, StoreError
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.ids import new_ids
 from antiphon.runtime.inboxes import Inboxes, Waiting
 from antiphon.runtime.machines import Machines
+from antiphon.runtime.mishaps import RETRY_MS, Mishaps
 from antiphon.runtime.past import Past
 from antiphon.runtime.pipeline import Pipeline
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt
@@ -32,10 +33,8 @@ from antiphon.runtime.woods import Woods
 T = TypeVar("T")
 BATCH_TREES, BATCH_LETTERS, INBOX_LIMIT, TREE_LIMIT = 256, 16, 256, 10_000
 SPOT_TREES = 32  # so many at most are stored on the spot
-RETRY_MS = 500  # how long to wait after the store has failed
 BURST_LETTERS, BURST_S = 16, 0.002  # how far the loop may go before others have their turns
 REST_S = 30.0  # the wall clock may jump ahead while we sleep
-ATTEMPTS = 3  # a letter that no step can take is set aside after this many
 
 
 class Work:
@@ -74,8 +73,7 @@ class Runtime:
         self.woods = Woods(store, self.machines, tree_limit, self._is_dispensable, self.now, snapshot_every)
         self.past = Past(self.woods, store, self.now, self.new_id)
         self._errands = Errands()
-        self._failures: dict[str, int] = {}
-        self._careful: set[str] = set()  # trees that take one letter at a time, to find the one that spoils a commit
+        self._mishaps = Mishaps(store, self.woods, self.inboxes, self.feeds, self.now)
         self._pipeline = Pipeline(store, self.inboxes.bell.ring)
         self._computed: list[Work] = []  # what waits for its way to the store
         self._storing: set[asyncio.Task[None]] = set()
@@ -101,7 +99,7 @@ class Runtime:
             await asyncio.wait_for(self.tasks.finished(), limit_s)
         await self.tasks.close()
         await self._errands.finished()
-        self._closing = True
+        self._closing = self._mishaps.is_last = True
         self.inboxes.release()
         self.inboxes.bell.ring()
         if self._loop_task is not None:
@@ -236,9 +234,9 @@ class Runtime:
         """Let trees take their turns: all that are ready at once, or as many as pays."""
         ready = min(self.inboxes.ready, BATCH_TREES - len(self._computed))
         roots = self.inboxes.turns(ready if at_once else self._pipeline.share(ready))
-        began, now = self._clock(), self.now()
+        began, now, careful = self._clock(), self.now(), self._mishaps.careful
         for root in roots:
-            waiting = self.inboxes.draw(root, 1 if root in self._careful else BATCH_LETTERS)
+            waiting = self.inboxes.draw(root, 1 if root in careful else BATCH_LETTERS)
             tree = (self.woods.at_hand(root) or await self._tree_for(root, waiting)) if waiting else None
             if tree is None:
                 self.inboxes.finish(root)
@@ -248,11 +246,11 @@ class Runtime:
             try:
                 for one in waiting:
                     tree.take(one.letter, now, batch)
-                if batch.notes and root not in self._careful:
+                if batch.notes and root not in careful:
                     tree.take_answers(self.tasks.answer, batch, BATCH_LETTERS)
                 self._computed.append(Work(tree, batch, waiting))
             except Exception as error:
-                await self._falter(tree, waiting, len(batch.receipts), error)
+                await self._mishaps.raised(tree, waiting, len(batch.receipts), error)
                 self.inboxes.finish(root)
         self._pipeline.computed(len(roots), self._clock() - began)
 
@@ -308,45 +306,8 @@ class Runtime:
         try:
             return await self.woods.tree(root)
         except Exception as error:
-            self._fail(waiting, error)
+            self._mishaps.refused(waiting, error)
             return None
-
-    async def _falter(self, tree: Tree, waiting: list[Waiting], taken: int, error: Exception) -> None:
-        """A step raised: every letter that was taken has its receipt, so the one that could not be is the next."""
-        if taken < len(waiting) or tree.root in self._careful:
-            await self._stumble(tree, waiting, waiting[min(taken, len(waiting) - 1)], error)
-        else:  # it was an answer: it comes as a letter of its own
-            self._take_one_by_one(tree.root, waiting)
-
-    def _take_one_by_one(self, root: str, waiting: list[Waiting]) -> None:
-        """Forget a turn, to find the letter that spoils it."""
-        self.woods.forget(root)
-        self._careful.add(root)
-        self.inboxes.put_back(root, waiting)
-
-    async def _stumble(self, tree: Tree, waiting: list[Waiting], culprit: Waiting, error: Exception) -> None:
-        """Forget a turn that raised, and set the letter aside if it does so every time."""
-        self.woods.forget(tree.root)
-        letter = culprit.letter
-        count = self._failures[letter.id] = self._failures.get(letter.id, 0) + 1
-        if count < ATTEMPTS:
-            self.inboxes.put_back(tree.root, waiting)
-            return
-        reason = f"{type(error).__name__}: {error}"
-        try:
-            saved = await self.woods.saved(tree.root)
-            dead = ((letter, reason),)
-            await self.store.commit(
-                [Commit(tree.root, saved.seq, self.now(), "quarantined", taken=(letter.id,), dead=dead)]
-            )
-        except StoreError:
-            self.inboxes.put_back(tree.root, waiting, until=self.now() + RETRY_MS)
-            return
-        self.feeds.end(tree.root)
-        del self._failures[letter.id]
-        self._careful.discard(tree.root)
-        self.inboxes.put_back(tree.root, [one for one in waiting if one is not culprit])
-        culprit.fail(Quarantined(f"{tree.root!r} could not take {letter.id!r} and is set aside: {reason}"))
 
     async def _store_and_finish(self, works: list[Work]) -> None:
         """Store what the trees did, let it happen, and give them their next turn."""
@@ -354,7 +315,8 @@ class Runtime:
             if await self._store(works):
                 # Who comes behind needs the processor now; what is durable is told as soon as it has written.
                 self._pipeline.leave()
-                await self._pipeline.settled()
+                if self._pipeline.is_writing:
+                    await self._pipeline.settled()
                 self._perform_all(works)
             else:
                 self._pipeline.leave()
@@ -371,7 +333,8 @@ class Runtime:
                 await self._pipeline.commit(commits)
         except StoreError as error:
             if len(works) == 1:
-                await self._not_stored(works[0], error)
+                [work] = works
+                await self._mishaps.not_stored(work.tree, work.batch, work.taken, error)
                 return False
             for work in works:  # one of them may have spoiled it for all
                 if await self._store([work]):
@@ -384,26 +347,6 @@ class Runtime:
         for work in works:
             self._perform(work)
         self._point("after perform")
-
-    async def _not_stored(self, work: Work, error: StoreError) -> None:
-        """Nothing of it happened; a letter whose step can never be stored is found and set aside."""
-        root = work.tree.root
-        if not isinstance(error, Unstorable):
-            self.woods.forget(root)
-            self._fail(work.taken, error)
-        elif len(work.batch.receipts) > 1 or len(work.batch.entries) > 1:
-            self._take_one_by_one(root, work.taken)
-        else:
-            await self._stumble(work.tree, work.taken, work.taken[0], error)
-
-    def _fail(self, waiting: list[Waiting], error: Exception) -> None:
-        """Tell who waits that nothing happened; what nobody waits for is tried again a little later."""
-        for one in waiting:
-            one.fail(error)
-        again = [one for one in waiting if one.answer is None and one.letter.task is not None]
-        if isinstance(error, StoreError) and not self._closing:
-            for root in dict.fromkeys(one.letter.root for one in waiting):
-                self.inboxes.put_back(root, [one for one in again if one.letter.root == root], self.now() + RETRY_MS)
 
     def _perform(self, work: Work) -> None:
         """Let happen what a stored step asked for."""

@@ -80,19 +80,20 @@ class TaskRunner:
         """Begin a task; a plain function that answers at once is over when this returns."""
         deltas = Deltas(task, self._deliver, self._now)
         scope = TaskScope(task, deltas.add)
-        call = partial(logic.call, task.input, scope)
-        if logic.is_plain:
-            try:
-                work = call()
-            except (Exception, asyncio.CancelledError) as error:
-                return self._end(task, deltas, {"type": REJECT, "data": described(error)})
-            if not has_to_be_awaited(work):
-                return self._end(task, deltas, _outcome(work))
-            scope.cancels.append(partial(let_go, work))
-            call = partial(_itself, work)
+        if not logic.is_plain:
+            return self._follow(task, logic, partial(logic.call, task.input, scope), scope, deltas)
+        try:
+            work = logic.call(task.input, scope)
+        except (Exception, asyncio.CancelledError) as error:
+            return self._end(task, deltas, {"type": REJECT, "data": described(error)})
+        if not has_to_be_awaited(work):
+            return self._end(task, deltas, _outcome(work))
+        scope.cancels.append(partial(let_go, work))
+        return self._follow(task, logic, partial(_itself, work), scope, deltas)
+
+    def _follow(self, task: Task, logic: Any, call: Callable[[], Any], scope: TaskScope, deltas: "Deltas") -> None:
         run = asyncio.get_running_loop().create_task(self._run(task, logic, call, scope, deltas))
         self._running[task.id] = (run, scope)
-        return None
 
     def cancel(self, id: str) -> None:
         """End a task whose result nobody waits for."""
