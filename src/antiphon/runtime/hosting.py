@@ -98,12 +98,12 @@ class TreeHost:
         """Note a task to be started."""
         if self.silent:
             return
-        given, to = actor.get_snapshot().input, path_of(actor)
+        to = path_of(actor)
         if to in self.tasks:
             # Spawning under an id that is taken leaves an orphan, whom nobody can reach here any more.
             self.end(to)
-        task = Task(self._token(), self.root, to, str(actor.src), given, logic.safety, 1, self.epoch)
-        self.tasks[to] = task
+        given = actor.get_snapshot().input
+        task = self.tasks[to] = Task(self._token(), self.root, to, str(actor.src), given, logic.safety, 1, self.epoch)
         self.notes.started.append((task, logic, actor))
 
     def stop(self, actor: Any, logic: Any) -> None:
@@ -134,8 +134,9 @@ class TreeHost:
 
     def end(self, path: str) -> None:
         """Note that whatever task an actor stands for is over."""
-        if path in self.tasks and not self.silent:
-            self.notes.ended.append(self.tasks.pop(path).id)
+        task = None if self.silent else self.tasks.pop(path, None)
+        if task is not None:
+            self.notes.ended.append(task.id)
 
     def _cancel(self, letter: Letter) -> None:
         del self.letters[letter.id]

@@ -252,47 +252,42 @@ class SqliteStore:
 
     def _apply(self, commits: Sequence[Commit]) -> None:
         """Store commits of different trees, apart from their letters."""
-        numbered = [
-            (self._number(commit.root) if commit.birth is None else self._add_actor(commit, commit.birth), commit)
-            for commit in commits
-        ]
-        self._move(numbered)
-        self._add_entries(numbered)
-        others = [(n, commit) for n, commit in numbered if not commit.has_only_entries]
-        if others:
-            self._add_tasks(others)
-            for n, commit in others:
-                self._add_others(n, commit)
+        moves, entries, begun, ended = [], [], [], []
+        others: list[tuple[int, Commit]] = []
+        for commit in commits:
+            n = self._number(commit.root) if commit.birth is None else self._add_actor(commit, commit.birth)
+            moves.append((commit.seq, commit.status, commit.at, n, commit.expected))
+            rows.check_order(commit)
+            entries += [(n, *rows.entry_row(entry)) for entry in commit.entries]
+            if not commit.has_only_entries:
+                begun += [(n, *rows.task_row(task)) for task in commit.tasks]
+                ended += [(n, id) for id in commit.ended]
+                others.append((n, commit))
+        self._move(moves, commits)
+        self._add_entries(entries)
+        # A task may both begin and end in a step.
+        if begun:
+            self._db().executemany(self._sql["add_task"], begun)
+        if ended:
+            self._db().executemany(self._sql["end_task"], ended)
+        for n, commit in others:
+            self._add_others(n, commit)
 
-    def _move(self, numbered: list[tuple[int, Commit]]) -> None:
-        moves = [(commit.seq, commit.status, commit.at, n, commit.expected) for n, commit in numbered]
+    def _move(self, moves: list[rows.Row], commits: Sequence[Commit]) -> None:
         if self._db().executemany(self._sql["move_actor"], moves).rowcount == len(moves):
             return
-        for n, commit in numbered:
-            (seq,) = self._one("seq_of", n)
-            if seq != commit.seq or len(numbered) == 1:
+        for (seq, _, _, n, _), commit in zip(moves, commits, strict=True):
+            (stored,) = self._one("seq_of", n)
+            if stored != seq or len(moves) == 1:
                 raise Conflict(f"{commit.root!r} has moved on from {commit.expected}")
 
-    def _add_entries(self, numbered: list[tuple[int, Commit]]) -> None:
-        added = []
-        for n, commit in numbered:
-            rows.check_order(commit)
-            added += [(n, *rows.entry_row(entry)) for entry in commit.entries]
+    def _add_entries(self, added: list[rows.Row]) -> None:
         try:
             self._db().executemany(self._sql["add_entry"], added)
         except sqlite3.IntegrityError as error:
             applied = ((n, seq, letter) for n, seq, _, _, letter, _ in added if letter is not None)
             twice = next((letter for n, seq, letter in applied if self._applied(n, letter) != seq), None)
             raise Conflict(f"letter {twice!r} was applied before") from error
-
-    def _add_tasks(self, numbered: list[tuple[int, Commit]]) -> None:
-        """The tasks that began, and then those that ended: one may do both in a step."""
-        begun = [(n, *rows.task_row(task)) for n, commit in numbered for task in commit.tasks]
-        ended = [(n, id) for n, commit in numbered for id in commit.ended]
-        if begun:
-            self._db().executemany(self._sql["add_task"], begun)
-        if ended:
-            self._db().executemany(self._sql["end_task"], ended)
 
     def _add_others(self, n: int, commit: Commit) -> None:
         """What few steps have."""
