@@ -1,11 +1,15 @@
 """Snapshots as JSON: what goes in, what is refused with its place, what comes back."""
 
 import json
+from math import isfinite
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from antiphon import SimulatedClock, Text, assign, create_actor, create_machine, from_task, from_transition, spawn_child
 from antiphon.chart.errors import SnapshotError
+from antiphon.chart.persist import is_plain
 
 NESTED = {
     "id": "m",
@@ -167,3 +171,34 @@ def test_input_of_a_task_must_be_json_too():
 
     with pytest.raises(SnapshotError, match="a object cannot be persisted"):
         actor.get_persisted_snapshot()
+
+
+leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=2)
+keys = st.text(max_size=2) | st.integers()
+values = st.recursive(
+    leaves | st.sampled_from([Text("t"), b"", ()]),
+    lambda inner: st.lists(inner, max_size=12) | st.dictionaries(keys, inner, max_size=12),
+    max_leaves=40,
+)
+
+
+def naively(value):
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and naively(one) for key, one in value.items())
+    if isinstance(value, list):
+        return all(map(naively, value))
+    return value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))
+
+
+@given(values)
+def test_what_is_json_as_it_is_can_be_told(value):
+    assert is_plain(value) == naively(value)
+
+
+@pytest.mark.parametrize("times", [1, 3, 12, 1_000])
+def test_a_context_that_contains_itself_however_often_is_refused(times):
+    value = []
+    value.extend([value] * times)
+
+    with pytest.raises(SnapshotError, match="contains itself"):
+        persisted({"x": value})
