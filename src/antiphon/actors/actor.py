@@ -42,8 +42,8 @@ class Actor(Generic[S, E]):
     """A running machine, task, stream, callback or reducer."""
 
     __slots__ = (
-        "__weakref__", "_audience", "_id", "_idle", "_mailbox", "_number", "_private", "_quick", "_snapshot",
-        "_state", "_timers", "input", "logic", "parent", "pending", "src", "sync_snapshot",
+        "__weakref__", "_audience", "_id", "_idle", "_mailbox", "_number", "_private", "_quick",
+        "_state", "_timers", "input", "logic", "parent", "pending", "snapshot", "src", "sync_snapshot",
         "system", "system_id",
     )  # fmt: skip
 
@@ -100,8 +100,8 @@ class Actor(Generic[S, E]):
             system.tell("@xstate.actor", self)
         if system_id is not None:
             system.claim(system_id, self)
-        self._snapshot: Any = self._first_snapshot(snapshot)
-        if system_id is not None and self._snapshot.status != "active":
+        self.snapshot: Any = self._first_snapshot(snapshot)
+        if system_id is not None and self.snapshot.status != "active":
             system.release(self)
 
     def _first_snapshot(self, given: Any) -> Any:
@@ -165,7 +165,7 @@ class Actor(Generic[S, E]):
 
     def get_snapshot(self) -> S:
         """Where the actor stands now."""
-        found: S = self._snapshot
+        found: S = self.snapshot
         return found
 
     def get_persisted_snapshot(self, *, timers: bool = False, stamp: bool = False) -> dict[str, Any]:
@@ -187,10 +187,10 @@ class Actor(Generic[S, E]):
         added = to_observer(observer, error, complete)
         if self._state != STOPPED:
             return self.audience.add(added)
-        if self._snapshot.status == "done" and added.complete is not None:
+        if self.snapshot.status == "done" and added.complete is not None:
             guarded(added.complete)
-        elif self._snapshot.status == "error":
-            guarded(added.error or report_unhandled, as_exception(self._snapshot.error))
+        elif self.snapshot.status == "error":
+            guarded(added.error or report_unhandled, as_exception(self.snapshot.error))
         return Subscription(lambda: None)
 
     def on(self, type: str, listener: Callable[[Any], Any]) -> Subscription:
@@ -216,17 +216,18 @@ class Actor(Generic[S, E]):
             return self
         if self.sync_snapshot:
             self.subscribe(self._tell_parent, lambda error: None)
+        system, status = self.system, self.snapshot.status
         if self.system_id is not None:
-            self.system.claim(self.system_id, self)
+            system.claim(self.system_id, self)
         self._state = RUNNING
         began: Any = None  # told to inspectors only
-        if self.system.inspectors is not None:
+        if system.inspectors is not None:
             began = {"type": "xstate.init"} if self.input is None else {"type": "xstate.init", "input": self.input}
-            self.system.tell("@xstate.event", self, source=self.parent, event=began)
-        if self._snapshot.status == "error":
-            self._end_in_error(self._snapshot.error)
+            system.tell("@xstate.event", self, source=self.parent, event=began)
+        if status == "error":
+            self._end_in_error(self.snapshot.error)
             return self
-        if self._snapshot.status != "done":
+        if status != "done":
             try:
                 self.logic.start(self)
             except Exception as error:
@@ -234,14 +235,14 @@ class Actor(Generic[S, E]):
                 return self
         if self.pending:
             self._begin_pending()
-        if self.pending or began is not None or self._audience is not None or self._snapshot.status != "active":
-            self._update(self._snapshot, began)  # otherwise there is nothing to do, and nobody to tell
+        if self.pending or began is not None or self._audience is not None or self.snapshot.status != "active":
+            self._update(self.snapshot, began)  # otherwise there is nothing to do, and nobody to tell
         if self._state == RUNNING:
             self._idle = True
             if isinstance(self.logic, MachineLogic):
-                self._quick = self._snapshot.status == "active" and self.system.unhandled is None
+                self._quick = self.snapshot.status == "active" and system.unhandled is None
             if self._timers is not None:
-                self._timers.resume(self.system.timer_policy)
+                self._timers.resume(system.timer_policy)
             if self._mailbox:
                 self.receive(self._mailbox.popleft())
         return self
@@ -252,7 +253,7 @@ class Actor(Generic[S, E]):
             self.system.relay(None, self, checked(event))
             return
         # The common case: an idle machine and an event whose plan is just functions to call.
-        snapshot = self._snapshot
+        snapshot = self.snapshot
         try:
             plan = snapshot.configuration.quick.get(event["type"])  # type: ignore[index]
         except (TypeError, KeyError):
@@ -274,7 +275,7 @@ class Actor(Generic[S, E]):
                 for call in plan.calls:
                     call(context, event)
             if plan.changes:
-                self._snapshot = snapshot = make_snapshot(plan.target, context, snapshot.frame)
+                self.snapshot = snapshot = make_snapshot(plan.target, context, snapshot.frame)
             if self._audience is not None:
                 self._audience.next(snapshot)
         except Exception as error:
@@ -286,7 +287,7 @@ class Actor(Generic[S, E]):
 
     def _decide(self, event: Any) -> Plan | None:
         """Test the guards an event is behind: the plan if it is a quick one, else the event is taken here."""
-        snapshot, event_type = self._snapshot, event["type"]
+        snapshot, event_type = self.snapshot, event["type"]
         if type(event_type) is not str:
             checked(event)
         self._idle = False
@@ -354,17 +355,17 @@ class Actor(Generic[S, E]):
                 self.logic.prepare(self, effect, starting=True)
         except Exception as error:
             self.pending = ()
-            self._snapshot = after_failure(self._snapshot, error)
+            self.snapshot = after_failure(self.snapshot, error)
 
     def _update(self, snapshot: Any, event: Any) -> None:
         """Publish a snapshot, then let the rest of its effects happen."""
-        self._snapshot = snapshot
+        self.snapshot = snapshot
         if self.pending:
             pending, self.pending = self.pending, ()
             try:
                 deliver(self, pending)
             except Exception as error:  # no clock to set a timer on, for one
-                self._snapshot = snapshot = after_failure(snapshot, error)
+                self.snapshot = snapshot = after_failure(snapshot, error)
         status, audience = snapshot.status, self._audience
         if status == "error":
             self._end_in_error(snapshot.error)
@@ -397,7 +398,7 @@ class Actor(Generic[S, E]):
     # -- ending --------------------------------------------------------------------------------------------------
 
     def _fail(self, error: Exception) -> None:
-        self._snapshot = after_failure(self._snapshot, error)
+        self.snapshot = after_failure(self.snapshot, error)
         self._end_in_error(error)
 
     def _end_in_error(self, error: Any) -> None:
@@ -440,4 +441,4 @@ class Actor(Generic[S, E]):
         return self._timers is not None
 
     def __repr__(self) -> str:
-        return f"Actor({self.id!r}, {self._snapshot!r})"
+        return f"Actor({self.id!r}, {self.snapshot!r})"

@@ -30,11 +30,11 @@ class CallbackLogic:
     def launch(self, actor: Any) -> None:
         """Call the function."""
         actor.private["dispose"] = None
-        actor.private["dispose"] = self.call(actor.get_snapshot().input, LogicScope(actor))
+        actor.private["dispose"] = self.call(actor.snapshot.input, LogicScope(actor))
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """Pass an event on, or clean up."""
-        snapshot: LogicSnapshot = actor.get_snapshot()
+        snapshot: LogicSnapshot = actor.snapshot
         if event["type"] != STOP:
             actor.system.host.hear(actor, event)
             return snapshot
@@ -70,7 +70,7 @@ class _ReducerLogic:
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """The snapshot after an event."""
-        snapshot: LogicSnapshot = actor.get_snapshot()
+        snapshot: LogicSnapshot = actor.snapshot
         state = self._reduce(snapshot.context, event, scope=LogicScope(actor))
         return LogicSnapshot(snapshot.status, context=state)
 

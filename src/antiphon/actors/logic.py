@@ -97,7 +97,7 @@ class LogicScope:
     def send_back(self, event: Any) -> None:
         """Send an event to the parent."""
         actor = self._actor
-        if actor.parent is not None and actor.get_snapshot().status != "stopped":
+        if actor.parent is not None and actor.snapshot.status != "stopped":
             actor.system.relay(actor, actor.parent, event)
 
     def receive(self, listener: Callable[[Any], Any]) -> None:

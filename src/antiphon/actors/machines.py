@@ -68,7 +68,7 @@ class MachineLogic:
 
     def start(self, actor: Any) -> None:
         """Start the children that are there from the beginning."""
-        for ref in list(actor.get_snapshot().children.values()):
+        for ref in list(actor.snapshot.children.values()):
             if ref is None:
                 raise ActorError("Cannot read properties of undefined (reading 'getSnapshot')")
             if ref.get_snapshot().status == "active":
@@ -79,7 +79,7 @@ class MachineLogic:
 
         What it asks for is half done when this returns, and the rest is pending.
         """
-        snapshot, system = actor.get_snapshot(), actor.system
+        snapshot, system = actor.snapshot, actor.system
         plan = snapshot.configuration.quick.get(event["type"])
         if plan is not None and plan.transitions and not plan.calls and system.inspectors is None:
             return follow(plan, snapshot, event)  # it asks for nothing, and nobody wants to know how it goes
@@ -103,7 +103,7 @@ class MachineLogic:
 
     def persist(self, actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
         """The machine's snapshot and its children's, as JSON-ready values."""
-        return to_json(actor.get_snapshot(), lambda ref: ref.actor.get_persisted_snapshot(timers=timers, stamp=stamp))
+        return to_json(actor.snapshot, lambda ref: ref.actor.get_persisted_snapshot(timers=timers, stamp=stamp))
 
     def _go_over(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
         """Prepare the effects of a step in order, telling inspectors of each microstep in its place."""
@@ -227,7 +227,7 @@ SECOND: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
 
 def _release_all(system: Any, actor: Any) -> None:
     """Free the names of an actor and its descendants at once, so that a successor may take them."""
-    snapshot = actor.get_snapshot()
+    snapshot = actor.snapshot
     for ref in snapshot.children.values() if isinstance(snapshot, Snapshot) else ():
         if ref is not None:
             _release_all(system, ref.actor)

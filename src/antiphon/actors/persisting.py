@@ -20,7 +20,7 @@ def persisted(actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
 
 
 def _saved(actor: Any, is_machine: bool, timers: bool, stamp: bool) -> dict[str, Any]:
-    snapshot = actor.get_snapshot()
+    snapshot = actor.snapshot
     if not isinstance(snapshot, LogicSnapshot):
         saved: dict[str, Any] = actor.logic.persist(actor, timers, stamp)
         return saved

@@ -39,12 +39,12 @@ class AsyncLogic:
 
     def start(self, actor: Any) -> None:
         """Have the work begin."""
-        if actor.get_snapshot().status == "active":
+        if actor.snapshot.status == "active":
             actor.system.host.start(actor, self)
 
     def launch(self, actor: Any) -> None:
         """Call the function and follow what it gives."""
-        work = self.call(actor.get_snapshot().input, LogicScope(actor) if self.is_scoped else None)
+        work = self.call(actor.snapshot.input, LogicScope(actor) if self.is_scoped else None)
         waits = self.is_stream or (type(work) not in VALUES and isinstance(work, AWAITABLE))
         system = actor.system
         if not waits and self.eager and system.answers < MOST_ANSWERS:
@@ -62,7 +62,7 @@ class AsyncLogic:
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """The snapshot after an event."""
-        snapshot: LogicSnapshot = actor.get_snapshot()
+        snapshot: LogicSnapshot = actor.snapshot
         if snapshot.status != "active":
             return snapshot
         match event["type"]:
@@ -105,7 +105,7 @@ async def _run_task(actor: Any, work: Any) -> None:
         _settle(actor, REJECT, error)
     except BaseException as error:
         # Cancelled from within, by awaiting something that was: nobody else will say how this ended.
-        if actor.get_snapshot().status == "active" and _cancelled_itself(error):
+        if actor.snapshot.status == "active" and _cancelled_itself(error):
             _settle(actor, REJECT, error)
         else:
             raise
@@ -116,7 +116,7 @@ async def _run_task(actor: Any, work: Any) -> None:
 async def _run_stream(actor: Any, work: AsyncIterable[Any]) -> None:
     try:
         async for value in work:
-            if actor.get_snapshot().status != "active":
+            if actor.snapshot.status != "active":
                 return
             actor.system.relay(actor, actor, {"type": NEXT, "data": value})
     except Exception as error:
@@ -141,7 +141,7 @@ def is_plain(function: Callable[..., Any]) -> bool:
 
 def _settle(actor: Any, type: str, data: Any) -> None:
     actor.system.answers = 0
-    if actor.get_snapshot().status == "active":
+    if actor.snapshot.status == "active":
         actor.private.clear()
         actor.system.relay(actor, actor, {"type": type, "data": data})
 

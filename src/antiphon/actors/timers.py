@@ -151,6 +151,6 @@ def _target(actor: Any, name: str) -> Any:
         return actor
     if name == "#_parent":
         return actor.parent
-    children = getattr(actor.get_snapshot(), "children", None) or {}
+    children = getattr(actor.snapshot, "children", None) or {}
     ref = children.get(name)
     return ref.actor if ref is not None else None

@@ -102,7 +102,7 @@ class TreeHost:
         if to in self.tasks:
             # Spawning under an id that is taken leaves an orphan, whom nobody can reach here any more.
             self.end(to)
-        given = actor.get_snapshot().input
+        given = actor.snapshot.input
         task = self.tasks[to] = Task(self._token(), self.root, to, str(actor.src), given, logic.safety, 1, self.epoch)
         self.notes.started.append((task, logic, actor))
 

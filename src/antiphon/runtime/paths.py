@@ -27,7 +27,7 @@ def actor_at(root: Any, path: str) -> Any:
     if not path:
         return actor
     for part in path.split("/") if "/" in path else (path,):
-        snapshot = actor.get_snapshot()
+        snapshot = actor.snapshot
         if not isinstance(snapshot, Snapshot):
             return None
         ref = snapshot.frame.children.get(unquote(part) if "%" in part else part)

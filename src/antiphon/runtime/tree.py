@@ -114,7 +114,7 @@ class Tree:
         snapshot = machine.migrate(self.actor.get_persisted_snapshot(), old)
         self.become(machine, snapshot)
         event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot}
-        value = self.actor.get_snapshot().value
+        value = self.actor.snapshot.value
         entry = Entry(self.root, self.seq + 1, now, "", event, None, value)
         commit = Commit(self.root, self.seq, now, self.status, moved=self.birth, entries=(entry,), snapshot=snapshot)
         self.seq = self.snapshot_seq = entry.seq
@@ -149,13 +149,13 @@ class Tree:
     @property
     def status(self) -> str:
         """The root's status."""
-        status: str = self.actor.get_snapshot().status
+        status: str = self.actor.snapshot.status
         return status
 
     @property
     def output(self) -> Any:
         """What the root gave at its end."""
-        snapshot = self.actor.get_snapshot()
+        snapshot = self.actor.snapshot
         if snapshot.status == "error":
             raise Failed(f"{self.root!r} has failed: {to_json_error(snapshot.error)}")
         return snapshot.output
@@ -225,12 +225,12 @@ class Tree:
         """Let an actor take an event, the last one of its task or another; false if nothing came of it."""
         host = self.host
         host.begin(self.seq + 1, now)
-        before: Any = actor.get_snapshot()
+        before: Any = actor.snapshot
         task = host.tasks.get(to) if is_last else None
         actor.system.relay(None, actor, event)
         if task is not None:
             host.finish(task)
-        if host.is_unhandled and actor.get_snapshot() is before:
+        if host.is_unhandled and actor.snapshot is before:
             return False
         self._note(batch, now, to, event, actor, before, outside, timer)
         return True
@@ -242,7 +242,7 @@ class Tree:
         return letter.timer is None or letter.id in self.host.letters
 
     def _rejection(self, letter: Letter, actor: Any) -> Receipt:
-        snapshot = None if actor is None else actor.get_snapshot()
+        snapshot = None if actor is None else actor.snapshot
         can = _can(snapshot) if isinstance(snapshot, Snapshot) and actor.is_running else ()
         return Receipt("rejected", letter.id, self.seq, can)
 
@@ -261,7 +261,7 @@ class Tree:
         self.seq += 1
         host = self.host
         # Of one that is gone, it is told where the root stands.
-        after: Any = (actor if actor.is_running else self.actor).get_snapshot()
+        after: Any = (actor if actor.is_running else self.actor).snapshot
         value = after.value if _is_elsewhere(after, before) else None
         status: str | None = after.status
         if before is not None and status == before.status:

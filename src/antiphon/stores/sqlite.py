@@ -263,31 +263,31 @@ class SqliteStore:
                 begun += [(n, *rows.task_row(task)) for task in commit.tasks]
                 ended += [(n, id) for id in commit.ended]
                 others.append((n, commit))
-        self._move(moves, commits)
-        self._add_entries(entries)
+        write, sql = self._db().executemany, self._sql
+        if write(sql["move_actor"], moves).rowcount != len(moves):
+            self._refuse_moves(moves, commits)
+        try:
+            write(sql["add_entry"], entries)
+        except sqlite3.IntegrityError as error:
+            self._refuse_letter(entries, error)
         # A task may both begin and end in a step.
         if begun:
-            self._db().executemany(self._sql["add_task"], begun)
+            write(sql["add_task"], begun)
         if ended:
-            self._db().executemany(self._sql["end_task"], ended)
+            write(sql["end_task"], ended)
         for n, commit in others:
             self._add_others(n, commit)
 
-    def _move(self, moves: list[rows.Row], commits: Sequence[Commit]) -> None:
-        if self._db().executemany(self._sql["move_actor"], moves).rowcount == len(moves):
-            return
+    def _refuse_moves(self, moves: list[rows.Row], commits: Sequence[Commit]) -> None:
         for (seq, _, _, n, _), commit in zip(moves, commits, strict=True):
             (stored,) = self._one("seq_of", n)
             if stored != seq or len(moves) == 1:
                 raise Conflict(f"{commit.root!r} has moved on from {commit.expected}")
 
-    def _add_entries(self, added: list[rows.Row]) -> None:
-        try:
-            self._db().executemany(self._sql["add_entry"], added)
-        except sqlite3.IntegrityError as error:
-            applied = ((n, seq, letter) for n, seq, _, _, letter, _ in added if letter is not None)
-            twice = next((letter for n, seq, letter in applied if self._applied(n, letter) != seq), None)
-            raise Conflict(f"letter {twice!r} was applied before") from error
+    def _refuse_letter(self, entries: list[rows.Row], error: sqlite3.IntegrityError) -> None:
+        applied = ((n, seq, letter) for n, seq, _, _, letter, _ in entries if letter is not None)
+        twice = next((letter for n, seq, letter in applied if self._applied(n, letter) != seq), None)
+        raise Conflict(f"letter {twice!r} was applied before") from error
 
     def _add_others(self, n: int, commit: Commit) -> None:
         """What few steps have."""
