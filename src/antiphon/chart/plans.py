@@ -18,6 +18,8 @@ from antiphon.chart.domains import History, Recall, exit_set, without_conflicts
 from antiphon.chart.entry import EntrySet
 from antiphon.chart.nodes import COMPOUND, FINAL, PARALLEL, Node, Transition, document_order
 
+ADDRESSING = (ops.Send, ops.Enqueue)  # what may name a child that is about to be invoked
+
 
 class Plan:
     """Operations in order, the configuration they lead to, and what history records on the way."""
@@ -151,7 +153,7 @@ def _enter(
 
 def _entry_operations(node: Node, by_default: bool) -> list[Any]:
     operations = [*node.entry, *node.spawns, *(node.initial_ops if by_default else ())]
-    if node.invokes:
+    if node.invokes and any(isinstance(one, ADDRESSING) for one in operations):
         return [ops.Expect([invoke.id for invoke in node.invokes]), *operations, ops.Settle()]
     return operations
 
