@@ -57,7 +57,7 @@ def test_a_tree_of_an_old_file_is_loaded_with_its_running_task(old):
 
 def test_migrate_brings_a_file_with_tasks_up_to_date(old, capsys):
     assert main(["--store", str(old), "migrate"]) == 0
-    assert capsys.readouterr().out == "schema 4 → 5\n"
+    assert capsys.readouterr().out == "schema 4 → 6\n"
     assert check(old, ignored) == []
     assert use(SqliteStore(old, read_only=True), lambda store: store.running()) == RUNNING
 

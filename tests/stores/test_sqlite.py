@@ -13,9 +13,10 @@ import pytest
 from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.ownership import owner_of
+from antiphon.stores.queries import queries
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.stores.facts import contents
-from antiphon.testing.stores.samples import letter, newborn, steps, task
+from antiphon.testing.stores.samples import letter, newborn, step, steps, task
 from tests.stores.opened import use
 from tests.stores.processes import owner
 
@@ -80,6 +81,49 @@ def test_a_step_at_which_one_task_ends_and_the_next_begins_writes_one_page_more(
 
     before, plain, busy = use(SqliteStore(path), take)
     assert (busy - plain) - (plain - before) == PAGE_SIZE + 24  # what the log says of a page
+
+
+def pages_of(store):
+    return store._db().execute("pragma page_count").fetchone()[0]
+
+
+def test_a_journal_that_grows_at_its_end_fills_its_pages(path):
+    """A step that begins a new page writes that, the page above it and the first one of the file, and no neighbours."""
+
+    async def grow(store):
+        log, writes, long = path.with_name(f"{path.name}-wal"), [], {"type": "TOGGLE", "why": "x" * 1_000}
+        await store.commit([newborn("a")])
+        empty = pages_of(store)
+        for seq in range(1, 300):
+            before = log.stat().st_size
+            await store.commit([steps("a", seq, entries=(step("a", seq + 1, event=long),))])
+            writes.append((log.stat().st_size - before) // PAGE_SIZE)
+        (size,) = store._db().execute("select sum(length(body)) from entry").fetchone()
+        return max(writes[20:]), (pages_of(store) - empty) * PAGE_SIZE / size
+
+    most, over = use(SqliteStore(path), grow)
+    assert (most <= 4, over < 1.2) == (True, True), (most, over)
+
+
+@pytest.mark.parametrize(
+    ("subject", "name", "values"),
+    [
+        ("queries", "entries_after", (1, 0, 10)),
+        ("queries", "applied_at", (1, "l")),
+        ("maintenance", "all_entries_of", (1,)),
+        ("maintenance", "remove_entries", (1,)),
+        ("maintenance", "broken_journals", ()),
+        ("maintenance", "applied_letters", ()),
+    ],
+)
+def test_what_asks_for_the_entries_of_an_actor_does_not_look_at_all_entries(path, subject, name, values):
+    async def plan(store):
+        found = store._db().execute(f"explain query plan {queries('sqlite', subject)[name]}", values).fetchall()
+        return [line for *_, line in found]
+
+    lines = [line for line in use(SqliteStore(path), plan) if "entry" in line]
+    assert lines
+    assert all(line.startswith("SEARCH entry") for line in lines), lines
 
 
 def test_a_task_that_ended_leaves_nothing_behind(path):

@@ -58,6 +58,8 @@ def _database(connection: sqlite3.Connection, sql: Sql) -> Iterator[Problem]:
             yield Problem(said.replace("\n", "; "))
     for table, _, parent, _ in connection.execute("pragma foreign_key_check"):
         yield Problem(f"a row of {table!r} belongs to no row of {parent!r}")
+    (strays,) = connection.execute(sql["stray_entries"]).fetchone()
+    yield from [Problem("a row of 'entry' belongs to no row of 'actor'")] * strays
 
 
 def _boots(connection: sqlite3.Connection, sql: Sql) -> Iterator[Problem]:

@@ -62,9 +62,15 @@ select (select count(*) from actor) + (select count(*) from snapshot) + (select 
 -- Root actors whose journal is not exactly the steps 1 to their sequence.
 select actor.id, actor.seq, count(entry.seq), coalesce(max(entry.seq), 0)
 from actor
-left join entry on entry.actor = actor.n
+left join entry on entry.place > actor.n << 32 and entry.place < (actor.n + 1) << 32
 group by actor.n
 having count(entry.seq) <> actor.seq or coalesce(max(entry.seq), 0) <> actor.seq;
+
+-- name: stray_entries
+-- How many steps belong to no root actor.
+select count(*)
+from entry
+where actor not in (select n from actor);
 
 -- name: odd_snapshots
 -- Root actors whose snapshot is from a step they have not taken, or from no step.
@@ -74,10 +80,10 @@ join actor on actor.n = snapshot.actor
 where snapshot.seq > actor.seq or snapshot.seq < 1;
 
 -- name: applied_letters
--- Letters that wait although they were applied.
+-- Letters that wait although they were applied; of those there are fewer than entries, so they come first.
 select actor.id, letter.id
 from letter
-join entry on entry.actor = letter.actor and entry.letter = letter.id
+cross join entry on entry.actor = letter.actor and entry.letter = letter.id
 join actor on actor.n = letter.actor;
 
 -- name: all_actors
@@ -92,8 +98,8 @@ order by id;
 -- The whole journal of a root actor.
 select seq, at, recipient, letter, body
 from entry
-where actor = ?
-order by seq;
+where place > ?1 << 32 and place < (?1 + 1) << 32
+order by place;
 
 -- name: all_letters_of
 -- The whole inbox of a root actor.
@@ -132,8 +138,8 @@ values (?, ?, ?);
 
 -- name: insert_entry
 -- A step as another store had it.
-insert into entry (actor, seq, at, recipient, letter, body)
-values (?, ?, ?, ?, ?, ?);
+insert into entry (place, at, recipient, letter, body)
+values ((? << 32) + ?, ?, ?, ?, ?);
 
 -- name: insert_letter
 -- A letter as another store had it.
@@ -174,7 +180,7 @@ where actor = ?;
 -- name: remove_entries
 -- The steps of a root actor, deleted.
 delete from entry
-where actor = ?;
+where place > ?1 << 32 and place < (?1 + 1) << 32;
 
 -- name: remove_snapshot
 -- The snapshot of a root actor, deleted.

@@ -60,17 +60,17 @@ on conflict (actor) do update
 set seq = excluded.seq, body = excluded.body;
 
 -- name: add_entry
--- One step.
-insert into entry (actor, seq, at, recipient, letter, body)
-values (?, ?, ?, ?, ?, ?);
+-- One step of an actor, in its place.
+insert into entry (place, at, recipient, letter, body)
+values ((? << 32) + ?, ?, ?, ?, ?);
 
 -- name: entries_after
 -- A journal from a sequence number on.
 select seq, at, recipient, letter, body
 from entry
-where actor = ? and seq > ?
-order by seq
-limit ?;
+where place > (?1 << 32) + ?2 and place < (?1 + 1) << 32
+order by place
+limit ?3;
 
 -- name: applied_at
 -- Where a letter was applied.

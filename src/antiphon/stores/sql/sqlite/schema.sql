@@ -28,16 +28,17 @@ create table snapshot (
   body text not null
 ) strict;
 
--- Clustered by actor, so that reading a journal reads neighbouring pages.
+-- By actor and step, in one number: reading a journal reads neighbouring pages, and adding to the newest fills a page
+-- and begins the next. There is no foreign key: to delete an actor, SQLite would look for its entries among all.
 create table entry (
-  actor integer not null references actor (n),
-  seq integer not null,
+  place integer primary key,
+  actor integer generated always as (place >> 32) virtual,
+  seq integer generated always as (place & 4294967295) virtual,
   at integer not null,
   recipient text not null,
   letter text,
-  body text not null,
-  primary key (actor, seq)
-) strict, without rowid;
+  body text not null
+) strict;
 
 -- Only letters from outside have ids that may come twice. Those that come one after the other are neighbours here.
 create unique index entry_letter on entry (letter, actor) where letter is not null;
