@@ -37,6 +37,7 @@ BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpo
 THIRD_PARTY: dict[str, set[str]] = {
     "providers": {"httpx2", "httpcore2", "genai_prices", "numpy", "xllamacpp"},
     "tools": {"mcp", "mcp_types", "anyio"},
+    "runtime": {"orjson"},
     "cli": {"rich"},
     "services": {"yaml"},
 }
