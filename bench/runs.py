@@ -124,8 +124,10 @@ class Bench:
         self.problems.append(f"{name}: {reason}")
 
 
-def play(bench: Bench, title: str, step: str, store: str, contestants: Sequence[tuple[str, int]]) -> Costs:
-    """Let contestants take turns with loops of some lengths."""
+def play(
+    bench: Bench, title: str, step: str, store: str, contestants: Sequence[tuple[str, int]], times: int = 1
+) -> Costs:
+    """Let contestants take turns with loops of some lengths, in so many times as many rounds."""
     report(f"{title}: starting")
     with Loops(bench.problem, limit_s=LIMIT_S) as turns:
         loops = {
@@ -134,24 +136,21 @@ def play(bench: Bench, title: str, step: str, store: str, contestants: Sequence[
             )
             for name, length in contestants
         }
-        for number in range(bench.rounds):
-            report(f"{title}: round {number + 1} of {bench.rounds}")
+        for number in range(bench.rounds * times):
+            report(f"{title}: round {number + 1} of {bench.rounds * times}")
             turns.take_turns()
     return {key: loop.cpu_us() for key, loop in loops.items()}
 
 
 def alone(bench: Bench, store: str) -> list[Figure]:
     """CPU time per iteration of one run after the other, with one kind of store."""
-    lengths = {name: (SHORT, MIDDLE, LONG) if name in OURS else (SHORT, MIDDLE) for name in NAMES}
-    contestants = [(name, length) for name in NAMES for length in lengths[name]]
-    used = play(bench, STORES[store], "play", store, contestants)
-    return [figure for length in (SHORT, MIDDLE) for figure in compared(store, length, used)] + [
-        Figure(
-            f"{STORES[store]}, iterations of {LONG} over those of {SHORT}",
-            {name: quotients(used[name, LONG], used[name, SHORT]) for name in OURS},
-            highest=GROWTH,
-        )
-    ]
+    title, figures = STORES[store], []
+    for length, times in ((SHORT, MIDDLE // SHORT), (MIDDLE, 1)):
+        used = play(bench, f"{title}, {length} iterations", "play", store, [(name, length) for name in NAMES], times)
+        figures += compared(store, length, used)
+    used = play(bench, f"{title}, growth", "play", store, [(name, length) for name in OURS for length in (SHORT, LONG)])
+    growth = {name: quotients(used[name, LONG], used[name, SHORT]) for name in OURS}
+    return [*figures, Figure(f"{title}, iterations of {LONG} over those of {SHORT}", growth, highest=GROWTH)]
 
 
 def compared(store: str, length: int, used: Costs) -> list[Figure]:
