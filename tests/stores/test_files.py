@@ -1,0 +1,180 @@
+"""Stores that an earlier version wrote are read as they were meant, and their threads go on."""
+
+import asyncio
+import gzip
+import json
+import tomllib
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.app.app import App
+from antiphon.app.debate_shelf import DebateShelf
+from antiphon.app.reading import reading
+from antiphon.app.run_records import run_record
+from antiphon.providers.models import Models
+from antiphon.providers.scripted import ScriptedModel
+from antiphon.stores.checks import check
+from antiphon.tools.kit import workspace_tools
+from antiphon.tools.workspace import Workspace
+from tests.stores.scenes import SCENES, has_status, until
+
+FOLDER = Path(__file__).parent / "files"
+NAMES = [f"{kind}-{scene}" for kind, scenes in SCENES.items() for scene in scenes]
+EXPECTED = json.loads((FOLDER / "expected.json").read_text("utf-8"))
+PATIENCE_S = 30
+
+
+@pytest.fixture
+def unpacked(tmp_path: Path) -> Callable[[str], Path]:
+    """Gives a file as it was written, to be changed."""
+
+    def unpack(name: str) -> Path:
+        path = tmp_path / "store.db"
+        path.write_bytes(gzip.decompress((FOLDER / f"{name}.db.gz").read_bytes()))
+        return path
+
+    return unpack
+
+
+def unpaced(reference: Any) -> ScriptedModel:
+    """A script that comes with the package, without its pauses."""
+    text = (files("antiphon.providers") / "scripts" / f"{reference.model}.toml").read_text("utf-8")
+    return ScriptedModel(tomllib.loads(text) | {"pace_ms": 0}, name=reference.model)
+
+
+def go_on(path: Path, main: Callable[[App, str], Awaitable[Any]]) -> Any:
+    """Open a store as today's code does, and do something with its thread."""
+
+    async def run() -> Any:
+        (path.parent / "workspace").mkdir()
+        with Workspace(path.parent / "workspace") as workspace:
+            models = Models(openers={"scripted": unpaced})
+            async with App(path, models=models, toolbox=workspace_tools(workspace)) as app:
+                async with asyncio.timeout(PATIENCE_S):
+                    library = app.threads.library
+                    (view,) = [*await library.latest(), *await library.latest(archived=True)]
+                    return await main(app, view.id)
+
+    return asyncio.run(run())
+
+
+async def facts(path: Path) -> dict[str, Any]:
+    """What a reader beside a store says of its only thread."""
+    async with reading(path) as library:
+        (view,) = [*await library.latest(), *await library.latest(archived=True)]
+        read = await library.read(view.id)
+        found: dict[str, Any] = {
+            "kind": view.kind,
+            "status": view.status,
+            "title": view.title,
+            "turns": view.turns,
+            "cost": round(view.cost_usd, 6),
+            "archived": view.archived,
+            "waiting": view.waiting,
+        }
+        if view.kind == "chat":
+            found["branches"] = {name: len(read.path(name)) for name in read.chat["branches"]}
+            found["said"] = [part.get("text", part["type"]) for one in read.path() for part in one["parts"]]
+        elif view.kind == "run":
+            record = await run_record(library.source, view.id)
+            found["agents"] = [entry["agent"] for entry in record["history"]]
+            found["outcome"] = record["outcome"] and record["outcome"]["reason"]
+        else:
+            debate = await DebateShelf(library.source).read(view.id)
+            found["rounds"] = [[said["content"] for said in one["responses"]] for one in debate["rounds"]]
+            found["winner"] = (debate["verdict"] or {}).get("winner")
+        return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_says_what_it_said_when_it_was_written(unpacked: Callable[[str], Path], name: str) -> None:
+    assert asyncio.run(facts(unpacked(name))) == EXPECTED[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_is_whole(unpacked: Callable[[str], Path], name: str) -> None:
+    assert check(unpacked(name), lambda done, total: None) == []
+
+
+@pytest.mark.parametrize("name", ["chat-pending", "chat-completed", "chat-archived"])
+def test_a_chat_takes_a_message(unpacked: Callable[[str], Path], name: str) -> None:
+    async def main(app: App, id: str) -> str:
+        receipt = await app.threads.say(id, "And now?")
+        await until(app.threads.follow(id, receipt.seq), has_status("completed"))
+        return str((await app.threads.library.read(id)).path()[-1]["role"])
+
+    assert go_on(unpacked(name), main) == "assistant"
+
+
+@pytest.mark.parametrize("name", ["chat-running", "chat-interrupted"])
+def test_a_reply_that_was_lost_is_resumed(unpacked: Callable[[str], Path], name: str) -> None:
+    async def main(app: App, id: str) -> None:
+        await until(app.threads.follow(id), has_status("interrupted"))
+        receipt = await app.threads.resume(id)
+        await until(app.threads.follow(id, receipt.seq), has_status("completed"))
+
+    go_on(unpacked(name), main)
+
+
+def test_a_permission_that_was_asked_for_expires(unpacked: Callable[[str], Path]) -> None:
+    async def main(app: App, id: str) -> Any:
+        await until(app.threads.follow(id), lambda one: one.facts.get("event") == "tools_answered")
+        return (await app.runtime.snapshot(id))["context"]["permissionExpired"]
+
+    assert go_on(unpacked("chat-waiting"), main) is True
+
+
+@pytest.mark.parametrize("name", ["run-running", "run-interrupted", "run-waiting"])
+def test_a_run_goes_on_where_it_was(unpacked: Callable[[str], Path], name: str) -> None:
+    async def main(app: App, id: str) -> Any:
+        if name == "run-waiting":
+            await until(app.runs.follow(id), lambda one: one.kind == "interrupted")
+        else:
+            await until(app.runs.follow(id), has_status("interrupted"))
+        receipt = await app.runs.resume(id)
+        happened = has_status("completed", "waiting")
+        await until(app.runs.follow(id, receipt.seq), happened)
+        while await app.runs.status(id) == "waiting":
+            receipt = await app.runs.answer(id, decision="allow", scope="thread")
+            await until(app.runs.follow(id, receipt.seq), happened)
+        return (await app.runs.read(id))["outcome"]["success"]
+
+    assert go_on(unpacked(name), main) is True
+
+
+def test_a_run_that_was_made_takes_its_task(unpacked: Callable[[str], Path]) -> None:
+    async def main(app: App, id: str) -> Any:
+        await app.runs.start(id, "Write greet.py")
+        await until(app.runs.follow(id), has_status("completed"))
+        return (await app.runs.read(id))["outcome"]["success"]
+
+    assert go_on(unpacked("run-pending"), main) is True
+
+
+@pytest.mark.parametrize("name", ["debate-pending", "debate-running", "debate-paused", "debate-interrupted"])
+def test_a_debate_goes_on_to_its_verdict(unpacked: Callable[[str], Path], name: str) -> None:
+    async def main(app: App, id: str) -> Any:
+        debates = app.debates
+        if name == "debate-pending":
+            receipt = await debates.start(id)
+        else:
+            if name != "debate-paused":
+                await until(debates.follow(id), has_status("interrupted"))
+            receipt = await debates.resume(id)
+        await until(debates.follow(id, receipt.seq), has_status("completed"))
+        return (await debates.read(id))["verdict"]["winner"]
+
+    assert go_on(unpacked(name), main) == EXPECTED["debate-completed"]["winner"]
+
+
+def test_a_debate_without_money_goes_on_once_there_is_some(unpacked: Callable[[str], Path]) -> None:
+    async def main(app: App, id: str) -> Any:
+        receipt = await app.debates.raise_limit(id, 100)
+        await until(app.debates.follow(id, receipt.seq), has_status("completed"))
+        return (await app.debates.read(id))["outcome"]
+
+    assert go_on(unpacked("debate-unpaid"), main) == "verdict"
