@@ -10,7 +10,7 @@ INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progre
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run test check lint types pyright bench conformance sim crash local clean
+.PHONY: help run test check slow lint types pyright bench conformance sim crash local clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,9 +21,12 @@ run: $(STAMP) ## talk with a model in the terminal; the first time, fetch the em
 	@$(BIN)/python -m antiphon chat
 
 test: $(STAMP) ## run the tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
-check: $(STAMP) lint types test ## lint, type-check and test
+check: $(STAMP) lint types test slow ## lint, type-check, run the tests and the slow ones
+
+slow: $(STAMP) ## run the tests that explore for long
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 # Which layers, or modules of them, a layer may import. Imports point inwards only.
@@ -57,9 +58,15 @@ def layer_of(package: Path, path: Path) -> str:
     return path.relative_to(package).parts[0].removesuffix(".py")
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Everything in a file's syntax tree; files do not change while they are looked at."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imports(path: Path) -> Iterator[str]:
     """Every imported name, also inside functions and `TYPE_CHECKING` blocks."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -96,7 +103,7 @@ def impurities(package: Path) -> list[str]:
         for name in imports(path):
             if name.split(".")[0] not in PURE_STANDARD_LIBRARY | {package.name} and name != PACKAGED_FILES:
                 problems.append(f"{path}: imports {name}")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BANNED_CALLS:
                 problems.append(f"{path}:{node.lineno}: calls {node.func.id}")
     return problems
@@ -139,7 +146,7 @@ def long_pieces(package: Path, most_lines: int, most_function_lines: int) -> lis
         text = path.read_text(encoding="utf-8")
         if text.count("\n") > most_lines:
             problems.append(f"{path}: {text.count(chr(10))} lines")
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
                 if length > most_function_lines:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.rules import layer_of, modules
+from tests.architecture.rules import layer_of, modules, nodes
 
 # Layers that know actors and no threads: their `status` is an actor's.
 ACTORS_ONLY = {"chart", "actors", "runtime", "stores"}
@@ -29,7 +29,7 @@ def status_writes(package: Path, statuses: frozenset[str]) -> list[str]:
         name = path.relative_to(package).as_posix()
         if layer_of(package, path) in ACTORS_ONLY or name == THREAD_MACHINE or name in OTHER_STATUSES:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             problems += [
                 f"{path}:{node.lineno}: writes the status {one!r}" for one in _written(node) if one in statuses
             ]

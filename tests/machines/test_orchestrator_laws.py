@@ -236,6 +236,7 @@ ENDS = {
 }
 
 
+@pytest.mark.slow
 def test_a_few_paths_take_every_transition():
     """X-11, E-19."""
     missing = None
