@@ -1,5 +1,7 @@
 # make run and make test are all a newcomer needs; both set up .venv by themselves.
 PYTHON ?= python3
+# Tests start hundreds of processes: bytecode spares each of them the compiling.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
