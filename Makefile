@@ -60,7 +60,7 @@ crash: $(STAMP) ## kill a real process 1,000 times and look for what is lost
 
 local: $(ENGINES) ## test the embedded model itself, on both of its engines (fetches it the first time)
 	@$(BIN)/antiphon models install local:smollm2 --quiet
-	@$(BIN)/python -m pytest -m local tests/providers/local tests/app
+	@$(BIN)/python -m pytest -m local tests/providers/local tests/agents tests/debate
 
 clean: ## remove what was installed and built
 	rm -rf $(VENV) .bench .conformance .pyright

@@ -28,7 +28,7 @@ IMPORT_GOAL_MS = 200
 IMPORTS = 7
 CROWD, WORDS, PER_SECOND = 2_000, 300, 20
 LIMIT_S = 90
-OURS = "import antiphon.providers.models"
+OURS = "import antiphon.providers.registry"
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def main() -> None:
     many = crowd(arguments.streams)
     imports = {
         "antiphon, all adapters": import_ms(sys.executable, OURS),
-        "the same with the HTTP library": import_ms(sys.executable, f"{OURS}, antiphon.providers.http"),
+        "the same with the HTTP library": import_ms(sys.executable, f"{OURS}, antiphon.providers.http.client"),
     }
     if sdk_python is not None:
         imports |= {name: import_ms(sdk_python, f"import {name}") for name in SDK_PEERS}

@@ -137,7 +137,7 @@ def pump(stream: IO[str], lines: "queue.SimpleQueue[str]") -> None:
 
 def pair(folder: Path, other: list[str] | None, time_limit_s: float) -> Pair:
     """Both engines, XState from the folder it was installed in."""
-    command = other or [sys.executable, "-m", "antiphon.testing.oracle"]
+    command = other or [sys.executable, "-m", "tests.xstate.oracle"]
     paths = [str(SOURCES), os.environ.get("PYTHONPATH", "")]
     python = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONUNBUFFERED": "1"}
     node = {"NODE_PATH": str(folder / "node_modules")}

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from antiphon.actors.tasks import from_task
+from antiphon.agents.machine.orchestrator import orchestrator_machine
 from antiphon.chart.machine import Machine
-from antiphon.machines.orchestrator import orchestrator_machine
 from duets.hosted import perform_on
 from duets.script import AGENTS, TASK, Stage, decision, perform, words
 

@@ -7,11 +7,11 @@ from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 from antiphon import create_actor, to_awaitable
-from antiphon.app.app import App
-from antiphon.app.composition import process
-from antiphon.app.runs import compose_run
+from antiphon.agents.service import compose_run
+from antiphon.app import App
+from antiphon.composition import process
 from antiphon.providers.base import Delta, Done, Model, Request, TextDelta
-from antiphon.providers.models import Models
+from antiphon.providers.registry import Models
 from antiphon.stores.memory import MemoryStore
 from duets.functions import team
 from duets.hosted import said

@@ -12,7 +12,7 @@ from time import monotonic, process_time
 from antiphon.messages import user
 from antiphon.providers.base import Provider, Request, TextDelta, Timeouts
 from antiphon.providers.keys import Keys
-from antiphon.providers.models import Models
+from antiphon.providers.registry import Models
 
 REQUEST = Request((user("Hello"),))
 PATIENT = Timeouts(60_000, 60_000, 60_000)

@@ -8,7 +8,7 @@ from pathlib import Path
 from antiphon.messages import user
 from antiphon.providers.base import Request, TextDelta
 from antiphon.providers.keys import Keys
-from antiphon.providers.models import Models
+from antiphon.providers.registry import Models
 from antiphon.providers.reply import Reply
 from relays.turns import take_turns
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-from antiphon.app.app import App
-from antiphon.providers.models import Models
+from antiphon.app import App
+from antiphon.providers.registry import Models
 from antiphon.runtime import tasks
 from antiphon.runtime.records import Commit, Letter
 from antiphon.stores.sqlite import SqliteStore

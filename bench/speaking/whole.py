@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 
-from antiphon.app.app import App
-from antiphon.providers.models import Models
+from antiphon.app import App
+from antiphon.providers.registry import Models
 from speaking.model import Bench
 
 

@@ -3,18 +3,15 @@
 // Actors that a composition would provide are recorders: they keep their input and what they hear.
 // Needs `xstate` where Node looks for it.
 const { readFileSync } = require("fs");
-const { join } = require("path");
 const { assign, createActor, createMachine, SimulatedClock, spawnChild } = require("xstate");
+const { chartOf } = require("./charts.cjs");
 const recorded = require("./recorded.cjs");
 
-const CHARTS = join(__dirname, "..", "..", "src", "antiphon", "machines");
 const machines = new Map();
 const recorder = createMachine({
   context: ({ input }) => ({ input: input ?? null, heard: [] }),
   on: { "*": { actions: assign(({ context, event }) => ({ heard: [...context.heard, event] })) } },
 });
-
-const chartOf = (name) => JSON.parse(readFileSync(join(CHARTS, `${name}.json`), "utf8"));
 
 function machineOf(name) {
   if (!machines.has(name)) {

@@ -43,31 +43,31 @@ from antiphon.chart.transition import (
 from antiphon.chart.values import matches_state
 
 if TYPE_CHECKING:
-    from antiphon.chart.coverage import TransitionPaths, get_transition_paths
-    from antiphon.chart.graph import ExplorationError, get_adjacency
-    from antiphon.chart.mermaid import to_mermaid
-    from antiphon.chart.paths import Path, get_paths_from_events, get_shortest_paths, get_simple_paths
-    from antiphon.chart.play import Trace, play
-    from antiphon.chart.reachability import reachable_states, unreachable_states
-    from antiphon.chart.schema import CHART_SCHEMA
+    from antiphon.chart.explore.coverage import TransitionPaths, get_transition_paths
+    from antiphon.chart.explore.graph import ExplorationError, get_adjacency
+    from antiphon.chart.explore.mermaid import to_mermaid
+    from antiphon.chart.explore.paths import Path, get_paths_from_events, get_shortest_paths, get_simple_paths
+    from antiphon.chart.explore.play import Trace, play
+    from antiphon.chart.explore.reachability import reachable_states, unreachable_states
+    from antiphon.chart.explore.schema import CHART_SCHEMA
 
 # Tools for looking at charts are loaded when they are first asked for: a program that only runs machines
 # should not wait for them.
 _TOOLS = {
-    "to_mermaid": "antiphon.chart.mermaid",
-    "CHART_SCHEMA": "antiphon.chart.schema",
-    "play": "antiphon.chart.play",
-    "Trace": "antiphon.chart.play",
-    "get_adjacency": "antiphon.chart.graph",
-    "ExplorationError": "antiphon.chart.graph",
-    "get_shortest_paths": "antiphon.chart.paths",
-    "get_simple_paths": "antiphon.chart.paths",
-    "get_paths_from_events": "antiphon.chart.paths",
-    "Path": "antiphon.chart.paths",
-    "get_transition_paths": "antiphon.chart.coverage",
-    "TransitionPaths": "antiphon.chart.coverage",
-    "reachable_states": "antiphon.chart.reachability",
-    "unreachable_states": "antiphon.chart.reachability",
+    "to_mermaid": "antiphon.chart.explore.mermaid",
+    "CHART_SCHEMA": "antiphon.chart.explore.schema",
+    "play": "antiphon.chart.explore.play",
+    "Trace": "antiphon.chart.explore.play",
+    "get_adjacency": "antiphon.chart.explore.graph",
+    "ExplorationError": "antiphon.chart.explore.graph",
+    "get_shortest_paths": "antiphon.chart.explore.paths",
+    "get_simple_paths": "antiphon.chart.explore.paths",
+    "get_paths_from_events": "antiphon.chart.explore.paths",
+    "Path": "antiphon.chart.explore.paths",
+    "get_transition_paths": "antiphon.chart.explore.coverage",
+    "TransitionPaths": "antiphon.chart.explore.coverage",
+    "reachable_states": "antiphon.chart.explore.reachability",
+    "unreachable_states": "antiphon.chart.explore.reachability",
 }
 
 __all__ = [

@@ -13,12 +13,12 @@ from tests.architecture.rules import layer_of, modules, nodes
 
 # Layers that know actors and no threads: their `status` is an actor's.
 ACTORS_ONLY = {"chart", "actors", "runtime", "stores"}
-THREAD_MACHINE = "machines/thread.py"
+THREAD_MACHINE = "threads/machine/thread.py"
 # Modules in which `status` is a third word, and which one.
 OTHER_STATUSES: dict[str, str] = {
-    "machines/streaming_reply.py": "of a tool in a reply: running, complete, error",
-    "machines/orchestration/plan.py": "of a plan and its steps: pending, in_progress, complete, failed, skipped",
-    "services/buffered_stream.py": "of a tool in a reply: running, complete, error",
+    "threads/machine/streaming_reply.py": "of a tool in a reply: running, complete, error",
+    "agents/machine/plan.py": "of a plan and its steps: pending, in_progress, complete, failed, skipped",
+    "chat/buffered_stream.py": "of a tool in a reply: running, complete, error",
 }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from antiphon.machines.thread import STATUSES
+from antiphon.threads.machine.thread import STATUSES
 from tests.architecture.statuses import OTHER_STATUSES, status_writes
 from tests.architecture.test_rules import PACKAGE, tree
 
@@ -30,7 +30,9 @@ def test_every_exception_still_exists():
         "print(status := 'running')",
     ],
 )
-@pytest.mark.parametrize("module", ["services/runner.py", "server/routes.py", "cli/chat.py", "machines/flow.py"])
+@pytest.mark.parametrize(
+    "module", ["chat/service.py", "server/routes.py", "cli/chat/client.py", "chat/machine/flow.py"]
+)
 def test_a_written_status_is_noticed(tmp_path, module, line):
     """S3-01."""
     assert status_writes(tree(tmp_path, {module: line}), frozenset(STATUSES))
@@ -48,10 +50,12 @@ def test_a_written_status_is_noticed(tmp_path, module, line):
     ],
 )
 def test_reading_a_status_and_asking_the_machine_for_one_are_allowed(tmp_path, line):
-    assert status_writes(tree(tmp_path, {"services/runner.py": line}), frozenset(STATUSES)) == []
+    assert status_writes(tree(tmp_path, {"chat/service.py": line}), frozenset(STATUSES)) == []
 
 
 def test_below_threads_a_status_is_an_actors(tmp_path):
-    package = tree(tmp_path, {"actors/actor.py": "self.status = 'stopped'", "machines/thread.py": "status = 'failed'"})
+    package = tree(
+        tmp_path, {"actors/actor.py": "self.status = 'stopped'", "threads/machine/thread.py": "status = 'failed'"}
+    )
 
     assert status_writes(package, frozenset(STATUSES)) == []

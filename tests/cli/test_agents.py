@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from antiphon.cli import team
 from antiphon.cli.main import main
+from antiphon.cli.run import agents as team
 
 NAMES = ["developer", "planner", "researcher", "reviewer", "tester"]
 

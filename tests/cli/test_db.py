@@ -5,7 +5,6 @@ import io
 import json
 import re
 import sqlite3
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +15,9 @@ from antiphon.stores import maintenance
 from antiphon.stores.checks import check
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.facts import contents
-from antiphon.testing.stores.samples import VALUES, birth, letter, newborn, step, steps, task
+from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_samples import VALUES, birth, letter, newborn, step, steps, task
+from tests.paths import DOCS
 from tests.stores.old_files import old_file
 from tests.stores.opened import use
 from tests.stores.processes import owner, running
@@ -447,7 +447,7 @@ def test_the_store_is_where_the_environment_says(path, tmp_path, monkeypatch, ca
 
 
 def test_every_command_and_every_error_of_a_store_is_in_the_manual():
-    manual = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+    manual = (DOCS / "operations.md").read_text(encoding="utf-8")
     (commands,) = (action for action in parser()._actions if action.choices)
 
     assert [name for name in commands.choices if f"| `{name}" not in manual] == []
@@ -464,7 +464,7 @@ def test_a_file_that_is_no_store_is_said_to_be_none(db, tmp_path):
 
 
 def test_long_work_tells_how_far_it_has_come(db, path, monkeypatch):
-    monkeypatch.setattr("antiphon.cli.progress.LONG", 1)
+    monkeypatch.setattr("antiphon.cli.render.progress.LONG", 1)
     monkeypatch.setattr("antiphon.stores.checks.STEP", 2)
 
     assert db("check")[2].splitlines()[-1] == "checking: 100 %"

@@ -7,8 +7,8 @@ import pytest
 
 from antiphon.cli.main import main
 from antiphon.stores.ownership import Ownership
-from tests.app.stage import script
-from tests.cli.debate_scripts import TOPIC, debaters, prices
+from tests.fixtures.chats import script
+from tests.fixtures.debate_scripts import TOPIC, debaters, prices
 
 
 @pytest.fixture(autouse=True)

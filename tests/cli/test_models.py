@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -10,6 +9,7 @@ from antiphon.cli import models
 from antiphon.cli.models import main, parser
 from antiphon.providers.local import weights as known
 from antiphon.providers.local.engine import KINDS
+from tests.paths import DOCS
 from tests.providers.local.tiny import CONTENT, weights, wheel
 
 VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "MISTRAL_API_KEY")
@@ -148,7 +148,7 @@ def test_an_interruption_is_said(capsys, tiny, monkeypatch):
 
 
 def test_every_command_and_setting_has_its_line_in_the_docs():
-    page = (Path(__file__).parents[2] / "docs" / "local-model.md").read_text(encoding="utf-8")
+    page = (DOCS / "local-model.md").read_text(encoding="utf-8")
     commands = re.findall(r"\n    (\w+) ", parser().format_help())
 
     assert commands == ["list", "install", "remove"]

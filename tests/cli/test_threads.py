@@ -7,14 +7,14 @@ import sqlite3
 
 import pytest
 
-from antiphon.app.app import App
+from antiphon.app import App
 from antiphon.cli.main import main
 from antiphon.runtime.errors import StoreError
 from antiphon.stores.maintenance import remove
 from antiphon.stores.ownership import Ownership
-from tests.app.stage import script
-from tests.app.workshop import says, team
-from tests.app.workshop import script as team_script
+from tests.fixtures.chats import script
+from tests.fixtures.scripted_team import says, team
+from tests.fixtures.scripted_team import script as team_script
 
 
 @pytest.fixture(autouse=True)

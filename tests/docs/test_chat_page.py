@@ -2,18 +2,19 @@
 
 import argparse
 import re
-from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from antiphon.app.happenings import Kind
-from antiphon.cli import chat, threads
-from antiphon.cli.choice import DEFAULTS, LOCAL, SCRIPTED
-from antiphon.cli.commands import COMMANDS
-from antiphon.machines.permission_rules import MODES
+from antiphon.chat.activity import Kind
+from antiphon.cli import threads
+from antiphon.cli.chat import command as chat
+from antiphon.cli.chat.slash_commands import COMMANDS
+from antiphon.cli.default_model import DEFAULTS, LOCAL, SCRIPTED
+from antiphon.threads.machine.permission_rules import MODES
+from tests.paths import DOCS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "chat.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "chat.md").read_text(encoding="utf-8")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 
 

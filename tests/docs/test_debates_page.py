@@ -4,19 +4,21 @@ import argparse
 import json
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
-from antiphon.app.debate_happenings import KINDS
-from antiphon.cli import debate_options, debates, moderator
-from antiphon.cli.debate_options import settings, told_wrong
+from antiphon.cli import debates
+from antiphon.cli.debate import controller as moderator
+from antiphon.cli.debate import options as debate_options
+from antiphon.cli.debate.options import settings, told_wrong
 from antiphon.cli.main import main
-from antiphon.machines.debating.config import InvalidConfig, complete
-from antiphon.machines.debating.formats import FORMATS
-from tests.cli.debate_scripts import debaters
+from antiphon.debate.activity import KINDS
+from antiphon.debate.machine.config import InvalidConfig, complete
+from antiphon.debate.machine.formats import FORMATS
+from tests.fixtures.debate_scripts import debaters
+from tests.paths import DOCS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "debates.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "debates.md").read_text(encoding="utf-8")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 TOLD = {word for row in ROWS for word in re.findall(r"`([^`]*)`", row.split(" | ")[0])}
 BLOCKS = re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

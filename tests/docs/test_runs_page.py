@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.cli import agents, run, runs
-from antiphon.cli.approvals import QUESTION
-from antiphon.cli.board import MARKS
-from antiphon.machines.charts import load_chart
-from antiphon.machines.orchestration import reports
-from antiphon.machines.permission_rules import MODES
-from antiphon.services.consent import TIMEOUT_MS
+from antiphon.agents.machine import reports
+from antiphon.cli import agents, runs
+from antiphon.cli.permission_prompt import QUESTION
+from antiphon.cli.run import command as run
+from antiphon.cli.run.dashboard import MARKS
+from antiphon.threads.consent import TIMEOUT_MS
+from antiphon.threads.machine.permission_rules import MODES
+from tests.fixtures.charts import load_chart
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "runs.md").read_text(encoding="utf-8")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 
@@ -46,7 +47,7 @@ def test_the_help_has_examples_that_can_be_parsed(module):
 
 def test_every_kind_of_happening_has_its_line():
     source = Path(reports.__file__).read_text("utf-8")
-    orchestrator = (ROOT / "src" / "antiphon" / "machines" / "orchestrator.py").read_text("utf-8")
+    orchestrator = Path(reports.__file__).with_name("orchestrator.py").read_text("utf-8")
     kinds = set(re.findall(r'line\(\s*"(\w+)"', source + orchestrator))
     kinds |= set(re.findall(r'"type": "([a-z_]+)"', source + orchestrator)) - {"silent"}
     kinds |= {"text", "thinking", "tool_ended", "status"}

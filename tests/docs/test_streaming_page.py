@@ -1,20 +1,20 @@
 """The page of the streaming machine is current: its picture, and a line for everything the machine knows."""
 
 import re
-from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
 
 from antiphon import to_mermaid
-from antiphon.machines.charts import load_chart
-from antiphon.machines.streaming import streaming_machine
-from antiphon.machines.streaming_reply import DEFAULT_SETTINGS, initial_context
-from antiphon.machines.streaming_types import StreamingEvent
-from antiphon.services import errors
-from antiphon.services.streaming_chat import StreamingChat
+from antiphon.chat.streaming_chat import StreamingChat
+from antiphon.threads import service_errors as errors
+from antiphon.threads.machine.streaming import streaming_machine
+from antiphon.threads.machine.streaming_reply import DEFAULT_SETTINGS, initial_context
+from antiphon.threads.machine.streaming_types import StreamingEvent
+from tests.fixtures.charts import load_chart
+from tests.paths import DOCS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "machines" / "streaming.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "machines" / "streaming.md").read_text(encoding="utf-8")
 TOLD = set(re.findall(r"`([\w.]+)`", "\n".join(line for line in PAGE.splitlines() if line.startswith("|"))))
 
 

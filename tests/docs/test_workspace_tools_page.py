@@ -8,18 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.risk.commands import CommandFilter
-from antiphon.tools import matching, pages, supervisor
+from antiphon.tools import html_text as pages
+from antiphon.tools import regex_worker as matching
+from antiphon.tools import supervisor
 from antiphon.tools.fetch import FetchSettings
 from antiphon.tools.files import FileLimits
 from antiphon.tools.finding import FindLimits
-from antiphon.tools.kit import workspace_tools
+from antiphon.tools.interaction_tools import TALK
 from antiphon.tools.shell import PASSED_ON, ShellSettings
-from antiphon.tools.talk import TALK
+from antiphon.tools.shell_syntax import CommandFilter
 from antiphon.tools.toolboxes import Allowance
 from antiphon.tools.workspace import Workspace
+from antiphon.tools.workspace_tools import workspace_tools
+from tests.paths import DOCS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "workspace-tools.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "workspace-tools.md").read_text(encoding="utf-8")
 
 
 def table(name):

@@ -13,7 +13,7 @@ from antiphon import SimulatedClock, create_actor
 from antiphon.chart.machine import Machine
 from antiphon.chart.names import Implementations
 from antiphon.chart.tables import LIMIT
-from antiphon.testing.forms import Forms
+from tests.xstate.forms import Forms
 
 SPECS = Path(__file__).parents[1] / "xstate" / "specs.jsonl.gz"
 COUNT = 2000

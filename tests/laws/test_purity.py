@@ -6,8 +6,8 @@ from hypothesis import given
 from antiphon import initial_transition, transition
 from antiphon.chart.effects import Call, Emit
 from antiphon.chart.errors import EngineError
-from antiphon.testing.expressions import clone
 from tests.laws.charts import Play, events, law, specs, standing
+from tests.xstate.expressions import clone
 
 
 def predicted(snapshot, effects):

@@ -7,8 +7,8 @@ import pytest
 
 from antiphon.providers.base import TextDelta
 from antiphon.providers.reply import Reply
-from tests.providers.matrix import GRACE
-from tests.providers.stand import FORMATS, HELLO, run, stand
+from tests.fixtures.matrix import GRACE
+from tests.fixtures.providers import FORMATS, HELLO, run, stand
 
 
 async def read_some(provider, reply, count):

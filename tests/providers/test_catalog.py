@@ -10,7 +10,7 @@ from antiphon.providers.catalog import ollama_models, rows
 from antiphon.providers.keys import Keys
 from antiphon.providers.local.weights import SMOLLM2, file_of
 from antiphon.providers.references import parse
-from tests.providers.stand import CANARY, NOWHERE, run
+from tests.fixtures.providers import CANARY, NOWHERE, run
 
 
 def catalog(environment=None, local=None, **settings):

@@ -3,8 +3,8 @@
 from contextlib import asynccontextmanager
 
 from antiphon.providers.scripted import ScriptedModel
-from antiphon.testing.provider_contract import ProviderContract
-from tests.providers.stand import stand
+from antiphon.testing.contracts.providers import ProviderContract
+from tests.fixtures.providers import stand
 
 SCENES = {
     "ok": {

@@ -5,10 +5,10 @@ import pytest
 from antiphon.messages import Image, Message, ToolResult, system, tool, user
 from antiphon.providers.base import OutputSchema, Request, Timeouts, Tool
 from antiphon.providers.keys import Keys
-from antiphon.providers.models import Models
+from antiphon.providers.registry import Models
 from antiphon.providers.reply import collect
 from antiphon.testing.fake_llm.scenarios import SIGNATURE
-from tests.providers.stand import FORMATS, HELLO, NOWHERE, read, run, stand
+from tests.fixtures.providers import FORMATS, HELLO, NOWHERE, read, run, stand
 
 TOOL = Tool("get_weather", "The weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 PICTURE = Image("image/png", "aGk=")

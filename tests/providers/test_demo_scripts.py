@@ -4,17 +4,17 @@ import json
 import re
 import tomllib
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
 from antiphon.messages import Thinking, ToolResult, assistant, system, tool, user
 from antiphon.providers.base import Request
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.models import Models
+from antiphon.providers.registry import Models
 from antiphon.providers.reply import collect
 from antiphon.providers.scripted import PATTERNS, STEPS, ScriptedModel, script_names
-from tests.providers.stand import run
+from tests.fixtures.providers import run
+from tests.paths import DOCS
 
 AGENTS = ("planner", "developer", "reviewer")
 CRITERIA = {"argument", "evidence", "rebuttal", "clarity"}
@@ -50,7 +50,7 @@ def test_there_is_a_script_for_each_kind_of_conversation():
 
 
 def test_every_script_pattern_and_step_is_documented():
-    page = (Path(__file__).parents[2] / "docs" / "providers.md").read_text("utf-8")
+    page = (DOCS / "providers.md").read_text("utf-8")
 
     assert [name for name in script_names() if f"| `scripted:{name}` |" not in page] == []
     assert [key for key in (*PATTERNS, *STEPS, "pace_ms", "times") if f"| `{key}` |" not in page] == []

@@ -2,14 +2,14 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from antiphon.providers.errors import BY_KIND, RECOVERABLE, Code, ProviderError
-from antiphon.providers.faults import fault_error, retry_after, status_error
+from antiphon.providers.formats.error_bodies import fault_error, retry_after, status_error
+from tests.paths import DOCS
 
-PAGE = Path(__file__).parents[2] / "docs" / "providers.md"
+PAGE = DOCS / "providers.md"
 
 TOLD = [
     (429, {"error": {"type": "rate_limit_error", "message": "slow down"}}, Code.RATE_LIMITED),

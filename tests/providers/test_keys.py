@@ -8,7 +8,7 @@ import pytest
 
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.keys import Keys, Secret
-from tests.providers.stand import CANARY, NOWHERE
+from tests.fixtures.providers import CANARY, NOWHERE
 
 
 def keys_file(folder, text, mode=0o600):

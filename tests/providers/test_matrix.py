@@ -3,8 +3,8 @@
 import pytest
 
 from antiphon.testing.fake_llm import SCENARIOS
-from tests.providers.matrix import EXPECTED, play
-from tests.providers.stand import FORMATS, run
+from tests.fixtures.matrix import EXPECTED, play
+from tests.fixtures.providers import FORMATS, run
 
 
 @pytest.mark.parametrize("scenario", EXPECTED)

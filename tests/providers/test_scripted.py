@@ -8,10 +8,10 @@ from antiphon.actors.clock import SimulatedClock
 from antiphon.messages import ToolResult, Usage, assistant, system, tool, user
 from antiphon.providers.base import Request, SignatureDelta, TextDelta, ThinkingDelta, ToolStart, UsageDelta
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.models import Models
+from antiphon.providers.registry import Models
 from antiphon.providers.reply import collect
 from antiphon.providers.scripted import ScriptedModel
-from tests.providers.stand import Outcome, read, run, until
+from tests.fixtures.providers import Outcome, read, run, until
 
 
 def said(*texts):

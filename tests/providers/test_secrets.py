@@ -7,10 +7,10 @@ import pytest
 
 from antiphon.providers.catalog import rows
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.http import HttpCarrier
+from antiphon.providers.http.client import HttpCarrier
 from antiphon.providers.keys import Keys
 from antiphon.testing.recorder import Recorder
-from tests.providers.stand import CANARY, ENVIRONMENT, FORMATS, HELLO, NOWHERE, run, stand
+from tests.fixtures.providers import CANARY, ENVIRONMENT, FORMATS, HELLO, NOWHERE, run, stand
 
 SCENARIOS = ("ok", "401", "429", "500", "drop", "eof", "garbage", "overload", "html", "302")
 

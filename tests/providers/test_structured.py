@@ -8,7 +8,7 @@ from antiphon.providers.base import OutputSchema, Request
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.scripted import ScriptedModel
 from antiphon.providers.structured import ask
-from tests.providers.stand import FORMATS, run, stand
+from tests.fixtures.providers import FORMATS, run, stand
 
 VERDICT = OutputSchema(
     {

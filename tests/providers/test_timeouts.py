@@ -7,8 +7,8 @@ import pytest
 from antiphon.actors.clock import SimulatedClock
 from antiphon.providers.base import TextDelta, Timeouts
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.watch import Watch
-from tests.providers.stand import HELLO, TIMEOUTS, Outcome, read, run, stand, until
+from antiphon.providers.http.idle_timer import Watch
+from tests.fixtures.providers import HELLO, TIMEOUTS, Outcome, read, run, stand, until
 
 
 def test_time_passes_without_harm_before_each_limit():

@@ -7,7 +7,7 @@ from antiphon import create_machine
 from antiphon.runtime.feed import PAGE, RECENT
 from antiphon.runtime.records import Entry
 from antiphon.stores.memory import MemoryStore
-from tests.runtime.world import runtime, simulate
+from tests.fixtures.runtime import runtime, simulate
 
 PINGED = create_machine({"id": "pinged", "on": {"PING": {}}})
 

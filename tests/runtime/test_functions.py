@@ -10,7 +10,7 @@ from antiphon import assign, create_machine, from_task
 from antiphon.runtime.errors import Quarantined, StoreError, Unstorable
 from antiphon.runtime.runtime import BATCH_LETTERS
 from antiphon.stores.memory import MemoryStore
-from tests.runtime.world import crash, runtime, simulate
+from tests.fixtures.runtime import crash, runtime, simulate
 
 
 class WatchedStore(MemoryStore):

@@ -7,7 +7,7 @@ import pytest
 from antiphon import assign, create_machine
 from antiphon.runtime.errors import Failed, NotRunning, Quarantined, UnknownRoot
 from antiphon.stores.memory import MemoryStore
-from tests.runtime.world import runtime, simulate
+from tests.fixtures.runtime import runtime, simulate
 
 
 def refuse(context, event):

@@ -9,7 +9,7 @@ from antiphon import assign, create_machine
 from antiphon.runtime.errors import StoreError
 from antiphon.runtime.pipeline import Pipeline
 from antiphon.stores.memory import MemoryStore
-from tests.runtime.world import runtime, simulate
+from tests.fixtures.runtime import runtime, simulate
 
 
 class SlowDisk(MemoryStore):

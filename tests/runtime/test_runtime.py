@@ -7,7 +7,7 @@ import pytest
 from antiphon import EventError, assign, create_machine
 from antiphon.runtime.errors import InboxFull, NotRunning, Quarantined, RootExists, UnknownMachine, UnknownRoot
 from antiphon.stores.memory import MemoryStore
-from tests.runtime.world import START, chat, crash, runtime, settled, simulate
+from tests.fixtures.runtime import START, chat, crash, runtime, settled, simulate
 
 
 async def words(input, scope):

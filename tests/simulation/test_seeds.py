@@ -3,18 +3,17 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from antiphon.testing.simulation.faults import CHOICES, NONE, Faults
 from antiphon.testing.simulation.run import simulate
+from tests.paths import ROOT
 from tests.simulation.machines import MACHINES
 from tests.simulation.sqlite import RebootedStore
 from tests.simulation.traffic import check, traffic
 
 SEEDS, BLOCK = 300, 50
-ROOT = Path(__file__).parents[2]
 
 
 def run(seed, **options):

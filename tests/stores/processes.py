@@ -12,8 +12,8 @@ from antiphon.runtime.errors import RuntimeFault
 from antiphon.runtime.records import Commit
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.facts import contents
-from antiphon.testing.stores.samples import letter, newborn, steps
+from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_samples import letter, newborn, steps
 
 path = Path(sys.argv[1])
 

@@ -15,14 +15,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from antiphon.app.app import App
+from antiphon.agents.files import default_agents
+from antiphon.app import App
 from antiphon.providers.prices import Price, Prices
-from antiphon.services.agent_files import default_agents
-from antiphon.services.toolbox import tools_to_json
-from antiphon.tools.kit import workspace_tools
+from antiphon.threads.toolbox import tools_to_json
 from antiphon.tools.workspace import Workspace
-from tests.app.debate_stage import CONFIG, PRICES
-from tests.app.stage import Clerk
+from antiphon.tools.workspace_tools import workspace_tools
+from tests.fixtures.chats import Clerk
+from tests.fixtures.debates import CONFIG, PRICES
 
 CHAT, RUN, DEBATE = "chat", "run", "debate"
 SCENES = {

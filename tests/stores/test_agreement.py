@@ -11,8 +11,8 @@ from antiphon.runtime.errors import RuntimeFault
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Task
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.facts import contents
-from antiphon.testing.stores.samples import letter, newborn, task
+from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_samples import letter, newborn, task
 
 ROOTS = ["a", "a", "a", "b", "b", "ç"]
 IDS = ["", "1", "2", "x/3"]

@@ -2,7 +2,7 @@
 
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.store_contract import StoreContract
+from antiphon.testing.contracts.stores import StoreContract
 
 
 class TestMemory(StoreContract):

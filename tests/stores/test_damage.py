@@ -13,8 +13,8 @@ from antiphon.runtime.errors import StoreCorrupt, UnknownRoot
 from antiphon.runtime.records import Commit
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.facts import contents
-from antiphon.testing.stores.samples import letter, newborn, step, steps, task
+from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_samples import letter, newborn, step, steps, task
 
 MEMORY = Path("/dev/shm")
 HEADER, FRAME = 32, 24 + PAGE_SIZE  # of a log

@@ -9,8 +9,8 @@ import pytest
 
 from antiphon.runtime.errors import StoreError, UnknownRoot
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.facts import contents
-from antiphon.testing.stores.samples import letter, newborn, steps
+from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_samples import letter, newborn, steps
 from tests.stores.processes import run
 
 # A process may write files up to a size only: what a full disk is like, and it can be given space again.

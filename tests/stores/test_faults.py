@@ -10,8 +10,8 @@ from antiphon import assign, from_task, raise_, setup
 from antiphon.runtime.errors import RootExists, StoreError
 from antiphon.runtime.runtime import Runtime
 from antiphon.stores.memory import MemoryStore
-from antiphon.testing.faulty_store import FaultyStore
 from antiphon.testing.simulation.loop import SimulatedLoop
+from tests.fixtures.faulty_store import FaultyStore
 
 WORDS = ["one ", "two ", "three ", "four "]
 

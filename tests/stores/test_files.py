@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from antiphon.app.app import App
-from antiphon.app.debate_shelf import DebateShelf
-from antiphon.app.reading import reading
-from antiphon.app.run_records import run_record
-from antiphon.providers.models import Models
+from antiphon.agents.record import run_record
+from antiphon.app import App
+from antiphon.debate.library import DebateShelf
+from antiphon.providers.registry import Models
 from antiphon.providers.scripted import ScriptedModel
+from antiphon.readonly import reading
 from antiphon.stores.checks import check
-from antiphon.tools.kit import workspace_tools
 from antiphon.tools.workspace import Workspace
+from antiphon.tools.workspace_tools import workspace_tools
 from tests.stores.scenes import SCENES, has_status, until
 
 FOLDER = Path(__file__).parent / "files"

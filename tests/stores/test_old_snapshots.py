@@ -13,7 +13,7 @@ from antiphon.runtime.runtime import Runtime
 from antiphon.stores.archive import export, restore
 from antiphon.stores.checks import check
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.facts import contents
+from antiphon.testing.contracts.store_facts import contents
 from tests.stores.old_files import old_file
 from tests.stores.opened import use
 from tests.stores.processes import run

@@ -11,7 +11,7 @@ from antiphon.runtime.records import Task
 from antiphon.stores.archive import export, restore
 from antiphon.stores.checks import check
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.samples import task
+from antiphon.testing.contracts.store_samples import task
 from tests.stores.old_files import TASKS, old_file
 from tests.stores.opened import use
 

@@ -11,7 +11,7 @@ from antiphon.runtime.errors import StoreError
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Task
 from antiphon.stores.queries import migrations
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.samples import letter, newborn
+from antiphon.testing.contracts.store_samples import letter, newborn
 from tests.stores.old_files import old_file
 from tests.stores.processes import run
 

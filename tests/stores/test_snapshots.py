@@ -12,7 +12,7 @@ from antiphon.runtime.records import Commit, Entry
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.tree import MIGRATED
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.samples import birth, newborn, step, steps
+from antiphon.testing.contracts.store_samples import birth, newborn, step, steps
 
 DAMAGE = ['\'{"value":"o\'', "''", "cast(x'7b22ff22' as text)"]
 

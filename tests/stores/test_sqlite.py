@@ -15,8 +15,8 @@ from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.queries import queries
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.facts import contents
-from antiphon.testing.stores.samples import letter, newborn, step, steps, task
+from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_samples import letter, newborn, step, steps, task
 from tests.stores.opened import use
 from tests.stores.processes import owner
 

@@ -10,7 +10,7 @@ import pytest
 
 from antiphon.stores import sqlite
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.stores.samples import newborn, steps
+from antiphon.testing.contracts.store_samples import newborn, steps
 from tests.stores.opened import use
 
 

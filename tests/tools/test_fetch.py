@@ -12,8 +12,8 @@ from antiphon.messages import ToolCall
 from antiphon.tools.addresses import ALSO_REFUSED, checked_addresses, public_only
 from antiphon.tools.errors import Refused
 from antiphon.tools.fetch import FetchSettings, fetch_instrument, fetch_text
-from antiphon.tools.instruments import Instruments
-from tests.tools.stand import run
+from antiphon.tools.functions import Instruments
+from tests.fixtures.mcp_tools import run
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from antiphon.messages import ToolCall
 from antiphon.tools.files import FileLimits
 from antiphon.tools.finding import FindLimits, fits
-from tests.tools.workbench import Workbench
+from tests.fixtures.workspace_tools import Workbench
 
 SMALL = FileLimits(most_file_bytes=1_000, most_characters=100, most_lines=5, most_written_bytes=1_000)
 

@@ -14,8 +14,8 @@ from antiphon.messages import Image, ToolCall, ToolResult
 from antiphon.tools.errors import NotInstalled
 from antiphon.tools.mcp import process
 from antiphon.tools.mcp.config import CommandServer, Limits
-from tests.tools.serving import PIXEL
-from tests.tools.stand import CANARY, PATIENT, QUICK, ask, call, run, server, toolbox, until, words
+from tests.fixtures.mcp_server import PIXEL
+from tests.fixtures.mcp_tools import CANARY, PATIENT, QUICK, ask, call, run, server, toolbox, until, words
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """A configuration of MCP servers is checked when it is read, and can be shown to anyone."""
 
-from pathlib import Path
-
 import pytest
 
 from antiphon.tools.errors import ConfigError
@@ -14,9 +12,10 @@ from antiphon.tools.mcp.config import (
     load_servers,
     servers_of,
 )
-from tests.tools.stand import CANARY
+from tests.fixtures.mcp_tools import CANARY
+from tests.paths import DOCS
 
-PAGE = Path(__file__).parents[2] / "docs" / "mcp.md"
+PAGE = DOCS / "mcp.md"
 GOOD = """
 [servers.files]
 command = "mcp-files"

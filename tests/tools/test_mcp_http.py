@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from antiphon.tools.mcp.config import AddressServer, Limits
-from tests.tools.stand import CANARY, PROGRAM, ask, run, toolbox, until, words
+from tests.fixtures.mcp_tools import CANARY, PROGRAM, ask, run, toolbox, until, words
 
 LIMITS = Limits(start_ms=20_000, call_ms=20_000)
 

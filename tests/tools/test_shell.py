@@ -12,8 +12,8 @@ import pytest
 
 from antiphon.messages import ToolCall
 from antiphon.tools.shell import Kept, ShellSettings, run_command
-from tests.tools.stand import run
-from tests.tools.workbench import CANARY, OURS, Workbench
+from tests.fixtures.mcp_tools import run
+from tests.fixtures.workspace_tools import CANARY, OURS, Workbench
 
 QUICK = ShellSettings(grace_ms=200, most_processes=20, most_characters=1_000, most_output_bytes=1_000_000, cpu_s=2)
 

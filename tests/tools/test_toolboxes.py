@@ -6,15 +6,15 @@ import pytest
 
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
-from antiphon.risk.commands import CommandFilter
-from antiphon.services.toolbox import NoTools, Toolbox
+from antiphon.threads.toolbox import NoTools, Toolbox
 from antiphon.tools.arguments import arguments_of
 from antiphon.tools.errors import NameTaken, Refused
-from antiphon.tools.kit import workspace_tools
-from antiphon.tools.talk import ASK_USER, TALK, UPDATE_PLAN
+from antiphon.tools.interaction_tools import ASK_USER, TALK, UPDATE_PLAN
+from antiphon.tools.shell_syntax import CommandFilter
 from antiphon.tools.toolboxes import Allowance, Bundle, Restricted
 from antiphon.tools.workspace import Workspace
-from tests.tools.stand import run
+from antiphon.tools.workspace_tools import workspace_tools
+from tests.fixtures.mcp_tools import run
 
 
 class Echo:

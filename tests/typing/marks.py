@@ -7,7 +7,8 @@
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.paths import ROOT
+
 PAGE = ROOT / "docs" / "types.md"
 PROGRAMS = sorted(path for path in (Path(__file__).parent / "cases").glob("*.py") if path.stem != "__init__")
 CASES = [*PROGRAMS, PAGE]

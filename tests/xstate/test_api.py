@@ -38,11 +38,12 @@ from antiphon import (
 from antiphon.actors.errors import NotRoot, WaitError
 from antiphon.chart.errors import ChartError, EngineError, EventError, SnapshotError
 from antiphon.chart.values import path_to_state_value
+from tests.paths import DOCS
 
 FLAT = {"initial": "a", "states": {"a": {"on": {"E": "b"}}, "b": {"on": {"E": "a"}}}}
 ENDING = {"initial": "a", "states": {"a": {"on": {"F": "f"}}, "f": {"type": "final"}}}
 SAVED = {"status": "active", "value": "a", "context": {}, "children": {}, "historyValue": {}}
-PAGE = Path(__file__).parents[2] / "docs" / "xstate-api.md"
+PAGE = DOCS / "xstate-api.md"
 
 
 def fail(message):

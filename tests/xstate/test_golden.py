@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.testing.oracle import answer
 from tests.xstate.difference import first_difference
+from tests.xstate.oracle import answer
 
 CASES = json.loads(gzip.decompress((Path(__file__).parent / "golden.json.gz").read_bytes()))["cases"]
 

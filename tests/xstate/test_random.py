@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.testing.oracle import answer
 from tests.xstate.difference import first_difference
+from tests.xstate.oracle import answer
 
 HERE, BLOCK, COUNT = Path(__file__).parent, 100, 2000
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.cells import clip, harmless, harmless_lines
-from antiphon.cli.serving import Misuse
-from antiphon.cli.team import FOLDER, default_team, shipped_files, team_in
-from antiphon.cli.views import write
-from antiphon.services.errors import ServiceError
+from antiphon.cli.background_app import Misuse
+from antiphon.cli.render.plain import write
+from antiphon.cli.render.text_width import clip, harmless, harmless_lines
+from antiphon.cli.run.agents import FOLDER, default_team, shipped_files, team_in
+from antiphon.threads.service_errors import ServiceError
 
 DONE, FAILED, MISUSED = 0, 1, 2
 MOST_USE = 90

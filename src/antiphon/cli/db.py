@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
-from antiphon.cli.cells import harmless
-from antiphon.cli.progress import Progress
-from antiphon.cli.quantities import moment, size
+from antiphon.cli.render.progress import Progress
+from antiphon.cli.render.text_width import harmless
+from antiphon.cli.render.units import moment, size
 from antiphon.runtime.errors import RuntimeFault, StoreError
 from antiphon.stores import archive, maintenance
 from antiphon.stores.access import whole

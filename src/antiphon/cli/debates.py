@@ -4,14 +4,14 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from antiphon.app.debate_shelf import CHILD, DebateShelf, DebateView
-from antiphon.app.library import Library
 from antiphon.cli import records
-from antiphon.cli.cells import clip, harmless
-from antiphon.cli.debate_words import money, rounds_told
+from antiphon.cli.debate.format import money, rounds_told
 from antiphon.cli.exports import DEBATE_FORMATS
-from antiphon.cli.found import one_debate
-from antiphon.cli.quantities import moment
+from antiphon.cli.lookup import one_debate
+from antiphon.cli.render.text_width import clip, harmless
+from antiphon.cli.render.units import moment
+from antiphon.debate.library import CHILD, DebateShelf, DebateView
+from antiphon.threads.library import Library
 
 MOST_TOPIC = 60
 EXAMPLES = """examples:

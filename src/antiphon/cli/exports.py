@@ -4,10 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from antiphon.app import archives, debate_exports, pages, transcripts
-from antiphon.app.errors import Refused
-from antiphon.app.views import Talk
+from antiphon.chat import archive as archives
+from antiphon.chat import page as pages
+from antiphon.chat import transcript as transcripts
+from antiphon.debate import export as debate_exports
 from antiphon.stores.access import whole
+from antiphon.threads.errors import Refused
+from antiphon.threads.views import Talk
 
 FORMATS: Mapping[str, Callable[[Talk], str]] = {
     "md": transcripts.markdown,

@@ -4,8 +4,12 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from antiphon.cli import agents, chat, db, debate, debates, models, play, run, runs, threads
-from antiphon.cli.command import command_name, command_version
+from antiphon.cli import agents, db, debates, models, runs, threads
+from antiphon.cli.chat import command as chat
+from antiphon.cli.debate import command as debate
+from antiphon.cli.play import command as play
+from antiphon.cli.program import command_name, command_version
+from antiphon.cli.run import command as run
 
 DONE = 0
 COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {

@@ -11,9 +11,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TextIO
 
-from antiphon.cli.bar import Bar
-from antiphon.cli.cells import harmless, pad, width
-from antiphon.cli.quantities import size
+from antiphon.cli.render.bar import Bar
+from antiphon.cli.render.text_width import harmless, pad, width
+from antiphon.cli.render.units import size
 from antiphon.providers.catalog import Row, rows
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.local.engine import NOT_INSTALLED, kinds_here

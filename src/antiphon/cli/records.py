@@ -10,16 +10,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from antiphon.app.errors import AppError
-from antiphon.app.library import Library
-from antiphon.app.reading import reading
-from antiphon.cli.cells import harmless, harmless_lines
+from antiphon.cli.background_app import Misuse
 from antiphon.cli.db import default_store
 from antiphon.cli.exports import format_of, write_whole
-from antiphon.cli.found import Ambiguous
-from antiphon.cli.serving import Misuse
-from antiphon.cli.views import write
+from antiphon.cli.lookup import Ambiguous
+from antiphon.cli.render.plain import write
+from antiphon.cli.render.text_width import harmless, harmless_lines
+from antiphon.readonly import reading
 from antiphon.runtime.errors import RuntimeFault
+from antiphon.threads.errors import AppError
+from antiphon.threads.library import Library
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 Formats = Mapping[str, Callable[[Mapping[str, Any]], str]]

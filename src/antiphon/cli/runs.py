@@ -4,15 +4,15 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from antiphon.app import run_exports
-from antiphon.app.library import Library
-from antiphon.app.run_records import RUN, run_record
-from antiphon.app.views import ThreadView
+from antiphon.agents import export as run_exports
+from antiphon.agents.record import RUN, run_record
 from antiphon.cli import records
-from antiphon.cli.account import dollars
-from antiphon.cli.cells import clip, harmless
-from antiphon.cli.found import one_run
-from antiphon.cli.quantities import moment
+from antiphon.cli.chat.reply_stats import dollars
+from antiphon.cli.lookup import one_run
+from antiphon.cli.render.text_width import clip, harmless
+from antiphon.cli.render.units import moment
+from antiphon.threads.library import Library
+from antiphon.threads.views import ThreadView
 
 MOST_TASK = 50
 EXAMPLES = """examples:

@@ -10,22 +10,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from antiphon.app import transcripts
-from antiphon.app.app import App
-from antiphon.app.archives import MOST_BYTES, BadArchive, archived, parsed
-from antiphon.app.errors import AppError
-from antiphon.app.library import Library
-from antiphon.app.reading import reading
-from antiphon.app.views import ThreadView
-from antiphon.cli.account import dollars
-from antiphon.cli.cells import clip, harmless, harmless_lines
+from antiphon.app import App
+from antiphon.chat import transcript as transcripts
+from antiphon.chat.archive import MOST_BYTES, BadArchive, archived, parsed
+from antiphon.cli.chat.reply_stats import dollars
 from antiphon.cli.db import default_store
 from antiphon.cli.exports import FORMATS, format_of, write_export
-from antiphon.cli.found import Ambiguous, one_thread
-from antiphon.cli.quantities import moment
-from antiphon.cli.views import write
+from antiphon.cli.lookup import Ambiguous, one_thread
+from antiphon.cli.render.plain import write
+from antiphon.cli.render.text_width import clip, harmless, harmless_lines
+from antiphon.cli.render.units import moment
+from antiphon.readonly import reading
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.stores.maintenance import remove
+from antiphon.threads.errors import AppError
+from antiphon.threads.library import Library
+from antiphon.threads.views import ThreadView
 
 DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 MOST_TITLE = 44

@@ -8,9 +8,9 @@ from contextlib import aclosing
 from antiphon.providers.base import Delta, Model, Request, Timeouts
 from antiphon.providers.clock import LOOP_CLOCK, Clock
 from antiphon.providers.errors import Code, ProviderError
-from antiphon.providers.faults import request_id, status_error
+from antiphon.providers.formats.error_bodies import request_id, status_error
+from antiphon.providers.http.idle_timer import Watch
 from antiphon.providers.keys import KeySource, Secret
-from antiphon.providers.watch import Watch
 from antiphon.providers.wire import Answer, Call, Carrier, Wire
 
 LARGEST_ERROR_BODY = 64 * 1024

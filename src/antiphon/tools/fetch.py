@@ -14,10 +14,10 @@ from antiphon.providers.base import Tool
 from antiphon.tools.addresses import AddressRule, Resolver, checked_addresses, public_only, system_resolver
 from antiphon.tools.arguments import an_object
 from antiphon.tools.errors import Refused
-from antiphon.tools.instruments import Instrument
+from antiphon.tools.functions import Instrument
 from antiphon.tools.programs import run_program
 
-PAGES = Path(__file__).with_name("pages.py")
+PAGES = Path(__file__).with_name("html_text.py")
 PORTS = {"http": 80, "https": 443}
 REDIRECTS = (301, 302, 303, 307, 308)
 MOST_HEAD = 64 * 1024

@@ -7,7 +7,7 @@ from typing import Any
 from antiphon.providers.base import Tool
 from antiphon.tools.arguments import an_object
 from antiphon.tools.errors import Refused
-from antiphon.tools.instruments import Instrument, in_thread
+from antiphon.tools.functions import Instrument, in_thread
 from antiphon.tools.workspace import MOST_PATH, Workspace
 
 LOOKED_AT = 8_192

@@ -16,13 +16,13 @@ from antiphon.providers.base import Tool
 from antiphon.tools.arguments import an_object
 from antiphon.tools.errors import Refused
 from antiphon.tools.files import LOOKED_AT, PATH
-from antiphon.tools.instruments import Instrument, in_thread
+from antiphon.tools.functions import Instrument, in_thread
 from antiphon.tools.programs import run_program
 from antiphon.tools.workspace import VERSION_CONTROL, Workspace
 
 # Folders that hold what was fetched or built; whoever wants them names them.
 PASSED_OVER = VERSION_CONTROL | {"node_modules", "__pycache__"}
-MATCHING = Path(__file__).with_name("matching.py")
+MATCHING = Path(__file__).with_name("regex_worker.py")
 MOST_DEPTH = 64
 
 

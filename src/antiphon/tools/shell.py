@@ -16,7 +16,7 @@ from typing import Any
 from antiphon.providers.base import Tool
 from antiphon.tools.arguments import an_object
 from antiphon.tools.errors import Refused
-from antiphon.tools.instruments import Instrument
+from antiphon.tools.functions import Instrument
 from antiphon.tools.programs import to_its_end
 from antiphon.tools.workspace import Workspace
 

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
-from antiphon.risk.calls import command_in
-from antiphon.risk.commands import CommandFilter
 from antiphon.tools.errors import NameTaken
+from antiphon.tools.risk import command_in
+from antiphon.tools.shell_syntax import CommandFilter
 
 
 class Box(Protocol):

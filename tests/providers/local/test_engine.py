@@ -12,8 +12,8 @@ from antiphon.providers.base import Request, TextDelta
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.local import engine as engines
 from antiphon.providers.local.engine import KINDS, kinds_here
+from tests.fixtures.providers import read, run
 from tests.providers.local.tiny import CONTENT, ROOT, engine, kind, voice
-from tests.providers.stand import read, run
 
 
 def asked(text):

@@ -8,14 +8,14 @@ import pytest
 from antiphon.messages import Image, ToolCall, ToolResult, assistant, system, tool, user
 from antiphon.providers.base import OutputSchema, Request, Tool, UsageDelta
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.local.choices import arguments, choice, chosen, tools_left
+from antiphon.providers.local.tool_calls import arguments, choice, chosen, tools_left
 from antiphon.providers.local.wire import LONGEST_STRING, MOST_ITEMS, UNSEEN, LocalWire, bounded, turns
-from antiphon.providers.models import Models
+from antiphon.providers.registry import Models
 from antiphon.providers.reply import collect
 from antiphon.providers.structured import ask
-from antiphon.testing.provider_contract import ProviderContract
+from antiphon.testing.contracts.providers import ProviderContract
+from tests.fixtures.providers import HELLO, read, run
 from tests.providers.local.tiny import voice
-from tests.providers.stand import HELLO, read, run
 
 WEATHER = Tool("get_weather", "the weather", {"type": "object", "properties": {"city": {"type": "string"}}})
 CLOCK = Tool("get_time", "the time", {})

@@ -10,14 +10,14 @@ import pytest
 from antiphon.answers import problems
 from antiphon.messages import assistant, system, user
 from antiphon.providers.base import OutputSchema, Request, TextDelta, Tool, ToolArgs
-from antiphon.providers.http import HttpCarrier
+from antiphon.providers.http.client import HttpCarrier
 from antiphon.providers.local.engine import KINDS, Engine
 from antiphon.providers.local.model import LocalModel
 from antiphon.providers.local.weights import SMOLLM2, models_folder, verify
 from antiphon.providers.reply import collect
 from antiphon.providers.structured import ask
-from antiphon.testing.provider_contract import ProviderContract
-from tests.providers.stand import read
+from antiphon.testing.contracts.providers import ProviderContract
+from tests.fixtures.providers import read
 
 pytestmark = pytest.mark.local
 NATIVE, NUMPY = KINDS

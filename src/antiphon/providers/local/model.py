@@ -8,8 +8,8 @@ from antiphon.messages import Usage
 from antiphon.providers.base import Delta, Done, Model, Request, TextDelta, Timeouts, ToolArgs, ToolStart, UsageDelta
 from antiphon.providers.clock import LOOP_CLOCK, Clock
 from antiphon.providers.keys import Secret
-from antiphon.providers.local.choices import arguments, choice, chosen, tools_left
 from antiphon.providers.local.engine import Child, Engine
+from antiphon.providers.local.tool_calls import arguments, choice, chosen, tools_left
 from antiphon.providers.local.wire import NAME, LocalWire
 from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
 from antiphon.providers.wire import Carrier

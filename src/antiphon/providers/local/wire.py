@@ -5,8 +5,8 @@ from typing import Any
 
 from antiphon.messages import Image, Message, Text, ToolCall, ToolResult
 from antiphon.providers.base import Request
-from antiphon.providers.chunks import ChatDecoder
-from antiphon.providers.history import settled, system_messages
+from antiphon.providers.formats.chat_decoder import ChatDecoder
+from antiphon.providers.formats.history import settled, system_messages
 
 NAME = "local"
 MAX_TOKENS = 512

@@ -20,12 +20,12 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from antiphon.messages import Text
 from antiphon.providers.base import Tool
-from antiphon.risk.calls import Risk
 from antiphon.tools.errors import ServerError, ServerGone, ServerSilent
 from antiphon.tools.mcp.config import AddressServer, CommandServer, Limits, Server, filled
 from antiphon.tools.mcp.contents import parts_of
 from antiphon.tools.mcp.process import Command, LastWords, process_streams
 from antiphon.tools.mcp.server import Answer
+from antiphon.tools.risk import Risk
 
 MOST_PAGES = 100
 MOST_TOOLS = 1_000

@@ -1,0 +1,1 @@
+"""Runs of agents: an arbiter picks who works, agents ask before they act."""

@@ -1,0 +1,81 @@
+"""The arbiter: a model, or rules, that say who works next; the logic behind the orchestrator's two services."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from antiphon.actors.clock import REAL_CLOCK, Clock
+from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.agents.machine.briefs import arbiter_brief
+from antiphon.agents.machine.decisions import decision_schema
+from antiphon.agents.machine.rules import evaluate_by_rules, select_by_rules
+from antiphon.messages import system, usage_to_json, user
+from antiphon.providers.base import OutputSchema, Provider, Request
+from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.prices import Prices
+from antiphon.providers.structured import Structured, ask
+
+Json = dict[str, Any]
+RULES = "rules"
+ROLE = (
+    "You are the arbiter of a team of agents. You do not do the work: you say who works next, or that all is done. "
+    "SELECT_MODE names the agent in `mode`; give `parallel` only for steps that do not wait for each other. "
+    "CONTINUE lets the same agent go on, RETRY has the last work done again, COMPLETE ends the task with a `summary`. "
+    "Name in `completed` the steps of the plan that are done. Judge by what was done, not by what was promised."
+)
+SELECT = "Choose the agent that works next."
+EVALUATE = "Evaluate the last turn and decide what comes next."
+
+
+def arbiter_selects(open_model: Callable[[str], Provider], prices: Prices | None = None) -> AsyncLogic:
+    """The logic to provide as `arbiterSelectAgent`: `{decision, agent?, usage, costUsd, at}`."""
+    return _service(open_model, prices or Prices(), SELECT, select_by_rules)
+
+
+def arbiter_evaluates(open_model: Callable[[str], Provider], prices: Prices | None = None) -> AsyncLogic:
+    """The logic to provide as `arbiterEvaluate`: `{decision, usage, costUsd, at}`."""
+    return _service(open_model, prices or Prices(), EVALUATE, evaluate_by_rules)
+
+
+def _service(
+    open_model: Callable[[str], Provider],
+    prices: Prices,
+    question: str,
+    by_rules: Callable[[Mapping[str, Any]], Any],
+    clock: Clock = REAL_CLOCK,
+) -> AsyncLogic:
+    def run(input: Mapping[str, Any]) -> Json | Awaitable[Json]:
+        settings = input.get("arbiter") or {}
+        if settings.get("kind") == RULES or settings.get("model") in (None, RULES):
+            return {"decision": dict(by_rules(input)), "at": round(clock.now())}
+        return ask_model(input, settings["model"])
+
+    async def ask_model(input: Mapping[str, Any], model: str) -> Json:
+        found = await _decided(input, open_model, prices, question, model)
+        return {**found, "at": round(clock.now())}
+
+    return from_task(run, eager=True)  # rules only compute, and a model is asked once the step is stored
+
+
+async def _decided(
+    input: Mapping[str, Any], open_model: Callable[[str], Provider], prices: Prices, question: str, model: str
+) -> Json:
+    """Ask a model; what does not fit is asked for once more, and then fails in a way that may pass."""
+    provider = open_model(model)
+    available = {name: agent["whenToUse"] for name, agent in input["agents"].items()}
+    brief = arbiter_brief({**input, "available": available}, question)
+    request = Request((system(ROLE), user(brief)))
+    try:
+        found = await ask(provider, request, OutputSchema(decision_schema(list(available)), "decision"))
+    except ProviderError as error:
+        if error.code is Code.INVALID_OUTPUT:
+            # Another try, with what happened since, may give a decision: the machine counts and bounds the tries.
+            raise ProviderError(error.code, error.message, recoverable=True) from error
+        raise
+    return {"decision": found.value, "usage": usage_to_json(found.usage), "costUsd": _cost(prices, provider, found)}
+
+
+def _cost(prices: Prices, provider: Provider, found: Structured) -> float | None:
+    costs = [
+        prices.cost(provider.model, one.usage, answered_by=one.answered_by, tier=one.tier) for one in found.replies
+    ]
+    return None if None in costs else float(sum(one.amount for one in costs if one is not None))

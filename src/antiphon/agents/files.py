@@ -1,0 +1,257 @@
+"""Agents from a folder: Markdown with YAML front matter, YAML or TOML; checked as a set, with file and line."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from antiphon.agents.machine.agent_config import DECISIONS, NAME, AgentConfig
+from antiphon.threads.service_errors import ServiceError
+
+SUFFIXES = (".md", ".yaml", ".yml", ".toml")
+FRONT = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*$\r?\n?", re.DOTALL | re.MULTILINE)
+FILTER = {"allowed": list, "blocked": list}
+FIELDS: Mapping[str, Any] = {
+    "name": str,
+    "whenToUse": str,
+    "systemPrompt": str,
+    "model": str,
+    "temperature": (int, float),
+    "tools": FILTER,
+    "shell": FILTER,
+    "limits": {"maxIterations": int, "maxCostUsd": (int, float), "maxTokens": int},
+    "transitions": {"onSuccess": str, "onFailure": str, "onMaxIterations": str, "onOutput": list},
+    "responseSchema": dict,
+    "plans": bool,
+    "completesStep": bool,
+}
+REQUIRED = ("name", "whenToUse", "systemPrompt")
+SHORTEST_PROMPT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong, or odd, in a file."""
+
+    file: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.message}"
+
+
+class BadAgents(ServiceError):
+    """Some agents cannot be used; `problems` has every reason, with file and line."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSet:
+    """Agents by name, in the order of their files, and what is odd about them."""
+
+    agents: Mapping[str, AgentConfig]
+    warnings: tuple[Problem, ...] = ()
+
+
+@dataclass(slots=True)
+class _File:
+    """One file as it was read: its values, and the line that each key stands on."""
+
+    name: str
+    values: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def problem(self, key: str, message: str) -> Problem:
+        line = next((self.lines[at] for at in _prefixes(key) if at in self.lines), 1)
+        return Problem(self.name, line, message)
+
+
+def load_all_agents(path: Path | str) -> AgentSet:
+    """The agents of a folder; `BadAgents` lists everything that is wrong with any of them."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise BadAgents([Problem(str(folder), 1, "there is no such folder; make one with agents in it")])
+    found = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
+    return _checked((file.name, file.read_text("utf-8")) for file in found)
+
+
+def default_agents() -> AgentSet:
+    """The agents that come with the package: planner, developer, tester, reviewer, researcher."""
+    return _checked(default_files().items())
+
+
+def default_files() -> dict[str, str]:
+    """The files of the agents that come with the package, to be copied into a folder and changed."""
+    folder = files("antiphon.agents") / "team"
+    order = ("planner", "developer", "tester", "reviewer", "researcher")
+    return {f"{name}.md": (folder / f"{name}.md").read_text("utf-8") for name in order}
+
+
+def _checked(texts: Iterable[tuple[str, str]]) -> AgentSet:
+    errors: list[Problem] = []
+    read: list[_File] = []
+    for name, text in texts:
+        try:
+            read.append(_read(name, text))
+        except _Unreadable as wrong:
+            errors.append(wrong.problem)
+    errors += [problem for file in read for problem in _file_errors(file)]
+    errors += _doubles(read)
+    names = {str(file.values.get("name")) for file in read}
+    errors += [problem for file in read for problem in _rule_errors(file, names)]
+    if errors:
+        raise BadAgents(errors)
+    agents = {file.values["name"]: cast(AgentConfig, file.values) for file in read}
+    return AgentSet(agents, tuple(problem for file in read for problem in _warnings(file)))
+
+
+class _Unreadable(Exception):
+    """A file that is not of its format."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def _read(name: str, text: str) -> _File:
+    if name.endswith(".toml"):
+        return _read_toml(name, text)
+    if not name.endswith(".md"):
+        return _read_yaml(name, text, 0)
+    front = FRONT.match(text)
+    if front is None:
+        raise _Unreadable(Problem(name, 1, "it begins with no front matter: `---`, YAML, `---`"))
+    found = _read_yaml(name, front.group(1), 1)
+    found.values.setdefault("systemPrompt", text[front.end() :].strip())
+    found.lines.setdefault("systemPrompt", text.count("\n", 0, front.end()) + 1)
+    return found
+
+
+def _read_yaml(name: str, text: str, before: int) -> _File:
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        values = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 + before if mark else 1
+        raise _Unreadable(Problem(name, line, f"it is no YAML: {error.problem or error.context}")) from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise _Unreadable(Problem(name, 1, f"it is no YAML: {error}")) from error
+    if not isinstance(values, dict):
+        raise _Unreadable(Problem(name, 1 + before, "an agent is a list of `key: value`"))
+    return _File(name, values, dict(_lines(node, before)))
+
+
+def _lines(node: Any, before: int, path: str = "") -> Iterator[tuple[str, int]]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            place = f"{path}{key.value}"
+            yield place, key.start_mark.line + 1 + before
+            yield from _lines(value, before, f"{place}.")
+
+
+def _read_toml(name: str, text: str) -> _File:
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"line (\d+)", str(error))
+        raise _Unreadable(Problem(name, int(found.group(1)) if found else 1, f"it is no TOML: {error}")) from error
+    lines: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\[+([\w.]+)\]+", line):
+            table = f"{header.group(1)}."
+            lines.setdefault(header.group(1), number)
+        elif key := re.match(r"([\w.]+)\s*=", line):
+            lines.setdefault(f"{table}{key.group(1)}", number)
+    return _File(name, values, lines)
+
+
+def _prefixes(key: str) -> Iterator[str]:
+    while key:
+        yield key
+        key = key.rpartition(".")[0]
+
+
+def _file_errors(file: _File) -> Iterator[Problem]:
+    for key in REQUIRED:
+        if not str(file.values.get(key) or "").strip():
+            yield file.problem(key, f"{key} is missing")
+    name = file.values.get("name")
+    if isinstance(name, str) and not NAME.fullmatch(name):
+        yield file.problem("name", f"{name!r} is no name: small letters, digits, - and _, a letter first")
+    yield from _type_errors(file, file.values, FIELDS, "")
+
+
+def _type_errors(file: _File, values: Mapping[str, Any], fields: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    for key, value in values.items():
+        wanted = fields.get(key)
+        place = f"{path}{key}"
+        if wanted is None:
+            yield file.problem(place, f"unknown key {place!r}; known: {', '.join(fields)}")
+        elif isinstance(wanted, Mapping):
+            if not isinstance(value, dict):
+                yield file.problem(place, f"{place} has keys of its own: {', '.join(wanted)}")
+            else:
+                yield from _type_errors(file, value, wanted, f"{place}.")
+        elif not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+            yield file.problem(place, f"{place} is {value!r}, which is of the wrong type")
+        elif wanted is list and path in ("tools.", "shell.") and not all(isinstance(one, str) for one in value):
+            yield file.problem(place, f"{place} is a list of patterns")
+        elif isinstance(value, int | float) and path == "limits." and value <= 0:
+            yield file.problem(place, f"{place} must be more than 0")
+
+
+def _doubles(read: list[_File]) -> Iterator[Problem]:
+    first: dict[str, str] = {}
+    for file in read:
+        name = str(file.values.get("name"))
+        if name in first:
+            yield file.problem("name", f"the agent {name!r} is in {first[name]} already")
+        first.setdefault(name, file.name)
+
+
+def _rule_errors(file: _File, names: set[str]) -> Iterator[Problem]:
+    rules = file.values.get("transitions")
+    if not isinstance(rules, dict):
+        return
+    for key, value in rules.items():
+        place = f"transitions.{key}"
+        targets = [value] if key != "onOutput" else []
+        for rule in value if key == "onOutput" and isinstance(value, list) else ():
+            if not isinstance(rule, dict) or set(rule) != {"pattern", "to"}:
+                yield file.problem(place, "a rule of onOutput has `pattern` and `to`")
+                continue
+            targets.append(rule["to"])
+            try:
+                re.compile(str(rule["pattern"]))
+            except re.error as error:
+                yield file.problem(place, f"{rule['pattern']!r} is no pattern: {error}")
+        for target in targets:
+            if target not in names and target not in DECISIONS:
+                known = ", ".join([*sorted(names), *DECISIONS])
+                yield file.problem(place, f"{key} leads to {target!r}, which is no agent; known: {known}")
+
+
+def _warnings(file: _File) -> Iterator[Problem]:
+    values = file.values
+    if len(values["systemPrompt"]) < SHORTEST_PROMPT:
+        yield file.problem("systemPrompt", "the system prompt is very short")
+    rules = values.get("tools") or {}
+    both = set(rules.get("allowed", ())) & set(rules.get("blocked", ()))
+    if both:
+        yield file.problem("tools", f"allowed and blocked at once, so blocked: {', '.join(sorted(both))}")
+    transitions = values.get("transitions") or {}
+    if transitions.get("onFailure") == values["name"] or transitions.get("onSuccess") == values["name"]:
+        yield file.problem("transitions", "it follows itself: only the limits of the run end that")
+    if (values.get("shell") or {}).get("allowed") == ["*"]:
+        yield file.problem("shell", "every single command is allowed")

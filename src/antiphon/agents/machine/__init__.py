@@ -1,0 +1,1 @@
+"""The machines of a run, pure: orchestrator, crew and agent."""

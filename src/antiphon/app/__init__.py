@@ -1,1 +1,0 @@
-"""Everything put together: the machines on the durable runtime, with models, tools and a store."""

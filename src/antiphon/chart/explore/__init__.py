@@ -1,0 +1,1 @@
+"""Charts explored, played and drawn."""

@@ -1,0 +1,98 @@
+"""Transition coverage: few paths that together take every transition of a machine, and why some are never taken."""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from antiphon.chart.explore.graph import Edge, Graph, Options, Vertex, explore
+from antiphon.chart.explore.labels import guard_label, transition_label, written_transitions
+from antiphon.chart.explore.paths import Path, path_along
+from antiphon.chart.explore.reachability import connected_states
+from antiphon.chart.machine import Machine
+from antiphon.chart.nodes import Transition
+from antiphon.chart.values import matches_descriptor
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionPaths:
+    """Paths that take every transition that can be taken, and why the others cannot."""
+
+    paths: tuple[Path, ...]
+    unreached: dict[Transition, str]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every transition is taken."""
+        return not self.unreached
+
+    def __str__(self) -> str:
+        missed = [
+            f"not taken: {transition.source.id}: {transition_label(transition)}: {reason}"
+            for transition, reason in self.unreached.items()
+        ]
+        return "\n".join([*map(str, self.paths), *missed])
+
+
+def get_transition_paths(machine: Machine[Any, Any], **options: Unpack[Options]) -> TransitionPaths:
+    """A small set of paths that takes every transition at least once, and why some transitions are never taken."""
+    wanted = [transition for node in machine.root.walk() for transition in written_transitions(node)]
+    connected = connected_states(machine.root)
+    possible = {transition for transition in wanted if transition.source in connected}
+    graph = explore(machine, options, lambda graph: possible <= graph.transitions)
+    on_edges = {transition for vertex in graph for edge in vertex.edges for transition in edge.transitions}
+    tours = _tours(graph, on_edges - graph.taken_at_start) or [[]]
+    unreached = {transition: _reason(transition, graph) for transition in wanted if transition not in graph.transitions}
+    return TransitionPaths(tuple(path_along(graph, tour) for tour in tours), unreached)
+
+
+def _tours(graph: Graph, missing: set[Transition]) -> list[list[Edge]]:
+    """Ways from the start that go on to whatever is missing nearest, as long as anything can be reached."""
+    tours: list[list[Edge]] = []
+    while missing:
+        tour: list[Edge] = []
+        vertex = graph.start
+        while way := _way_to_nearest(graph, vertex, missing):
+            tour.extend(way)
+            missing.difference_update(*(edge.transitions for edge in way))
+            vertex = graph.vertices[way[-1].target]
+        tours.append(tour)
+    return tours
+
+
+def _way_to_nearest(graph: Graph, start: Vertex, missing: set[Transition]) -> list[Edge]:
+    """The shortest way to take a missing transition; one that ends the tour only if there is no other."""
+    came: dict[str, tuple[str, Edge] | None] = {start.key: None}
+    waiting, last_resort = deque([start]), None
+    while waiting:
+        vertex = waiting.popleft()
+        for edge in vertex.edges:
+            if not missing.isdisjoint(edge.transitions):
+                if graph.vertices[edge.target].edges:
+                    return [*_way_back(came, vertex.key), edge]
+                last_resort = last_resort or (vertex.key, edge)
+            if edge.target not in came:
+                came[edge.target] = (vertex.key, edge)
+                waiting.append(graph.vertices[edge.target])
+    return [] if last_resort is None else [*_way_back(came, last_resort[0]), last_resort[1]]
+
+
+def _way_back(came: dict[str, tuple[str, Edge] | None], key: str) -> list[Edge]:
+    edges = []
+    while (step := came[key]) is not None:
+        key, edge = step
+        edges.append(edge)
+    return edges[::-1]
+
+
+def _reason(transition: Transition, graph: Graph) -> str:
+    """Why a transition was never taken, as far as can be told from outside."""
+    source, type, guard = transition.source, transition.event_type, transition.config.get("guard")
+    if source not in graph.nodes:
+        return f"the state {source.id!r} is never entered"
+    if type.startswith("xstate.done.state."):
+        return f"the state {source.id!r} never reaches its end"
+    if type and not any(matches_descriptor(offered, type) for offered in graph.offered):
+        return f"no event {type!r} ever comes"
+    if guard is not None:
+        return f"its guard {guard_label(guard)!r} never holds when its turn comes"
+    return "another transition always comes first"

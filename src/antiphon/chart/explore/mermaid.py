@@ -1,0 +1,194 @@
+"""Machines as Mermaid state diagrams, which GitHub, editors and browsers draw.
+
+Mermaid has rules that are nowhere written: (1) a state named inside a composite other than its own moves
+there, so an arrow is written where both its ends are at home, else at the outermost level; (2) an arrow
+between a composite and something inside it is drawn over its own end, so it is written as a text instead;
+(3) some words and signs mean something in the middle of a text, so they are written as character codes.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from antiphon.chart.explore.labels import (
+    action_labels,
+    event_label,
+    invoke_label,
+    transition_label,
+    written_transitions,
+)
+from antiphon.chart.machine import Machine
+from antiphon.chart.nodes import FINAL, PARALLEL, Node, Transition
+from antiphon.chart.snapshot import Snapshot
+
+INDENT = "    "
+# Words that begin a statement, and names that Mermaid's own objects have: no state may be called so.
+RESERVED = frozenset(
+    ["accdescr", "acctitle", "as", "class", "classdef", "click", "default", "direction", "end", "hide", "href", "note",
+     "scale", "state", "statediagram", "style",
+     "constructor", "hasownproperty", "isprototypeof", "propertyisenumerable", "root", "tolocalestring", "tostring",
+     "valueof"]
+)  # fmt: skip
+STYLES = (
+    "classDef active fill:#c8e6c9,stroke:#2e7d32,stroke-width:3px,color:#000",
+    "classDef around stroke:#2e7d32,stroke-width:3px",
+)
+
+
+def to_mermaid(machine: Machine[Any, Any], snapshot: Snapshot[Any] | None = None) -> str:
+    """The machine as a `stateDiagram-v2`; the states that are active in a snapshot stand out."""
+    diagram = _Diagram(machine.root)
+    lines = ["stateDiagram-v2", *_indented(diagram.lines())]
+    if snapshot is not None:
+        lines.extend(_indented(diagram.highlighted(snapshot.nodes)))
+    return "\n".join(lines) + "\n"
+
+
+class _Diagram:
+    """The states of a machine with the names they have in the diagram."""
+
+    def __init__(self, root: Node) -> None:
+        self.root = root
+        # The root is drawn only if there is something to say about it.
+        self.has_frame = root.type == PARALLEL or not root.states or any(self.texts(root))
+        self.names: dict[Node, str] = {}
+        taken: set[str] = set()
+        for node in root.walk():
+            self.names[node] = _name("_".join(node.path) or node.key, taken)
+
+    def lines(self) -> Iterator[str]:
+        if self.has_frame:
+            yield f"[*] --> {self.names[self.root]}"
+            yield from self._state(self.root)
+        else:
+            yield from self._inside(self.root)
+        for node in self.root.walk():
+            yield from self._arrows(node, at_home=False)
+
+    def _state(self, node: Node) -> Iterator[str]:
+        name, texts = self.names[node], list(self.texts(node))
+        declared = f'state "{_escaped(_title(node))}" as {name}'
+        if not node.states:
+            yield declared
+            yield from (f"{name} : {text}" for text in texts)
+        else:
+            yield f"{declared} {{"
+            yield from _indented(self._inside(node))
+            yield "}"
+            if texts:
+                yield f"note right of {name}"
+                yield from _indented(texts)
+                yield "end note"
+        if node.type == FINAL:
+            yield f"{name} --> [*]"
+
+    def _inside(self, node: Node) -> Iterator[str]:
+        if node.type == PARALLEL:
+            yield from self._regions(node)
+            return
+        if node.initial is not None:
+            yield f"[*] --> {self.names[node.initial]}"
+        for child in node.states.values():
+            yield from self._state(child)
+        for child in node.states.values():
+            yield from self._arrows(child, at_home=True)
+
+    def _regions(self, node: Node) -> Iterator[str]:
+        # History is no region of its own; it stands in the first.
+        for child in node.states.values():
+            if child.is_history:
+                yield from self._state(child)
+        for index, child in enumerate(node.children):
+            if index:
+                yield "--"
+            yield from self._state(child)
+
+    def _arrows(self, node: Node, at_home: bool) -> Iterator[str]:
+        for transition in written_transitions(node):
+            label = _escaped(transition_label(transition))
+            for target in transition.targets or ():
+                if not _is_enclosing(node, target) and _is_at_home(node, target) == at_home:
+                    yield f"{self.names[node]} --> {self.names[target]} : {label}"
+        for target in node.history_default if node.config.get("target") else ():
+            if _is_at_home(node, target) == at_home:
+                yield f"{self.names[node]} --> {self.names[target]} : default"
+
+    def texts(self, node: Node) -> Iterator[str]:
+        """What is said about a state inside its box, or in a note beside it."""
+        for invoke in node.invokes:
+            yield _escaped(f"invoke {invoke_label(invoke, node)}")
+        for key in ("entry", "exit"):
+            if node.config.get(key):
+                yield _escaped(f"{key} / {', '.join(action_labels(node.config[key]))}")
+        for transition in written_transitions(node):
+            far = [_title(target) for target in transition.targets or () if _is_enclosing(node, target)]
+            if far:
+                yield _escaped(f"{transition_label(transition)} → {', '.join(far)}")
+            elif not transition.targets:
+                yield _escaped(_inner_text(transition))
+
+    def highlighted(self, active: Iterable[Node]) -> Iterator[str]:
+        drawn = [node for node in active if node is not self.root or self.has_frame]
+        inner = [self.names[node] for node in drawn if not node.states]
+        outer = [self.names[node] for node in drawn if node.states]
+        yield from STYLES
+        for names, style in ((inner, "active"), (outer, "around")):
+            if names:
+                yield f"class {', '.join(sorted(names))} {style}"
+
+
+def _inner_text(transition: Transition) -> str:
+    """A transition that leads nowhere: it acts, or it only keeps its event from states further out."""
+    if transition.is_forbidden and not transition.config.get("guard"):
+        return f"{event_label(transition.event_type, transition.source)} is ignored"
+    return transition_label(transition)
+
+
+def _is_enclosing(one: Node, other: Node) -> bool:
+    return one.is_inside(other) or other.is_inside(one)
+
+
+def _is_at_home(source: Node, target: Node) -> bool:
+    """Whether an arrow can be written next to its ends: siblings, but not in two regions of a parallel state."""
+    parent = source.parent
+    return parent is not None and parent is target.parent and (parent.type != PARALLEL or source is target)
+
+
+def _title(node: Node) -> str:
+    if node.is_history:
+        return f"{node.key} [{'H*' if node.history == 'deep' else 'H'}]"
+    return node.key
+
+
+def _name(text: str, taken: set[str]) -> str:
+    """A name for a state that means nothing else in Mermaid and that no other state has."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "state"
+    if plain.lower() in RESERVED or plain.lower().endswith("direction") or plain[0].isdigit():
+        plain = f"s_{plain}_"
+    name, number = plain, 1
+    while name.lower() in taken:
+        number += 1
+        name = f"{plain}_{number}"
+    taken.add(name.lower())
+    return name
+
+
+# Letters, spaces and harmless signs stay; an underscore or star at the edge of a word would be Markdown.
+_SIGNS = re.compile(
+    r"[^\w \[\]().,/=!?'|@+→*-]|(?<![^\W_])_|_(?![^\W_])|(?<=\[)\[|(?<=\])\]|(?<=-)-|(?<!\[H)\*|\*(?!\])"
+)
+# `direction TB` and `end note` are statements wherever they stand in a line.
+_WORDS = re.compile(r"d(?=irection)|(?<=end) +(?=note)", re.IGNORECASE)
+
+
+def _escaped(text: str) -> str:
+    one_line = " ".join(text.split()) or "(no name)"
+    return _WORDS.sub(_code, _SIGNS.sub(_code, one_line))
+
+
+def _code(match: re.Match[str]) -> str:
+    return "".join(f"#{ord(character)};" for character in match.group())
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (INDENT + line for line in lines)

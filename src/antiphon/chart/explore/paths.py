@@ -1,0 +1,140 @@
+"""Paths through a machine: which events lead where, for tests that visit every state."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Unpack
+
+from antiphon.chart.explore.graph import LIMIT, Edge, ExplorationError, Graph, Options, Vertex, get_adjacency
+from antiphon.chart.explore.labels import EventLabels, value_label
+from antiphon.chart.explore.situation import Situation, Turn, enter, take, take_next
+from antiphon.chart.machine import Machine
+from antiphon.chart.snapshot import Snapshot
+
+ToState = Callable[[Snapshot[Any]], bool]
+
+
+class PathStep(NamedTuple):
+    """An event and the snapshot it leads to."""
+
+    event: Any
+    snapshot: Snapshot[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The steps from a machine's start to a state."""
+
+    state: Snapshot[Any]
+    steps: tuple[PathStep, ...]
+    weight: int
+    start: Snapshot[Any]
+
+    @property
+    def events(self) -> list[Any]:
+        """The events in order."""
+        return [step.event for step in self.steps]
+
+    def __str__(self) -> str:
+        labels = EventLabels(self.start.machine.root)
+        text = value_label(self.start.value) or self.start.machine.id
+        for event, snapshot in self.steps:
+            ended = "" if snapshot.status == "active" else f" ({snapshot.status})"
+            arrived = value_label(snapshot.value) or snapshot.machine.id
+            text += f" -- {labels[event['type']]} --> {arrived}{ended}"
+        return text
+
+
+def get_shortest_paths(
+    machine: Machine[Any, Any], *, to_state: ToState | None = None, **options: Unpack[Options]
+) -> list[Path]:
+    """A path with the fewest steps to each state, or to each that `to_state` asks for; nearest first."""
+    if to_state is not None:
+        options.setdefault("stop_when", to_state)
+    graph = get_adjacency(machine, **options)
+    nearest: dict[str, Vertex] = {}
+    for vertex in graph:
+        nearest.setdefault(vertex.state, vertex)
+    wanted = [vertex for vertex in nearest.values() if to_state is None or to_state(vertex.snapshot)]
+    return [path_along(graph, way_to(vertex)) for vertex in wanted]
+
+
+def get_simple_paths(
+    machine: Machine[Any, Any], *, to_state: ToState | None = None, **options: Unpack[Options]
+) -> list[Path]:
+    """Every path that is in no situation twice, to each state or to each that `to_state` asks for.
+
+    There can be very many of them; `limit` bounds their number too.
+    """
+    if to_state is not None:
+        options.setdefault("stop_when", to_state)
+    graph, limit, found = get_adjacency(machine, **options), options.get("limit", LIMIT), []
+    for way in _simple_ways(graph):
+        end = graph.vertices[way[-1].target] if way else graph.start
+        if to_state is None or to_state(end.snapshot):
+            found.append(path_along(graph, way))
+        if len(found) > limit:
+            raise ExplorationError(f"{machine.id}: more than {limit} simple paths; use get_shortest_paths, or to_state")
+    return found
+
+
+def get_paths_from_events(
+    machine: Machine[Any, Any], events: Iterable[Any], *, to_state: ToState | None = None, input: Any = None
+) -> list[Path]:
+    """The path that a list of events takes; none if it does not end where `to_state` asks.
+
+    The event of the next timer lets time pass until it is due.
+    """
+    situation = _sound(machine, enter(machine, input))
+    start, steps = situation.snapshot, []
+    for given in events:
+        event = {"type": given} if isinstance(given, str) else given
+        first = situation.pending.next
+        fires = first is not None and event["type"].startswith("xstate.") and first.event["type"] == event["type"]
+        turns = take_next(machine, situation) if fires else take(machine, situation, event)
+        situation = _sound(machine, turns) if turns else situation
+        steps.append(PathStep(event, situation.snapshot))
+    if to_state is not None and not to_state(situation.snapshot):
+        return []
+    return [Path(situation.snapshot, tuple(steps), len(steps), start)]
+
+
+def way_to(vertex: Vertex) -> list[Edge]:
+    """The edges of the shortest way to a situation."""
+    edges: list[Edge] = []
+    while vertex.reached_from is not None:
+        vertex, edge = vertex.reached_from
+        edges.append(edge)
+    return edges[::-1]
+
+
+def path_along(graph: Graph, way: Iterable[Edge]) -> Path:
+    """The path that follows edges from the start."""
+    steps = tuple(PathStep(edge.event, graph.vertices[edge.target].snapshot) for edge in way)
+    start = graph.start.snapshot
+    return Path(steps[-1].snapshot if steps else start, steps, len(steps), start)
+
+
+def _simple_ways(graph: Graph) -> Iterator[list[Edge]]:
+    """Depth first, without recursion: a way may be longer than Python's stack."""
+    way: list[Edge] = []
+    visited = {graph.start.key}
+    open_edges = [iter(graph.start.edges)]
+    yield []
+    while open_edges:
+        edge = next((edge for edge in open_edges[-1] if edge.target not in visited), None)
+        if edge is None:
+            open_edges.pop()
+            if way:
+                visited.discard(way.pop().target)
+            continue
+        way.append(edge)
+        visited.add(edge.target)
+        yield list(way)
+        open_edges.append(iter(graph.vertices[edge.target].edges))
+
+
+def _sound(machine: Machine[Any, Any], turns: list[Turn]) -> Situation:
+    for turn in turns:
+        if turn.error is not None:
+            raise ExplorationError(f"{machine.id}: the event {turn.event!r} raised {turn.error!r}") from turn.error
+    return turns[-1].situation

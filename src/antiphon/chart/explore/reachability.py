@@ -1,0 +1,58 @@
+"""Which states of a machine can become active, and which never do."""
+
+from typing import Any, Unpack
+
+from antiphon.chart.explore.graph import Options, explore
+from antiphon.chart.explore.labels import written_transitions
+from antiphon.chart.machine import Machine
+from antiphon.chart.nodes import COMPOUND, PARALLEL, Node
+
+
+def reachable_states(machine: Machine[Any, Any], **options: Unpack[Options]) -> list[str]:
+    """The ids of the states that can become active, in document order."""
+    seen = _seen(machine, options)
+    return [node.id for node in machine.root.walk() if node in seen]
+
+
+def unreachable_states(machine: Machine[Any, Any], **options: Unpack[Options]) -> list[str]:
+    """The ids of the states that never become active, in document order; history states never are."""
+    seen = _seen(machine, options)
+    return [node.id for node in machine.root.walk() if node not in seen and not node.is_history]
+
+
+def _seen(machine: Machine[Any, Any], options: Options) -> set[Node]:
+    # Once every state was seen that may be, there is no need to go on, however many situations there are.
+    connected = connected_states(machine.root)
+    return explore(machine, options, lambda graph: connected <= graph.nodes).nodes
+
+
+def connected_states(root: Node) -> set[Node]:
+    """The states that some chain of arrows leads to, whatever guards and events may say."""
+    active: set[Node] = set()
+    by_default: set[Node] = set()
+    waiting = [(root, True)]
+    while waiting:
+        node, default = waiting.pop()
+        if node not in active:
+            active.add(node)
+            waiting.extend(_led_to(node))
+        if default and node not in by_default:
+            by_default.add(node)
+            waiting.extend((child, True) for child in _first_inside(node))
+    return {node for node in active if not node.is_history}
+
+
+def _led_to(node: Node) -> list[tuple[Node, bool]]:
+    found = [(target, True) for transition in written_transitions(node) for target in transition.targets or ()]
+    if node.parent is not None:
+        found.append((node.parent, node.parent.type == PARALLEL))
+    return found
+
+
+def _first_inside(node: Node) -> tuple[Node, ...]:
+    """What becomes active inside a state that nothing leads into."""
+    if node.is_history:
+        return node.history_default
+    if node.type == PARALLEL:
+        return node.children
+    return (node.initial,) if node.type == COMPOUND and node.initial is not None else ()

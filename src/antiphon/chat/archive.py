@@ -1,0 +1,85 @@
+"""One thread as JSON that loses nothing, and back: all branches, whatever was said on them, and what it cost.
+
+What a person allowed, and by which rules tools are asked about, stays behind: a file must not bring permissions.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from antiphon.chat.machine.history import KEYS, problem_with_history
+from antiphon.chat.machine.settings import problem_with
+from antiphon.threads.errors import AppError
+from antiphon.threads.views import Talk
+
+FORMAT, VERSION = "antiphon-thread", 1
+HEADER = ("format", "version", "kind", "title", "settings")
+LEFT_OUT = ("consent", "history")
+SECRET = re.compile(
+    r"api_?key|secret|passw|authorization|bearer|credential|(access|auth|refresh)_?token", re.IGNORECASE
+)
+MOST_BYTES = 256_000_000
+
+
+class BadArchive(AppError):
+    """A file that holds no thread; the message says what is wrong, and where."""
+
+
+def archived(talk: Talk) -> dict[str, Any]:
+    """A thread as JSON."""
+    chat = talk.chat
+    settings = {key: value for key, value in chat["config"].items() if key not in LEFT_OUT}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": talk.view.kind,
+        "title": talk.view.title,
+        "settings": without_secrets(settings),
+        **{key: chat[key] for key in KEYS if key in chat},
+    }
+
+
+def written(talk: Talk) -> str:
+    """A thread as the text of a file."""
+    return json.dumps(archived(talk), ensure_ascii=False, indent=1) + "\n"
+
+
+def without_secrets(value: Any) -> Any:
+    """A value without anything that is named like a secret."""
+    if isinstance(value, Mapping):
+        return {key: without_secrets(item) for key, item in value.items() if not SECRET.search(str(key))}
+    return [without_secrets(item) for item in value] if isinstance(value, list) else value
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """What a file's text says, for `Threads.create`; `BadArchive` if it cannot be."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadArchive(f"not JSON: {error}") from None
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise BadArchive(f'no thread: "format" must be "{FORMAT}"')
+    if value.get("version") != VERSION:
+        raise BadArchive(f"version: is {value.get('version')!r}; this Antiphon reads {VERSION}")
+    unknown = sorted(value.keys() - {*HEADER, *KEYS})
+    if unknown:
+        raise BadArchive(f"unknown key {unknown[0]!r}; known: {', '.join((*HEADER, *KEYS))}")
+    return _begun(value)
+
+
+def _begun(value: Mapping[str, Any]) -> dict[str, Any]:
+    settings, title = value.get("settings") or {}, value.get("title")
+    if not isinstance(settings, dict):
+        raise BadArchive("settings: must be an object")
+    left = [key for key in LEFT_OUT if key in settings]
+    if left or value.get("kind", "chat") != "chat" or not isinstance(title, str | None):
+        raise BadArchive(
+            f"settings.{left[0]}: cannot come from a file" if left else "kind, title: must be chat, a text"
+        )
+    history = {key: value[key] for key in KEYS if key in value}
+    problem = problem_with(settings)
+    problem = f"settings: {problem}" if problem else problem_with_history(history)
+    if problem:
+        raise BadArchive(problem)
+    return {**settings, "title": title, "history": history, "consent": {"mode": "ask"}}

@@ -1,0 +1,84 @@
+"""A reply as it accumulates, for those who need no machine."""
+
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from antiphon.actors.clock import REAL_CLOCK, Clock
+from antiphon.chart.text import Text
+from antiphon.chat.batching import EVERY_MS, MOST_CHARACTERS, batched
+
+Event = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamState:
+    """What has arrived of a reply."""
+
+    text: Text = field(default_factory=Text)
+    thinking: Text = field(default_factory=Text)
+    tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    is_complete: bool = False
+    cost_usd: float | None = None
+    duration_ms: float | None = None
+    error: Event | None = None
+
+    def after(self, event: Event) -> "StreamState":
+        """The state after an event; those that say nothing of the reply change nothing."""
+        match event["type"]:
+            case "TEXT_CHUNK":
+                return replace(self, text=self.text + event["content"])
+            case "THINKING_CHUNK":
+                return replace(self, thinking=self.thinking + event["content"])
+            case "TOOL_START":
+                return self._with_tool(event["toolId"], {"name": event["toolName"], "status": "running"})
+            case "TOOL_COMPLETE" if event["toolId"] in self.tools:
+                status = "error" if event["isError"] else "complete"
+                ended = {**self.tools[event["toolId"]], "status": status, "durationMs": event["durationMs"]}
+                return self._with_tool(event["toolId"], ended)
+            case "COMPLETE":
+                return replace(self, is_complete=True, cost_usd=event["costUsd"], duration_ms=event["durationMs"])
+            case "ERROR":
+                return replace(self, error={key: event[key] for key in ("code", "message", "recoverable")})
+        return self
+
+    def _with_tool(self, id: str, tool: Mapping[str, Any]) -> "StreamState":
+        return replace(self, tools={**self.tools, id: tool})
+
+
+class BufferedStream:
+    """Follows the events of one request and gives the accumulated state, a frame at a time."""
+
+    __slots__ = ("_clock", "_events", "_every_ms", "_most_characters", "_request_id", "state")
+
+    def __init__(
+        self,
+        events: AsyncIterable[Event],
+        *,
+        request_id: str | None = None,
+        clock: Clock = REAL_CLOCK,
+        every_ms: float = EVERY_MS,
+        most_characters: int = MOST_CHARACTERS,
+    ) -> None:
+        self._events, self._request_id, self._clock = events, request_id, clock
+        self._every_ms, self._most_characters = every_ms, most_characters
+        self.state = StreamState()
+
+    async def __aiter__(self) -> AsyncGenerator[StreamState, None]:
+        """The state after each frame, until the events end."""
+        frames = batched(
+            self._own_events(), clock=self._clock, every_ms=self._every_ms, most_characters=self._most_characters
+        )
+        async with aclosing(frames):
+            async for events in frames:
+                before = self.state
+                for event in events:
+                    self.state = self.state.after(event)
+                if self.state is not before:
+                    yield self.state
+
+    async def _own_events(self) -> AsyncGenerator[Event, None]:
+        async for event in self._events:
+            if self._request_id is None or event.get("requestId") in (None, self._request_id):
+                yield event

@@ -1,0 +1,116 @@
+"""A chat for programs that call it: actions in, outputs back, and a `ValueError` for what is not possible."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from antiphon.chart.effects import Emit
+from antiphon.chart.snapshot import Snapshot
+from antiphon.chart.transition import initial_transition, transition
+from antiphon.chat.machine.context import FlowContext
+from antiphon.chat.machine.difference import Difference, difference
+from antiphon.chat.machine.flow import flow_machine
+from antiphon.chat.machine.laws import broken_laws
+from antiphon.chat.machine.polynomial import FlowState, chat_directions
+from antiphon.chat.machine.tree import head_of, path
+from antiphon.chat.machine.validation import other_branches, refusal
+
+Step = tuple[FlowState, str, FlowState]
+
+
+class ChatPolynomialAdapter:
+    """One conversation, moved by actions; nothing outside it is touched.
+
+    A reply that a configured model should give is asked for, but comes only if the caller performs
+    `REPLY.COMPLETED` with it.
+    """
+
+    __slots__ = ("_config", "_history", "_snapshot")
+
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        self._config = dict(config or {})
+        self._history: list[Step] = []
+        self._snapshot: Snapshot[FlowContext, Any] = self._begun()
+
+    @property
+    def state(self) -> FlowState:
+        """Where the conversation stands."""
+        return FlowState(self._snapshot.value)
+
+    @property
+    def context(self) -> FlowContext:
+        """The conversation as data."""
+        return self._snapshot.context
+
+    @property
+    def messages(self) -> list[Mapping[str, Any]]:
+        """The messages of the current branch, oldest first."""
+        return [dict(message) for message in path(self.context["messages"], head_of(self.context))]
+
+    def perform(self, action: str, /, **payload: Any) -> dict[str, Any]:
+        """Do something and say what happened; a refused action changes nothing and raises a `ValueError`."""
+        event = _event(action, payload)
+        reason = self._refusal(event)
+        if reason is not None:
+            raise ValueError(reason)
+        before = self.state
+        self._snapshot, effects = transition(flow_machine, self._snapshot, event)
+        self._history.append((before, action, self.state))
+        said = next((effect.event for effect in effects if isinstance(effect, Emit)), {"type": action})
+        return {"event": said["type"], **{key: value for key, value in said.items() if key != "type"}}
+
+    def can_perform(self, action: str, /, **payload: Any) -> bool:
+        """Whether the action, with this payload, would be done."""
+        return self._refusal(_event(action, payload)) is None
+
+    def get_valid_actions(self) -> frozenset[str]:
+        """The actions that the state allows; `merge` while another branch is open, `message` if it starts the chat."""
+        valid = chat_directions(self.state)
+        if self.state is FlowState.STREAMING and other_branches(self.context):
+            return valid | {"merge"}
+        if self.state is FlowState.DORMANT and self.context["config"]["autoStart"]:
+            return valid | {"message"}
+        return valid
+
+    def get_history(self) -> list[Step]:
+        """How the conversation got here: state, action, state."""
+        return list(self._history)
+
+    def difference(self, ours: str, theirs: str) -> Difference:
+        """How two open branches differ."""
+        return difference(self.context, ours, theirs)
+
+    def reset(self) -> None:
+        """Begin anew from any state, with the first settings and no history; the action `reset` keeps both."""
+        self._history.clear()
+        self._snapshot = self._begun()
+
+    def verify_laws(self) -> dict[str, bool]:
+        """Which laws of the chat hold, by name."""
+        return {law: not broken for law, broken in broken_laws().items()}
+
+    def _begun(self) -> Snapshot[FlowContext, Any]:
+        snapshot, _ = initial_transition(flow_machine, {"config": self._config})
+        return snapshot
+
+    def _refusal(self, event: dict[str, Any]) -> str | None:
+        action, valid = event["type"], self.get_valid_actions()
+        refused = f"Invalid action '{action}' for state {self.state.name}"
+        if action.startswith("xstate."):
+            return f"{refused}. Valid actions: {', '.join(sorted(valid))}"
+        if self._snapshot.can(event):
+            return None
+        reason = refusal(self.context, event) if action in valid or action not in _ALL else None
+        return f"{refused}: {reason}" if reason else f"{refused}. Valid actions: {', '.join(sorted(valid))}"
+
+
+_ALL = frozenset(action for state in FlowState for action in chat_directions(state)) | {"merge"}
+
+
+def _event(action: str, payload: Mapping[str, Any]) -> Any:
+    """An action as an event: `checkpoint_id` is `checkpointId` there, and `from_` is `from`."""
+    return {**{_camel(key): value for key, value in payload.items()}, "type": action}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.rstrip("_").split("_")
+    return first + "".join(word.capitalize() for word in rest)

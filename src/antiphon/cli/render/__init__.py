@@ -1,0 +1,1 @@
+"""Text on terminals: measured, drawn as Markdown, plain, or as progress."""

@@ -1,0 +1,51 @@
+"""The agents of a run: those of a folder, or those that come with the package."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from antiphon.cli.background_app import Misuse
+
+if TYPE_CHECKING:
+    from antiphon.agents.files import AgentSet
+
+FOLDER = Path(".antiphon") / "agents"
+NO_YAML = "agents are read with PyYAML: pip install 'antiphon[agents]'"
+
+
+def default_team() -> "AgentSet":
+    """The agents that come with the package."""
+    _need_yaml()
+    # Reading YAML takes a while to load, which only those pay who need agents.
+    from antiphon.agents.files import default_agents
+
+    return default_agents()
+
+
+def team_in(folder: Path) -> "AgentSet":
+    """The agents of a folder; `BadAgents` has everything that is wrong with them, `Misuse` says that there are none."""
+    _need_yaml()
+    from antiphon.agents.files import load_all_agents
+
+    if not folder.is_dir():
+        raise Misuse(f"{folder}: there is no such folder; antiphon agents init {folder} makes it")
+    try:
+        found = load_all_agents(folder)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misuse(f"{folder}: cannot be read: {error}") from error
+    if not found.agents:
+        raise Misuse(f"{folder}: there are no agents in it; antiphon agents init {folder} writes some")
+    return found
+
+
+def shipped_files() -> dict[str, str]:
+    """The files of the agents that come with the package."""
+    _need_yaml()
+    from antiphon.agents.files import default_files
+
+    return default_files()
+
+
+def _need_yaml() -> None:
+    if find_spec("yaml") is None:
+        raise Misuse(NO_YAML)

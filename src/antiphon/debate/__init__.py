@@ -1,0 +1,1 @@
+"""Debates between models, with a judge and a budget."""

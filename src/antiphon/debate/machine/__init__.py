@@ -1,0 +1,1 @@
+"""The machine of a debate, pure: its chart and what its functions compute."""

@@ -1,1 +1,0 @@
-"""What the orchestrator is made of: agents, plans, decisions, limits and what is told to whom; pure."""

@@ -1,0 +1,1 @@
+"""Wire formats: requests written and replies decoded as each provider has them."""

@@ -1,0 +1,188 @@
+"""Chat completions: the format that OpenAI made and many speak, each a little differently."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from antiphon.providers.base import Request
+from antiphon.providers.formats.chat_decoder import ChatDecoder
+from antiphon.providers.formats.families import effort_of
+from antiphon.providers.formats.history import portable_id, settled, system_messages
+from antiphon.providers.formats.schema import closed, is_strict
+
+ANSWER_SCHEMA = "json_schema"
+
+
+def plain_settings(model: str, request: Request) -> dict[str, Any]:
+    """Temperature and thinking, as they are asked for."""
+    settings: dict[str, Any] = {}
+    if request.temperature is not None:
+        settings["temperature"] = request.temperature
+    if request.thinking is not None:
+        settings["reasoning_effort"] = effort_of(request.thinking)
+    return settings
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What distinguishes the speakers of the format."""
+
+    name: str
+    # The field that limits the tokens of a reply.
+    max_tokens: str
+    # How a tool call must be named, and how long a name we make up is.
+    id_pattern: str
+    id_length: int
+    # The word for "some tool must be called".
+    any_tool: str = "required"
+    # Usage comes only when asked for.
+    asks_for_usage: bool = True
+    # Thoughts are content, signed, and go back to the server.
+    replays_thoughts: bool = False
+    # `[DONE]` must come; otherwise a finish reason is end enough.
+    needs_done: bool = True
+    cache_key: bool = True
+    # Temperature and thinking, as far as the model takes them.
+    settings: Callable[[str, Request], dict[str, Any]] = plain_settings
+
+
+class ChatWire:
+    """The format in one dialect."""
+
+    __slots__ = ("_dialect",)
+
+    key_header = ("authorization", "Bearer ")
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+
+    @property
+    def name(self) -> str:
+        """The dialect's name."""
+        return self._dialect.name
+
+    def path(self, model: str) -> str:
+        """The one endpoint."""
+        return "/chat/completions"
+
+    def headers(self) -> Mapping[str, str]:
+        """None of its own."""
+        return {}
+
+    def body(self, model: str, request: Request) -> dict[str, Any]:
+        """The request as the server wants it."""
+        return chat_body(self._dialect, model, request)
+
+    def decoder(self, model: str, request: Request, request_id: str | None) -> ChatDecoder:
+        """A reader for the reply."""
+        return ChatDecoder(model, request, request_id, needs_done=self._dialect.needs_done)
+
+
+def chat_body(dialect: Dialect, model: str, request: Request) -> dict[str, Any]:
+    """The request as the server wants it."""
+    messages = [_system(message) for message in system_messages(request.messages)]
+    for message in settled(request.messages, dialect.name):
+        messages += _turn(dialect, message)
+    body: dict[str, Any] = {"model": model, "messages": messages, "stream": True}
+    if dialect.asks_for_usage:
+        body["stream_options"] = {"include_usage": True}
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+            }
+            for tool in request.tools
+        ]
+        body["tool_choice"] = _tool_choice(dialect, request.tool_choice)
+    body |= dialect.settings(model, request)
+    if request.max_tokens is not None:
+        body[dialect.max_tokens] = request.max_tokens
+    if request.stop:
+        body["stop"] = list(request.stop)
+    if request.output is not None:
+        strict = is_strict(request.output.schema)
+        schema = {"name": request.output.name, "schema": closed(request.output.schema), "strict": strict}
+        body["response_format"] = {"type": ANSWER_SCHEMA, ANSWER_SCHEMA: schema}
+    if request.cache_key is not None and dialect.cache_key:
+        body["prompt_cache_key"] = request.cache_key
+    return body
+
+
+def _system(message: Message) -> dict[str, Any]:
+    return {"role": "system", "content": message.text}
+
+
+def _turn(dialect: Dialect, message: Message) -> Iterator[dict[str, Any]]:
+    match message.role:
+        case "tool":
+            yield from _results(dialect, message)
+        case "assistant":
+            yield _reply(dialect, message)
+        case _:
+            yield {"role": message.role, "content": _content(message.parts)}
+
+
+def _reply(dialect: Dialect, message: Message) -> dict[str, Any]:
+    turn: dict[str, Any] = {"role": "assistant"}
+    thoughts = [part for part in message.parts if isinstance(part, Thinking)]
+    if thoughts and dialect.replays_thoughts:
+        words = [{"type": "text", "text": message.text}] if message.text else []
+        turn["content"] = [*map(_thought, thoughts), *words]
+    else:
+        turn["content"] = message.text or None
+    if calls := [_call(dialect, call) for call in message.calls]:
+        turn["tool_calls"] = calls
+    return turn
+
+
+def _thought(thought: Thinking) -> dict[str, Any]:
+    inner = [{"type": "text", "text": thought.text}] if thought.text else []
+    chunk: dict[str, Any] = {"type": "thinking", "thinking": inner, "closed": True}
+    return chunk | {"signature": thought.signature} if thought.signature else chunk
+
+
+def _call(dialect: Dialect, call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": _id(dialect, call.id), "type": "function", "function": function}
+
+
+def _results(dialect: Dialect, message: Message) -> Iterator[dict[str, Any]]:
+    pictures: list[Image] = []
+    for result in message.parts:
+        if isinstance(result, ToolResult):
+            text = "".join(part.text for part in result.parts if isinstance(part, Text))
+            text = f"Error: {text}" if result.is_error else text
+            yield {"role": "tool", "tool_call_id": _id(dialect, result.call_id), "content": text}
+            pictures += [part for part in result.parts if isinstance(part, Image)]
+    # The result of a tool is text in this format; what a tool shows is shown by the user.
+    if pictures:
+        yield {"role": "user", "content": _content(pictures)}
+
+
+def _content(parts: Iterable[Part]) -> str | list[dict[str, Any]]:
+    parts = list(parts)
+    if all(isinstance(part, Text) for part in parts):
+        return "".join(part.text for part in parts if isinstance(part, Text))
+    return [_shown(part) for part in parts if isinstance(part, Text | Image)]
+
+
+def _shown(part: Text | Image) -> dict[str, Any]:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    return {"type": "image_url", "image_url": {"url": part.url or f"data:{part.media_type};base64,{part.data}"}}
+
+
+def _tool_choice(dialect: Dialect, choice: str) -> Any:
+    match choice:
+        case "auto" | "none":
+            return choice
+        case "any":
+            return dialect.any_tool
+        case name:
+            return {"type": "function", "function": {"name": name}}
+
+
+def _id(dialect: Dialect, id: str) -> str:
+    return portable_id(id, dialect.id_pattern, dialect.id_length)

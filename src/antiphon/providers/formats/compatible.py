@@ -1,0 +1,16 @@
+"""The wire format of servers that speak like OpenAI: Ollama, LM Studio, vLLM, llama.cpp and others."""
+
+from antiphon.providers.formats.chat_completions import ChatWire, Dialect
+
+COMPATIBLE = ChatWire(
+    Dialect(
+        "compatible",
+        max_tokens="max_tokens",
+        id_pattern=r"\S{1,64}",
+        id_length=40,
+        # Some of them end the body right after the finish reason.
+        needs_done=False,
+        # An unknown field is an error to some of them.
+        cache_key=False,
+    )
+)

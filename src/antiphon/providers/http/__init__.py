@@ -1,0 +1,1 @@
+"""HTTP for streams: connections, bodies, server-sent events and silence."""

@@ -1,0 +1,1 @@
+"""Contracts that every store and every provider keeps, as tests."""

@@ -1,1 +1,0 @@
-"""The facts that make up the contract of stores, by what they are about."""

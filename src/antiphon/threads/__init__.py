@@ -1,0 +1,1 @@
+"""What chats, runs and debates have in common: threads, their statuses, replies, tools and exports."""

@@ -1,0 +1,1 @@
+"""Threads as documents: Markdown, HTML and JSON."""

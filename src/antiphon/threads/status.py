@@ -1,0 +1,242 @@
+"""The statuses of threads that are not actors of their own: a registry on the pure thread machine.
+
+Every change of a status is a transition of the machine, and every answer says whether there was one.
+The registry keeps the threads that run and the ones used last; the others rest as JSON in an archive.
+It has no lock and never waits: use it from one event loop.
+"""
+
+import logging
+from collections import OrderedDict, deque
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from antiphon.chart.snapshot import Snapshot
+from antiphon.chart.transition import get_next_transitions, initial_transition, transition
+from antiphon.threads.machine.thread import (
+    STATUSES,
+    ResumeReason,
+    ThreadContext,
+    ThreadEvent,
+    ThreadStatus,
+    first_context,
+    is_of_this_run,
+    thread_machine,
+)
+from antiphon.threads.service_errors import InvalidTransition, ServiceError
+
+LIMIT = 64
+LOG_LIMIT = 1000
+ThreadSnapshot = Snapshot[ThreadContext, ThreadEvent, ThreadStatus]
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChange:
+    """What an event did to the status of a thread."""
+
+    thread_id: str
+    event: Mapping[str, Any]
+    status: ThreadStatus
+    previous: ThreadStatus
+    accepted: bool
+    resume_reason: ResumeReason | None
+    context: ThreadContext
+    # Why the event was refused, and which events would not have been.
+    reason: str | None = None
+    valid_events: tuple[str, ...] = ()
+    # What should not have happened, though it did no harm: a drift of the status, a cost that fell.
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether the thread has another status now."""
+        return self.status != self.previous
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether this is the thread's very first run, so that there is nothing to resume."""
+        return self.accepted and self.previous == "pending" and self.status == "running"
+
+
+class ThreadStatusMachine:
+    """The statuses of many threads; each thread comes to be when it is first mentioned.
+
+    `archive` takes threads that were not used lately, as JSON by id; without one it is a dict.
+    """
+
+    def __init__(
+        self, *, limit: int = LIMIT, archive: MutableMapping[str, dict[str, Any]] | None = None, strict: bool = False
+    ) -> None:
+        self.limit, self.strict = limit, strict
+        self.archive: MutableMapping[str, dict[str, Any]] = {} if archive is None else archive
+        # The last events with what they did, refused ones too.
+        self.log: deque[StatusChange] = deque(maxlen=LOG_LIMIT)
+        self._threads: OrderedDict[str, ThreadSnapshot] = OrderedDict()
+
+    def transition(
+        self,
+        thread_id: str,
+        event: ThreadEvent,
+        current_status: ThreadStatus | None = None,
+        cost: float = 0,
+        *,
+        strict: bool | None = None,
+    ) -> StatusChange:
+        """Give a thread an event; `current_status` is what a database says, and is believed.
+
+        A refused event changes nothing; with `strict` it raises `InvalidTransition`.
+        """
+        before, warnings = self._known(thread_id, current_status, cost)
+        # What the engine tells a machine is not for others to say.
+        accepted = before.can(event) and not event["type"].startswith("xstate.")
+        after = transition(thread_machine, before, event)[0] if accepted else before
+        if after.context["cost"] < before.context["cost"]:
+            warnings.append(f"the cost fell from {before.context['cost']} to {after.context['cost']}")
+        change = _change(thread_id, event, before, after, accepted, tuple(warnings))
+        self._keep(thread_id, after)
+        self.log.append(change)
+        for warning in warnings:
+            _log.warning("thread %r: %s", thread_id, warning)
+        if not accepted and (self.strict if strict is None else strict):
+            raise InvalidTransition(thread_id, change.status, event["type"], change.reason or "", change.valid_events)
+        return change
+
+    transition_status = transition
+
+    def recover(self, statuses: Mapping[str, ThreadStatus]) -> list[StatusChange]:
+        """Tell threads that were at work or waiting when the process ended that it did; for the start of a process."""
+        return [
+            self.transition(thread_id, {"type": "INTERRUPT"}, status)
+            for thread_id, status in statuses.items()
+            if status in ("running", "waiting")
+        ]
+
+    def get_status(self, thread_id: str) -> ThreadStatus | None:
+        """The status of a thread, if it is known."""
+        snapshot = self._find(thread_id)
+        return None if snapshot is None else _status(snapshot)
+
+    def get_context(self, thread_id: str) -> ThreadContext | None:
+        """What is known about a thread."""
+        snapshot = self._find(thread_id)
+        return None if snapshot is None else snapshot.context
+
+    def get_resume_reason(self, thread_id: str) -> ResumeReason | None:
+        """Why the thread's last run began."""
+        snapshot = self._find(thread_id)
+        return None if snapshot is None else snapshot.context["resumeReason"]
+
+    def forget(self, thread_id: str) -> None:
+        """Let go of a thread that was deleted or put away."""
+        self._threads.pop(thread_id, None)
+        self.archive.pop(thread_id, None)
+
+    def persisted(self, thread_id: str) -> dict[str, Any] | None:
+        """A thread as JSON, as it lies in the archive."""
+        snapshot = self._find(thread_id)
+        return None if snapshot is None else _to_json(snapshot)
+
+    def __len__(self) -> int:
+        return len(self._threads)
+
+    def __contains__(self, thread_id: str) -> bool:
+        return thread_id in self._threads or thread_id in self.archive
+
+    def _known(self, thread_id: str, current: ThreadStatus | None, cost: float) -> tuple[ThreadSnapshot, list[str]]:
+        if current is not None and current not in STATUSES:
+            raise ServiceError(f"{current!r} is no status of a thread; known: {', '.join(STATUSES)}")
+        found = self._find(thread_id)
+        if found is None:
+            return _first(thread_id, current, cost), []
+        if current is None or current == found.value:
+            return found, []
+        drift = f"it was {found.value!r} here and {current!r} where it is stored"
+        # What the old status left behind, a reason to wait for instance, does not fit the new one.
+        context = first_context({"threadId": thread_id, "cost": cost or found.context["cost"]})
+        return thread_machine.resolve_state(current, context=context), [drift]
+
+    def _find(self, thread_id: str) -> ThreadSnapshot | None:
+        found = self._threads.get(thread_id)
+        if found is None and (stored := self.archive.get(thread_id)) is not None:
+            found = _from_json(stored)
+        return found
+
+    def _keep(self, thread_id: str, snapshot: ThreadSnapshot) -> None:
+        self._threads[thread_id] = snapshot
+        self._threads.move_to_end(thread_id)
+        self.archive.pop(thread_id, None)
+        if len(self._threads) > self.limit:
+            idle = [id for id, one in self._threads.items() if one.value != "running" and id != thread_id]
+            for id in idle[: len(self._threads) - self.limit]:
+                self.archive[id] = _to_json(self._threads.pop(id))
+
+
+def _first(thread_id: str, status: ThreadStatus | None, cost: float) -> ThreadSnapshot:
+    known = {"threadId": thread_id, "cost": cost}
+    if status is None:
+        return initial_transition(thread_machine, known)[0]
+    return thread_machine.resolve_state(status, context=first_context(known))
+
+
+def _change(
+    thread_id: str,
+    event: ThreadEvent,
+    before: ThreadSnapshot,
+    after: ThreadSnapshot,
+    accepted: bool,
+    warnings: tuple[str, ...],
+) -> StatusChange:
+    return StatusChange(
+        thread_id,
+        event,
+        _status(after),
+        _status(before),
+        accepted,
+        after.context["resumeReason"],
+        after.context,
+        None if accepted else _refusal(before, event),
+        () if accepted else valid_events(before),
+        warnings,
+    )
+
+
+def valid_events(snapshot: ThreadSnapshot) -> tuple[str, ...]:
+    """The types of the events that a thread takes now, by name."""
+    types = {transition.event_type for transition in get_next_transitions(snapshot)}
+    return tuple(sorted(type for type in types if not type.startswith("xstate.") and _takes(snapshot, type)))
+
+
+def _takes(snapshot: ThreadSnapshot, type: str) -> bool:
+    offers: list[dict[str, Any]] = [{"type": type, "status": status} for status in (None, *STATUSES)]
+    return any(snapshot.can(cast(ThreadEvent, offer)) for offer in offers)
+
+
+def _refusal(snapshot: ThreadSnapshot, event: ThreadEvent) -> str:
+    """Why an event was refused, in words."""
+    type = event["type"]
+    known = {transition.event_type for transition in get_next_transitions(snapshot)}
+    if type not in known:
+        return f"{snapshot.value} knows no {type}"
+    if not is_of_this_run(snapshot.context, event):
+        return f"it is about the run {cast(dict[str, Any], event)['runId']!r}, not {snapshot.context['runId']!r}"
+    if type == "SET_STATUS":
+        return f"{snapshot.value} cannot become {cast(dict[str, Any], event).get('status')!r}"
+    if snapshot.has_tag("busy"):
+        return "the thread is busy"
+    return "it does not say that it is about the last run"
+
+
+def _status(snapshot: ThreadSnapshot) -> ThreadStatus:
+    return cast(ThreadStatus, snapshot.value)
+
+
+def _to_json(snapshot: ThreadSnapshot) -> dict[str, Any]:
+    return {"value": snapshot.value, "context": snapshot.context, "version": thread_machine.version}
+
+
+def _from_json(stored: Mapping[str, Any]) -> ThreadSnapshot:
+    version = stored.get("version")
+    if version != thread_machine.version:
+        raise ServiceError(f"a stored thread has version {version!r}, the machine {thread_machine.version!r}")
+    return thread_machine.resolve_state(stored["value"], context=first_context(stored["context"]))

@@ -1,0 +1,382 @@
+"""One turn of an agent: its replies, tools, questions, limits and losses; and several agents in a crew."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from antiphon import create_actor, create_machine, unreachable_states
+from antiphon.agents.machine.agent import agent_machine
+from antiphon.agents.machine.agent_config import refusal, tools_for
+from antiphon.agents.machine.crew import crew_machine
+from antiphon.agents.machine.orchestrator import orchestrator_machine
+from tests.fixtures.orchestrator import AGENTS, FAILED, PLAN, START, agent, done, select
+
+DEVELOPER = agent("developer")
+TOOLS = [
+    {"name": name, "description": "", "parameters": {}, "risk": risk}
+    for name, risk in (("write", "write"), ("shell", "write"))
+]
+LOST = {"code": "interrupted", "message": "gone"}
+
+
+def call(name, **arguments):
+    return {"type": "toolCall", "id": f"c-{name}", "name": name, "arguments": json.dumps(arguments)}
+
+
+def replied(text="", *calls, **facts):
+    parts = [*([{"type": "text", "text": text}] if text else []), *calls]
+    return {
+        "type": "REPLY.COMPLETED",
+        "message": {"role": "assistant", "parts": parts, "at": 7},
+        "stop": "end",
+        **facts,
+    }
+
+
+def answered(*ids, lost=False):
+    results = [{"type": "toolResult", "callId": id, "parts": [{"type": "text", "text": "ok"}]} for id in ids]
+    output = {"results": results, "permission": None, "lost": lost}
+    return {"type": "xstate.done.actor.tools", "actorId": "tools", "output": output}
+
+
+class Turn:
+    def __init__(self, *events, **input):
+        self.told = []
+        given = {"agent": DEVELOPER, "prompt": "Task: write", "model": "m", "tools": TOOLS, **input}
+        parent = create_machine(
+            {
+                "id": "parent",
+                "invoke": {"src": "turn", "id": "turn", "input": given},
+                "on": {"*": {"actions": lambda context, event: self.told.append(event)}},
+            },
+            actors={"turn": agent_machine},
+        )
+        self.root = create_actor(parent).start()
+        self.actor = self.root.get_snapshot().children["turn"]
+        self.send(*events)
+
+    def send(self, *events):
+        for event in events:
+            self.actor.send(event)
+        return self
+
+    @property
+    def state(self):
+        return self.actor.get_snapshot().value
+
+    @property
+    def context(self):
+        return self.actor.get_snapshot().context
+
+    @property
+    def output(self):
+        return self.actor.get_snapshot().output
+
+    @property
+    def asked(self):
+        return self.actor.get_snapshot().children["reply"].get_snapshot()
+
+    def heard(self, type):
+        return [event for event in self.told if event["type"] == type]
+
+
+def test_a_turn_ends_with_the_first_whole_answer():
+    """S1-92, S1-54, S1-96: a turn opens its own conversation, with the agent's prompt and tools."""
+    turn = Turn(replied("Done: wrote it.", usage={"input": 5, "output": 2}, costUsd=0.25))
+
+    assert (turn.state, turn.output["success"], turn.output["summary"]) == ("done", True, "Done: wrote it.")
+    assert (turn.output["usage"]["input"], turn.output["costUsd"], turn.output["at"]) == (5, 0.25, 7)
+    assert [message["role"] for message in turn.output["messages"]] == ["user", "assistant"]
+    [message] = turn.heard("AGENT_MESSAGE")
+    assert message["message"] == {"role": "assistant", "content": "Done: wrote it."}
+
+
+def test_a_reply_that_was_cut_short_is_prompted_to_go_on():
+    """S1-92: the first prompt is the task, then continuations."""
+    turn = Turn(replied("Half", stop="length"))
+
+    assert turn.state == "replying"
+    assert turn.context["messages"][-1]["role"] == "user"
+    assert turn.context["messages"][-1]["parts"][0]["text"].startswith("Go on")
+    assert turn.send(replied("Whole")).output["success"]
+
+
+def test_tools_are_called_told_of_and_answered():
+    """S1-57, S1-39, S1-40, S1-92."""
+    turn = Turn(replied("", call("write", path="a")))
+    assert turn.state == "calling"
+    assert [event["toolCall"]["name"] for event in turn.heard("AGENT_TOOL_CALL")] == ["write"]
+    turn.send(answered("c-write"))
+
+    assert turn.state == "replying"
+    assert turn.context["messages"][-1]["role"] == "tool"
+    assert [event["toolResult"]["isError"] for event in turn.heard("AGENT_TOOL_RESULT")] == [False]
+
+
+def test_a_turn_of_nobody_in_particular_calls_tools_too():
+    """S1-92: rules are an agent's own, and without an agent there are none."""
+    turn = Turn(replied("", call("write", path="a")), agent=None)
+
+    assert turn.state == "calling"
+    assert [event["toolCall"]["name"] for event in turn.heard("AGENT_TOOL_CALL")] == ["write"]
+
+
+def test_a_turn_has_only_so_many_replies():
+    """S1-92, S1-93, S1-B12: ten by default, and then it was no success."""
+    turn = Turn()
+    for _ in range(10):
+        turn.send(replied("", call("write")), answered("c-write"))
+
+    assert (turn.state, turn.output["success"], turn.output["summary"]) == ("done", False, "Max iterations reached")
+    assert turn.output["exhausted"]
+    short = Turn(replied("", call("write")), answered("c-write"), maxTurns=1)
+    assert short.output["exhausted"]
+
+
+def test_a_question_waits_for_a_person():
+    turn = Turn(replied("", call("ask_user", question="Which name?")))
+    assert turn.state == "asking"
+    [waits] = turn.heard("AGENT_WAITS")
+    assert (waits["reason"], waits["question"]) == ("question", "Which name?")
+    turn.send({"type": "ANSWER", "text": "Ada"})
+
+    assert turn.state == "replying"
+    assert turn.context["messages"][-1]["parts"][0]["parts"][0]["text"] == "Ada"
+
+
+def test_questions_are_asked_one_by_one_after_the_tools():
+    turn = Turn(
+        replied("", call("write"), call("ask_user", question="A?"), {**call("ask_user", question="B?"), "id": "c2"})
+    )
+    turn.send(answered("c-write"))
+    assert [one["question"] for one in turn.heard("AGENT_WAITS")] == ["A?"]
+    turn.send({"type": "ANSWER", "text": "a"})
+    assert [one["question"] for one in turn.heard("AGENT_WAITS")] == ["A?", "B?"]
+    turn.send({"type": "ANSWER", "text": "b"})
+
+    assert turn.state == "replying"
+    assert [part["callId"] for part in turn.context["messages"][-1]["parts"]] == ["c-write", "c-ask_user", "c2"]
+
+
+def test_the_plan_is_changed_at_once_and_what_is_no_plan_is_refused():
+    """S1-B10: planUpdates come from the planner's structured output, or from its tool."""
+    turn = Turn(replied("", call("update_plan", steps=["one", "two"])))
+    assert turn.heard("AGENT_PLAN")[0]["planUpdates"] == {"steps": ["one", "two"]}
+    refused = Turn(replied("", call("update_plan", steps=[])))
+    assert refused.context["messages"][-1]["parts"][0]["isError"]
+
+    planner = agent("planner", plans=True)
+    said = 'Plan ready.\n```json\n{"steps": ["one"]}\n```'
+    assert Turn(replied(said), agent=planner).output["planUpdates"] == {"steps": ["one"]}
+
+
+def test_a_planner_without_a_plan_has_failed():
+    """S1.4 item 4, S1-B12."""
+    output = Turn(replied("I would rather not."), agent=agent("planner", plans=True)).output
+
+    assert (output["success"], output["failedOutright"], output["error"]["message"]) == (
+        False,
+        False,
+        "it gave no valid plan",
+    )
+
+
+def test_an_answer_that_does_not_fit_its_schema_is_asked_for_once_more():
+    """S1.4 item 5."""
+    schema = {"type": "object", "required": ["verdict"], "properties": {"verdict": {"enum": ["good", "bad"]}}}
+    strict = agent("judge", responseSchema=schema)
+    turn = Turn(replied("Hm."), agent=strict)
+    assert turn.state == "replying"
+
+    assert turn.send(replied('{"verdict": "good"}')).output["success"]
+    failed = Turn(replied("Hm."), replied('{"verdict": "odd"}'), agent=strict)
+    assert failed.output["error"]["message"] == "$.verdict is none of ['good', 'bad']"
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer", "problem"),
+    [
+        ({"type": "array", "items": {"type": "integer"}}, '[1, "two"]', "$[1] is not of type integer"),
+        ({"type": "array", "minItems": 2}, "[1]", "$ has 1 items"),
+        ({"properties": {"a": {"maximum": 3}}}, '{"a": 4}', "$.a is out of range: 4"),
+        ({"additionalProperties": False, "properties": {}}, '{"a": 4}', "$ has 'a', which is not asked for"),
+        ({"$ref": "#/$defs/x", "$defs": {"x": {"pattern": "^a"}}}, '"b"', "$ does not match '^a'"),
+        ({"pattern": "("}, '"b"', "$ does not match '('"),
+        ({"oneOf": [{"type": "string"}, {"type": "number"}]}, "null", "$ fits 0 of the alternatives instead of one"),
+        ({"$ref": "#"}, "{}", "maximum recursion depth exceeded"),
+    ],
+)
+def test_the_whole_schema_is_held_against_an_answer(schema, answer, problem):
+    """S1.4 item 5: asked once more with what is wrong, then the turn has failed."""
+    strict = agent("judge", responseSchema=schema)
+    turn = Turn(replied(answer), agent=strict)
+    assert problem in turn.context["messages"][-1]["parts"][0]["text"]
+    turn.send(replied(answer))
+
+    assert problem in turn.output["error"]["message"]
+    assert (turn.output["success"], turn.output["failedOutright"]) == (False, False)
+
+
+def test_a_model_that_cannot_be_asked_is_an_error_of_the_turn():
+    """S1-55."""
+    error = {"code": "3001", "message": "busy", "recoverable": True}
+    output = Turn({"type": "REPLY.FAILED", "error": error, "text": ""}).output
+
+    assert (output["success"], output["failedOutright"], output["error"]["code"]) == (False, True, "3001")
+
+
+def test_a_lost_process_waits_to_be_resumed_and_no_tool_is_called_again():
+    """S1-99, S1-105, S1-B20."""
+    turn = Turn(replied("", call("write")), answered("c-write"), {"type": "REPLY.FAILED", "error": LOST, "text": ""})
+    assert (turn.state, len(turn.heard("AGENT_LOST"))) == ("lost", 1)
+    turn.send({"type": "RESUME"})
+    assert turn.state == "replying"
+    assert [message["role"] for message in turn.context["messages"]] == ["user", "assistant", "tool"]
+
+    in_tool = Turn(replied("", call("write")), answered("c-write", lost=True))
+    assert in_tool.state == "lost"
+    assert len(in_tool.send({"type": "RESUME"}).heard("AGENT_TOOL_CALL")) == 1
+
+
+def test_a_cancelled_turn_lets_its_tool_finish_and_says_so():
+    """S1-107, S1-B7."""
+    turn = Turn(replied("", call("write")), {"type": "CANCEL"})
+    assert turn.state == "calling"
+    turn.send(answered("c-write"))
+
+    assert (turn.state, turn.output["cancelled"], turn.output["messages"][-1]["role"]) == ("done", True, "tool")
+    assert Turn({"type": "CANCEL"}).output["cancelled"]
+    assert Turn(replied("", call("ask_user", question="?")), {"type": "CANCEL"}).output["cancelled"]
+
+
+def test_permission_is_asked_and_answered_through_the_turn():
+    asks = {"type": "wait", "reason": "permission", "id": "p", "calls": [], "timeoutMs": 5}
+    turn = Turn(replied("", call("write")), asks)
+    assert turn.heard("AGENT_WAITS")[0]["reason"] == "permission"
+
+    assert turn.send({"type": "ANSWER", "decision": "allow"}).context["waiting"] is None
+
+
+def test_a_command_is_as_risky_as_it_is_and_a_tool_that_nobody_knows_as_any():
+    """S1.4 item 9."""
+    tools = [{"name": "shell", "risk": "command"}, {"name": "silent"}]
+    asked = [call("shell", command="git status"), call("shell", command="make"), call("shell", command="rm -r src")]
+    turn = Turn(replied("", *asked, call("silent"), call("unknown")), tools=tools)
+
+    assert [one["risk"] for one in turn.context["calls"]] == ["read", "write", *["destructive"] * 3]
+
+
+def test_an_agent_gets_only_its_tools_and_may_call_no_other():
+    """S1-92, S1.4 item 2 and 9: filtered tools, and a shell filter that no second command rides along."""
+    strict = agent(
+        "tester",
+        tools={"allowed": ["shell"], "blocked": ["ask_user"]},
+        shell={"allowed": ["pytest*"], "blocked": ["*--pdb*"]},
+    )
+
+    def why(name, **arguments):
+        return refusal(strict, {"id": "1", "name": name, "arguments": arguments, "risk": "write"})
+
+    assert [tool["name"] for tool in tools_for(strict, TOOLS)] == ["shell", "update_plan"]
+    assert why("write") == "the agent 'tester' may not use write"
+    assert why("shell", command="pytest -q") is None
+    assert "may not run this: 'rm -rf /' is not among" in (why("shell", command="pytest -q; rm -rf /") or "")
+    assert "writes to a file" in (why("shell", command="pytest > /etc/passwd") or "")
+    assert "is blocked by '*--pdb*'" in (why("shell", command="pytest --pdb") or "")
+    assert "cannot be read" in (why("shell") or "")
+    free = agent("developer")
+    assert refusal(free, {"id": "1", "name": "shell", "arguments": "{", "risk": "destructive"}) is None
+    turn = Turn(replied("", call("write")), agent=strict)
+    assert (turn.state, turn.context["messages"][-1]["parts"][0]["isError"]) == ("replying", True)
+
+
+# -- crews -----------------------------------------------------------------------------------------------------------
+
+
+def crew(*names):
+    assignments = [{"agent": agent(name), "step": step, "prompt": "p", "model": "m"} for step, name in enumerate(names)]
+    invoke = {"src": "crew", "id": "crew", "input": {"assignments": assignments}}
+    parent = create_machine({"id": "parent", "invoke": invoke, "on": {"*": {}}}, actors={"crew": crew_machine})
+    return create_actor(parent).start().get_snapshot().children["crew"]
+
+
+def test_a_crew_tells_its_agent_of_the_task_the_last_turns_and_what_a_person_said():
+    """S1-92, S1-96: a run of twelve turns, with a plan, after a turn that failed."""
+    run = create_actor(orchestrator_machine, input={"agents": AGENTS, "plan": PLAN, "maxIterations": 20}).start()
+    turns = [event for turn in range(11) for event in (select("developer"), done(f"turn {turn}"))]
+    for event in (START, *turns, select("developer"), FAILED, {"type": "message", "text": "Mind the rhyme."}):
+        run.send(event)
+    run.send(select("reviewer"))
+    crew = run.get_snapshot().children["executeAgent"].get_snapshot()
+    [asked] = crew.children["agent-0"].get_snapshot().context["messages"]
+    told = asked["parts"][0]["text"].splitlines()
+
+    assert told[0] == "Task: write a poem"
+    assert told[2].startswith("Plan, version 1")
+    assert "7 earlier turns are not shown." in told
+    assert [line for line in told if line.startswith("- ")] == [
+        *(f"- developer (success): turn {turn}" for turn in range(7, 11)),
+        "- developer (failure): could not",
+    ]
+    assert told[-2:] == ["The last error: could not", "The person adds: Mind the rhyme."]
+
+
+def test_agents_work_side_by_side_and_are_joined_in_the_order_of_the_plan():
+    """S1-104: one that fails does not stop the others."""
+    actor = crew("a", "b", "c")
+    children = actor.get_snapshot().children
+    children["agent-2"].send(replied("third"))
+    children["agent-1"].send({"type": "REPLY.FAILED", "error": {"code": "9001", "message": "no"}, "text": ""})
+    assert actor.get_snapshot().value == "working"
+    children["agent-0"].send(replied("first"))
+    output = actor.get_snapshot().output
+
+    assert [(one["agent"], one["step"], one["success"]) for one in output["results"]] == [
+        ("a", 0, True), ("b", 1, False), ("c", 2, True),
+    ]  # fmt: skip
+    assert (output["success"], output["summary"]) == (True, "first\n\n\n\nthird")
+    assert "error" not in output
+
+
+def test_a_crew_of_which_all_failed_has_failed():
+    """S1-104, S1-55."""
+    actor = crew("a")
+    actor.get_snapshot().children["agent-0"].send(
+        {"type": "REPLY.FAILED", "error": {"code": "9001", "message": "no"}, "text": ""}
+    )
+
+    assert (actor.get_snapshot().output["success"], actor.get_snapshot().output["error"]["code"]) == (False, "9001")
+
+
+EVENTS = [
+    replied("x"), replied("", call("write")), replied("", call("ask_user", question="?")), replied("y", stop="length"),
+    {"type": "REPLY.FAILED", "error": LOST, "text": ""}, {"type": "REPLY.FAILED", "error": {"code": "1"}, "text": ""},
+    {"type": "REPLY.CANCELLED", "text": ""}, {"type": "REPLY.STARTED"},
+    {"type": "ANSWER", "text": "a", "decision": "allow"},
+    {"type": "CANCEL"}, {"type": "RESUME"}, {"type": "wait", "reason": "permission", "calls": []}, answered("c-write"),
+    answered("c-write", lost=True),
+]  # fmt: skip
+INPUT = {"agent": DEVELOPER, "prompt": "p", "model": "m", "tools": TOOLS, "maxTurns": 3}
+
+
+def test_every_state_of_a_turn_can_be_reached():
+    """X-11, E-19."""
+    assert unreachable_states(agent_machine, events=EVENTS, input=INPUT, limit=5_000) == []
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.sampled_from(EVENTS), max_size=12), st.lists(st.sampled_from(EVENTS), max_size=6))
+def test_a_stored_turn_goes_on_as_if_nothing_had_happened(walk, rest):
+    """E-17, S1-99."""
+    actor = create_actor(agent_machine, input=INPUT).start()
+    for event in walk:
+        actor.send(event)
+    saved = json.loads(json.dumps(actor.get_persisted_snapshot()))
+    again = create_actor(agent_machine, snapshot=saved).start()
+    for event in rest:
+        actor.send(event)
+        again.send(event)
+
+    assert again.get_persisted_snapshot() == actor.get_persisted_snapshot()

@@ -1,0 +1,131 @@
+"""The orchestrator when something comes between: a lost process, a person with an answer, a cancellation, a reset."""
+
+import pytest
+
+from tests.fixtures.orchestrator import START, Run, Watched, done, select
+
+# What a provider may call recoverable is not recovered from by itself when the process was lost.
+LOST = {"code": "interrupted", "message": "gone", "recoverable": True}
+CALL = {"type": "AGENT_TOOL_CALL", "toolCall": {"id": "1", "name": "shell"}}
+CANCEL, RESET = {"type": "CANCEL"}, {"type": "RESET"}
+AT_WORK = [START, select("developer")]
+BY_STATE = {
+    "selecting": ("selectAgent", [START]),
+    "executing": ("executeAgent", AT_WORK),
+    "evaluating": ("evaluateProgress", [*AT_WORK, done()]),
+}
+
+
+def waits(number, reason="question"):
+    return {"type": "AGENT_WAITS", "agentId": f"agent-{number}", "reason": reason, "id": f"q{number}"}
+
+
+@pytest.mark.parametrize("state", BY_STATE)
+def test_a_lost_process_is_nobodys_failure_and_waits_where_it_was(state):
+    """S1-99, S1-B20: no time lets it go on, a person does, and it goes on in the state it was in."""
+    actor, events = BY_STATE[state]
+    run = Run(*events, {"type": f"xstate.error.actor.{actor}", "actorId": actor, "error": LOST})
+    run.clock.increment(600_000)
+
+    assert (run.state, run.context["lostIn"]) == ("error_handling", state)
+    assert (run.context["consecutiveFailures"], run.context["totalFailures"]) == (0, 0)
+    assert run.send({"type": "resume"}).state == state
+    assert run.context["lostIn"] is None
+
+
+def test_agents_that_lost_their_process_are_resumed_once():
+    """S1-99, S1-B20."""
+    run = Watched(*AT_WORK, {"type": "AGENT_LOST", "agentId": "agent-0"}, {"type": "resume"}, {"type": "resume"})
+
+    assert run.heard == [{"type": "RESUME"}]
+    assert (run.state, run.context["lostAgents"]) == ("executing", [])
+
+
+def test_an_answer_is_for_whoever_asked_first_unless_it_names_another():
+    run = Watched(*AT_WORK, waits(0), waits(1), waits(2))
+    run.take({"type": "answer", "agentId": "agent-1", "text": "blue"})
+    run.take({"type": "message", "text": "red"})
+
+    assert [(one["agentId"], one["text"]) for one in run.heard] == [("agent-1", "blue"), ("agent-0", "red")]
+    assert [one["agentId"] for one in run.context["waiting"]] == ["agent-2"]
+
+
+def test_an_agent_that_asks_again_waits_once():
+    run = Watched(*AT_WORK, waits(0), waits(0, "permission"))
+
+    assert [one["reason"] for one in run.context["waiting"]] == ["permission"]
+
+
+def test_a_parent_hears_that_it_goes_on_only_when_nobody_waits():
+    run = Watched(*AT_WORK, waits(0), waits(1), reportsToParent=True)
+    run.take({"type": "AGENT_GOES_ON", "agentId": "agent-0"})
+    before = [one["type"] for one in run.told]
+    run.take({"type": "AGENT_GOES_ON", "agentId": "agent-1"})
+
+    assert before == ["WAIT", "WAIT"]
+    assert run.told[-1]["type"] == "RESPOND"
+
+
+def test_a_cancellation_with_grace_tells_the_crew_and_waits_for_no_answer_of_a_person():
+    """S1-34, S1-107, S1-B7: a tool that runs may finish; a person who is asked is not waited for."""
+    run = Watched(*AT_WORK, CALL, CANCEL, graceMs=500)
+    asked = Watched(*AT_WORK, CALL, waits(0), CANCEL, graceMs=500)
+
+    assert (run.state, run.heard) == ("executing", [{"type": "CANCEL"}])
+    assert asked.state == "cancelled"
+
+
+def test_a_reset_forgets_the_grace_and_the_time_of_the_task_before():
+    """S1-35, S1-B9: timers are a task's own."""
+    slow = Watched(*AT_WORK, CALL, CANCEL, 300, RESET, *AT_WORK, CALL, CANCEL, 300, graceMs=500)
+    timed = Watched(START, 600, RESET, START, 600, maxWallMs=1_000)
+    states = slow.state, timed.state
+    slow.take(200)
+    timed.take(400)
+
+    assert states == ("executing", "selecting")
+    assert (slow.state, timed.state) == ("cancelled", "complete")
+
+
+def test_the_time_of_a_task_means_nothing_without_one():
+    assert Watched({"type": "WALL_TIME"}).state == "idle"
+
+
+def test_the_next_agent_is_told_the_last_ten_things_that_a_person_said():
+    """After its turn they are no news."""
+    run = Run(START, *({"type": "message", "text": f"hint {number}"} for number in range(12)))
+
+    assert run.context["guidance"] == [f"hint {number}" for number in range(2, 12)]
+    assert run.send(select("developer"), done()).context["guidance"] == []
+
+
+def test_a_result_without_a_call_does_not_make_the_next_call_invisible():
+    """S1-107: as many tools run as were called and have not answered, and never fewer than none."""
+    result = {"type": "AGENT_TOOL_RESULT", "toolResult": {"id": "1", "name": "shell"}}
+    run = Run(*AT_WORK, result, CALL, graceMs=500)
+
+    assert run.context["toolsRunning"] == 1
+    assert run.send(CANCEL).state == "executing"
+
+
+def test_a_process_of_which_nothing_is_known_is_lost_too():
+    """S1-99: a task whose end nobody saw may have done its work."""
+    unknown = {"code": "unknown", "message": "nobody saw its end"}
+
+    assert Run(*AT_WORK, {"type": "AGENT_ERROR", "error": unknown}).context["totalFailures"] == 0
+
+
+def test_a_parent_hears_of_a_reset_only_if_there_was_a_run():
+    """S1-35."""
+    idle = Watched(RESET, reportsToParent=True)
+    begun = Watched({**START, "runId": "n1"}, RESET, reportsToParent=True)
+
+    assert (idle.told, [one["type"] for one in begun.told]) == ([], ["STOP"])
+
+
+def test_a_dry_run_is_complete_for_its_parent_even_if_its_plan_is_unsure():
+    """S1.4 item 1."""
+    run = Watched(*AT_WORK, done(), dryRun=True, reportsToParent=True)
+
+    assert not run.actor.get_snapshot().output["success"]
+    assert run.told[0]["type"] == "COMPLETE"

@@ -1,0 +1,115 @@
+"""Agents from files: three formats, and everything that can be wrong with one, told with file and line."""
+
+import pytest
+
+from antiphon.agents.files import BadAgents, default_agents, default_files, load_all_agents
+
+POET = "---\nname: poet\nwhenToUse: for poems\nlimits:\n  maxIterations: 3\n---\nYou are the poet of this team.\n"
+
+
+def folder(path, **files):
+    for name, text in files.items():
+        stem, _, suffix = name.rpartition("_")
+        (path / f"{stem}.{suffix}").write_text(text)
+    return path
+
+
+def problems(path, **files):
+    with pytest.raises(BadAgents) as caught:
+        load_all_agents(folder(path, **files))
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_the_default_team_is_whole_and_without_warnings():
+    """S1-95."""
+    found = default_agents()
+
+    assert list(found.agents) == ["planner", "developer", "tester", "reviewer", "researcher"]
+    assert found.warnings == ()
+    assert found.agents["planner"]["plans"]
+    assert found.agents["planner"]["transitions"] == {"onSuccess": "developer"}
+
+
+def test_the_default_files_can_be_copied_and_loaded(tmp_path):
+    """S1-95."""
+    for name, text in default_files().items():
+        (tmp_path / name).write_text(text)
+
+    assert load_all_agents(tmp_path).agents == default_agents().agents
+
+
+def test_three_formats_say_the_same(tmp_path):
+    """S1-95, S1.4 item 2."""
+    yaml = "name: bard\nwhenToUse: for poems\nsystemPrompt: You are the bard of this team.\n"
+    toml = 'name = "singer"\nwhenToUse = "for songs"\nsystemPrompt = "You are the singer of this team."\n'
+    toml += "[limits]\nmaxIterations = 3\n"
+    agents = load_all_agents(folder(tmp_path, poet_md=POET, bard_yaml=yaml, singer_toml=toml)).agents
+
+    assert list(agents) == ["bard", "poet", "singer"]
+    assert agents["poet"]["systemPrompt"] == "You are the poet of this team."
+    assert agents["poet"]["limits"] == agents["singer"]["limits"] == {"maxIterations": 3}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("limts: 3", "poet.md:4: unknown key 'limts'"),
+        ("model: 3", "poet.md:4: model is 3, which is of the wrong type"),
+        ("plans: 1", "poet.md:4: plans is 1"),
+        ("tools: all", "poet.md:4: tools has keys of its own: allowed, blocked"),
+        ("tools:\n  allowed: [1]", "poet.md:5: tools.allowed is a list of patterns"),
+        ("limits:\n  maxIterations: 0", "poet.md:5: limits.maxIterations must be more than 0"),
+        ("limits:\n  maxIterations: true", "poet.md:5: limits.maxIterations is True"),
+        ("transitions:\n  onSuccess: nobody", "poet.md:5: onSuccess leads to 'nobody', which is no agent"),
+        ("transitions:\n  onOutput: [{pattern: '(', to: poet}]", "poet.md:5: '(' is no pattern"),
+        ("transitions:\n  onOutput: [x]", "poet.md:5: a rule of onOutput has `pattern` and `to`"),
+        ("a: [", "poet.md:5: it is no YAML"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(tmp_path, line, expected):
+    text = f"---\nname: poet\nwhenToUse: for poems\n{line}\n---\nYou are the poet of this team.\n"
+
+    assert problems(tmp_path, poet_md=text)[0].startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("You are.", "a.md:1: it begins with no front matter"),
+        (
+            "---\nname: Ada Lovelace\nwhenToUse: x\n---\nA long enough system prompt.",
+            "a.md:2: 'Ada Lovelace' is no name",
+        ),
+        ("---\nname: a\n---\nA long enough system prompt.", "a.md:1: whenToUse is missing"),
+        ("---\nname: a\nwhenToUse: x\n---\n", "a.md:5: systemPrompt is missing"),
+        ("---\n- a\n---\nx", "a.md:2: an agent is a list of `key: value`"),
+    ],
+)
+def test_a_file_that_is_no_agent_says_what_is_missing(tmp_path, text, expected):
+    assert problems(tmp_path, a_md=text)[0].startswith(expected)
+
+
+def test_bad_toml_has_its_line(tmp_path):
+    assert problems(tmp_path, a_toml='name = "a"\nwhenToUse = \n')[0].startswith("a.toml:2: it is no TOML")
+
+
+def test_one_name_is_for_one_agent_and_all_mistakes_are_told_at_once(tmp_path):
+    found = problems(tmp_path, a_md=POET, b_md=POET, c_md="x")
+
+    assert found == [
+        "c.md:1: it begins with no front matter: `---`, YAML, `---`",
+        "b.md:2: the agent 'poet' is in a.md already",
+    ]
+
+
+def test_odd_things_are_warned_of(tmp_path):
+    odd = "name: poet\nwhenToUse: x\nsystemPrompt: Short.\n"
+    odd += "tools: {allowed: [a], blocked: [a]}\nshell: {allowed: ['*']}\ntransitions: {onFailure: poet}\n"
+    warnings = [str(one) for one in load_all_agents(folder(tmp_path, poet_yaml=odd)).warnings]
+
+    assert [one.split(": ")[0] for one in warnings] == ["poet.yaml:3", "poet.yaml:4", "poet.yaml:6", "poet.yaml:5"]
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(BadAgents, match="there is no such folder"):
+        load_all_agents(tmp_path / "none")

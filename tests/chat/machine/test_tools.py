@@ -1,0 +1,385 @@
+"""A chat that calls tools: what they are given, what a person is asked, and how a lost turn goes on."""
+
+import json
+
+import pytest
+
+from antiphon.chat.machine.validation import refusal
+from tests.fixtures.conversations import Talk
+
+MODEL = "scripted:demo"
+TOOLS = [{"name": "look", "risk": "read"}, {"name": "edit", "risk": "write"}]
+REQUEST = {"id": "r1", "calls": [], "timeoutMs": 60_000}
+NOTE = "[Interrupted.]\n\n"
+
+
+def result(id="c1", text="found"):
+    return {"type": "toolResult", "callId": id, "parts": [{"type": "text", "text": text}]}
+
+
+def permission(**facts):
+    call = {"id": "c1", "name": "edit", "arguments": "{}", "risk": "write", "text": "edit({})"}
+    return {"decision": "allowed", "scope": "once", "reason": None, "calls": [call], **facts}
+
+
+def done(talk, *results, lost=False, permission=None):
+    """The tools give their results."""
+    output = {"results": list(results), "permission": permission, "lost": lost}
+    return talk.do("xstate.done.actor.tools", output=output)
+
+
+def calling(name="edit", *, consent=None, **config):
+    """A chat whose first reply has asked for a tool."""
+    options = {"options": {"tools": TOOLS}}
+    known = {"model": MODEL, "settings": options, "consent": consent or {}, **config}
+    talk = Talk({"reportsToParent": True}, start=False, **known)
+    return talk.do("message", text="question", runId="n1").reply("Let me see.", calls=[("c1", name)], costUsd=0.5)
+
+
+def waiting(**config):
+    """A chat in which a person is asked."""
+    return calling(**config).do("wait", reason="permission", **REQUEST)
+
+
+# -- calling ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_tools_are_given_all_calls_with_their_risk():
+    given = calling("look", consent={"mode": "auto", "timeoutMs": 5}).spawned["tools"]
+
+    assert given == {
+        "requestId": "r1",
+        "calls": [{"type": "toolCall", "id": "c1", "name": "look", "arguments": "{}", "risk": "read"}],
+        "consent": {"mode": "auto", "timeoutMs": 5, "overrides": []},
+        "timeoutMs": 5,
+    }
+
+
+def test_a_tool_that_nobody_knows_counts_as_destructive():
+    """S3.4, 7: never a silent approval."""
+    (call,) = calling("format_disk").spawned["tools"]["calls"]
+
+    assert call["risk"] == "destructive"
+
+
+def test_a_tool_of_unknown_risk_counts_as_destructive():
+    """S3.4, 7: never a silent approval."""
+    (call,) = calling("look", settings={"options": {"tools": [{"name": "look"}]}}).spawned["tools"]["calls"]
+
+    assert call["risk"] == "destructive"
+
+
+@pytest.mark.parametrize(("command", "risk"), [("ls", "read"), ("touch a", "write"), ("rm a", "destructive")])
+def test_a_tool_that_runs_commands_is_as_risky_as_the_command(command, risk):
+    """S3.4, 7."""
+    options = {"options": {"tools": [{"name": "shell", "risk": "command"}]}}
+    talk = Talk({"reportsToParent": True}, start=False, model=MODEL, settings=options, consent={})
+    talk.do("message", text="question", runId="n1")
+    parts = [{"type": "toolCall", "id": "c1", "name": "shell", "arguments": json.dumps({"command": command})}]
+    talk.do("REPLY.COMPLETED", requestId="r1", message={"role": "assistant", "parts": parts})
+
+    assert talk.spawned["tools"]["calls"][0]["risk"] == risk
+
+
+def test_without_consent_the_results_come_from_outside():
+    talk = Talk(model=MODEL).says("question").reply(calls=[("c1", "look")])
+
+    assert "tools" not in talk.spawned
+    assert talk.do("tool_results", results=[result()]).spawned["reply"]["messages"][-1]["parts"] == [result()]
+
+
+def test_results_are_said_to_the_model_and_the_next_reply_begins():
+    talk = done(calling("look"), result())
+
+    assert talk.stopped == ["tools"]
+    assert talk.context["reply"]["requestId"] == "r2"
+    assert talk.spawned["reply"]["messages"][-1] == {"role": "tool", "parts": [result()]}
+    assert [event["type"] for event in talk.emitted] == ["tools_answered"]
+    assert talk.sent == []
+
+
+def test_tools_that_break_fail_the_run_and_the_next_question_may_call_again():
+    talk = calling().do("xstate.error.actor.tools", error={"code": "x", "message": "broken"})
+
+    assert talk.sent[-1]["error"]["message"] == "broken"
+    assert talk.stopped == ["tools"]
+    talk.do("message", text="again", runId="n2")
+    assert talk.spawned["reply"]["messages"][-2]["parts"][0]["isError"]
+
+
+def test_an_end_of_tools_that_nobody_waits_for_changes_nothing():
+    talk = calling().do("cancel")
+    before = talk.snapshot.context
+
+    assert done(talk, result()).context == before
+    assert talk.do("xstate.error.actor.tools", error="x").context == before
+
+
+# -- asking a person -------------------------------------------------------------------------------------------------
+
+
+def test_the_parent_hears_that_a_person_is_asked_and_what_it_cost_so_far():
+    talk = waiting()
+
+    assert talk.sent == [{"type": "WAIT", "reason": "permission", "runId": "n1", "cost": 0.5}]
+    assert talk.emitted == [{"type": "permission_asked", "reason": "permission", **REQUEST}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"decision": "allow"}, {"type": "ALLOW"}),
+        ({"decision": "allow", "id": "r1", "scope": "thread"}, {"type": "ALLOW", "id": "r1", "scope": "thread"}),
+        ({"decision": "deny", "reason": "later"}, {"type": "DENY", "reason": "later"}),
+    ],
+)
+def test_an_answer_reaches_the_tools(answer, told):
+    talk = waiting().do("answer", runId="n1", **answer)
+
+    assert talk.sent == [told]
+    assert talk.emitted == [{"type": "permission_answered", "decision": answer["decision"]}]
+    assert not talk.context["reply"]["waiting"]
+
+
+def test_an_answer_that_came_without_the_thread_is_told_to_it():
+    talk = waiting().do("answer", decision="allow")
+
+    assert talk.sent == [{"type": "RESPOND", "runId": "n1"}, {"type": "ALLOW"}]
+
+
+def test_an_answer_of_another_run_goes_on_as_that_run():
+    talk = waiting().do("answer", decision="allow", runId="n2")
+    done(talk, result()).reply("answer")
+
+    assert talk.sent[-1]["type"] == "COMPLETE"
+    assert talk.sent[-1]["runId"] == "n2"
+
+
+WRONG = [
+    ({}, "decision is None; known: allow, deny"),
+    ({"decision": "maybe"}, "decision is 'maybe'; known: allow, deny"),
+    ({"decision": ["allow"]}, "decision is ['allow']; known: allow, deny"),
+    ({"decision": "allow", "id": "r0"}, "the request 'r0' is not open; open: 'r1'"),
+    ({"decision": "allow", "scope": "ever"}, "scope is 'ever'; known: once, thread"),
+    ({"decision": "deny", "reason": 3}, "reason is 3; it must be a text"),
+]
+
+
+@pytest.mark.parametrize(("answer", "reason"), WRONG)
+def test_an_answer_that_cannot_be_meant_is_refused_and_the_question_stays_open(answer, reason):
+    """E-21, S3.4, 7: else nobody could answer any more."""
+    talk = waiting().do("answer", runId="n1", **answer)
+
+    assert refusal(talk.context, {"type": "answer", **answer}) == reason
+    assert talk.context["reply"]["waiting"]
+    assert talk.sent == [{"type": "WAIT", "reason": "permission", "runId": "n1", "cost": 0.5}]
+
+
+def test_an_answer_to_nothing_fails_the_run_that_waits_for_it():
+    talk = calling("look")
+    done(talk, result()).reply("answer")
+
+    talk.do("answer", decision="allow", runId="n2")
+
+    assert (talk.sent[-1]["type"], talk.sent[-1]["runId"]) == ("FAIL", "n2")
+    assert talk.sent[-1]["error"]["message"] == "nobody is asked for permission"
+
+
+def test_an_answer_is_refused_if_the_results_come_from_outside():
+    talk = Talk(model=MODEL).says("question").reply(calls=[("c1", "look")]).do("wait", reason="question")
+
+    assert not talk.can("answer", decision="allow")
+
+
+def test_a_message_drops_the_tools_that_wait_and_the_calls_are_cancelled():
+    """S2-B9."""
+    talk = waiting().do("message", text="Leave it.", runId="n1")
+
+    assert talk.stopped == ["tools"]
+    *_, call, results, question = talk.spawned["reply"]["messages"]
+    assert call["parts"][-1]["id"] == results["parts"][0]["callId"] == "c1"
+    assert results["parts"][0]["parts"][0]["text"] == "cancelled"
+    assert question["parts"][0]["text"] == "Leave it."
+    assert talk.sent == []
+
+
+@pytest.mark.parametrize("type", ["message", "resume", "retry", "tool_results"])
+def test_whatever_goes_on_without_an_answer_is_told_to_the_thread(type):
+    payload = {"results": [result()]} if type == "tool_results" else {"text": "Hi"} if type == "message" else {}
+    talk = waiting().do(type, **payload)
+
+    assert talk.sent == [{"type": "RESPOND", "runId": "n1"}]
+    assert talk.stopped == ["tools"]
+    assert talk.context["reply"]["requestId"] == "r2"
+
+
+def test_a_request_that_times_out_goes_on_and_the_thread_hears_of_it():
+    expired = permission(decision="expired", reason="nobody answered in time")
+    talk = done(waiting(), result(text="not allowed"), permission=expired)
+
+    assert talk.sent == [{"type": "RESPOND", "runId": "n1"}]
+    assert talk.spawned["reply"]["messages"][-1]["parts"] == [result(text="not allowed")]
+
+
+@pytest.mark.parametrize("ask", [calling, waiting])
+def test_a_cancelled_chat_stops_its_tools_and_its_history_stays_valid(ask):
+    """X-5."""
+    talk = ask().do("cancel")
+
+    assert talk.stopped == ["tools"]
+    assert talk.sent == [{"type": "STOP", "runId": "n1", "cost": 0.5, "duration": 0.0}]
+    sent = talk.do("message", text="go on", runId="n2").spawned["reply"]["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "user"]
+
+
+# -- what is remembered ----------------------------------------------------------------------------------------------
+
+
+def test_what_was_allowed_for_the_thread_is_given_along_with_the_next_calls():
+    talk = done(calling(), result(), permission=permission(scope="thread"))
+    remembered = [{"pattern": "edit", "decision": "allow"}]
+
+    assert talk.context["overrides"] == remembered
+    assert talk.reply(calls=[("c2", "edit")]).spawned["tools"]["consent"]["overrides"] == remembered
+    done(talk, result("c2"), permission=permission(scope="thread"))
+    assert talk.context["overrides"] == remembered
+
+
+@pytest.mark.parametrize("facts", [{}, {"decision": "denied", "scope": "thread"}])
+def test_nothing_else_is_remembered(facts):
+    assert done(calling(), result(), permission=permission(**facts)).context["overrides"] == []
+
+
+def test_what_the_settings_decide_for_the_thread_holds_too_and_a_person_has_the_last_word():
+    configured = [{"pattern": "edit", "decision": "deny"}]
+    talk = calling(consent={"overrides": configured})
+
+    assert talk.spawned["tools"]["consent"]["overrides"] == configured
+    done(talk, result(), permission=permission(scope="thread")).reply(calls=[("c2", "edit")])
+    assert talk.spawned["tools"]["consent"]["overrides"][-1]["decision"] == "allow"
+
+
+@pytest.mark.parametrize(
+    "consent",
+    [
+        "ask",
+        {"mode": "yes"},
+        {"blocked": "shell"},
+        {"autoAllow": [1]},
+        {"tripped": None},
+        {"timeoutMs": 0},
+        {"timeoutMs": "5"},
+        {"overrides": [{"pattern": "x"}]},
+        {"overrides": ["x"]},
+    ],
+)
+def test_consent_that_makes_no_sense_is_refused(consent):
+    """E-21."""
+    assert not Talk(start=False).can("configure", consent=consent)
+
+
+def test_consent_may_be_anything_that_makes_sense():
+    full = {"mode": "auto-edit", "blocked": ["a"], "tripped": [], "autoAllow": ["b"], "timeoutMs": 5, "overrides": []}
+
+    assert Talk(start=False).can("configure", consent=full)
+    assert Talk(start=False).can("configure", consent=None)
+
+
+# -- what was lost ---------------------------------------------------------------------------------------------------
+
+
+def test_calls_that_were_lost_are_in_the_history_and_the_run_is_interrupted():
+    """S3.4, 7."""
+    talk = done(calling(), result(text="nobody knows"), lost=True)
+
+    assert talk.context["reply"] is None
+    assert talk.texts[0] == "question"
+    assert (talk.sent[-1]["type"], talk.sent[-1]["error"]["code"]) == ("FAIL", "interrupted")
+
+
+def test_a_request_that_was_lost_leaves_the_thread_waiting():
+    talk = done(waiting(), result(text="not allowed"), lost=True)
+
+    assert [event["type"] for event in talk.sent] == ["FAIL"]
+
+
+def test_a_lost_turn_goes_on_with_a_note_after_the_results():
+    talk = done(calling(), result(), lost=True).do("resume", runId="n2", resumeNote=NOTE)
+
+    assert talk.spawned["reply"]["messages"][-1] == {"role": "user", "parts": [{"type": "text", "text": NOTE.strip()}]}
+    assert [event["type"] for event in talk.emitted] == ["resumed"]
+    assert talk.reply("done").sent[-1]["runId"] == "n2"
+
+
+def test_a_question_without_an_answer_is_asked_again_with_the_note_before_it():
+    talk = (
+        Talk(model=MODEL).says("question").do("REPLY.FAILED", requestId="r1", error="x").do("resume", resumeNote=NOTE)
+    )
+
+    (question,) = talk.spawned["reply"]["messages"]
+    assert [part["text"] for part in question["parts"]] == [NOTE, "question"]
+
+
+def test_nothing_goes_on_after_a_whole_answer_unless_there_is_a_note():
+    talk = Talk(model=MODEL).says("question").reply("answer")
+
+    assert refusal(talk.context, {"type": "resume", "resumeNote": ""}) == "the last question was answered"
+    assert talk.can("resume", resumeNote=NOTE)
+    assert talk.can("retry")
+
+
+@pytest.mark.parametrize("type", ["resume", "retry"])
+def test_going_on_is_refused_where_there_is_nothing_to_go_on_with(type):
+    busy = Talk(model=MODEL).says("question")
+
+    assert refusal(busy.context, {"type": type}) == "a reply is in flight; wait for it or cancel it"
+    assert refusal(Talk().says("x").context, {"type": type}) == "there is no model to ask"
+    assert refusal(Talk(model=MODEL).context, {"type": type}) == "nothing was asked yet"
+
+
+@pytest.mark.parametrize("type", ["resume", "retry"])
+def test_a_parent_hears_that_a_chat_cannot_go_on(type):
+    talk = Talk({"reportsToParent": True}, start=False, model=MODEL).do(type, runId="n1")
+
+    assert (talk.sent[-1]["type"], talk.sent[-1]["error"]["message"]) == ("FAIL", "nothing was asked yet")
+
+
+def test_a_question_asked_again_leaves_the_old_answer_in_the_tree():
+    talk = Talk(model=MODEL).says("question").reply("old").do("retry")
+
+    assert talk.spawned["reply"]["messages"] == [{"role": "user", "parts": [{"type": "text", "text": "question"}]}]
+    assert [event["type"] for event in talk.emitted] == ["retried"]
+    talk.reply("new")
+    assert talk.texts == ["question", "new"]
+    assert [message["parent"] for message in talk.context["messages"].values()] == [None, "m1", "m1"]
+    assert talk.context["metrics"]["turns"] == 1
+
+
+# -- the bill --------------------------------------------------------------------------------------------------------
+
+
+def test_the_parent_is_told_the_cost_of_the_whole_conversation():
+    """S3-B15: an event carries the total, which replaces what was known."""
+    talk = Talk({"reportsToParent": True}, start=False, model=MODEL)
+    for run in ("n1", "n2"):
+        talk.do("message", text="question", runId=run).reply("answer", costUsd=0.25, durationMs=10)
+
+    assert talk.sent == [{"type": "COMPLETE", "runId": "n2", "cost": 0.5, "duration": 10}]
+    talk.do("stop").do("message", text="more", runId="n3")
+    assert (talk.sent[-1]["type"], talk.sent[-1]["cost"]) == ("FAIL", 0.5)
+
+
+# -- another model ---------------------------------------------------------------------------------------------------
+
+
+def test_another_model_is_asked_from_the_next_reply_on():
+    talk = Talk(model=MODEL).says("question").reply("answer").do("use_model", model="scripted:other")
+
+    assert talk.emitted[0]["config"]["model"] == "scripted:other"
+    assert talk.says("next").spawned["reply"]["model"] == "scripted:other"
+
+
+@pytest.mark.parametrize("wrong", [{"model": 3}, {"system": "x"}, {"config": 3}, {"config": {"onBusy": "queue"}}])
+def test_use_model_changes_the_model_and_nothing_else(wrong):
+    """E-21."""
+    assert not Talk(model=MODEL).can("use_model", **wrong)

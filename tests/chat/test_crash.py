@@ -1,0 +1,118 @@
+"""Conversations whose process is killed: what is kept, what the thread says, and how it goes on."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from antiphon.app import App
+from antiphon.providers.base import TextDelta
+from antiphon.providers.formats.history import settled
+from antiphon.threads.machine.thread import RESUME_PREFIXES
+from tests.fixtures.chat_process import HALF, THREAD
+from tests.fixtures.chats import Teller, told
+from tests.paths import ROOT
+
+PATIENCE_S = 20
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Callable[[str], Path]:
+    """Kills a process in a scene; gives the store it leaves behind."""
+
+    def kill(scene: str) -> Path:
+        command = [sys.executable, "-m", "tests.fixtures.chat_process", str(tmp_path), scene]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "here\n"
+        finally:
+            process.kill()
+            process.communicate()
+        return tmp_path / "store.db"
+
+    return kill
+
+
+def after(path: Path, main: Callable[[App, Teller], Awaitable[Any]]) -> None:
+    """Open what a killed process left, with another model."""
+
+    async def run() -> None:
+        teller = Teller([TextDelta(" a king.")])
+        async with App(path, models=teller.models) as app:
+            async with asyncio.timeout(PATIENCE_S):
+                await main(app, teller)
+
+    asyncio.run(run())
+
+
+async def status_is(app: App, status: str) -> None:
+    async for one in app.threads.follow(THREAD):
+        if one.kind == "status" and one.facts["status"] == status:
+            return
+
+
+def test_a_reply_cut_by_a_crash_is_kept_and_resumed_without_repeating(killed: Callable[[str], Path]) -> None:
+    """S3-16, S3-29, S3-30, X-6: text so far kept, thread interrupted, one RESTART goes on with the right note."""
+
+    async def main(app: App, teller: Teller) -> None:
+        await status_is(app, "interrupted")
+        path = (await app.threads.library.read(THREAD)).path()
+        assert [(message["role"], message.get("interrupted")) for message in path] == [
+            ("user", None),
+            ("assistant", True),
+        ]
+        assert path[-1]["parts"] == [{"type": "text", "text": HALF}]
+
+        receipt = await app.threads.resume(THREAD)
+        heard = [one async for one in app.threads.until_idle(THREAD, receipt.seq - 1)]
+
+        assert told(heard) == " a king."
+        assert await app.threads.status(THREAD) == "completed"
+        (request,) = teller.asked
+        assert [message.text for message in request.messages] == [
+            "Tell me a story",
+            HALF,
+            RESUME_PREFIXES["interrupted"].strip(),
+        ]
+
+    after(killed("replying"), main)
+
+
+def test_a_question_left_open_by_a_crash_expires_and_is_never_allowed(killed: Callable[[str], Path]) -> None:
+    """S3-B13: still waiting, its process lost, the request for permission expired."""
+
+    async def main(app: App, teller: Teller) -> None:
+        async for one in app.threads.follow(THREAD):
+            if one.kind == "did" and one.facts["event"] == "tools_answered":
+                break
+        context = (await app.runtime.snapshot(THREAD))["context"]
+        assert await app.threads.status(THREAD) == "waiting"
+        assert (context["processLost"], context["permissionExpired"]) == (True, True)
+        result = (await app.threads.library.read(THREAD)).path()[-1]["parts"][0]
+        assert result["isError"]
+        assert "the process that asked is gone" in result["parts"][0]["text"]
+        assert teller.asked == []
+
+    after(killed("asking"), main)
+
+
+def test_a_tool_cut_by_a_crash_is_not_called_again_and_history_stays_valid(killed: Callable[[str], Path]) -> None:
+    async def main(app: App, teller: Teller) -> None:
+        await status_is(app, "interrupted")
+        path = (await app.threads.library.read(THREAD)).path()
+        assert [message["role"] for message in path] == ["user", "assistant", "tool"]
+        assert "nobody knows how this ended" in path[-1]["parts"][0]["parts"][0]["text"]
+
+        receipt = await app.threads.say(THREAD, "What happened?")
+        assert [one async for one in app.threads.until_idle(THREAD, receipt.seq - 1)]
+
+        (request,) = teller.asked
+        assert [m.role for m in settled(request.messages, "openai")] == ["user", "assistant", "tool", "user"]
+        assert request.messages[-1].text == RESUME_PREFIXES["interrupted"] + "What happened?"
+
+    after(killed("calling"), main)

@@ -1,0 +1,149 @@
+"""Threads on the whole stack: a store, the runtime, the machines and a scripted model."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from antiphon.app import App
+from antiphon.messages import ToolCall, ToolResult
+from antiphon.providers.base import TextDelta, ToolStart
+from antiphon.providers.registry import WIRES
+from antiphon.stores.memory import MemoryStore
+from antiphon.threads.errors import Busy, NothingSaid, Refused, UnknownThread
+from tests.fixtures.chats import Clerk, Teller, script, told
+
+CALLS = ("file", [{"text": "Filed."}]), [{"tool": "file", "arguments": {"name": "letter"}}]
+
+
+def test_a_message_is_answered_and_both_are_kept(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            thread = await app.threads.create(model=script(tmp_path, [{"text": "Good evening."}]))
+            receipt = await app.threads.say(thread, "Hello")
+            heard = [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
+
+            assert told(heard) == "Good evening."
+            assert await app.threads.status(thread) == "completed"
+            talk = await app.threads.library.read(thread)
+            assert [message["role"] for message in talk.path()] == ["user", "assistant"]
+
+    asyncio.run(main())
+
+
+def test_a_thread_at_work_refuses_a_second_message(tmp_path: Path) -> None:
+    """Two writers on one thread: one wins, the other gets a clear error."""
+
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            thread = await app.threads.create(model=script(tmp_path, [{"delay_ms": 60_000}, {"text": "Slowly."}]))
+            await app.threads.say(thread, "First")
+            with pytest.raises(Busy, match="is busy; wait, stop it"):
+                await app.threads.say(thread, "Second")
+            await app.threads.stop(thread)
+
+            assert await app.threads.status(thread) == "stopped"
+            talk = await app.threads.library.read(thread)
+            assert [message["role"] for message in talk.path()] == ["user"]
+
+    asyncio.run(main())
+
+
+def test_a_conversation_is_forked_and_rewound(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            thread = await app.threads.create(model=script(tmp_path, [{"text": "Yes."}]))
+            with pytest.raises(NothingSaid):
+                await app.threads.perform(thread, "rewind")
+            for text in ("One", "Two"):
+                receipt = await app.threads.say(thread, text)
+                assert [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
+            await app.threads.perform(thread, "fork", name="other", turn=1)
+            chat = await app.threads.perform(thread, "confirm_fork")
+
+            assert (chat["branch"], set(chat["branches"])) == ("other", {"main", "other"})
+            talk = await app.threads.library.read(thread)
+            assert len(talk.path()) == 2
+            assert len(talk.path("main")) == 4
+            with pytest.raises(Refused, match="cannot rewind 5 turns, the branch has 1"):
+                await app.threads.perform(thread, "rewind", turns=5)
+
+    asyncio.run(main())
+
+
+class Stuck(Clerk):
+    """A toolbox whose tool never comes back by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began, self.ended = asyncio.Event(), asyncio.Event()
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Begin, and wait to be cancelled."""
+        self.began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.ended.set()
+        raise AssertionError
+
+
+def test_a_thread_stopped_in_mid_tool_has_a_history_that_every_provider_takes() -> None:
+    async def main() -> None:
+        box, teller = Stuck(), Teller([ToolStart("c1", "file")], [TextDelta("Stopped.")])
+        async with App(MemoryStore(), models=teller.models, toolbox=box) as app:
+            tools = {"options": {"tools": box.listed}}
+            thread = await app.threads.create(model="scripted:teller", settings=tools, consent={"mode": "auto"})
+            await app.threads.say(thread, "File this")
+            await box.began.wait()
+            await app.threads.stop(thread)
+            await box.ended.wait()
+            receipt = await app.threads.say(thread, "And now?")
+            assert [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
+
+            request = teller.asked[-1]
+            call, result = request.messages[1].calls[0], request.messages[2].parts[0]
+            assert isinstance(result, ToolResult)
+            assert (result.call_id, result.is_error) == (call.id, True)
+            for name, wire in WIRES.items():
+                assert wire.body("m", request), name
+
+    asyncio.run(main())
+
+
+def test_what_is_asked_wrongly_is_said_plainly() -> None:
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            with pytest.raises(UnknownThread, match="no thread 'nobody'"):
+                await app.threads.say("nobody", "Hello")
+            with pytest.raises(Refused, match="unknown setting 'modle'"):
+                await app.threads.create(modle="scripted:chat")
+            thread = await app.threads.create(model="scripted:chat")
+            with pytest.raises(Refused, match="asks nothing: it is pending"):
+                await app.threads.answer(thread, "allow")
+
+    asyncio.run(main())
+
+
+def test_a_tool_waits_for_a_person_and_its_result_goes_back(tmp_path: Path) -> None:
+    async def main() -> None:
+        box = Clerk()
+        async with App(MemoryStore(), toolbox=box) as app:
+            thread = await app.threads.create(
+                model=script(tmp_path, *CALLS), settings={"options": {"tools": box.listed}}, consent={"mode": "ask"}
+            )
+            receipt = await app.threads.say(thread, "File this")
+            heard = [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
+            (asked,) = [one for one in heard if one.kind == "permission"]
+
+            assert [call["name"] for call in asked.facts["calls"]] == ["file"]
+            assert await app.threads.status(thread) == "waiting"
+            assert box.calls == []
+            receipt = await app.threads.answer(thread, "allow")
+            heard = [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
+            assert told(heard) == "Filed."
+            assert [call.name for call in box.calls] == ["file"]
+            roles = [message["role"] for message in (await app.threads.library.read(thread)).path()]
+            assert roles == ["user", "assistant", "tool", "assistant"]
+
+    asyncio.run(main())

@@ -1,0 +1,491 @@
+"""A conversation with any model: sending, waiting, cancelling, trying again, and what to do when busy."""
+
+import asyncio
+from decimal import Decimal
+
+import pytest
+
+from antiphon import SimulatedClock
+from antiphon.chat.streaming_chat import StreamingChat
+from antiphon.messages import Usage, system
+from antiphon.providers.base import Done, TextDelta, ThinkingDelta, ToolArgs, ToolStart, UsageDelta
+from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.prices import Price, Prices
+from antiphon.providers.scripted import ScriptedModel
+from antiphon.threads.service_errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting
+from tests.fixtures.puppet import WHOLE, Puppet, run, settle
+from tests.fixtures.streaming import text, tool_end
+
+OVERLOADED = ProviderError(Code.OVERLOADED, "Busy")
+REFUSED = ProviderError(Code.REFUSED, "No")
+PRICED = Prices({"openai:puppet": Price(Decimal(100_000), Decimal(0))})
+
+
+class Scene:
+    """A chat with a puppet, on a clock that stands still; `ask` sends without waiting for the end."""
+
+    def __init__(self, reference="scripted:puppet", **options):
+        self.puppet, self.clock = Puppet(reference), SimulatedClock()
+        ids = iter(f"r{number}" for number in range(1, 100))
+        self.chat = StreamingChat(self.puppet, clock=self.clock, new_id=lambda: next(ids), jitter=lambda: 0, **options)
+
+    async def __aenter__(self):
+        await self.chat.__aenter__()
+        return self
+
+    async def __aexit__(self, *exception):
+        await self.chat.__aexit__(*exception)
+
+    async def ask(self, prompt="Hello", **options):
+        asking = asyncio.create_task(self.chat.send(prompt, **options))
+        await settle()
+        return asking
+
+    async def say(self, *deltas):
+        self.puppet.say(*deltas)
+        await settle()
+
+    async def wait(self, ms):
+        self.clock.increment(ms)
+        await settle()
+
+
+def scene(test=None, **options):
+    """A test with a scene."""
+
+    def decorate(test):
+        def wrapped():
+            async def main():
+                async with Scene(**options) as stage:
+                    await test(stage)
+
+            run(main)
+
+        wrapped.__name__, wrapped.__doc__ = test.__name__, test.__doc__
+        return wrapped
+
+    return decorate if test is None else decorate(test)
+
+
+@scene
+async def test_a_chat_begins_idle(stage):
+    """S0-T23 (story:2.6-HOOK-001), S0-56, S0-57."""
+    chat = stage.chat
+
+    assert (chat.state, chat.context["text"]) == ("idle", "")
+    assert (chat.is_loading, chat.is_error, chat.is_complete) == (False, False, False)
+
+
+@scene
+async def test_send_sends_and_asks_the_model(stage):
+    """S0-T24 (story:2.6-HOOK-002), S0-58, S0-B2."""
+    await stage.ask("Hello", session_id="s1")
+
+    assert (stage.chat.state, stage.chat.context["lastPrompt"], stage.chat.context["sessionId"]) == (
+        "sending",
+        "Hello",
+        "s1",
+    )
+    assert [message.text for message in stage.puppet.requests[0].messages] == ["Hello"]
+    assert stage.chat.context["requestId"] == "r1"
+
+
+@scene
+async def test_reset_goes_back_to_the_beginning(stage):
+    """S0-T25 (story:2.6-HOOK-003), S0-60."""
+    stage.puppet.say(*WHOLE)
+    await stage.chat.send("Hello")
+
+    stage.chat.reset()
+
+    assert (stage.chat.state, stage.chat.context["messages"]) == ("idle", [])
+
+
+@scene
+async def test_is_loading_while_sending_and_streaming(stage):
+    """S0-T26 (story:2.6-HOOK-004), S0-61, S0-70."""
+    asking = await stage.ask()
+    assert (stage.chat.state, stage.chat.is_loading) == ("sending", True)
+
+    await stage.say(TextDelta("Good"))
+    assert (stage.chat.state, stage.chat.is_loading) == ("streaming", True)
+
+    await stage.say(Done("end"))
+    assert not stage.chat.is_loading
+    await asking
+
+
+@scene
+async def test_is_error_after_an_error(stage):
+    """S0-T27 (story:2.6-HOOK-005), S0-62."""
+    stage.puppet.say(REFUSED)
+
+    context = await stage.chat.send("Hello")
+
+    assert stage.chat.is_error
+    assert context["error"] == {"code": "9002", "message": "No", "recoverable": False}
+
+
+@scene
+async def test_is_complete_after_the_end(stage):
+    """S0-T28 (story:2.6-HOOK-006), S0-63."""
+    stage.puppet.say(*WHOLE)
+
+    await stage.chat.send("Hello")
+
+    assert stage.chat.is_complete
+
+
+@scene
+async def test_everything_a_model_says_reaches_the_machine(stage):
+    """S0-T29 (story:2.6-HOOK-007), S0-64, X-1."""
+    await stage.ask()
+
+    await stage.say(
+        ThinkingDelta("Hm."), TextDelta("Look"), ToolStart("t", "search"), ToolArgs("t", "{}"), TextDelta("ing")
+    )
+    stage.chat.receive({**tool_end("t"), "requestId": "r1"})
+
+    context = stage.chat.context
+    assert (context["thinking"], context["text"]) == ("Hm.", "Looking")
+    assert context["tools"] == {"t": {"name": "search", "status": "complete", "durationMs": 40, "input": {}}}
+
+
+@scene
+async def test_the_whole_way_from_send_to_complete(stage):
+    """S0-T30 (story:2.6-INT-001), S0-02."""
+    states = []
+    stage.chat.subscribe(lambda snapshot: states.append(snapshot.value))
+    stage.puppet.say(*WHOLE)
+
+    context = await stage.chat.send("Hello")
+
+    assert list(dict.fromkeys(states)) == ["sending", "streaming", "complete"]
+    assert (context["text"], context["totalTokens"], context["stop"]) == ("Good day.", 15, "end")
+
+
+@scene
+async def test_the_way_into_an_error(stage):
+    """S0-T31 (story:2.6-INT-002), S0-03."""
+    states = []
+    stage.chat.subscribe(lambda snapshot: states.append(snapshot.value))
+    stage.puppet.say(REFUSED)
+
+    await stage.chat.send("Hello")
+
+    assert list(dict.fromkeys(states)) == ["sending", "error"]
+
+
+@scene
+async def test_the_way_out_of_an_error(stage):
+    """S0-T32 (story:2.6-INT-003), S0-81."""
+    stage.puppet.say(REFUSED)
+    await stage.chat.send("Hello")
+
+    stage.puppet.say(*WHOLE)
+    context = await stage.chat.send("Again")
+
+    assert (stage.chat.state, context["text"], context["error"]) == ("complete", "Good day.", None)
+
+
+@scene
+async def test_one_message_after_the_other(stage):
+    """S0-T33 (story:2.6-INT-004), S0-04, S0-B8."""
+    for prompt in ("One", "Two"):
+        stage.puppet.say(*WHOLE)
+        await stage.chat.send(prompt)
+
+    assert [message.text for message in stage.puppet.requests[1].messages] == ["One", "Good day.", "Two"]
+
+
+@scene
+async def test_an_exception_of_the_provider_is_a_recoverable_network_error(stage):
+    """S0-59."""
+    asking = await stage.ask()
+
+    await stage.say(OSError("no route"))
+
+    assert stage.chat.context["error"] == {"code": "1001", "message": "no route", "recoverable": True}
+    stage.chat.cancel()
+    await asking
+
+
+@scene
+async def test_a_busy_chat_rejects_by_default_and_asks_nobody(stage):
+    """S0-B5."""
+    await stage.ask("One")
+
+    with pytest.raises(Busy, match="sending"):
+        await stage.chat.send("Two")
+
+    assert (len(stage.puppet.requests), stage.chat.context["lastPrompt"]) == (1, "One")
+
+
+@scene(on_busy="queue")
+async def test_a_queueing_chat_sends_one_after_the_other(stage):
+    """S0-B5."""
+    asking = [await stage.ask(prompt) for prompt in ("One", "Two", "Three")]
+    assert len(stage.puppet.requests) == 1
+
+    for _ in asking:
+        await stage.say(*WHOLE)
+    ended = await asyncio.gather(*asking)
+
+    assert [context["lastPrompt"] for context in ended] == ["One", "Two", "Three"]
+    assert [context["requestId"] for context in ended] == ["r1", "r2", "r3"]
+
+
+@scene
+async def test_an_interrupting_message_wins(stage):
+    """S0-B5, atdd:UNIT-052, X-5."""
+    first = await stage.ask("One")
+    await stage.say(TextDelta("Half"))
+
+    second = await stage.ask("Two", on_busy="interrupt")
+    interrupted = await first
+    await stage.say(*WHOLE)
+    won = await second
+
+    assert (interrupted["cancelled"], interrupted["text"], interrupted["requestId"]) == (True, "Half", "r1")
+    assert (won["lastPrompt"], won["text"], stage.puppet.closed) == ("Two", "Good day.", 2)
+
+
+@scene(on_busy="queue")
+async def test_whoever_queues_waits_for_an_interrupting_message_too(stage):
+    """S0-B5."""
+    first, queued = await stage.ask("One"), await stage.ask("Two")
+    urgent = await stage.ask("Now", on_busy="interrupt")
+    assert len(stage.puppet.requests) == 2
+
+    await stage.say(*WHOLE)
+    await stage.say(*WHOLE)
+
+    assert [(await one)["lastPrompt"] for one in (first, urgent, queued)] == ["One", "Now", "Two"]
+
+
+@scene
+async def test_cancel_reaches_the_running_call(stage):
+    """S0-86, X-5, E-10."""
+    asking = await stage.ask()
+    await stage.say(TextDelta("Half"))
+
+    stage.chat.cancel()
+    await settle()
+
+    assert (stage.puppet.closed, stage.chat.state) == (1, "idle")
+    assert ((await asking)["cancelled"], (await asking)["text"]) == (True, "Half")
+
+
+@scene
+async def test_who_stops_waiting_ends_the_call(stage):
+    """X-5, E-10."""
+    asking = await stage.ask()
+
+    asking.cancel()
+    await settle()
+
+    assert (stage.chat.state, stage.puppet.closed) == ("idle", 1)
+
+
+@scene(on_busy="queue")
+async def test_who_leaves_the_queue_disturbs_nobody(stage):
+    """S0-B5."""
+    first, second, third = [await stage.ask(prompt) for prompt in ("One", "Two", "Three")]
+
+    second.cancel()
+    await stage.say(*WHOLE)
+    await stage.say(*WHOLE)
+
+    assert [(await one)["lastPrompt"] for one in (first, third)] == ["One", "Three"]
+
+
+def test_leaving_ends_the_call_and_forgets_the_listeners():
+    """S0-66, E-10."""
+
+    async def main():
+        seen = []
+        async with Scene() as stage:
+            stage.chat.subscribe(lambda snapshot: seen.append(snapshot.value))
+            asking = await stage.ask()
+        await settle()
+
+        assert stage.puppet.closed == 1
+        assert (await asking)["cancelled"]
+        assert seen[-1] == "idle"
+        with pytest.raises(NotOpen):
+            await stage.chat.send("More")
+        with pytest.raises(NotOpen):
+            stage.chat.reset()
+
+    run(main)
+
+
+@scene
+async def test_an_overloaded_model_is_asked_again_until_it_answers(stage):
+    """S0-85, S0-B12, S0-73, X-2."""
+    asking = await stage.ask()
+    await stage.say(OVERLOADED)
+    assert (stage.chat.is_error, stage.chat.is_busy, asking.done()) == (True, True, False)
+
+    await stage.wait(1_000)
+    assert (stage.chat.state, stage.chat.context["attempt"]) == ("sending", 1)
+    await stage.say(*WHOLE)
+
+    assert (await asking)["text"] == "Good day."
+
+
+@scene
+async def test_a_chat_that_waits_for_another_attempt_is_busy_and_can_be_cancelled(stage):
+    """S0-86."""
+    asking = await stage.ask()
+    await stage.say(OVERLOADED)
+    with pytest.raises(Busy):
+        await stage.chat.send("Two")
+
+    stage.chat.cancel()
+
+    assert (await asking)["cancelled"]
+    assert not stage.chat.is_busy
+
+
+@scene
+async def test_retry_asks_again(stage):
+    """S0-85."""
+    stage.puppet.say(REFUSED)
+    await stage.chat.send("Hello")
+
+    stage.puppet.say(*WHOLE)
+    context = await stage.chat.retry()
+
+    assert (context["text"], context["requestId"]) == ("Good day.", "r1")
+    assert stage.puppet.requests[0] == stage.puppet.requests[1]
+
+
+@scene
+async def test_there_must_be_something_to_retry(stage):
+    with pytest.raises(NothingToRetry, match="'idle'"):
+        await stage.chat.retry()
+
+
+@scene(settings={"firstEventMs": 500})
+async def test_a_model_that_says_nothing_is_given_up_and_closed(stage):
+    """S0-87, S0-B10, E-11, X-5."""
+    await stage.ask()
+
+    await stage.wait(500)
+
+    assert (stage.chat.context["error"]["code"], stage.puppet.closed) == ("1003", 1)
+    stage.chat.cancel()
+
+
+@scene
+async def test_the_first_token_s_latency_is_measured(stage):
+    asking = await stage.ask()
+    await stage.wait(420)
+    await stage.say(*WHOLE)
+
+    context = await asking
+    assert (context["firstTokenMs"], context["durationMs"]) == (420, 420)
+
+
+@scene
+async def test_a_session_stays_until_another_is_given(stage):
+    """S0-B1."""
+    seen = []
+    for given in ({"session_id": "s1"}, {}, {"session_id": None}):
+        stage.puppet.say(*WHOLE)
+        seen.append((await stage.chat.send("Hello", **given))["sessionId"])
+
+    assert seen == ["s1", "s1", None]
+
+
+@scene
+async def test_events_that_are_early_are_held_for_their_request(stage):
+    """S0-B3."""
+    stage.chat.receive(text("early ", requestId="named"))
+    stage.chat.receive(text("bird", requestId="named"))
+    assert stage.chat.state == "idle"
+
+    await stage.ask("Hello", request_id="named")
+
+    assert stage.chat.context["text"] == "early bird"
+
+
+@scene
+async def test_events_that_are_late_are_counted(stage):
+    """S0-B4, S0-65."""
+    stage.puppet.say(*WHOLE)
+    await stage.chat.send("One")
+    await stage.ask("Two")
+
+    stage.chat.receive(text("late", requestId="r1"))
+
+    assert (stage.chat.context["text"], stage.chat.context["staleEvents"]) == ("", 1)
+
+
+@scene(reference="openai:puppet", prices=PRICED, settings={"budgetUsd": 10})
+async def test_the_budget_warns_and_then_ends_the_conversation(stage):
+    """X-3."""
+    warnings = []
+    stage.chat.on("BUDGET_WARNING", warnings.append)
+    stage.puppet.say(UsageDelta(Usage(90), "puppet"), TextDelta("x"), Done("end"))
+    await stage.chat.send("One")
+    assert [warning["spentUsd"] for warning in warnings] == [9.0]
+
+    asking = await stage.ask("Two")
+    await stage.say(UsageDelta(Usage(20), "puppet"))
+    assert ((await asking)["error"]["code"], stage.puppet.closed) == ("3002", 2)
+
+    with pytest.raises(OverBudget, match=r"11\.0 USD"):
+        await stage.chat.send("Three")
+
+
+def test_a_budget_needs_prices():
+    """X-3."""
+
+    async def main():
+        async with StreamingChat(Puppet("openai:unheard-of"), settings={"budgetUsd": 1}) as chat:
+            context = await chat.send("Hello")
+        return context["error"]["code"]
+
+    assert run(main) == "9007"
+
+
+def test_an_earlier_conversation_goes_on():
+    async def main():
+        async with Scene(messages=[system("Be kind.")], session_id="s0") as stage:
+            stage.puppet.say(*WHOLE)
+            context = await stage.chat.send("Hello")
+            return context["sessionId"], [message.role for message in stage.puppet.requests[0].messages]
+
+    assert run(main) == ("s0", ["system", "user"])
+
+
+def test_two_chats_do_not_disturb_each_other():
+    """S0-76, S0-B13."""
+
+    async def main():
+        async with Scene() as one, Scene() as other:
+            await one.ask("One")
+            await other.ask("Other")
+            await one.say(TextDelta("a"))
+            await other.say(TextDelta("b"))
+            return one.chat.context["text"], other.chat.context["text"]
+
+    assert run(main) == ("a", "b")
+
+
+def test_any_provider_will_do():
+    """X-1."""
+    model = ScriptedModel({"replies": [{"steps": [{"text": "Good day."}]}, {"steps": [{"text": "Good night."}]}]})
+
+    async def main():
+        async with StreamingChat(model) as chat:
+            return [(await chat.send(prompt))["text"] for prompt in ("Hello", "Bye")]
+
+    assert run(main) == ["Good day.", "Good night."]
+
+
+def test_a_setting_that_does_not_exist_is_refused():
+    with pytest.raises(UnknownSetting, match=r"no setting budgetUSD; known: .*budgetUsd"):
+        StreamingChat(Puppet(), settings={"budgetUSD": 1})

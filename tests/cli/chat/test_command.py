@@ -1,0 +1,199 @@
+"""`antiphon chat` as programs use it: one question, an answer, an exit code, and nothing a terminal would obey."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from antiphon.cli import default_model as choice
+from antiphon.cli.chat import command as chat
+from antiphon.cli.default_model import DEFAULTS, HINT, Choice, choose
+from antiphon.cli.main import main
+from antiphon.providers.catalog import Row
+from antiphon.providers.prices import known_models
+from tests.fixtures.chats import script
+
+HELLO = [{"text": "Good evening."}, {"usage": {"input": 3, "output": 4}}]
+
+
+class Typed(io.StringIO):
+    """What is typed at a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTIPHON_STORE", str(tmp_path / "deep" / "store.db"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("ANTIPHON_MODEL", raising=False)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    return tmp_path / "deep" / "store.db"
+
+
+def test_a_prompt_is_answered_on_the_standard_output(tmp_path, capsys):
+    code = main(["chat", "-m", script(tmp_path, HELLO), "Hello", "you"])
+
+    out, err = capsys.readouterr()
+    assert (code, out) == (0, "Good evening.\n")
+    assert err.startswith("3 in, 4 out · free · ")
+
+
+def test_what_is_piped_in_is_asked_after_the_prompt(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("the words\n"))
+    code = main(["chat", "-m", script(tmp_path, HELLO), "Count"])
+    main(["threads", "search", "the words"])
+
+    assert code == 0
+    assert "Count the words (completed, 1 turn" in capsys.readouterr().out
+
+
+def test_a_reply_that_fails_ends_with_one_and_says_why(tmp_path, capsys):
+    failing = script(tmp_path, [{"error": "2001", "message": "no such key"}])
+    code = main(["chat", "-m", failing, "Hello"])
+
+    assert code == 1
+    assert "failed: no such key (2001)" in capsys.readouterr().err
+
+
+def test_as_json_everything_that_happens_is_a_line_and_the_last_sums_it_up(tmp_path, capsys):
+    """X-12."""
+    code = main(["chat", "--json", "-m", script(tmp_path, HELLO), "Hello"])
+
+    out, err = capsys.readouterr()
+    *happened, end = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert {key for one in happened for key in one} == {"seq", "at", "kind", "facts"}
+    assert "".join(one["facts"]["text"] for one in happened if one["kind"] == "text") == "Good evening."
+    assert (end["kind"], end["status"], end["text"], end["exit"]) == ("end", "completed", "Good evening.", 0)
+    assert (end["usage"], end["costUsd"]) == ({"input": 3, "output": 4}, 0.0)
+
+
+def test_a_model_cannot_send_anything_that_a_terminal_obeys(tmp_path, capsys):
+    evil = script(tmp_path, [{"text": "a\x1b[2J\x07b\u202ec\r\x9bd\tend\n"}])
+    main(["chat", "-m", evil, "Hello"])
+
+    assert capsys.readouterr().out == "a[2Jbcd\tend\n"
+
+
+def test_the_last_conversation_goes_on(tmp_path, capsys):
+    model = script(tmp_path, HELLO)
+    main(["chat", "-m", model, "Hello"])
+    code = main(["chat", "-c", "More"])
+    capsys.readouterr()
+    main(["threads", "list", "--json"])
+
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert (listed["turns"], listed["model"]) == (2, model)
+
+
+def test_a_conversation_is_named_by_the_start_of_its_id(tmp_path, capsys):
+    main(["chat", "--json", "-m", script(tmp_path, HELLO), "Hello"])
+    thread = json.loads(capsys.readouterr().out.splitlines()[-1])["thread"]
+    code = main(["chat", "--json", "--thread", thread[:5], "-m", "scripted:chat", "More"])
+
+    end = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (code, end["thread"], end["model"]) == (0, thread, "scripted:chat")
+
+
+def test_where_nobody_can_be_asked_a_tool_is_denied_and_the_model_is_told(tmp_path, capsys):
+    model = script(tmp_path, ("file", [{"text": "Not filed, then."}]), [{"tool": "file", "arguments": {"name": "x"}}])
+    code = main(["chat", "-m", model, "File it"])
+
+    out, err = capsys.readouterr()
+    assert (code, out) == (0, "Not filed, then.\n")
+    assert '→ file(name="x")' in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["-m", "nonsense", "Hello"], "'nonsense' names no model"),
+        ([], "nothing was asked"),
+        (["-c", "Hello"], "there is no conversation to go on with"),
+        (["--mcp", "/no/such/file", "Hello"], "/no/such/file: cannot be read"),
+    ],
+)
+def test_misuse_exits_with_two_and_says_what_is_wrong(arguments, problem, capsys):
+    code = main(["chat", *arguments])
+
+    assert code == 2
+    assert f"antiphon chat: {problem}" in capsys.readouterr().err
+
+
+def test_a_thread_that_is_not_there_is_a_failure(capsys):
+    code = main(["chat", "--thread", "abc", "Hello"])
+
+    assert code == 1
+    assert "there is no thread 'abc'" in capsys.readouterr().err
+
+
+def test_json_without_a_question_is_misuse(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", Typed())
+
+    assert main(["chat", "--json"]) == 2
+    assert "--json needs a question" in capsys.readouterr().err
+
+
+def test_without_rich_it_says_how_to_install_it(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", Typed())
+    monkeypatch.setattr(chat, "find_spec", lambda name: None)
+
+    assert main(["chat"]) == 2
+    assert "pip install 'antiphon[cli]'" in capsys.readouterr().err
+
+
+def test_a_store_that_another_process_runs_is_not_shared(tmp_path, capsys):
+    model = script(tmp_path, [{"text": "Begun."}, {"delay_ms": 600_000}])
+    command = [sys.executable, "-m", "antiphon", "chat", "-m", model, "Hello"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as first:
+        assert first.stdout.read(6) == b"Begun."
+        refused = main(["chat", "-m", model, "Hello"])
+        listed = main(["threads", "list"])
+        first.send_signal(signal.SIGINT)
+        cut = first.wait(timeout=60)
+
+    out, err = capsys.readouterr()
+    assert (refused, listed, cut) == (1, 0, 130)
+    assert "Hello (running" in out
+    assert str(os.environ["ANTIPHON_STORE"]) in err
+
+
+def rows(*usable):
+    return lambda: [Row(reference, True, note="a note") for reference in usable]
+
+
+@pytest.mark.parametrize(
+    ("usable", "chosen"),
+    [
+        (("openai:gpt-5", "ollama:llama", "scripted:chat"), f"openai:{DEFAULTS['openai']}"),
+        (("anthropic:claude-2", "openai:gpt-5"), f"anthropic:{DEFAULTS['anthropic']}"),
+        (("ollama:llama3", "local:smollm2", "scripted:chat"), "ollama:llama3"),
+        (("local:smollm2", "scripted:chat"), "local:smollm2"),
+        (("scripted:chat",), "scripted:chat"),
+    ],
+)
+def test_the_best_that_can_be_used_answers(usable, chosen):
+    assert choose(None, {}, rows(*usable)).reference == chosen
+
+
+def test_the_environment_names_a_model_and_an_option_goes_before():
+    environment = {"ANTIPHON_MODEL": "openai:gpt-5"}
+
+    assert choose(None, environment, rows()).reference == "openai:gpt-5"
+    assert choose("mistral:x", environment, rows()).reference == "mistral:x"
+
+
+def test_a_local_model_says_what_it_is_and_how_to_get_a_real_one():
+    assert choose("local:smollm2", {}, rows("local:smollm2")) == Choice("local:smollm2", "a note", HINT)
+    assert choice.described("openai:gpt-5").hint == ""
+
+
+def test_the_models_that_keys_stand_for_are_known_ones():
+    assert [name for provider, name in DEFAULTS.items() if name not in known_models(provider)] == []

@@ -1,0 +1,163 @@
+"""Commands with a slash, typed by a person that the test plays; the rest is the whole stack."""
+
+import argparse
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from antiphon.cli.background_app import Serving, conversation
+from antiphon.cli.chat.slash_commands import COMMANDS, command
+from antiphon.cli.chat.terminal import Terminal
+from antiphon.cli.default_model import Choice
+from antiphon.cli.loop import Background
+from antiphon.cli.render.plain import PlainView
+from tests.fixtures.chats import script
+
+
+class Person:
+    """Types what it was told to, and then leaves."""
+
+    def __init__(self, lines):
+        self._lines = iter(lines)
+
+    def message(self, prompt):
+        return self.ask(prompt)
+
+    def ask(self, prompt):
+        try:
+            line = next(self._lines)
+        except StopIteration:
+            raise EOFError from None
+        if line is KeyboardInterrupt:
+            raise KeyboardInterrupt
+        return line
+
+
+@pytest.fixture
+def typed(tmp_path):
+    """What is shown when these lines are typed."""
+    model = script(tmp_path, [{"text": "First."}], [{"text": "Second."}], [{"text": "Third."}])
+
+    def run(*lines, model=model):
+        shown = io.StringIO()
+        options = argparse.Namespace(
+            store=tmp_path / "store.db", system=None, mode="ask", mcp=None, last=False, thread=None, model=None
+        )
+        opened = conversation(options, Choice(model), PlainView(shown))
+        with Background() as background, Serving(background, opened) as talk:
+            Terminal(background, talk, Person(lines)).run(command)
+        return shown.getvalue()
+
+    return run
+
+
+def test_help_lists_every_command(typed):
+    shown = typed("/help")
+
+    assert [each.usage for each in COMMANDS.values() if each.usage not in shown or each.about not in shown] == []
+
+
+@pytest.mark.parametrize("line", ["/fork", "/branches", "/rewind", "/checkpoint", "/cost", "/retry", "/resume"])
+def test_before_anything_was_said_it_says_so(typed, line):
+    assert "nothing was said yet; type a message first" in typed(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("/frok", "there is no command /frok; did you mean /fork?"),
+        ("/xyzzy", "there is no command /xyzzy; /help lists what there is"),
+        ("/fork a 1 2", "too many words: /fork [NAME] [TURN]"),
+        ("/fork a b", "'b' is no turn: /fork [NAME] [TURN]"),
+        ("/fork x 9", "there is no turn 9; the branch has 1"),
+        ("/fork main", "there is a branch 'main' already"),
+        ("/switch", "something is missing: /switch BRANCH"),
+        ("/switch x", "there is no open branch 'x'"),
+        ("/rewind 5", "cannot rewind 5 turns, the branch has 1"),
+        ("/rewind nowhere", "there is no checkpoint 'nowhere'"),
+        ("/merge x", "there is no other open branch"),
+        ("/merge", "something is missing: /merge BRANCH"),
+        ("/model nonsense", "'nonsense' names no model"),
+        ("/export t.pdf", "t.pdf: the name must end in .md, .html, .json"),
+        ("/export", "something is missing: /export FILE"),
+        ("/fork 'half", "there is a branch"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_reason(typed, line, problem):
+    if line == "/fork 'half":
+        assert "on 'half, after turn 1" in typed("Hello", line)
+        return
+    assert problem in typed("Hello", line)
+
+
+def test_the_same_question_is_asked_again(typed):
+    shown = typed("Hello", "/retry", "/branches")
+
+    assert shown.count("First.\n6 in") == 2
+    assert "* main: 1 turn · First." in shown
+
+
+def test_another_model_answers_from_now_on_also_before_the_first_message(typed):
+    shown = typed("/model", "/model scripted:chat", "Hello", "/model scripted:demo", "/new", "Hello again")
+
+    assert "scripted:chat answers" in shown
+    assert "I am a script that plays a gardener" in shown
+    assert "scripted:demo answers" in shown
+    assert "a new conversation" in shown
+
+
+def test_places_are_marked_and_gone_back_to_by_the_start_of_their_id(typed):
+    shown = typed(
+        "One", "/checkpoints", "/checkpoint", "/checkpoints", "Two", "/checkpoint named", "Three", "/rewind named"
+    )
+
+    assert "no checkpoints; /checkpoint makes one" in shown
+    assert re.search(r"^c[0-9a-f]{16}  -  on main, turn 1$", shown, re.MULTILINE)
+    assert shown.rstrip().endswith("* main: 2 turns · Second.")
+
+
+def test_conflicts_are_shown_and_decided_one_by_one(typed):
+    same = ("Hello", "One", "/fork b 0", "One", "/switch main")
+    shown = typed(*same, "/merge b", "x", "t", "y", "/branches")
+
+    assert "conflict x1: question: one" in shown
+    assert "  ours: One → Second.\n  theirs: One → First.\n" in shown
+    assert shown.count("on main, after turn 2") == 2
+    assert "b: 1 turn, forked after turn 0, merged into main" in shown
+
+
+@pytest.mark.parametrize("ending", ["c", KeyboardInterrupt])
+def test_a_merge_that_is_not_wanted_changes_nothing(typed, ending):
+    shown = typed("One", "/fork b 0", "Two", "/switch main", "/merge b", ending, "/branches")
+
+    assert "nothing was merged" in shown
+    assert "merged into" not in shown
+
+
+def test_what_was_used_is_told(typed):
+    assert re.search(r"1 replies · \d+ in, \d+ out · free · ", typed("Hello", "/cost"))
+
+
+@pytest.mark.parametrize("suffix", ["md", "html", "json"])
+def test_it_is_exported_into_a_new_file_only(typed, tmp_path, suffix):
+    target = tmp_path / f"told.{suffix}"
+    shown = typed("Hello", f"/export '{target}'", f"/export '{target}'")
+
+    assert f"written to {target}" in shown
+    assert "nothing is overwritten" in shown
+    assert "First." in Path(target).read_text(encoding="utf-8")
+
+
+def test_leaving_at_a_question_denies_and_stops(typed, tmp_path):
+    (tmp_path / "other").mkdir()
+    asking = script(tmp_path / "other", [{"tool": "file", "arguments": {"name": "x"}}])
+    shown = typed("File it", KeyboardInterrupt, "/branches", model=asking)
+
+    assert "not allowed; the reply was stopped" in shown
+    assert "* main: 1 turn" in shown
+
+
+def test_quitting_ends_it(typed):
+    assert "First." not in typed("/quit", "Hello")

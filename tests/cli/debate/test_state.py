@@ -1,0 +1,223 @@
+"""What is shown of a debate: where it is, what it costs, how it goes, and which keys do something."""
+
+from decimal import Decimal
+
+import pytest
+
+from antiphon.cli.debate import format as words
+from antiphon.cli.debate.controller import KEYS, hint, keys_now
+from antiphon.cli.debate.plain_view import next_step
+from antiphon.cli.debate.state import Stage
+from antiphon.debate.activity import DebateHappening
+from tests.fixtures.charts import load_chart
+
+EVENTS = {"p": "PAUSE", "j": "JUDGE_NOW", "i": "INTERJECT", "a": "ACKNOWLEDGE_WARNING", "l": "RAISE_LIMIT", "q": "STOP"}
+COSTS = {
+    "totalCost": "0",
+    "warnings": [],
+    "warningThreshold": None,
+    "limitThreshold": None,
+    "overshoot": "0",
+    "unpriced": 0,
+}
+QUALITY = {"novelty": 4.0, "repetition": 9.5, "convergence": 1.0, "health": 4.4, "loops": [], "contradictions": []}
+
+
+def stage(**facts):
+    seats = [
+        {"id": "for", "name": "Ada", "position": "for", "color": "#2f6fde", "model": {"modelId": "m"}},
+        {"id": "against", "name": "Bruno", "position": "against", "color": "#d1495b", "model": {"modelId": "m"}},
+    ]
+    judge = {"id": "judge", "name": "Judge", "model": {"modelId": "m"}}
+    return Stage("d1", "A topic to talk about", "oxford", 2, seats, judge, costs=COSTS, **facts)
+
+
+def take(shown, kind, at=0, **facts):
+    shown.take(DebateHappening(1, at, kind, facts))
+
+
+def in_state(state, **error):
+    found = stage()
+    take(found, "state", state=state, phase="opening", roundNumber=0, maxRounds=2)
+    if error:
+        take(found, "error", error={"message": "no", "retryable": False, **error}, costTracker=COSTS)
+    return found
+
+
+def recorded(phase, number, **quality):
+    one = {"phase": phase, "roundNumber": number, "responses": [], "costThisRound": "0.01"}
+    return {**one, "quality": {**QUALITY, **quality}}
+
+
+@pytest.mark.parametrize(
+    ("state", "keys"),
+    [
+        ("initializing", "pq"),
+        ("awaitingArguments", "piq"),
+        ("debating", "pjiq"),
+        ("judgeEvaluating", "pq"),
+        ("paused", "riq"),
+    ],
+)
+def test_only_what_can_be_done_now_is_offered(state, keys):
+    """S4-45, S4-46, S4-47: and the chart takes it."""
+    chart = load_chart("debate")
+    taken = {*chart["on"], *chart["states"][state]["on"]}
+
+    assert keys_now(in_state(state)) == list(keys)
+    assert {EVENTS.get(key, "RESUME") for key in keys} <= taken
+
+
+def test_what_failed_can_be_tried_again_three_times():
+    """S4-59, S4-B8."""
+    shown = in_state("error", type="timeout", retryable=True)
+    tries = 0
+    while "r" in keys_now(shown):
+        tries += 1
+        take(shown, "state", state="initializing", phase="opening", roundNumber=0, maxRounds=2)
+        take(shown, "state", state="error", phase="opening", roundNumber=0, maxRounds=2)
+        take(shown, "error", error={"type": "timeout", "message": "no", "retryable": True}, costTracker=COSTS)
+
+    assert tries == 3
+    assert keys_now(shown) == ["q"]
+
+
+def test_want_of_money_is_helped_by_money_only():
+    shown = in_state("error", type="cost_limit", estimate="0.25")
+
+    assert keys_now(shown) == ["l", "q"]
+    assert words.state_line(shown) == ("stands still for want of money; the next call may cost $0.25", "wrong")
+    assert next_step(shown) == "antiphon debate --resume d1 --limit USD goes on with more money"
+
+
+def test_a_paused_debate_in_which_something_was_said_can_be_judged():
+    shown = in_state("paused")
+    take(shown, "turn_started", participantId="for", phase="opening", roundNumber=1)
+    take(shown, "turn_ended", participantId="for", end="whole")
+    shown.status = "stopped"
+
+    assert "j" in keys_now(shown)
+    assert hint(shown) == "r resume · j judge now · i interject · q stop · Ctrl-C leaves it as it is"
+
+
+def test_every_key_does_something_in_some_state():
+    broke = in_state("error", type="cost_limit")
+    warned = in_state("debating")
+    take(warned, "cost_warning", warning={"threshold": "1", "currentCost": "1"})
+    offered = {*keys_now(broke), *keys_now(warned), *keys_now(in_state("paused"))}
+
+    assert offered == set(KEYS)
+
+
+def test_the_track_has_a_lamp_for_every_phase_and_is_short_where_it_must():
+    shown = in_state("debating")
+    take(shown, "round_recorded", round=recorded("opening", 1))
+    take(shown, "state", state="debating", phase="rebuttal", roundNumber=1, maxRounds=2)
+
+    assert words.text_of(words.track(shown, 80)) == "● openings ── ◉ round 1 ── ○ closing ── ○ verdict"
+    assert words.text_of(words.track(shown, 40)) == "●openings ◉1 ○closing ○verdict"
+    assert words.text_of(words.track(shown, 10)) == "●openings…"
+
+
+@pytest.mark.parametrize(("format", "last"), [("oxford", "closing"), ("lincoln-douglas", "round 2")])
+def test_only_an_oxford_debate_has_a_closing(format, last):
+    """S4-B26."""
+    shown = stage()
+    shown.format = format
+
+    assert words.text_of(words.track(shown, 80)).split(" ── ")[-2] == f"○ {last}"
+
+
+def test_the_meter_has_ticks_where_it_warns_and_stops():
+    """S4-34."""
+    shown = stage()
+    take(shown, "cost", **{**COSTS, "totalCost": "0.5", "warningThreshold": "0.75", "limitThreshold": "1"})
+    meter = words.text_of(words.meter(shown, 110))
+
+    assert meter == f"$0.50 {'█' * 15}{'░' * 7}┊{'░' * 7}┃ warns at $0.75 · stops at $1.00"
+
+
+def test_without_limits_the_meter_is_the_amount_and_what_a_round_costs():
+    shown = stage()
+    take(shown, "round_recorded", round=recorded("opening", 1))
+    take(shown, "cost", **{**COSTS, "totalCost": "0.01234"})
+
+    assert words.text_of(words.meter(shown, 80)) == "$0.0123 +$0.01 a round"
+
+
+def test_what_a_turn_cost_is_what_was_spent_with_its_end():
+    shown = stage()
+    take(shown, "cost", **{**COSTS, "totalCost": "1"})
+    take(shown, "turn_started", 1000, participantId="for", phase="opening", roundNumber=1)
+    take(shown, "turn_ended", 2500, participantId="for", end="whole")
+    take(shown, "cost", **{**COSTS, "totalCost": "1.25"})
+
+    assert shown.turns["for"].cost == Decimal("0.25")
+    assert words.doing(shown, shown.turns["for"], 9000) == ("spoke for 1.5 s · $0.25", "quiet")
+
+
+def test_circles_and_contradictions_are_named():
+    shown = stage()
+    claims = [{"participantId": "for", "earlier": "Cars are loud", "now": "Cars are not loud"}]
+    take(shown, "round_recorded", round=recorded("opening", 1, loops=["against"], contradictions=claims))
+    line = words.text_of(words.quality(shown))
+
+    assert line.startswith("health 4.4 of 10 (4.0 new · 9.5 repeated · 1.0 alike)")
+    assert "Bruno goes round in circles" in line
+    assert "Ada contradicts an earlier claim" in line
+
+
+def test_a_round_is_taken_once():
+    """S4-B6."""
+    shown = stage()
+    for _ in range(2):
+        take(shown, "round_recorded", round=recorded("opening", 1))
+
+    assert len(shown.rounds) == 1
+
+
+def test_a_tie_and_the_turns_it_refers_to_are_told():
+    """S4-B28."""
+    shown = stage()
+    turns = [
+        {"participantId": "for", "phase": "rebuttal", "round": 1},
+        {"participantId": "x", "phase": "?", "round": 1},
+    ]
+    scores = {"for": 70, "against": 70}
+    verdict = {"winner": None, "tie": True, "scores": scores, "criteria": {"argument": scores}, "references": turns}
+    take(shown, "verdict", verdict=verdict)
+
+    assert words.decision(shown) == "A tie"
+    assert words.references(shown) == "refers to Ada in round 1"
+
+
+@pytest.mark.parametrize("cells", [30, 60, 110])
+def test_the_rows_of_a_verdict_fit_and_stand_below_each_other(cells):
+    shown = stage()
+    criteria = {"argument": {"for": 100, "against": 0}, "evidence": {"for": 33.5, "against": 50}}
+    take(shown, "verdict", verdict={"winner": "for", "scores": {"for": 80, "against": 40}, "criteria": criteria})
+    rows = [words.text_of(row) for row in words.score_table(shown, cells)]
+
+    assert {len(row) for row in rows} == {len(rows[0])}
+    assert len(rows[0]) <= cells
+    assert len(rows) == 4
+
+
+@pytest.mark.parametrize(
+    ("amount", "told"), [("0", "$0"), ("0.5", "$0.50"), ("0.0123", "$0.0123"), ("1.23456", "$1.23"), ("12", "$12.00")]
+)
+def test_amounts_are_told_as_exactly_as_they_matter(amount, told):
+    assert words.money(amount) == told
+
+
+@pytest.mark.parametrize(
+    ("id", "name"),
+    [
+        ("claude-sonnet-5-5", "claude-sonnet-5-5"),
+        ("llama3:8b", "llama3:8b"),
+        ("//127.0.0.1:8000/v1:llama", "llama"),
+        ("/home/me/debate.toml", "debate.toml"),
+    ],
+)
+def test_a_model_is_called_by_a_word(id, name):
+    assert words.model_name({"modelId": id}) == name

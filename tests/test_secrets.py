@@ -1,0 +1,43 @@
+"""A key is used, and then nowhere to be seen: in no store, journal, view, error or log."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from antiphon.app import App
+from tests.fixtures.providers import CANARY, FORMATS, stand
+
+# A reply that comes, one that breaks off, and a server that quotes what it was sent.
+SCENES = ("text", "overload", "401")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_key_is_nowhere_in_what_a_conversation_leaves(
+    format: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """X-6."""
+    seen: list[str] = []
+    caplog.set_level(logging.DEBUG)
+
+    async def talk(app: App, model: str) -> None:
+        thread = await app.threads.create(model=model, settings={"maxAttempts": 1})
+        receipt = await app.threads.say(thread, "Hello")
+        seen.extend([repr(one) async for one in app.threads.until_idle(thread, receipt.seq - 1)])
+        seen.append(repr(await app.runtime.snapshot(thread)))
+        seen.append(repr(await app.threads.library.read(thread)))
+
+    async def main() -> None:
+        async with stand() as place, App(tmp_path / "store.db", models=place.models) as app:
+            for scene in SCENES:
+                await talk(app, place.open(format, scene).model.reference)
+            assert any(record.key_header for record in place.fake.seen) or format == "compatible"
+            seen.append(repr(app.__dict__))
+
+    asyncio.run(main())
+    files = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+    assert len(files) > 1000
+    assert CANARY.encode() not in files
+    assert CANARY not in "".join(seen) + caplog.text + "".join(capfd.readouterr())

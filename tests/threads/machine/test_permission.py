@@ -1,0 +1,248 @@
+"""A request to make tool calls: from the question to the answer, and never a silent yes."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from antiphon import (
+    SimulatedClock,
+    create_actor,
+    create_machine,
+    get_transition_paths,
+    initial_transition,
+    play,
+    reachable_states,
+    to_mermaid,
+    transition,
+)
+from antiphon.threads.machine.permission import CHART, permission_machine
+from tests.fixtures.charts import load_chart
+from tests.paths import DOCS
+from tests.threads.machine.test_permission_rules import ALLOW_ALL, DENY_ALL, DESTROY, EDIT, READ
+
+PAGE = DOCS / "machines" / "permission.md"
+
+
+def request(*calls, mode="ask", timeout=60_000, **rules):
+    return {"id": "p1", "calls": list(calls), "mode": mode, "rules": rules, "timeoutMs": timeout}
+
+
+def ended(input, *events):
+    """The end of a request that got these events."""
+    return play(permission_machine, events, input=input).snapshot
+
+
+def test_a_request_that_the_rules_do_not_decide_waits_for_a_person():
+    asked, effects = initial_transition(permission_machine, request(EDIT))
+
+    assert asked.matches("requested")
+    assert asked.value == {"requested": "asking"}
+    assert [effect.params["delay"] for effect in effects] == [60_000]
+
+
+@pytest.mark.parametrize(
+    ("input", "decision", "by"),
+    [
+        (request(EDIT, blocked=["tool"]), "denied", "blocked"),
+        (request(EDIT, tripped=["tool"]), "denied", "breaker"),
+        (request(EDIT, mode="plan"), "denied", "plan"),
+        (request(EDIT, overrides=DENY_ALL), "denied", "override"),
+        (request(EDIT, overrides=ALLOW_ALL), "allowed", "override"),
+        (request(EDIT, autoAllow=["tool"]), "allowed", "auto-allow"),
+        (request(READ), "allowed", "mode"),
+    ],
+)
+def test_what_the_rules_decide_is_decided_at_once_and_nobody_is_asked(input, decision, by):
+    """S0.4, 11."""
+    snapshot, effects = initial_transition(permission_machine, input)
+
+    assert (snapshot.status, snapshot.value) == ("done", decision)
+    assert (snapshot.output["decision"], snapshot.output["by"], snapshot.output["scope"]) == (decision, by, None)
+    assert snapshot.output["reason"]
+    assert effects == ()
+
+
+@pytest.mark.parametrize(
+    ("event", "decision", "scope", "reason"),
+    [
+        ({"type": "ALLOW"}, "allowed", "once", "a person allowed it"),
+        ({"type": "ALLOW", "scope": "once", "id": "p1"}, "allowed", "once", "a person allowed it"),
+        ({"type": "ALLOW", "scope": "thread"}, "allowed", "thread", "a person allowed it"),
+        ({"type": "DENY"}, "denied", None, "a person said no"),
+        ({"type": "DENY", "reason": "not on main"}, "denied", None, "not on main"),
+        ({"type": "EXPIRE"}, "expired", None, "the process that asked is gone"),
+        ({"after": 60_000}, "expired", None, "nobody answered in time"),
+    ],
+)
+def test_an_answer_ends_the_request(event, decision, scope, reason):
+    """Once, for the thread, no with a reason; silence and a lost process expire it."""
+    output = ended(request(EDIT), event).output
+
+    assert (output["decision"], output["scope"], output["reason"]) == (decision, scope, reason)
+    assert output["id"] == "p1"
+    assert output["by"] == ("nobody" if decision == "expired" else "person")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "ALLOW", "id": "another"},
+        {"type": "DENY", "id": "another"},
+        {"type": "EXPIRE", "id": "another"},
+        {"type": "ALLOW", "scope": "forever"},
+        {"type": "YES"},
+    ],
+)
+def test_an_answer_to_something_else_is_refused(event):
+    """X-4, E-21."""
+    asked, _ = initial_transition(permission_machine, request(EDIT))
+
+    assert not asked.can(event)
+    assert transition(permission_machine, asked, event)[0] is asked
+
+
+@pytest.mark.parametrize("end", [{"type": "EXPIRE"}, {"after": 60_000}, {"type": "DENY"}])
+def test_a_yes_that_comes_too_late_is_no_yes(end):
+    """S3-B13, E-12: an expired permission cannot be approved."""
+    snapshot = ended(request(EDIT), end, {"type": "ALLOW"})
+
+    assert snapshot.output["decision"] != "allowed"
+    assert not snapshot.can({"type": "ALLOW"})
+
+
+def test_a_request_restored_after_its_time_has_expired():
+    """S3-B13, E-11: what was open when the process ended is not approved by the next one."""
+    clock = SimulatedClock()
+    actor = create_actor(permission_machine, input=request(EDIT), clock=clock).start()
+    saved = json.loads(json.dumps(actor.get_persisted_snapshot(timers=True)))
+    later = SimulatedClock(clock.now() + 60_001)
+    again = create_actor(permission_machine, snapshot=saved, clock=later).start()
+    later.increment(0)
+
+    assert again.get_snapshot().output["decision"] == "expired"
+
+
+def test_every_call_of_a_batch_is_in_the_question_and_in_the_answer():
+    heard = []
+    parent = create_machine(
+        {
+            "invoke": {
+                "src": "permission",
+                "id": "p",
+                "input": {**request(READ, EDIT, DESTROY), "reportsToParent": True},
+            },
+            "on": {"PERMISSION.REQUESTED": {"actions": lambda context, event: heard.append(event)}},
+        },
+        actors={"permission": permission_machine},
+    )
+    create_actor(parent, clock=SimulatedClock()).start()
+    output = ended(request(READ, EDIT, DESTROY), {"type": "ALLOW"}).output
+
+    [question] = heard
+    assert (question["id"], question["timeoutMs"]) == ("p1", 60_000)
+    assert [call["text"] for call in question["calls"]] == ["tool()", "tool()", "shell(rm -r x)"]
+    assert [call["id"] for call in output["calls"]] == [READ["id"], EDIT["id"], DESTROY["id"]]
+
+
+def test_how_much_of_a_call_is_shown_follows_its_risk_and_who_decided():
+    """S2.4, 7: read silent, mutation acknowledged, destructive approved."""
+    silent = ended(request(READ, EDIT, mode="auto")).output["calls"]
+    asked = ended(request(EDIT, DESTROY), {"type": "ALLOW"}).output["calls"]
+    refused = ended(request(READ, EDIT), {"type": "DENY"}).output["calls"]
+
+    assert [call["shown"] for call in silent] == ["silent", "acknowledged"]
+    assert [call["shown"] for call in asked] == ["approved", "approved"]
+    assert [call["shown"] for call in refused] == ["refused", "refused"]
+
+
+# -- the chart -------------------------------------------------------------------------------------------------------
+
+INPUTS = [
+    request(EDIT),
+    request(EDIT, blocked=["tool"]),
+    request(EDIT, tripped=["tool"]),
+    request(EDIT, mode="plan"),
+    request(EDIT, overrides=DENY_ALL),
+    request(EDIT, overrides=ALLOW_ALL),
+    request(EDIT, autoAllow=["tool"]),
+    request(READ),
+]
+
+
+def test_every_state_can_be_reached_and_every_transition_taken():
+    """X-11, E-19: the input decides, so every kind of request is tried."""
+    reached = {state for input in INPUTS for state in reachable_states(permission_machine, input=input)}
+    missed = [set(get_transition_paths(permission_machine, input=input).unreached) for input in INPUTS]
+
+    assert reached == {node.id for node in permission_machine.root.walk()}
+    assert set.intersection(*missed) == set()
+
+
+def test_whatever_waits_can_be_left_and_whatever_is_left_is_final():
+    """Nothing waits for ever: time ends it."""
+    states = permission_machine.states
+
+    assert {key for key, node in states.items() if node.type == "final"} == {"allowed", "denied", "expired"}
+    assert ended(request(EDIT), {"after": 60_000}).status == "done"
+
+
+def test_every_state_is_described_and_the_chart_is_data():
+    chart = load_chart("permission")
+    states = [*chart["states"].values(), *chart["states"]["requested"]["states"].values()]
+
+    assert all(state["description"] for state in states)
+    assert json.loads(json.dumps(chart)) == chart == CHART
+
+
+def test_the_picture_on_the_page_is_the_machine():
+    """X-10."""
+    assert f"```mermaid\n{to_mermaid(permission_machine)}```" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_names_every_event_mode_and_part_of_the_context():
+    text = PAGE.read_text(encoding="utf-8")
+    names = [*CHART["context"], "ALLOW", "DENY", "EXPIRE", "plan", "ask", "auto-edit", "auto", "PERMISSION.REQUESTED"]
+
+    assert [name for name in names if f"`{name}`" not in text] == []
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.fixed_dictionaries(
+            {"type": st.sampled_from(["ALLOW", "DENY", "EXPIRE"])},
+            optional={"id": st.sampled_from(["p1", "p2"]), "scope": st.text(max_size=3), "reason": st.text()},
+        ),
+        st.integers(0, 40_000),
+    ),
+    max_size=6,
+)
+
+
+def take(actor, clock, step):
+    if isinstance(step, int):
+        clock.increment(step)
+    else:
+        actor.send(step)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(INPUTS), STEPS, STEPS)
+def test_a_restored_request_goes_on_like_the_original_and_only_a_yes_allows(input, steps, onward):
+    """E-17: and all of it is JSON."""
+    clock, later = SimulatedClock(), SimulatedClock()
+    actor = create_actor(permission_machine, input=input, clock=clock).start()
+    for step in steps:
+        take(actor, clock, step)
+    saved = json.loads(json.dumps(actor.get_persisted_snapshot(timers=True)))
+    later.set(clock.now())
+    again = create_actor(permission_machine, snapshot=saved, clock=later).start()
+    for step in onward:
+        take(actor, clock, step)
+        take(again, later, step)
+
+    assert again.get_persisted_snapshot() == actor.get_persisted_snapshot()
+    output = actor.get_snapshot().output
+    if input is INPUTS[0] and output and output["decision"] == "allowed":
+        assert any(isinstance(step, dict) and step["type"] == "ALLOW" for step in [*steps, *onward])

@@ -1,0 +1,145 @@
+"""Laws of the streaming machine: every state and transition is reachable, and it survives being stored anywhere."""
+
+import json
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from antiphon import (
+    SimulatedClock,
+    create_actor,
+    get_shortest_paths,
+    get_transition_paths,
+    reachable_states,
+    unreachable_states,
+)
+from antiphon.chart.explore.labels import written_transitions
+from antiphon.threads.machine.streaming import streaming_machine
+from tests.fixtures.charts import load_chart
+from tests.fixtures.streaming import CANCEL, COMPLETE, FATAL, FIRST, RESET, SEND, Talk
+from tests.xstate.machines.walks_streaming import EVENTS, LIMITED
+
+
+def is_explored(snapshot):
+    context = snapshot.context
+    return context["streamEvents"] > 2 or context["staleEvents"] > 1 or len(context["messages"]) > 2
+
+
+def test_every_state_can_be_reached_and_left():
+    """X-11, S0-T39 (atdd:MODEL-002), E-19."""
+    options = {"events": EVENTS, "stop_when": is_explored, "input": LIMITED, "limit": 20_000}
+
+    assert unreachable_states(streaming_machine, **options) == []
+    for node in streaming_machine.root.walk():
+        assert [one for one in written_transitions(node) if one.targets] or node is streaming_machine.root
+    assert len(reachable_states(streaming_machine, **options)) == 6
+
+
+def test_a_few_paths_take_every_transition():
+    """X-11, S0-T39 (atdd:MODEL-001), E-19, S0-91: every transition is proven to work."""
+    all_of_it = {"type": "USAGE", "usage": {}, "costUsd": LIMITED["budgetUsd"]}
+    found = get_transition_paths(
+        streaming_machine,
+        events=[*EVENTS, all_of_it],
+        stop_when=is_explored,
+        input={**LIMITED, "reportsToParent": True},
+        limit=20_000,
+    )
+
+    assert {str(one): reason for one, reason in found.unreached.items()} == {}
+
+
+def test_paths_come_in_the_same_order_every_time():
+    """S0-T39 (atdd:MODEL-003), E-19."""
+    events = [SEND, FIRST, COMPLETE, FATAL, RESET, CANCEL]
+
+    def walk():
+        found = get_shortest_paths(streaming_machine, events=events, stop_when=is_explored)
+        return [str(path) for path in found]
+
+    assert walk() == walk()
+    assert len(walk()) > 5
+
+
+def test_every_state_is_described():
+    chart = load_chart("streaming")
+
+    assert [key for key, state in chart["states"].items() if not state.get("description")] == []
+    assert chart["description"]
+
+
+def test_the_chart_is_plain_data_and_every_name_in_it_is_bound():
+    chart = load_chart("streaming")
+    names = set(re.findall(r'"([a-z][A-Za-z]+)"', json.dumps([chart["states"], chart["on"], chart["entry"]])))
+    bound = {
+        *streaming_machine.implementations.actions,
+        *streaming_machine.implementations.guards,
+        *streaming_machine.implementations.delays,
+    }
+
+    assert bound <= names
+
+
+def test_the_chart_uses_only_what_xstate_documents():
+    """S0-79."""
+    chart = load_chart("streaming")
+    states = chart["states"].values()
+    transitions = [one for state in states for given in state["on"].values() for one in _listed(given)]
+
+    assert chart.keys() <= {"id", "version", "description", "initial", "entry", "on", "states"}
+    assert {key for state in states for key in state} <= {"description", "tags", "entry", "on", "after"}
+    assert {key for one in transitions for key in one} <= {"guard", "target", "actions"}
+
+
+def _listed(given):
+    return given if isinstance(given, list) else [given]
+
+
+walks = st.lists(st.sampled_from([*EVENTS, 500, 60_000, 300_000]), max_size=30)
+configurations = st.sampled_from([{}, LIMITED, {"retryAfterDelta": True}, {"prompt": "Hi", "requestId": "r1"}])
+quick = settings(max_examples=150, deadline=None)
+
+
+def saved(talk):
+    return json.loads(json.dumps(talk.actor.get_persisted_snapshot(timers=True)))
+
+
+@quick
+@given(walks, configurations)
+def test_any_walk_keeps_a_legal_state_and_a_context_that_json_can_hold(walk, input):
+    """E-17, S0-47."""
+    talk = Talk(*walk, **input)
+
+    assert talk.state in ("idle", "sending", "streaming", "complete", "error")
+    assert talk.actor.get_snapshot().status == "active"
+    assert saved(talk)["context"]["text"] == str(talk.context["text"])
+
+
+@quick
+@given(walks, configurations)
+def test_what_a_context_says_fits_its_state(walk, input):
+    """S0-15: an error has a reason, other states have none; a call runs exactly while loading."""
+    talk = Talk(*walk, **input)
+    loading = talk.state in ("sending", "streaming")
+
+    assert (talk.context["error"] is not None) == (talk.state == "error")
+    assert bool(talk.actor.get_snapshot().children) == loading
+    assert talk.actor.get_snapshot().has_tag("loading") == loading
+    if talk.state in ("idle", "error"):
+        assert all(one["status"] != "running" for one in talk.context["tools"].values())
+
+
+@quick
+@given(walks, walks, configurations)
+def test_a_stored_conversation_goes_on_as_if_nothing_had_happened(walk, rest, input):
+    """E-17."""
+    talk = Talk(*walk, **input)
+    copy = Talk()
+    copy.clock = SimulatedClock(talk.clock.now())
+    copy.actor = create_actor(streaming_machine, snapshot=saved(talk), clock=copy.clock).start()
+
+    talk.send(*rest)
+    copy.send(*rest)
+
+    assert saved(copy) == saved(talk)

@@ -1,0 +1,366 @@
+"""The tool calls of a reply: asked for together, made side by side, answered together, and never made unasked."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from antiphon import (
+    SimulatedClock,
+    create_actor,
+    create_machine,
+    from_callback,
+    get_transition_paths,
+    initial_transition,
+    play,
+    spawn_child,
+    to_mermaid,
+    transition,
+    unreachable_states,
+)
+from antiphon.chart.effects import SpawnChild, StopChild
+from antiphon.threads.machine.permission import CHART as PERMISSION_CHART
+from antiphon.threads.machine.tools import CHART, LOST, PROCESS_LOST, tools_machine
+from tests.fixtures.charts import load_chart
+from tests.fixtures.conversations import law
+from tests.paths import DOCS
+
+PAGE = (DOCS / "machines" / "tools.md").read_text(encoding="utf-8")
+READ = {"id": "a", "name": "look", "arguments": "{}", "risk": "read"}
+EDIT = {"id": "b", "name": "edit", "arguments": '{"path": "x"}', "risk": "write"}
+
+
+def request(*calls, **known):
+    return {"requestId": "r1", "calls": list(calls), "timeoutMs": 60_000, **known}
+
+
+def ended(id, **facts):
+    """What a child is heard to have given, or why it gave nothing."""
+    word = "error" if "error" in facts else "done"
+    return {"type": f"xstate.{word}.actor.{id}", "actorId": id, **facts}
+
+
+def judged(decision, reason="a reason", scope=None):
+    return ended("permission", output={"decision": decision, "reason": reason, "scope": scope, "calls": []})
+
+
+def found(call="a", text="found"):
+    return {"type": "toolResult", "callId": call, "parts": [{"type": "text", "text": text}]}
+
+
+def refused(call, text):
+    return {**found(call, text), "isError": True}
+
+
+def working(*calls, **known):
+    """The tools as an actor, and the clock of the person they ask."""
+    clock, heard = SimulatedClock(), []
+    parent = create_machine(
+        {"id": "parent", "initial": "on", "states": {"on": {"entry": "begin", "on": {"*": {"actions": "hear"}}}}},
+        actions={
+            "begin": spawn_child("tools", id="tools", input=request(*calls, **known)),
+            "hear": lambda context, event: heard.append(event),
+        },
+        actors={"tools": tools_machine},
+    )
+    actor = create_actor(parent, clock=clock).start()
+    return actor.get_snapshot().children["tools"], clock, heard
+
+
+# -- permission ------------------------------------------------------------------------------------------------------
+
+
+def test_all_calls_are_asked_for_together():
+    """S0.4, 11."""
+    consent = {"mode": "auto", "blocked": ["shell"], "overrides": [{"pattern": "x", "decision": "deny"}]}
+    _, effects = initial_transition(tools_machine, request(READ, EDIT, consent=consent))
+    (asked,) = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
+
+    assert (asked.src, asked.id) == ("permission", "permission")
+    assert asked.input == {
+        "id": "r1",
+        "calls": [READ, EDIT],
+        "mode": "auto",
+        "rules": {"blocked": ["shell"], "tripped": [], "overrides": consent["overrides"], "autoAllow": []},
+        "timeoutMs": 60_000,
+        "reportsToParent": True,
+    }
+
+
+def test_what_the_rules_allow_is_called_at_once_and_nobody_is_asked():
+    tools, _, heard = working(READ)
+
+    assert tools.get_snapshot().value == "running"
+    assert heard == []
+
+
+def test_a_person_is_asked_through_the_parent_and_nothing_is_called_before():
+    """S3.4, 7."""
+    tools, _, heard = working(READ, EDIT)
+
+    assert tools.get_snapshot().value == "asking"
+    assert set(tools.get_snapshot().children) == {"permission", "process"}
+    (asked,) = heard
+    assert (asked["type"], asked["reason"], asked["id"]) == ("wait", "permission", "r1")
+    assert [call["text"] for call in asked["calls"]] == ["look()", 'edit({"path": "x"})']
+
+
+def test_an_answer_reaches_the_request_and_the_calls_begin():
+    tools, _, _ = working(READ, EDIT)
+    tools.send({"type": "ALLOW", "id": "r0"})
+    still = tools.get_snapshot().value
+    tools.send({"type": "ALLOW", "id": "r1", "scope": "thread"})
+
+    assert (still, tools.get_snapshot().value) == ("asking", "running")
+    assert set(tools.get_snapshot().children) >= {"call-0", "call-1"}
+    assert "process" not in tools.get_snapshot().children
+    assert tools.get_snapshot().context["permission"]["scope"] == "thread"
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "lost"),
+    [
+        ({"type": "DENY"}, "not allowed: a person said no", False),
+        ({"type": "DENY", "reason": "later"}, "not allowed: later", False),
+        ({"type": "DENY", "reason": PROCESS_LOST}, f"not allowed: {PROCESS_LOST}", False),
+        ({"type": "EXPIRE"}, f"not allowed: {PROCESS_LOST}", True),
+        (ended("process", output=None), f"not allowed: {PROCESS_LOST}", True),
+        (ended("process", error={"code": "interrupted", "message": "gone"}), f"not allowed: {PROCESS_LOST}", True),
+        (60_000, "not allowed: nobody answered in time", False),
+    ],
+)
+def test_calls_that_may_not_be_made_say_why_to_the_model(answer, text, lost):
+    """S3-B13, S3.4, 7: a request that its process left behind expires, and nobody goes on by himself."""
+    tools, clock, heard = working(READ, EDIT)
+    clock.increment(answer) if isinstance(answer, int) else tools.send(answer)
+
+    output = heard[-1]["output"]
+    assert heard[-1]["type"] == "xstate.done.actor.tools"
+    assert output["results"] == [refused("a", text), refused("b", text)]
+    assert (output["lost"], output["permission"]["decision"] != "allowed") == (lost, True)
+
+
+def test_a_request_that_breaks_allows_nothing():
+    tools, _, heard = working(READ, consent={"blocked": [3]})
+
+    assert heard[-1]["output"]["results"] == [refused("a", "not allowed: the request for permission failed")]
+    assert (tools.get_snapshot().status, heard[-1]["output"]["permission"]) == ("done", None)
+
+
+def test_calls_that_are_none_end_at_once():
+    *_, heard = working()
+
+    assert heard[-1]["output"]["results"] == []
+
+
+def test_a_process_that_is_gone_is_what_the_request_says_when_it_expires():
+    """Two files say the same words, and one of them decides by them."""
+    asking = PERMISSION_CHART["states"]["requested"]["states"]["asking"]
+
+    assert asking["on"]["EXPIRE"]["actions"]["params"]["reason"] == PROCESS_LOST
+
+
+# -- results ---------------------------------------------------------------------------------------------------------
+
+
+def called(*events, calls=(READ, EDIT)):
+    """The tools after their permission and some more."""
+    return play(tools_machine, [judged("allowed"), *events], input=request(*calls)).snapshot
+
+
+def test_every_call_is_a_task_of_its_own():
+    asking, _ = initial_transition(tools_machine, request(READ, EDIT))
+    _, effects = transition(tools_machine, asking, judged("allowed"))
+    started = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
+
+    assert [(ref.src, ref.id, ref.input) for ref in started] == [
+        ("tool", "call-0", {"call": READ}),
+        ("tool", "call-1", {"call": EDIT}),
+    ]
+
+
+def test_results_come_in_the_order_of_the_calls_whoever_was_first():
+    done = called(ended("call-1", output=found("b")), ended("call-0", output=found("a")))
+
+    assert done.output == {"results": [found("a"), found("b")], "permission": done.context["permission"], "lost": False}
+
+
+def test_a_call_that_fails_does_not_stop_the_others():
+    done = called(ended("call-0", error={"code": "9", "message": "no"}), ended("call-1", output=found("b")))
+
+    assert done.output["results"] == [refused("a", "failed: no"), found("b")]
+    assert not done.output["lost"]
+
+
+def test_an_error_that_is_no_object_is_told_in_its_words():
+    assert called(ended("call-0", error="broken"), calls=[READ]).output["results"] == [refused("a", "failed: broken")]
+
+
+@pytest.mark.parametrize("code", LOST)
+def test_a_call_that_was_lost_is_known_to_be_unknown(code):
+    """S3.4, 7."""
+    done = called(ended("call-0", error={"code": code, "message": "gone"}), ended("call-1", output=found("b")))
+
+    assert done.output["results"] == [refused("a", "nobody knows how this ended: gone"), found("b")]
+    assert done.output["lost"]
+
+
+@pytest.mark.parametrize("output", [None, "found", {"parts": "x"}, {}])
+def test_a_tool_that_gives_no_result_has_failed(output):
+    """The history would not be valid with anything else."""
+    done = called(ended("call-0", output=output), calls=[READ])
+
+    assert done.output["results"] == [refused("a", "failed: the tool gave no result")]
+
+
+def test_a_result_belongs_to_the_call_that_it_was_made_for():
+    assert called(ended("call-0", output=found("other")), calls=[READ]).output["results"] == [found("a")]
+
+
+def test_calls_of_the_same_id_have_a_result_each():
+    calls = [READ, {**READ, "arguments": "[]"}]
+    done = called(ended("call-0", output=found("a", "one")), ended("call-1", output=found("a", "two")), calls=calls)
+
+    assert done.output["results"] == [found("a", "one"), found("a", "two")]
+
+
+def test_a_second_result_of_a_call_changes_nothing():
+    once = called(ended("call-0", output=found("a")))
+
+    assert transition(tools_machine, once, ended("call-0", output=found("a", "more")))[0].context == once.context
+
+
+@pytest.mark.parametrize("child", ["call-0", "process", "permission"])
+def test_a_child_that_nobody_waits_for_any_more_may_fail(child):
+    """What a process left behind comes late, and must not end the calls that are being made."""
+    tools, _, _ = working(READ, EDIT, consent={"mode": "auto"})
+    tools.send(ended("call-0", output=found("a")))
+    tools.send(ended(child, error={"code": "interrupted", "message": "gone"}))
+
+    assert tools.get_snapshot().status == "active"
+    assert not tools.get_snapshot().context["lost"]
+
+
+def test_a_call_with_a_result_is_let_go():
+    _, effects = transition(tools_machine, called(), ended("call-0", output=found("a")))
+
+    assert [effect.params["id"] for effect in effects if isinstance(effect, StopChild)] == ["call-0"]
+
+
+def test_tools_that_are_stopped_stop_what_they_do():
+    """X-5, E-10."""
+    ends = []
+
+    def tool(input, scope):
+        return lambda: ends.append(input["call"]["id"])
+
+    machine = tools_machine.provide(actors={"tool": from_callback(tool)})
+    actor = create_actor(machine, input=request(READ, EDIT, consent={"mode": "auto"})).start()
+    actor.stop()
+
+    assert ends == ["a", "b"]
+
+
+# -- the chart -------------------------------------------------------------------------------------------------------
+
+OUTCOMES = {
+    "permission": [judged("allowed")["output"], judged("denied")["output"], judged("expired", PROCESS_LOST)["output"]],
+    "process": [None],
+    "call-0": [found("a")],
+}
+OPTIONS = {
+    "events": [
+        *({"type": type} for type in ("PERMISSION.REQUESTED", "ALLOW", "DENY", "EXPIRE")),
+        {"type": "xstate.error.actor.process", "actorId": "process", "error": "x"},
+    ],
+    "outputs": OUTCOMES,
+    "errors": {"permission": ["x"], "process": [{"code": "interrupted"}], "call-0": [{"code": LOST[0]}]},
+    "input": request(READ),
+}
+
+
+def test_every_state_is_reached_and_every_transition_taken():
+    """X-11, E-19."""
+    paths = get_transition_paths(tools_machine, **OPTIONS)
+
+    assert unreachable_states(tools_machine, **OPTIONS) == []
+    assert paths.is_complete, str(paths)
+
+
+def test_every_state_is_described_and_left_or_final():
+    """E-14."""
+    assert CHART["description"]
+    assert all(state["description"].endswith(".") for state in CHART["states"].values())
+    assert [name for name, state in CHART["states"].items() if state.get("type") == "final"] == ["done"]
+    assert all(state["on"] for name, state in CHART["states"].items() if name != "done")
+
+
+def test_the_chart_is_data_and_every_function_it_names_is_used():
+    """E-01."""
+    named = json.dumps(CHART)
+    bound = tools_machine.implementations
+
+    assert json.loads(named) == CHART == load_chart("tools")
+    assert [name for name in (*bound.actions, *bound.guards) if f'"{name}"' not in named] == []
+
+
+steps = st.lists(
+    st.one_of(
+        st.fixed_dictionaries(
+            {"type": st.sampled_from(["ALLOW", "DENY", "EXPIRE"])},
+            optional={"id": st.sampled_from(["r1", "r2"]), "scope": st.sampled_from(["once", "thread", "x"])},
+        ),
+        st.builds(
+            lambda child, fact: ended(child, **fact),
+            st.sampled_from(["call-0", "call-1", "process", "other"]),
+            st.sampled_from([{"output": found()}, {"output": None}, {"error": "x"}, {"error": {"code": LOST[0]}}]),
+        ),
+        st.integers(0, 40_000),
+    ),
+    max_size=8,
+)
+
+
+@law
+@given(st.sampled_from([[READ], [EDIT], [READ, EDIT], []]), st.sampled_from(["ask", "auto", "plan"]), steps, steps)
+def test_restored_tools_go_on_like_the_original_and_only_a_yes_calls(calls, mode, before, onward):
+    """E-17, S3.4, 7: and all of it is JSON."""
+    clock, later = SimulatedClock(), SimulatedClock()
+    actor = create_actor(tools_machine, input=request(*calls, consent={"mode": mode}), clock=clock).start()
+    for step in before:
+        take(actor, clock, step)
+    saved = json.loads(json.dumps(actor.get_persisted_snapshot(timers=True)))
+    later.set(clock.now())
+    again = create_actor(tools_machine, snapshot=saved, clock=later).start()
+    for step in onward:
+        take(actor, clock, step)
+        take(again, later, step)
+
+    assert again.get_persisted_snapshot() == actor.get_persisted_snapshot()
+    if mode == "ask" and EDIT in calls and actor.get_snapshot().value == "running":
+        assert any(isinstance(step, dict) and step["type"] == "ALLOW" for step in [*before, *onward])
+
+
+def take(actor, clock, step):
+    if isinstance(step, int):
+        clock.increment(step)
+    else:
+        actor.send(step)
+
+
+# -- the page --------------------------------------------------------------------------------------------------------
+
+
+def test_the_picture_on_the_page_is_the_machine():
+    """X-10, E-20."""
+    assert f"```mermaid\n{to_mermaid(tools_machine)}```" in PAGE
+
+
+def test_the_page_names_every_state_event_child_and_part_of_the_context():
+    named = set(re.findall(r"[\w.*-]+", " ".join(re.findall(r"`([^`\n]+)`", PAGE))))
+    events = {event for state in CHART["states"].values() for event in state.get("on", {})}
+
+    wanted = [*CHART["states"], *events, *CHART["context"], *tools_machine.implementations.actors, *LOST]
+    assert [name for name in wanted if name not in named] == []

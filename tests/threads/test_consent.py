@@ -1,0 +1,104 @@
+"""What was agreed on in a thread, from one request to the next."""
+
+import json
+
+import pytest
+
+from antiphon import play
+from antiphon.threads.consent import Consent, consent_from_json
+from antiphon.threads.machine.permission import permission_machine
+from antiphon.threads.service_errors import ServiceError
+from tests.threads.machine.test_permission_rules import DESTROY, EDIT, READ, command
+
+
+def answered(consent, calls, *events, at=0):
+    """How a request of this thread ends."""
+    output = play(permission_machine, events, input=consent.request("p", calls, at=at)).snapshot.output
+    if output is not None:
+        consent.remember(output)
+    return output
+
+
+def test_what_was_allowed_for_the_thread_is_not_asked_again():
+    """Allow for this thread."""
+    consent = Consent()
+    answered(consent, [EDIT], {"type": "ALLOW", "scope": "thread"})
+
+    assert answered(consent, [EDIT])["by"] == "override"
+
+
+@pytest.mark.parametrize("event", [{"type": "ALLOW"}, {"type": "DENY"}, {"type": "EXPIRE"}])
+def test_any_other_answer_is_for_this_once(event):
+    """Allow once; deny with a reason."""
+    consent = Consent()
+    answered(consent, [EDIT], event)
+
+    assert consent.overrides == []
+    assert answered(consent, [EDIT]) is None
+
+
+def test_what_destroys_is_asked_about_every_time():
+    consent = Consent(mode="auto")
+    answered(consent, [DESTROY], {"type": "ALLOW", "scope": "thread"})
+
+    assert answered(consent, [DESTROY]) is None
+
+
+def test_the_same_permission_is_remembered_once():
+    consent = Consent()
+    for _ in range(2):
+        consent.remember(
+            play(
+                permission_machine, [{"type": "ALLOW", "scope": "thread"}], input=Consent().request("p", [EDIT], at=0)
+            ).snapshot.output
+        )
+
+    assert len(consent.overrides) == 1
+
+
+def test_a_tool_that_keeps_failing_rests_and_comes_back():
+    """S0.4, 11: three failures within 60 s."""
+    consent = Consent(mode="auto")
+    for at in (0, 10, 20):
+        assert answered(consent, [command("make")], at=at)["decision"] == "allowed"
+        consent.note_failure("shell", at)
+
+    assert answered(consent, [command("make")], at=30)["by"] == "breaker"
+    assert answered(consent, [EDIT], at=30)["decision"] == "allowed"
+    assert answered(consent, [command("make")], at=60_001)["decision"] == "allowed"
+
+
+def test_a_success_closes_the_circuit():
+    consent = Consent(mode="auto", failures={"tool": [0, 1]})
+    consent.note_success("tool")
+    consent.note_failure("tool", 2)
+
+    assert consent.failures == {"tool": [2]}
+    assert answered(consent, [EDIT], at=2)["decision"] == "allowed"
+
+
+def test_old_failures_are_not_kept():
+    consent = Consent()
+    for at in range(0, 1_000_000, 50_000):
+        consent.note_failure("tool", at)
+
+    assert len(consent.failures["tool"]) == 2
+
+
+def test_blocked_and_always_allowed_calls_are_those_of_the_thread():
+    consent = Consent(blocked=["shell(rm *)"], auto_allow=["shell(make *)"])
+
+    assert answered(consent, [command("rm x")])["by"] == "blocked"
+    assert answered(consent, [command("make all")])["by"] == "auto-allow"
+    assert answered(consent, [READ])["by"] == "mode"
+
+
+def test_consent_is_stored_with_its_thread():
+    consent = Consent("auto-edit", ["a"], ["b"], [{"pattern": "c", "decision": "allow"}], {"d": [1]})
+
+    assert consent_from_json(json.loads(json.dumps(consent.to_json()))) == consent
+
+
+def test_an_unknown_mode_is_refused_by_name():
+    with pytest.raises(ServiceError, match="'yolo' is no permission mode; known: plan, ask, auto-edit, auto"):
+        Consent("yolo")

@@ -1,0 +1,274 @@
+"""A model's reply becomes the events of the streaming machine."""
+
+import asyncio
+from decimal import Decimal
+
+import pytest
+
+from antiphon import SimulatedClock
+from antiphon.messages import Usage, assistant, message_to_json, user
+from antiphon.providers.base import (
+    Done,
+    Request,
+    SignatureDelta,
+    TextDelta,
+    ThinkingDelta,
+    Tool,
+    ToolArgs,
+    ToolStart,
+    UsageDelta,
+)
+from antiphon.providers.errors import RECOVERABLE, Code, ProviderError
+from antiphon.providers.prices import Price, Prices
+from antiphon.providers.scripted import ScriptedModel
+from antiphon.threads.reply import reply_events, request_of
+from tests.fixtures.puppet import WHOLE, Puppet, run, settle
+
+ASKED = Request((user("Hello"),))
+PRICED = Prices({"openai:puppet": Price(Decimal(100_000), Decimal(200_000))})
+
+
+def told(*deltas, prices=None, reference="scripted:puppet", jitter=0.5):
+    """The events for some deltas, with time standing still."""
+
+    async def collect():
+        puppet = Puppet(reference)
+        puppet.say(*deltas)
+        events = reply_events(
+            puppet, ASKED, request_id="r1", prices=prices, clock=SimulatedClock(1_000), jitter=lambda: jitter
+        )
+        return [event async for event in events]
+
+    return run(collect)
+
+
+def types(events):
+    return [event["type"] for event in events]
+
+
+def test_a_reply_is_told_from_its_start_to_its_end():
+    """S0-64, S0-58, S0-T29 (story:2.6-HOOK-007), X-1."""
+    events = told(ThinkingDelta("Hm."), *WHOLE)
+
+    assert types(events) == [
+        "REQUEST_STARTED", "FIRST_EVENT", "THINKING_CHUNK", "TEXT_CHUNK", "TEXT_CHUNK", "USAGE", "COMPLETE",
+    ]  # fmt: skip
+    assert [event["content"] for event in events if "content" in event] == ["Hm.", "Good ", "day."]
+
+
+def test_every_event_names_its_request():
+    """S0-76, X-4."""
+    events = [*told(*WHOLE), *told(ProviderError(Code.NETWORK, "gone"))]
+
+    assert {event["requestId"] for event in events} == {"r1"}
+
+
+def test_the_end_carries_the_whole_message_and_what_it_took():
+    """S0-27, X-3."""
+    [*_, complete] = told(*WHOLE)
+
+    assert complete == {
+        "type": "COMPLETE",
+        "requestId": "r1",
+        "costUsd": 0.0,
+        "durationMs": 0,
+        "totalTokens": 15,
+        "usage": {
+            "input": 10, "output": 5, "cachedRead": 0, "cachedWrite": 0, "reasoning": 0, "estimated": False,
+        },
+        "message": {"role": "assistant", "parts": [{"type": "text", "text": "Good day."}], "source": "scripted"},
+        "stop": "end",
+        "at": 1_000,
+    }  # fmt: skip
+
+
+def test_the_cost_goes_by_the_price_of_the_model():
+    """X-3."""
+    [*_, complete] = told(
+        TextDelta("x"), UsageDelta(Usage(10, 5), "puppet"), Done("end"), prices=PRICED, reference="openai:puppet"
+    )
+
+    assert complete["costUsd"] == 2.0
+
+
+def test_an_unknown_price_is_no_cost_rather_than_a_free_one():
+    """X-3."""
+    [*_, complete] = told(*WHOLE, reference="openai:puppet", prices=Prices(policy="warn"))
+
+    assert complete["costUsd"] is None
+
+
+def test_a_model_without_a_price_is_not_asked_when_money_is_limited():
+    """X-3."""
+    [started, error] = told(*WHOLE, reference="openai:puppet", prices=Prices(limited=True))
+
+    assert (started["type"], error["code"], error["recoverable"]) == ("REQUEST_STARTED", "9007", False)
+
+
+@pytest.mark.parametrize("code", list(Code))
+def test_an_error_of_the_provider_is_an_event_with_its_class(code):
+    """S0-28, S0-71..S0-74, S0-B11, X-2."""
+    [_, error] = told(ProviderError(code, "No", retry_after_ms=50), jitter=0.25)
+
+    assert error == {
+        "type": "ERROR",
+        "requestId": "r1",
+        "code": code.value,
+        "message": "No",
+        "recoverable": code in RECOVERABLE,
+        "retryAfterMs": 50,
+        "jitter": 0.25,
+    }
+
+
+def test_an_error_after_the_first_words_says_what_they_cost():
+    """X-3."""
+    [*_, error] = told(
+        UsageDelta(Usage(10, 1), "puppet"), TextDelta("x" * 40), ProviderError(Code.NETWORK, "gone"),
+        prices=PRICED, reference="openai:puppet",
+    )  # fmt: skip
+
+    assert error["usage"]["output"] == 10
+    assert error["usage"]["estimated"] is True
+    assert error["costUsd"] == 3.0
+    assert "retryAfterMs" not in error
+
+
+def test_a_stream_that_just_ends_is_an_error():
+    async def stream(request):
+        yield TextDelta("Half")
+
+    puppet = Puppet()
+    puppet.stream = stream
+
+    async def collect():
+        return [event async for event in reply_events(puppet, ASKED, request_id="r1")]
+
+    assert run(collect)[-1]["code"] == "1004"
+
+
+def test_a_tool_call_is_told_when_it_is_whole():
+    """S0-25."""
+    events = told(
+        ToolStart("a", "search"), ToolArgs("a", '{"q":'), ToolArgs("a", ' "x"}'), TextDelta("More."),
+        ToolStart("b", "now"), UsageDelta(Usage(1, 1), "puppet"), Done("tool_calls"),
+    )  # fmt: skip
+
+    assert types(events) == [
+        "REQUEST_STARTED", "FIRST_EVENT", "TOOL_START", "TEXT_CHUNK", "USAGE", "TOOL_START", "COMPLETE",
+    ]  # fmt: skip
+    calls = [event for event in events if event["type"] == "TOOL_START"]
+    assert [(one["toolId"], one["toolName"], one["input"]) for one in calls] == [
+        ("a", "search", {"q": "x"}),
+        ("b", "now", {}),
+    ]
+
+
+def test_tool_calls_whose_arguments_mix_are_told_whole():
+    begun = (ToolStart("a", "f"), ToolStart("b", "f"), ToolArgs("a", '{"n"'), ToolStart("c", "f"))
+    events = told(*begun, ToolArgs("b", '{"n": 2}'), ToolArgs("a", ": 1}"), Done("tool_calls"))
+
+    calls = {event["toolId"]: event["input"] for event in events if event["type"] == "TOOL_START"}
+    assert calls == {"a": {"n": 1}, "b": {"n": 2}, "c": {}}
+
+
+def test_a_tool_call_that_is_not_json_is_told_without_its_input():
+    events = told(ToolStart("a", "f"), ToolArgs("a", "{nonsense"), Done("tool_calls"))
+
+    [call] = [event for event in events if event["type"] == "TOOL_START"]
+    assert "input" not in call
+
+
+def test_signatures_are_in_the_message_only():
+    events = told(ThinkingDelta("Hm."), SignatureDelta("s"), *WHOLE)
+
+    assert events[-1]["message"]["parts"][0] == {"type": "thinking", "text": "Hm.", "signature": "s"}
+
+
+def test_a_long_reply_tells_what_it_has_used_about_every_second():
+    """X-3: also while nothing is shown, as with long arguments of a tool."""
+    clock = SimulatedClock()
+
+    async def collect():
+        puppet = Puppet()
+        told = []
+
+        async def read():
+            async for event in reply_events(puppet, ASKED, request_id="r1", clock=clock):
+                told.append(event["type"])
+
+        reading = asyncio.create_task(read())
+        await settle()
+        puppet.say(ToolStart("a", "write"))
+        for _ in range(5):
+            await settle()
+            clock.increment(600)
+            puppet.say(ToolArgs("a", "xxxx"))
+        await settle()
+        reading.cancel()
+        return told
+
+    assert run(collect) == ["REQUEST_STARTED", "FIRST_EVENT", "USAGE", "USAGE"]
+
+
+def test_closing_the_events_closes_the_call():
+    """X-5, E-10, S0-66."""
+
+    async def main():
+        puppet = Puppet()
+        puppet.say(TextDelta("x"))
+        events = reply_events(puppet, ASKED, request_id="r1")
+        async for event in events:
+            if event["type"] == "TEXT_CHUNK":
+                break
+        await events.aclose()
+        return puppet.closed
+
+    assert run(main) == 1
+
+
+def test_the_end_is_told_after_the_call_is_closed():
+    async def main():
+        puppet = Puppet()
+        puppet.say(*WHOLE)
+        async for event in reply_events(puppet, ASKED, request_id="r1"):
+            if event["type"] == "COMPLETE":
+                return puppet.closed
+        return None
+
+    assert run(main) == 1
+
+
+def test_the_same_script_tells_the_same_story():
+    """X-1."""
+    script = ScriptedModel({"replies": [{"steps": [{"thinking": "Hm."}, {"text": "Good day."}, {"tool": "f"}]}]})
+
+    async def collect():
+        events = reply_events(script, ASKED, request_id="r1", clock=SimulatedClock())
+        return [event async for event in events]
+
+    assert run(collect) == run(collect)
+
+
+def test_a_request_is_made_of_the_machine_s_messages_and_options():
+    history = [
+        message_to_json(user("Hello")),
+        {**message_to_json(assistant("Hi.")), "requestId": "r0", "partial": True},
+    ]
+    options = {
+        "maxTokens": 9, "temperature": 0.5, "thinking": "low", "stop": ["."], "toolChoice": "any",
+        "tools": [{"name": "f", "description": "F.", "parameters": {"type": "object"}}],
+    }  # fmt: skip
+
+    request = request_of({"messages": history, "options": options, "sessionId": "s"})
+
+    assert request == Request(
+        (user("Hello"), assistant("Hi.")),
+        (Tool("f", "F.", {"type": "object"}),),
+        "any",
+        temperature=0.5,
+        max_tokens=9,
+        stop=(".",),
+        thinking="low",
+        cache_key="s",
+    )

@@ -1,0 +1,55 @@
+"""What turns of agents meet on random walks; see `recorded.py`."""
+
+from antiphon.agents.machine.agent import agent_machine
+from tests.agents.machine.test_agent_turn import LOST, TOOLS, answered, call, replied
+from tests.fixtures.orchestrator import agent
+
+MACHINE = agent_machine
+LENGTH, RELUCTANCE = 20, {"CANCEL": 0.6}
+UNASKED, UNREACHED = (), ()
+
+
+def event_of(step, snapshot):
+    return step
+
+
+PLAN = '{"steps": ["one", "two"]}'
+REPLIES = [
+    replied("Done."),
+    replied("Half", stop="length", costUsd=0.25, usage={"input": 5, "output": 2, "kind": True}),
+    replied("Whole", stop="refusal"),
+    replied('{"verdict": "yes"}'),
+    replied(PLAN),
+    replied("", stop="pause"),
+    replied("", call("write", path="a"), call("shell", command="ls")),
+    replied("Wait.", call("ask_user", question="Which?", options=["a", "b"]), call("write")),
+    replied("", call("ask_user", question="Why?")),
+    replied("", call("update_plan", steps=["one"]), call("write")),
+    replied("", call("update_plan")),
+    replied("", call("nothing")),
+]
+JUDGED = [{**call("write", path="a"), "risk": "write", "text": "write(a)"}]
+ALLOWED = {"decision": "allowed", "scope": "thread", "calls": JUDGED}
+DONE = [answered("c-write", "c-shell"), answered("c-write", lost=True)]
+FAILURES = ("REPLY.FAILED", "xstate.error.actor.reply", "xstate.error.actor.tools")
+POOL = [
+    *REPLIES * 2,
+    *DONE * 3,
+    *({"to": "tools", "event": {"type": "END", "output": one["output"]}} for one in DONE),
+    {"to": "tools", "event": {"type": "END", "output": {**DONE[0]["output"], "permission": ALLOWED}}},
+    *({"type": type, "error": error} for type in FAILURES for error in (LOST, {"code": "9001", "message": "no"})),
+    *({"type": type} for type in ("REPLY.STARTED", "REPLY.CANCELLED", "CANCEL", "RESUME", "RESUME", "NOTHING")),
+    *[{"type": "wait", "id": "r1", "calls": JUDGED, "timeoutMs": 9}] * 3,
+    *[{"type": "ANSWER", "text": "this", "at": 9}, {"type": "ANSWER", "decision": "allow", "scope": "thread"}] * 3,
+    {"type": "ANSWER", "decision": "deny", "reason": "no"},
+    7,
+]  # fmt: skip
+SCHEMA = {"type": "object", "properties": {"verdict": {"type": "string"}}, "required": ["verdict"]}
+GIVEN = {"agentId": "agent-0", "turnId": "t1-", "prompt": "Task: write", "model": "m", "tools": TOOLS}
+STARTS = [
+    (None, [{"type": "REPLY.STARTED"}]),
+    *[({**GIVEN, "agent": agent("developer")}, [])] * 3,
+    ({**GIVEN, "agent": agent("judge", responseSchema=SCHEMA), "consent": {"timeoutMs": 50}}, []),
+    ({**GIVEN, "agent": agent("planner", plans=True), "budgetUsd": 1.0, "options": {"temperature": 0}}, []),
+    ({**GIVEN, "agent": agent("hasty"), "maxTurns": 2}, []),
+]

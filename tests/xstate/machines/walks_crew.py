@@ -1,0 +1,46 @@
+"""What crews meet on random walks; see `recorded.py`."""
+
+from antiphon.agents.machine.crew import crew_machine
+
+MACHINE = crew_machine
+LENGTH, RELUCTANCE = 20, {}
+UNASKED, UNREACHED = (), ()
+
+
+def event_of(step, snapshot):
+    return step
+
+
+def ended(number, **facts):
+    output = {"agent": f"a{number}", "step": f"s{number}", "success": True, "summary": "did it", **facts}
+    return {"type": "END", "output": output}
+
+
+def lines(number):
+    id = f"agent-{number}"
+    outcome = {"type": f"xstate.done.actor.{id}", "actorId": id, "output": ended(number)["output"]}
+    failure = {"type": f"xstate.error.actor.{id}", "actorId": id, "error": {"code": "9001", "message": "no"}}
+    return [
+        {"to": id, "event": ended(number)},
+        {"to": id, "event": ended(number, success=False, costUsd=0.5)},
+        outcome,
+        failure,
+        {"type": "ANSWER", "agentId": id, "text": "this"},
+        {"type": "AGENT_LOST", "agentId": id},
+    ]
+
+
+TOLD = ("AGENT_MESSAGE", "AGENT_TOOL_CALL", "AGENT_TOOL_RESULT", "AGENT_PLAN", "AGENT_WAITS", "AGENT_GOES_ON")
+POOL = [
+    *(line for number in range(3) for line in lines(number)),
+    *({"type": type, "agentId": "agent-0", "facts": [1, None]} for type in TOLD),
+    *({"type": type} for type in ("RESUME", "CANCEL", "ANSWER", "NOTHING")),
+    5,
+]
+ASSIGNMENTS = [{"agent": {"name": f"a{number}"}, "step": f"s{number}", "prompt": "Do it."} for number in range(3)]
+STRANGER = lines(2)[2]
+STARTS = [
+    (None, []),
+    ({"assignments": ASSIGNMENTS[:2]}, [STRANGER]),
+    *(({"assignments": ASSIGNMENTS[:count]}, []) for count in (1, 2, 3)),
+]

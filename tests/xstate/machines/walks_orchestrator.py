@@ -1,0 +1,74 @@
+"""What orchestrators meet on random walks; see `recorded.py`."""
+
+from antiphon.agents.machine.orchestrator import orchestrator_machine
+from tests.agents.machine.test_orchestrator_laws import BUSY, CALL, ENDS, EVENTS, INPUT, LOST, RULED
+from tests.fixtures.orchestrator import AGENTS, BROKEN, PLAN, START, agent, select
+
+MACHINE = orchestrator_machine
+LENGTH = 25
+# What ends a run is seldom done, or the walks would be short.
+RELUCTANCE = dict.fromkeys(("CANCEL", "cancel", "RESET", "WALL_TIME", "START_TASK"), 0.8)
+# Who is evaluated has worked, so there always is a current agent.
+UNASKED, UNREACHED = ("hasCurrentAgent?no",), ()
+INVOKED = {"arbiterSelectAgent": "selectAgent", "arbiterEvaluate": "evaluateProgress", "agentExecutor": "executeAgent"}
+
+
+def event_of(step, snapshot):
+    return step
+
+
+def end(id, output):
+    return {"to": id, "event": {"type": "END", "output": output}}
+
+
+PARALLEL = {
+    "type": "SELECT_MODE",
+    "mode": "developer",
+    "parallel": [{"mode": "developer", "step": 0}, {"mode": "reviewer", "step": 1}],
+    "completed": [2],
+}
+MANY = {"results": [{"agent": "developer", "step": 0, "success": True}, {"agent": "reviewer", "step": 1}], "at": 2_000}
+OUTPUTS = [end(INVOKED[src], output) for src, outputs in ENDS["outputs"].items() for output in outputs]
+ERRORS = [
+    {"type": f"xstate.error.actor.{id}", "error": error, "actorId": id}
+    for id in INVOKED.values()
+    for error in (BUSY, BROKEN, LOST)
+]
+PERSON = [
+    {"type": "message", "text": "begin", "runId": "n1", "agentName": "reviewer", "at": 5},
+    {"type": "message", "parts": [{"type": "text", "text": "and this"}], "runId": "n2"},
+    {"type": "answer", "agentId": "agent-0", "decision": "allow"},
+    {"type": "AGENT_WAITS", "agentId": "agent-1", "reason": "permission", "id": "p", "calls": []},
+]
+POOL = [
+    *EVENTS,
+    *OUTPUTS,
+    *ERRORS,
+    *PERSON,
+    end("selectAgent", {"decision": PARALLEL, "costUsd": 0.25, "usage": {"input": 3}}),
+    end("executeAgent", MANY),
+    select("nobody"),
+    *(10, 1_500, 60_000),
+]
+PLANNED = {"agents": AGENTS, "plan": PLAN, "maxWallMs": 300_000, "reportsToParent": True, "threadId": "t"}
+# Whole numbers would be written without their point by one engine, and shown so.
+LIMITED = {**INPUT, "maxCostUsd": 0.75}
+CANCELLING = [START, select("developer"), CALL, {"type": "cancel"}]
+DEAR = [START, select("developer"), {"type": "AGENT_MESSAGE", "message": {"role": "assistant"}, "costUsd": 1.5}]
+STARTS = [
+    (None, []),
+    ({"agents": AGENTS}, [{"type": "WALL_TIME"}]),
+    ({"agents": AGENTS, "plan": PLAN}, []),
+    *[(LIMITED, [START])] * 2,
+    (LIMITED, DEAR),
+    (LIMITED, [*DEAR, end("executeAgent", {"success": True})]),
+    (LIMITED, CANCELLING),
+    ({**LIMITED, "graceMs": 5_000}, [*CANCELLING[:3], {"type": "CANCEL"}]),
+    (PLANNED, [{**START, "runId": "n0"}]),
+    ({**PLANNED, "maxFailures": 2, "graceMs": 500, "backoffMs": 10}, [START, select("developer")]),
+    ({**PLANNED, "agents": RULED, "maxCostUsd": 3.5}, [START, select("developer")]),
+    ({**LIMITED, "dryRun": True, "defaultAgent": "reviewer"}, [START]),
+    ({"agents": {}}, [START]),
+    ({"agents": {"only": agent("only", completesStep=True)}, "plan": PLAN, "maxFailures": 1}, [START]),
+    ({**PLANNED, "maxIterations": 1}, [START, select("developer"), end("executeAgent", {"success": True})]),
+]

@@ -1,0 +1,45 @@
+"""What threads meet on random walks; see `walks.py`."""
+
+from antiphon.threads.machine.thread import KINDS, STATUSES, thread_machine
+from tests.xstate.machines.walks import recorder
+
+LOST = {"code": "interrupted", "message": "gone"}
+STARTS = [
+    {"type": type, **payload}
+    for type in ("START", "RESTART", "RESPOND", "FOLLOW_UP")
+    for payload in (
+        {},
+        {"runId": "mine"},
+        {"message": {"text": "hello"}},
+        {"message": {"text": "/clear", "type": "stop"}},
+        {"message": "hello"},
+        {"message": {"text": 3}},
+        {"answer": {"decision": "allow", "scope": "thread"}},
+        {"retry": True, "postMerge": True},
+    )
+]
+REPORTS = [
+    {"type": type, **payload}
+    for type in ("COMPLETE", "FAIL", "WAIT", "STOP", "INTERRUPT")
+    for payload in (
+        {},
+        {"runId": "run-1", "cost": 0.25, "duration": 40},
+        {"runId": "run-2", "cost": 0.5, "error": LOST, "at": 9},
+        {"runId": "mine", "cost": 0, "error": "broken", "at": 8},
+        {"error": LOST, "reason": "permission"},
+        {"reason": "question", "cost": 3},
+    )
+]
+CHILDREN = [
+    {"type": f"xstate.{word}.actor.chat", "actorId": "chat", **facts}
+    for word, facts in (("done", {"output": None}), ("error", {"error": LOST}), ("error", {"error": {"code": "9001"}}))
+]
+KNOWN = [{"type": "SET_STATUS", "status": status, "reason": "plan"} for status in STATUSES]
+MACHINE = thread_machine.provide(actors=dict.fromkeys(KINDS, recorder))
+POOL = [*STARTS, *REPORTS, *CHILDREN, *KNOWN, {"type": "MERGED"}]
+INPUTS = [
+    None,
+    {"threadId": "t", "kind": "chat"},
+    {"threadId": "t", "kind": "chat", "config": {"onBusy": "queue", "model": "scripted:chat"}},
+    {"threadId": "t", "kind": "debate", "cost": 2},
+]

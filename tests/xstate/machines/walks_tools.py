@@ -1,0 +1,29 @@
+"""What the tools of a reply meet on random walks; see `walks.py`."""
+
+from antiphon.threads.machine.tools import tools_machine
+from tests.xstate.machines.walks import recorder
+
+READ = {"id": "a", "name": "look", "arguments": "{}", "risk": "read"}
+EDIT = {"id": "b", "name": "edit", "arguments": '{"path": "x"}', "risk": "write"}
+PARTS = [{"type": "text", "text": "found"}]
+ENDS = [
+    {"type": f"xstate.done.actor.{child}", "actorId": child, "output": output}
+    for child in ("call-0", "call-1", "process", "other")
+    for output in ({"type": "toolResult", "callId": "x", "parts": PARTS}, {"parts": [], "isError": True}, {}, None)
+] + [
+    {"type": f"xstate.error.actor.{child}", "actorId": child, "error": error}
+    for child in ("call-0", "call-1", "process", "permission")
+    for error in ({"code": "interrupted", "message": "gone"}, {"code": "9001", "message": "no"}, "broken")
+]
+ANSWERS = [
+    {"type": type, **payload}
+    for type in ("ALLOW", "DENY", "EXPIRE")
+    for payload in ({}, {"id": "r1", "scope": "thread"}, {"id": "r0"}, {"reason": "because"})
+]
+MACHINE = tools_machine.provide(actors={"tool": recorder, "process": recorder})
+POOL = [*ENDS, *ANSWERS, *ANSWERS, 1_000, 60_000]
+INPUTS = [
+    {"requestId": "r1", "calls": calls, "consent": consent, "timeoutMs": 60_000}
+    for calls in ([], [READ], [EDIT], [READ, EDIT], [READ, {**READ, "name": "seek"}])
+    for consent in ({}, {"mode": "auto"}, {"mode": "plan"}, {"blocked": ["edit"], "autoAllow": ["*"]})
+]
