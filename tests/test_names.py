@@ -19,4 +19,4 @@ def test_machine_types_and_driver_can_be_imported():
 def test_what_the_machine_needs_does_not_know_of_it():
     """S0-95."""
     assert not rules.MAY_IMPORT["providers"] & {"threads", "chat", "agents", "debate"}
-    assert not rules.MAY_IMPORT["machine"] & {"providers"}
+    assert not rules.MAY_IMPORT["threads.machine"] & {"providers"}

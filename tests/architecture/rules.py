@@ -5,35 +5,38 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-# Which layers, or modules of them, a layer may import. Imports point inwards only.
+# What the modules of a room may import, besides their own room. A room is a folder or a module; the longest name that
+# fits counts, so that `chat.machine` is a room of its own within `chat`. Imports point inwards only.
+WORDS = {"messages", "errors", "tokens", "answers"}
+ENGINE = {"chart", "actors", "runtime"}
+PURE_RISK = {"tools.risk", "tools.shell_syntax"}
+BELOW = WORDS | ENGINE | {"paths", "providers", "tools"}
+FEATURES = ("chat", "agents", "debate")
 MAY_IMPORT: dict[str, set[str]] = {
     "chart": set(),
     "actors": {"chart"},
     "runtime": {"chart", "actors"},
     "stores": {"runtime"},
     "messages": set(),
+    "errors": set(),
     "answers": set(),
-    "providers": {"messages", "answers"},
+    "paths": set(),
+    "tokens": {"messages"},
+    "providers": WORDS | {"paths"},
     "tools": {"messages", "providers.base"},
-    "machine": {
-        "chart", "messages", "answers", "tools.risk", "tools.shell_syntax", "threads", "chat", "agents", "debate",
-    },
-    "threads": {"chart", "actors", "runtime", "messages", "answers", "providers", "tools", "chat", "agents", "debate"},
-    "chat": {"chart", "actors", "runtime", "stores", "messages", "answers", "providers", "tools", "threads"},
-    "agents": {"chart", "actors", "runtime", "stores", "messages", "answers", "providers", "tools", "threads", "chat"},
-    "debate": {"chart", "actors", "runtime", "stores", "messages", "answers", "providers", "tools", "threads", "chat"},
-    "app": {"runtime", "stores", "providers", "threads", "chat", "agents", "debate", "composition"},
-    "composition": {"chart", "actors", "providers", "threads", "chat", "agents", "debate"},
-    "readonly": {"runtime", "stores", "providers", "threads", "composition"},
-    "cli": {
-        "chart", "actors", "runtime", "stores", "messages", "providers", "tools", "threads", "chat", "agents", "debate",
-        "app", "readonly",
-    },
-    "testing": {"chart", "actors", "runtime", "stores", "messages", "providers"},
+    "threads.machine": {"chart"} | WORDS | PURE_RISK,
+    "threads": BELOW | {"threads.machine", *FEATURES},
+    **{f"{feature}.machine": {"chart", "threads.machine"} | WORDS | PURE_RISK for feature in FEATURES},
+    **{feature: BELOW | {f"{feature}.machine", "threads", "chat"} for feature in FEATURES},
+    "composition": BELOW | {"threads", *FEATURES},
+    "readonly": BELOW | {"stores", "threads", "composition"},
+    "app": BELOW | {"stores", "composition", "threads", *FEATURES},
+    "cli": BELOW | {"stores", "threads", *FEATURES, "app", "readonly"},
+    "testing": {"chart", "actors", "runtime", "stores", "messages", "errors", "providers"},
     "__init__": {"chart", "actors"},
     "__main__": {"cli"},
-}  # fmt: skip
-PURE = {"chart", "messages", "answers", "machine"}
+}
+PURE = ("chart", "messages", "errors", "tokens", "answers", *(room for room in MAY_IMPORT if room.endswith(".machine")))
 # What pure layers may use of the standard library: no clock, no randomness, no I/O, no logging.
 PURE_STANDARD_LIBRARY = {
     "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "fnmatch", "functools",
@@ -62,15 +65,16 @@ def modules(package: Path) -> dict[str, Path]:
     return found
 
 
-def layer_of(package: Path, path: Path) -> str:
-    """The layer a file belongs to."""
-    parts = path.relative_to(package).parts
-    return "machine" if "machine" in parts[:-1] else parts[0].removesuffix(".py")
+def room_of(package: Path, path: Path) -> str | None:
+    """The room a file belongs to."""
+    parts = path.relative_to(package).with_suffix("").parts
+    names = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+    return next((name for name in names if name in MAY_IMPORT), None)
 
 
 def is_pure(package: Path, path: Path) -> bool:
     """Whether a file is of the engine, or in a folder named `machine`."""
-    return layer_of(package, path) in PURE
+    return room_of(package, path) in PURE or "machine" in path.relative_to(package).parent.parts
 
 
 @cache
@@ -89,18 +93,18 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def outward_imports(package: Path) -> list[str]:
-    """Imports that point outwards, and layers nobody declared."""
+    """Imports that point outwards, and rooms nobody declared."""
     problems = []
     for path in modules(package).values():
-        layer = layer_of(package, path)
-        allowed = MAY_IMPORT.get(layer)
-        if allowed is None:
-            problems.append(f"{path}: the layer {layer!r} is not declared")
+        room = room_of(package, path)
+        if room is None:
+            problems.append(f"{path}: its room is not declared")
             continue
+        allowed = MAY_IMPORT[room] | {room}
         for name in imports(path):
             top, _, rest = name.partition(".")
-            if top == package.name and not any(f"{rest}.".startswith(f"{each}.") for each in allowed | {layer}):
-                problems.append(f"{path}: {layer} imports {name}")
+            if top == package.name and not any(f"{rest}.".startswith(f"{each}.") for each in allowed):
+                problems.append(f"{path}: {room} imports {name}")
     return problems
 
 
@@ -131,7 +135,7 @@ def third_party(package: Path, standard: frozenset[str]) -> list[str]:
         for path in modules(package).values()
         for name in imports(path)
         if not name.startswith(".")
-        and name.split(".")[0] not in standard | {package.name} | THIRD_PARTY.get(layer_of(package, path), set())
+        and name.split(".")[0] not in standard | {package.name} | THIRD_PARTY.get(room_of(package, path) or "", set())
     ]
 
 

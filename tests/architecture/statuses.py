@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.rules import layer_of, modules, nodes
+from tests.architecture.rules import modules, nodes, room_of
 
 # Layers that know actors and no threads: their `status` is an actor's.
 ACTORS_ONLY = {"chart", "actors", "runtime", "stores"}
@@ -27,7 +27,7 @@ def status_writes(package: Path, statuses: frozenset[str]) -> list[str]:
     problems = []
     for path in modules(package).values():
         name = path.relative_to(package).as_posix()
-        if layer_of(package, path) in ACTORS_ONLY or name == THREAD_MACHINE or name in OTHER_STATUSES:
+        if room_of(package, path) in ACTORS_ONLY or name == THREAD_MACHINE or name in OTHER_STATUSES:
             continue
         for node in nodes(path):
             problems += [

@@ -8,7 +8,8 @@ import sqlite3
 
 import pytest
 
-from antiphon.cli.db import default_store, main, parser
+from antiphon.cli.db import main, parser
+from antiphon.paths import store_path
 from antiphon.runtime.errors import StoreError
 from antiphon.runtime.records import Commit
 from antiphon.stores import maintenance
@@ -441,7 +442,7 @@ def test_the_store_is_where_the_environment_says(path, tmp_path, monkeypatch, ca
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.delenv("ANTIPHON_STORE", raising=False)
 
-    assert default_store() == tmp_path / "antiphon" / "antiphon.db"
+    assert store_path() == tmp_path / "antiphon" / "antiphon.db"
     monkeypatch.setenv("ANTIPHON_STORE", str(path))
     assert main(["check"]) == 0
 

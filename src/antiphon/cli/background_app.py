@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 
 from antiphon.app import App
 from antiphon.cli.chat.client import Dialogue, Heard
-from antiphon.cli.db import default_store
 from antiphon.cli.default_model import Choice
 from antiphon.cli.lookup import one_thread
 from antiphon.cli.loop import Background
 from antiphon.cli.render.plain import View
+from antiphon.paths import store_path
 from antiphon.threads.toolbox import tools_to_json
 from antiphon.tools.mcp.config import load_servers
 from antiphon.tools.mcp.toolbox import McpTools
@@ -60,7 +60,7 @@ async def conversation(
     options: argparse.Namespace, choice: Choice, view: View, heard: Heard | None = None
 ) -> AsyncIterator[Dialogue]:
     """A conversation with everything behind it: its store, models and tools, and the thread that is meant."""
-    store = options.store or default_store()
+    store = options.store or store_path()
     store.parent.mkdir(parents=True, exist_ok=True)
     config: dict[str, Any] = {"model": choice.reference, "system": options.system, "consent": {"mode": options.mode}}
     async with AsyncExitStack() as stack:

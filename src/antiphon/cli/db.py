@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import harmless
 from antiphon.cli.render.units import moment, size
+from antiphon.paths import store_path
 from antiphon.runtime.errors import RuntimeFault, StoreError
 from antiphon.stores import archive, maintenance
 from antiphon.stores.access import whole
@@ -29,7 +30,7 @@ class Misuse(Exception):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code: 0 done, 1 failed or problems found, 2 called wrongly."""
     options = parser().parse_args(argv)
-    options.store = options.store or default_store()
+    options.store = options.store or store_path()
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         if options.needs_store and not options.store.is_file():
@@ -49,21 +50,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def default_store() -> Path:
-    """Where the store is, unless somebody says otherwise: ANTIPHON_STORE, or the user's folder for data."""
-    named = os.environ.get("ANTIPHON_STORE")
-    if named:
-        return Path(named)
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data) / "antiphon" / "antiphon.db"
-
-
 def parser() -> argparse.ArgumentParser:
     """What the command understands."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--store", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="the store's file")
     result = argparse.ArgumentParser(prog="antiphon db", description="Look after the file that holds everything.")
-    result.add_argument("--store", type=Path, metavar="FILE", default=None, help=f"default: {default_store()}")
+    result.add_argument("--store", type=Path, metavar="FILE", default=None, help=f"default: {store_path()}")
     commands = result.add_subparsers(metavar="COMMAND", required=True)
 
     def add(name: str, command: Callable[[argparse.Namespace], int], about: str, *, as_json: bool = False) -> Any:

@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
+from antiphon.paths import user_path
+
 try:
     import termios
 except ImportError:  # not on every system
@@ -92,8 +94,7 @@ def forget_typed() -> None:
 
 def history_file() -> Path:
     """Where typed lines are kept."""
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "antiphon" / "history"
+    return user_path("state", "history")
 
 
 def _readline() -> ModuleType | None:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.cli.background_app import Misuse
-from antiphon.cli.db import default_store
 from antiphon.cli.exports import format_of, write_whole
 from antiphon.cli.lookup import Ambiguous
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import harmless, harmless_lines
+from antiphon.paths import store_path
 from antiphon.readonly import reading
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.threads.errors import AppError
@@ -48,7 +48,7 @@ class Records:
 def run(records: Records, argv: Sequence[str] | None) -> int:
     """Run the command and give its exit code: 0 done, 1 failed, 2 called wrongly."""
     options = parser(records).parse_args(argv)
-    store = getattr(options, "store", None) or default_store()
+    store = getattr(options, "store", None) or store_path()
     try:
         if not store.is_file():
             raise Misuse(f"{store}: there is no such file; name the store with --store or ANTIPHON_STORE")
@@ -77,7 +77,7 @@ def parser(records: Records) -> argparse.ArgumentParser:
         epilog=records.examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    result.add_argument("--store", type=Path, metavar="FILE", default=None, help=f"default: {default_store()}")
+    result.add_argument("--store", type=Path, metavar="FILE", default=None, help=f"default: {store_path()}")
     commands = result.add_subparsers(metavar="COMMAND", required=True)
 
     def add(name: str, command: Callable[..., Awaitable[None]], about: str) -> Any:

@@ -14,12 +14,12 @@ from antiphon.app import App
 from antiphon.chat import transcript as transcripts
 from antiphon.chat.archive import MOST_BYTES, BadArchive, archived, parsed
 from antiphon.cli.chat.reply_stats import dollars
-from antiphon.cli.db import default_store
 from antiphon.cli.exports import FORMATS, format_of, write_export
 from antiphon.cli.lookup import Ambiguous, one_thread
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, harmless, harmless_lines
 from antiphon.cli.render.units import moment
+from antiphon.paths import store_path
 from antiphon.readonly import reading
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.stores.maintenance import remove
@@ -39,7 +39,7 @@ class Misuse(Exception):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code: 0 done, 1 failed, 2 called wrongly."""
     options = parser().parse_args(argv)
-    options.store = getattr(options, "store", None) or default_store()
+    options.store = getattr(options, "store", None) or store_path()
     try:
         if options.needs_store and not options.store.is_file():
             raise Misuse(f"{options.store}: there is no such file; name the store with --store or ANTIPHON_STORE")
@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--store", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="the store's file")
     result = argparse.ArgumentParser(prog="antiphon threads", description="Look after conversations.")
-    result.add_argument("--store", type=Path, metavar="FILE", default=None, help=f"default: {default_store()}")
+    result.add_argument("--store", type=Path, metavar="FILE", default=None, help=f"default: {store_path()}")
     commands = result.add_subparsers(metavar="COMMAND", required=True)
 
     def add(name: str, command: Callable[[argparse.Namespace], int], about: str, *, of_one: bool = False) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
+from antiphon.paths import user_path
 from antiphon.providers.errors import Code, ProviderError
 
 VARIABLES: Mapping[str, tuple[str, ...]] = {
@@ -59,7 +60,7 @@ class Keys:
 
     def __init__(self, environment: Mapping[str, str] | None = None, path: Path | None = None) -> None:
         self._environment = os.environ if environment is None else environment
-        self._path = path or self._default_path()
+        self._path = path or user_path("config", "keys.toml", variable="ANTIPHON_KEYS", environment=self._environment)
 
     def __repr__(self) -> str:
         return f"Keys(path={str(self._path)!r})"
@@ -81,12 +82,6 @@ class Keys:
         variables = VARIABLES.get(name)
         where = f"set {' or '.join(variables)}, or " if variables else ""
         return f"no key for {name!r}: {where}add it to {self._path}"
-
-    def _default_path(self) -> Path:
-        if chosen := self._environment.get("ANTIPHON_KEYS"):
-            return Path(chosen)
-        home = self._environment.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-        return Path(home) / "antiphon" / "keys.toml"
 
     def _file(self) -> dict[str, Any]:
         try:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from antiphon.messages import Cost, Usage
+from antiphon.paths import user_path
 from antiphon.providers.base import Model
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.references import HOSTED, parse
@@ -237,5 +238,4 @@ def _price(entry: Mapping[str, Any]) -> Price:
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Where a price file is looked for."""
-    home = environment.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(environment.get("ANTIPHON_PRICES") or Path(home) / "antiphon" / "prices.toml")
+    return user_path("config", "prices.toml", variable="ANTIPHON_PRICES", environment=environment)

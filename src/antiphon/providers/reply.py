@@ -16,7 +16,8 @@ from antiphon.providers.base import (
     ToolStart,
     UsageDelta,
 )
-from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
+from antiphon.providers.usage import tokens_of_request
+from antiphon.tokens import tokens_of_bytes
 
 
 class _Open:

@@ -49,7 +49,7 @@ from antiphon.providers.base import (
 from antiphon.providers.clock import LOOP_CLOCK, Clock, sleep
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.references import Reference
-from antiphon.providers.tokens import guessed_usage
+from antiphon.providers.usage import guessed_usage
 
 MOST_REMEMBERED = 1_000
 PATTERNS = ("when", "system", "after")

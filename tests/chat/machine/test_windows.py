@@ -8,7 +8,7 @@ from antiphon.chat.machine.repair import mended
 from antiphon.chat.machine.windows import asked, shift, utilisation, view
 from antiphon.messages import message_from_json
 from antiphon.providers.base import Request
-from antiphon.providers.tokens import tokens_of_request
+from antiphon.providers.usage import tokens_of_request
 from antiphon.threads.machine.content import text_of
 from tests.fixtures.conversations import Talk, law
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from antiphon.chat.machine.context import Branch, FlowContext, StoredMessage
 from antiphon.chat.machine.persistent_map import Log
-from antiphon.threads.machine.content import chained, tokens_of
+from antiphon.threads.machine.content import chained
+from antiphon.tokens import tokens_of_parts
 
 Messages = Mapping[str, StoredMessage]
 Turn = list[StoredMessage]
@@ -160,7 +161,7 @@ def stored_message(context: FlowContext, draft: Mapping[str, Any], parent: str |
         "parts": list(parts),
         "hash": chained(hash_at(messages, parent), role, parts, interrupted),
         "turn": turn_at(messages, parent) + (1 if role == "user" else 0),
-        "tokens": tokens_at(messages, parent) + tokens_of(parts),
+        "tokens": tokens_at(messages, parent) + tokens_of_parts(parts),
         **carried,
     }
     return stored, count

@@ -17,7 +17,8 @@ from antiphon.chat.machine.context import Branch, FlowContext, StoredMessage, Wi
 from antiphon.chat.machine.persistent_map import Log
 from antiphon.chat.machine.repair import mended
 from antiphon.chat.machine.tree import Messages, is_on_path, size_of, stored_message, turns_of, walk, with_branch
-from antiphon.threads.machine.content import BYTES_PER_TOKEN, text_of, tokens_of, tokens_of_text
+from antiphon.threads.machine.content import text_of
+from antiphon.tokens import BYTES_PER_TOKEN, tokens_of_parts, tokens_of_text
 
 # The part of the limit that a summary may take.
 SUMMARY_SHARE = 0.1
@@ -53,7 +54,7 @@ def view(context: FlowContext, branch: str) -> View:
     system = context["config"]["system"]
     fixed = [*kept, *([summary] if summary else [])]
     tokens = sum(size_of(messages, message) for message in (*fixed, *recent))
-    tokens += tokens_of([{"type": "text", "text": system}]) if system else 0
+    tokens += tokens_of_parts([{"type": "text", "text": system}]) if system else 0
     return View(kept, summary, recent, tokens)
 
 

@@ -11,7 +11,6 @@ from antiphon.cli.background_app import Misuse, Serving, conversation
 from antiphon.cli.chat.oneshot import JsonEvents, ask_once
 from antiphon.cli.chat.slash_commands import command
 from antiphon.cli.chat.terminal import Problem, Terminal, told
-from antiphon.cli.db import default_store
 from antiphon.cli.default_model import Choice, choose, described
 from antiphon.cli.interruptible import Quit
 from antiphon.cli.lookup import Ambiguous
@@ -19,6 +18,7 @@ from antiphon.cli.loop import Background
 from antiphon.cli.prompt import Typewriter, history_file
 from antiphon.cli.readline_sigint import heard
 from antiphon.cli.render.plain import NoView, PlainView, View, is_smart
+from antiphon.paths import store_path
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.threads.machine.permission_rules import MODES
 from antiphon.tools.errors import ToolsError
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--thinking", action="store_true", help="show what the model thinks")
     result.add_argument("--json", action="store_true", help="a JSON object for everything that happens")
     result.add_argument("--plain", action="store_true", help="plain text as it comes")
-    result.add_argument("--store", type=Path, metavar="FILE", help=f"where it is kept (default: {default_store()})")
+    result.add_argument("--store", type=Path, metavar="FILE", help=f"where it is kept (default: {store_path()})")
     return result
 
 

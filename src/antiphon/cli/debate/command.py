@@ -14,7 +14,6 @@ from typing import Any
 from antiphon.app import App
 from antiphon.cli.background_app import Misuse
 from antiphon.cli.chat.terminal import Problem, told
-from antiphon.cli.db import default_store
 from antiphon.cli.debate.controller import Moderator
 from antiphon.cli.debate.options import parser, settings, told_wrong
 from antiphon.cli.debate.plain_view import DebateShow, JsonDebate, PlainDebate, QuietDebate, next_step
@@ -25,6 +24,7 @@ from antiphon.cli.lookup import Ambiguous, one_debate
 from antiphon.cli.render.plain import PlainView, is_smart
 from antiphon.debate.machine.config import InvalidConfig, complete, reference
 from antiphon.debate.service import Debates
+from antiphon.paths import store_path
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.keys import VARIABLES, Keys
 from antiphon.providers.prices import Prices, default_path
@@ -86,7 +86,7 @@ def _configured(options: argparse.Namespace) -> tuple[dict[str, Any] | None, Cho
 
 
 async def _hold(options: argparse.Namespace, given: dict[str, Any] | None, choice: Choice | None) -> int:
-    store = options.store or default_store()
+    store = options.store or store_path()
     if given is None and not store.is_file():
         raise Misuse(f"{store}: there is no such file; name the store with --store or ANTIPHON_STORE")
     show, prices, models = _show(options), _prices(options.prices), Models()

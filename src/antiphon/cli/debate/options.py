@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.db import default_store
 from antiphon.cli.default_model import SCRIPTED, SMALL_WINDOWS, Choice, choose, described, provider_of
 from antiphon.debate.machine.config import InvalidConfig, Problem, problems_with
 from antiphon.debate.machine.formats import FORMATS, POSITIONS
 from antiphon.debate.settings import merged_settings
+from antiphon.paths import store_path
 
 SCRIPTED_DEBATE = "scripted:debate"
 # The judge is given four times what a debater is, and every prompt needs room for a reply.
@@ -76,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
     how.add_argument("--quiet", action="store_true", help="only the verdict")
     how.add_argument("--plain", action="store_true", help="plain text, each turn when it is over")
     add("--prices", type=Path, metavar="FILE", help="prices of your own (default: ANTIPHON_PRICES)")
-    add("--store", type=Path, metavar="FILE", help=f"where it is kept (default: {default_store()})")
+    add("--store", type=Path, metavar="FILE", help=f"where it is kept (default: {store_path()})")
     return result
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from antiphon.cli.agents import problem_lines
 from antiphon.cli.background_app import Misuse, Serving
 from antiphon.cli.chat.terminal import Problem, told
-from antiphon.cli.db import default_store
 from antiphon.cli.default_model import choose
 from antiphon.cli.interruptible import Patience, Quit
 from antiphon.cli.lookup import Ambiguous
@@ -21,6 +20,7 @@ from antiphon.cli.run.agents import FOLDER, default_team, team_in
 from antiphon.cli.run.environment import GRACE_MS, RULES, Order, kept_order, plan_in, workbench
 from antiphon.cli.run.flow import Begin, GoOn, attended, dry_run, lost_run, prepared
 from antiphon.cli.run.output import CANCELLED, MISUSED, NOT_REACHED, Stage, leave
+from antiphon.paths import store_path
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.threads.machine.permission_rules import MODES
 from antiphon.threads.service_errors import ServiceError
@@ -56,7 +56,7 @@ Agents are files in {FOLDER} of the workspace; antiphon agents init writes some.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code: 0 done, 1 not reached, 2 called wrongly, 130 cancelled."""
     options = parser().parse_args(argv)
-    options.store = options.store or default_store()
+    options.store = options.store or store_path()
     try:
         if options.resume is not None:
             return _resume(options)
@@ -106,7 +106,7 @@ def parser() -> argparse.ArgumentParser:
     add("--resume", metavar="ID", help="go on with a run that was lost; the start of its id is enough, or: last")
     add("-q", "--quiet", action="store_true", help="only the result")
     add("--json", action="store_true", help="a JSON object for everything that happens; the last is the result")
-    add("--store", type=Path, metavar="FILE", help=f"where it is kept (default: {default_store()})")
+    add("--store", type=Path, metavar="FILE", help=f"where it is kept (default: {store_path()})")
     return result
 
 

@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any
 
 from antiphon.debate.machine.context import CostTracker, DebateContext, ModelTokenUsage
+from antiphon.tokens import TOKENS_PER_MESSAGE, tokens_of_text
 
 Json = Mapping[str, Any]
 MILLION = Decimal(1_000_000)
-BYTES_PER_TOKEN, TOKENS_PER_MESSAGE = 4, 4
 NOTHING_USED: ModelTokenUsage = {
     "inputTokens": 0,
     "outputTokens": 0,
@@ -102,7 +102,7 @@ def estimate(context: DebateContext, model: Json, messages: Sequence[Json]) -> D
     """What a call may cost at most: its words, and as many tokens as the reply may have."""
     name = f"{model['provider']}:{model['modelId']}"
     texts = [part.get("text", "") for message in messages for part in message["parts"]]
-    words = sum(-(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN) for text in texts)
+    words = sum(map(tokens_of_text, texts))
     usage = {"input": words + TOKENS_PER_MESSAGE * len(messages), "output": model["maxTokens"]}
     return price_of(context["prices"], name, usage) or Decimal(0)
 

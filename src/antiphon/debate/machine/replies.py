@@ -11,13 +11,14 @@ from antiphon.debate.machine.config import reference
 from antiphon.debate.machine.context import DebateContext, Response, Stream
 from antiphon.debate.machine.formats import FEWEST
 from antiphon.debate.machine.transcript import current_groups, judge_messages, messages_for
+from antiphon.errors import Code
 
 Event = Mapping[str, Any]
 Choice = Enqueue[DebateContext, Any]
 OPENING_TIMEOUT_MS = 120_000
 MOST_ATTEMPTS = 2
 UNSEEN = ("interrupted", "unknown")
-NETWORK, TIMEOUT = ("1001", "1002", "1004"), ("1003",)
+UNREACHABLE = frozenset({Code.NETWORK, Code.OVERLOADED, Code.TRUNCATED})
 
 
 def speaker_of(context: DebateContext, event: Event) -> str | None:
@@ -314,6 +315,6 @@ def disarm_timeouts(context: DebateContext, event: Event, enqueue: Choice) -> No
 
 def error_type(code: str | None) -> str:
     """The type of an error, from its code."""
-    if code in TIMEOUT:
+    if code == Code.TIMEOUT:
         return "timeout"
-    return "network" if code in NETWORK or code in UNSEEN else "model_error"
+    return "network" if code in UNREACHABLE or code in UNSEEN else "model_error"

@@ -5,8 +5,8 @@ from typing import Any
 
 from antiphon.debate.machine.context import DebateContext
 from antiphon.debate.machine.formats import groups
-from antiphon.debate.machine.ledger import BYTES_PER_TOKEN
 from antiphon.debate.machine.personas import instructions
+from antiphon.tokens import BYTES_PER_TOKEN
 
 Turn = dict[str, Any]
 ASKED = {

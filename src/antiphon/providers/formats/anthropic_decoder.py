@@ -21,8 +21,9 @@ from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.formats.error_bodies import fault_error
 from antiphon.providers.formats.truncation import ended_early, last_deltas
 from antiphon.providers.http.sse import FrameDecoder
-from antiphon.providers.tokens import tokens_of_bytes, tokens_of_request
+from antiphon.providers.usage import tokens_of_request
 from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, named, parse_frame, said
+from antiphon.tokens import tokens_of_bytes
 
 STOPS: Mapping[str, Stop] = {
     "end_turn": "end",

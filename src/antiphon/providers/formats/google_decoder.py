@@ -22,7 +22,7 @@ from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.formats.error_bodies import fault_error, is_fault
 from antiphon.providers.formats.truncation import ended_early, last_deltas
 from antiphon.providers.http.sse import FrameDecoder
-from antiphon.providers.tokens import guessed_usage
+from antiphon.providers.usage import guessed_usage
 from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, named, parse_frame, said
 
 MADE_UP_ID = "gcall_"

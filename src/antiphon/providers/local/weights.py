@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from antiphon.paths import user_path
 from antiphon.providers.errors import Code, ProviderError
 
 
@@ -60,10 +61,7 @@ def named(name: str) -> Weights:
 
 def models_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """Where weights are kept: ANTIPHON_MODELS, or the user's folder for data."""
-    if chosen := environment.get("ANTIPHON_MODELS"):
-        return Path(chosen)
-    data = environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data) / "antiphon" / "models"
+    return user_path("data", "models", variable="ANTIPHON_MODELS", environment=environment)
 
 
 def file_of(weights: Weights, folder: Path) -> Path:

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from antiphon.errors import Code
 from antiphon.threads.machine.streaming_budget import has_budget
 from antiphon.threads.machine.streaming_types import Failure, StreamingContext
 
 Event = Mapping[str, Any]
 JITTER_SHARE = 0.25
-# Codes of `antiphon.providers.errors`, which this layer does not know.
-NETWORK, TIMEOUT, TRUNCATED, QUOTA = "1001", "1003", "1004", "3002"
 # A call whose end nobody saw may have been paid for: a person decides whether to repeat it.
 UNSEEN = ("interrupted", "unknown")
 
@@ -28,24 +27,32 @@ def set_actor_error(context: StreamingContext, event: Event) -> Failure:
     # A durable host tells of errors as JSON, a host in this process passes the exception on.
     told: Mapping[str, Any] = error if isinstance(error, Mapping) else {"message": str(error)}
     message = told.get("message") or "Failed to send message"
-    return {"code": told.get("code") or NETWORK, "message": message, "recoverable": told.get("recoverable", True)}
+    return {
+        "code": told.get("code") or Code.NETWORK.value,
+        "message": message,
+        "recoverable": told.get("recoverable", True),
+    }
 
 
 def set_truncated() -> Failure:
     """The running call is over, and nobody said that the reply is complete."""
-    return {"code": TRUNCATED, "message": "The reply ended before it was complete", "recoverable": True}
+    return {"code": Code.TRUNCATED.value, "message": "The reply ended before it was complete", "recoverable": True}
 
 
 def set_timeout_error(context: StreamingContext, event: Event, params: Mapping[str, Any]) -> Failure:
     """Nothing came for too long."""
     limits: Mapping[str, Any] = {**context["settings"]}
-    return {"code": TIMEOUT, "message": f"Nothing came for {limits[params['limit']]} ms", "recoverable": True}
+    return {
+        "code": Code.TIMEOUT.value,
+        "message": f"Nothing came for {limits[params['limit']]} ms",
+        "recoverable": True,
+    }
 
 
 def set_budget_error(context: StreamingContext) -> Failure:
     """The money is spent."""
     budget = context["settings"]["budgetUsd"]
-    return {"code": QUOTA, "message": f"The budget of {budget} USD is spent", "recoverable": False}
+    return {"code": Code.QUOTA.value, "message": f"The budget of {budget} USD is spent", "recoverable": False}
 
 
 def plan_retry(context: StreamingContext, event: Event) -> float | None:

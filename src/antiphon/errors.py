@@ -1,0 +1,42 @@
+"""Error codes: one table for providers, machines, terminals and servers.
+
+The first digit says what to do: 1 try again, 2 sign in, 3 wait, 9 give up.
+"""
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """Kinds of failure."""
+
+    NETWORK = "1001"
+    OVERLOADED = "1002"
+    TIMEOUT = "1003"
+    TRUNCATED = "1004"
+    MALFORMED = "1005"
+    UNAUTHENTICATED = "2001"
+    FORBIDDEN = "2002"
+    RATE_LIMITED = "3001"
+    QUOTA = "3002"
+    CONCURRENCY = "3003"
+    BAD_REQUEST = "9001"
+    REFUSED = "9002"
+    NOT_FOUND = "9003"
+    TOO_LONG = "9004"
+    UNSUPPORTED = "9005"
+    INVALID_OUTPUT = "9006"
+    UNPRICED = "9007"
+
+
+# Quota is a 3xxx that waiting alone does not cure: someone has to pay or raise a limit.
+RECOVERABLE = frozenset(
+    {
+        Code.NETWORK,
+        Code.OVERLOADED,
+        Code.TIMEOUT,
+        Code.TRUNCATED,
+        Code.MALFORMED,
+        Code.RATE_LIMITED,
+        Code.CONCURRENCY,
+    }
+)

@@ -1,0 +1,42 @@
+"""Estimates of token counts, for when no provider has counted."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from antiphon.messages import Message, part_to_json
+
+BYTES_PER_TOKEN = 4
+TOKENS_PER_IMAGE = 1_200
+TOKENS_PER_MESSAGE = 4
+
+
+def tokens_of_bytes(size: int) -> int:
+    """Estimated tokens of a text of so many bytes."""
+    return -(-size // BYTES_PER_TOKEN)
+
+
+def tokens_of_text(text: str) -> int:
+    """Estimated tokens of a text; bytes fit scripts of all kinds better than characters."""
+    return tokens_of_bytes(len(text if text.isascii() else text.encode("utf-8", "replace")))
+
+
+def tokens_of_parts(parts: Sequence[Mapping[str, Any]]) -> int:
+    """Estimated tokens of a message with these parts, as JSON has them."""
+    return TOKENS_PER_MESSAGE + sum(_tokens_of_part(part) for part in parts)
+
+
+def tokens_of_message(message: Message) -> int:
+    """Estimated tokens of a message."""
+    return tokens_of_parts([part_to_json(part) for part in message.parts])
+
+
+def _tokens_of_part(part: Mapping[str, Any]) -> int:
+    match part["type"]:
+        case "text" | "thinking":
+            return tokens_of_text(part["text"])
+        case "toolCall":
+            return tokens_of_text(part["name"] + part["arguments"])
+        case "toolResult":
+            return sum(_tokens_of_part(shown) for shown in part["parts"])
+        case _:
+            return TOKENS_PER_IMAGE
