@@ -22,11 +22,11 @@ def test_a_key_is_nowhere_in_what_a_conversation_leaves(
     caplog.set_level(logging.DEBUG)
 
     async def talk(app: App, model: str) -> None:
-        thread = await app.threads.create(model=model, settings={"maxAttempts": 1})
-        receipt = await app.threads.say(thread, "Hello")
-        seen.extend([repr(one) async for one in app.threads.until_idle(thread, receipt.seq - 1)])
+        thread = await app.chats.create(model=model, settings={"maxAttempts": 1})
+        receipt = await app.chats.say(thread, "Hello")
+        seen.extend([repr(one) async for one in app.chats.until_idle(thread, receipt.seq - 1)])
         seen.append(repr(await app.runtime.snapshot(thread)))
-        seen.append(repr(await app.threads.library.read(thread)))
+        seen.append(repr(await app.library.read(thread)))
 
     async def main() -> None:
         async with stand() as place, App(tmp_path / "store.db", models=place.models) as app:

@@ -26,7 +26,7 @@ async def main(path: Path, debates: int, count: int, rounds: int, chunks: int) -
 
         async def hold(id: str) -> str:
             await app.debates.start(id)
-            async for _ in app.debates.until_rest(id, 1):
+            async for _ in app.debates.until_idle(id, 1):
                 pass
             return str((await app.debates.read(id))["outcome"])
 

@@ -1,7 +1,9 @@
-"""Antiphon runs LLM conversations as statecharts: this is its engine and its actors."""
+"""Antiphon runs LLM conversations as statecharts.
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+The engine and its actors are loaded at once, everything else when it is first used.
+"""
+
+from typing import TYPE_CHECKING
 
 from antiphon.actors.actor import Actor
 from antiphon.actors.callbacks import from_callback, from_transition
@@ -41,57 +43,140 @@ from antiphon.chart.transition import (
     transition,
 )
 from antiphon.chart.values import matches_state
+from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from antiphon.app import App, open_library
     from antiphon.chart.explore.coverage import TransitionPaths, get_transition_paths
     from antiphon.chart.explore.graph import ExplorationError, get_adjacency
     from antiphon.chart.explore.mermaid import to_mermaid
-    from antiphon.chart.explore.paths import Path, get_paths_from_events, get_shortest_paths, get_simple_paths
+    from antiphon.chart.explore.paths import StatePath, get_paths_from_events, get_shortest_paths, get_simple_paths
     from antiphon.chart.explore.play import Trace, play
     from antiphon.chart.explore.reachability import reachable_states, unreachable_states
     from antiphon.chart.explore.schema import CHART_SCHEMA
+    from antiphon.runtime.errors import (
+        Conflict,
+        Failed,
+        InboxFull,
+        NotRunning,
+        Quarantined,
+        RootExists,
+        RuntimeFault,
+        StoreBusy,
+        StoreCorrupt,
+        StoreError,
+        UnknownMachine,
+        UnknownRoot,
+        Unstorable,
+    )
+    from antiphon.runtime.reader import Reader
+    from antiphon.runtime.records import Entry, Receipt
+    from antiphon.runtime.runtime import Runtime
+    from antiphon.runtime.store import Store
+    from antiphon.stores.memory import MemoryStore
+    from antiphon.stores.sqlite import SqliteStore
 
-# Tools for looking at charts are loaded when they are first asked for: a program that only runs machines
-# should not wait for them.
-_TOOLS = {
-    "to_mermaid": "antiphon.chart.explore.mermaid",
-    "CHART_SCHEMA": "antiphon.chart.explore.schema",
-    "play": "antiphon.chart.explore.play",
-    "Trace": "antiphon.chart.explore.play",
-    "get_adjacency": "antiphon.chart.explore.graph",
-    "ExplorationError": "antiphon.chart.explore.graph",
-    "get_shortest_paths": "antiphon.chart.explore.paths",
-    "get_simple_paths": "antiphon.chart.explore.paths",
-    "get_paths_from_events": "antiphon.chart.explore.paths",
-    "Path": "antiphon.chart.explore.paths",
-    "get_transition_paths": "antiphon.chart.explore.coverage",
-    "TransitionPaths": "antiphon.chart.explore.coverage",
-    "reachable_states": "antiphon.chart.explore.reachability",
-    "unreachable_states": "antiphon.chart.explore.reachability",
-}
+__version__ = "0.1.0"
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "antiphon.app": ("App", "open_library"),
+        "antiphon.chart.explore.coverage": (
+            "TransitionPaths",
+            "get_transition_paths",
+        ),
+        "antiphon.chart.explore.graph": (
+            "ExplorationError",
+            "get_adjacency",
+        ),
+        "antiphon.chart.explore.mermaid": ("to_mermaid",),
+        "antiphon.chart.explore.paths": (
+            "StatePath",
+            "get_paths_from_events",
+            "get_shortest_paths",
+            "get_simple_paths",
+        ),
+        "antiphon.chart.explore.play": (
+            "Trace",
+            "play",
+        ),
+        "antiphon.chart.explore.reachability": (
+            "reachable_states",
+            "unreachable_states",
+        ),
+        "antiphon.chart.explore.schema": ("CHART_SCHEMA",),
+        "antiphon.runtime.errors": (
+            "Conflict",
+            "Failed",
+            "InboxFull",
+            "NotRunning",
+            "Quarantined",
+            "RootExists",
+            "RuntimeFault",
+            "StoreBusy",
+            "StoreCorrupt",
+            "StoreError",
+            "UnknownMachine",
+            "UnknownRoot",
+            "Unstorable",
+        ),
+        "antiphon.runtime.reader": ("Reader",),
+        "antiphon.runtime.records": (
+            "Entry",
+            "Receipt",
+        ),
+        "antiphon.runtime.runtime": ("Runtime",),
+        "antiphon.runtime.store": ("Store",),
+        "antiphon.stores.memory": ("MemoryStore",),
+        "antiphon.stores.sqlite": ("SqliteStore",),
+    },
+)
 
 __all__ = [
     "CHART_SCHEMA",
     "Action",
     "Actor",
+    "App",
     "ChartError",
+    "Conflict",
     "EngineError",
     "Enqueue",
+    "Entry",
     "EventError",
     "ExplorationError",
+    "Failed",
     "GuardError",
+    "InboxFull",
     "LoopError",
     "Machine",
     "MachineConfig",
-    "Path",
+    "MemoryStore",
+    "NotRunning",
+    "Quarantined",
+    "Reader",
+    "Receipt",
+    "RootExists",
+    "Runtime",
+    "RuntimeFault",
     "Scope",
     "SimulatedClock",
     "Snapshot",
     "SnapshotError",
+    "SqliteStore",
     "StateConfig",
+    "StatePath",
+    "Store",
+    "StoreBusy",
+    "StoreCorrupt",
+    "StoreError",
     "Text",
     "Trace",
     "TransitionPaths",
+    "UnknownMachine",
+    "UnknownRoot",
+    "Unstorable",
+    "__version__",
     "and_",
     "assert_event",
     "assign",
@@ -117,6 +202,7 @@ __all__ = [
     "log",
     "matches_state",
     "not_",
+    "open_library",
     "or_",
     "play",
     "raise_",
@@ -134,9 +220,3 @@ __all__ = [
     "unreachable_states",
     "wait_for",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _TOOLS:
-        return getattr(import_module(_TOOLS[name]), name)
-    raise AttributeError(f"module 'antiphon' has no attribute {name!r}")

@@ -1,28 +1,49 @@
-"""The composition root: a store, models, tools and machines, opened and closed together."""
+"""The composition root: a store, models, tools and machines, put together, opened and closed."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.agents.composition import compose_run
+from antiphon.agents.kind import RUN
 from antiphon.agents.service import Runs
-from antiphon.chat.service import Threads
-from antiphon.composition import compose
+from antiphon.chart.machine import Machine
+from antiphon.chat.composition import compose_chat
+from antiphon.chat.kind import CHAT
+from antiphon.chat.service import Chats
+from antiphon.debate.composition import compose_debate
+from antiphon.debate.kind import DEBATE
 from antiphon.debate.service import Debates
+from antiphon.providers.base import Provider
+from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
+from antiphon.runtime.reader import Reader
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
+from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.threads.toolbox import Toolbox
+from antiphon.threads.library import Library
+from antiphon.threads.machine.streaming import streaming_machine
+from antiphon.threads.machine.thread import thread_machine
+from antiphon.threads.machine.tools import tools_machine
+from antiphon.threads.reply import stream_reply
+from antiphon.threads.service import ThreadService
+from antiphon.threads.toolbox import NoTools, Toolbox, call_tool
+
+KINDS = (CHAT, RUN, DEBATE)
 
 
 class App:
-    """Runs conversations from `async with` until its end."""
+    """Runs chats, runs and debates from `async with` until its end."""
 
     def __init__(
         self,
-        store: Path | Store,
+        store: str | Path | Store,
         *,
         models: Models | None = None,
         prices: Prices | None = None,
@@ -30,12 +51,13 @@ class App:
     ) -> None:
         self.models = models or Models()
         self._closing = asyncio.Event()
-        opened = SqliteStore(store) if isinstance(store, Path) else store
         machine = compose(self.models.open, prices=prices, toolbox=toolbox, closing=self._closing)
-        self.runtime = Runtime(opened, [machine])
-        self.threads = Threads(self.runtime)
-        self.runs = Runs(self.runtime)
-        self.debates = Debates(self.runtime)
+        self.runtime = Runtime(SqliteStore(store) if isinstance(store, str | Path) else store, [machine])
+        self.library = Library(self.runtime, KINDS)
+        self.threads = ThreadService(self.runtime, self.library)
+        self.chats = Chats(self.runtime, self.library)
+        self.runs = Runs(self.runtime, self.library)
+        self.debates = Debates(self.runtime, self.library)
 
     async def __aenter__(self) -> Self:
         await self.runtime.start()
@@ -50,3 +72,58 @@ class App:
             await self.runtime.stop()
         finally:
             await self.models.close()
+
+
+def compose(
+    open_model: Callable[[str], Provider],
+    *,
+    prices: Prices | None = None,
+    toolbox: Toolbox | None = None,
+    closing: asyncio.Event | None = None,
+) -> Machine[Any, Any]:
+    """The thread machine with everything inside it: thread ⊃ chat, run or debate ⊃ reply, tools and permission."""
+    known_prices = prices or Prices()
+    reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=known_prices)})
+    process = _process(closing or asyncio.Event())
+    tools = tools_machine.provide(actors={"tool": call_tool(toolbox or NoTools()), "process": process})
+    return thread_machine.provide(
+        actors={
+            "chat": compose_chat(open_model, prices=known_prices, reply=reply, tools=tools),
+            "run": compose_run(open_model, prices=known_prices, reply=reply, tools=tools),
+            "debate": compose_debate(open_model, prices=known_prices, reply=reply),
+        }
+    )
+
+
+def _process(closing: asyncio.Event) -> AsyncLogic:
+    """A task that stands for this process: it ends when the process closes, and after a crash is reported as lost."""
+
+    async def run() -> None:
+        await closing.wait()
+
+    return from_task(run)
+
+
+@asynccontextmanager
+async def open_library(path: str | Path) -> AsyncIterator[Library]:
+    """Open the threads of a store's file for reading only, beside the process that owns it if there is one."""
+    store = SqliteStore(path, read_only=True)
+    await store.open()
+    reader = _UnownedReader if owner_of(Path(path)) is None else Reader
+    try:
+        yield Library(reader(store, [compose(_no_model)]), KINDS)
+    finally:
+        await store.close()
+
+
+class _UnownedReader(Reader):
+    """Reads what no process runs: whatever was running when it was last stored is interrupted."""
+
+    async def snapshot(self, root: str) -> Any:
+        """A thread as it will be found when the store is opened next."""
+        snapshot = await super().snapshot(root)
+        return {**snapshot, "value": "interrupted"} if snapshot["value"] == "running" else snapshot
+
+
+def _no_model(reference: str) -> Provider:
+    raise ProviderError(Code.UNSUPPORTED, "a reader asks no model")

@@ -13,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.agents.record import run_record
-from antiphon.app import App
-from antiphon.readonly import reading
+from antiphon.app import App, open_library
 from antiphon.tools.workspace import Workspace
 from tests.fixtures.agents import PATIENCE_S, real_tools
 from tests.fixtures.run_process import COUNTED, RUN, TASK, troupe
@@ -118,9 +116,9 @@ def test_a_run_is_listed_as_running_until_its_process_is_killed_and_then_as_inte
     tmp_path: Path,
 ) -> None:
     async def listed() -> tuple[str, str]:
-        async with reading(tmp_path / "store.db") as library:
+        async with open_library(tmp_path / "store.db") as library:
             (view,) = await library.latest(kind="run")
-            return view.status, (await run_record(library.source, RUN))["status"]
+            return view.status, (await library.read(RUN)).content["status"]
 
     (tmp_path / "work").mkdir()
     os.mkfifo(tmp_path / "work" / "here")

@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 import pytest
 
 from antiphon.agents.service import Runs
-from antiphon.composition import compose
+from antiphon.app import compose
 from antiphon.providers.registry import Models
 from antiphon.runtime.records import Commit
 from antiphon.runtime.runtime import Runtime
 from antiphon.stores.memory import MemoryStore
 from antiphon.testing.simulation.loop import SimulatedLoop
+from tests.fixtures.agents import runs_of
 from tests.fixtures.runtime import START, crash
 from tests.fixtures.scripted_team import GOOD, Workshop, calls, says, script, team
 from tests.simulation.sqlite import RebootedStore
@@ -78,7 +79,7 @@ def lived(folder: Path, store: Any, at: int, after: bool) -> tuple[bool, Any, Co
         box = Workshop(folder)
         mortal = Mortal(store, at, after)
         first = await life(mortal, box).start()
-        runs = Runs(first)
+        runs = runs_of(first)
         given = {"threadId": ID, "kind": "run", "config": {**settings, "agents": agents, "tools": box.listed}}
         mortal._left += 1  # to be born is not yet a part of the run
         await first.create("thread", root=ID, input=given)
@@ -90,7 +91,7 @@ def lived(folder: Path, store: Any, at: int, after: bool) -> tuple[bool, Any, Co
             one.cancel()
         await asyncio.gather(work, dying, return_exceptions=True)
         second = await life(store, box).start()
-        again = Runs(second)
+        again = runs_of(second)
         async with asyncio.timeout(PATIENCE_S):
             if await again.status(ID) == "pending":  # its task had never arrived
                 await again.start(ID, "Write a.py")
@@ -135,12 +136,12 @@ async def lost_while_asking(box: Workshop, model: str) -> tuple[Runtime, str]:
     store = MemoryStore()
     first = await life(store, box).start()
     settings = {"model": model, "arbiter": {"kind": "rules"}, "consent": {"mode": "ask"}, "tools": box.listed}
-    id = await Runs(first).create(team("developer"), **settings)
-    receipt = await Runs(first).start(id, "Write a.py")
-    seen = [one.seq async for one in Runs(first).until_idle(id, receipt.seq - 1)]
+    id = await runs_of(first).create(team("developer"), **settings)
+    receipt = await runs_of(first).start(id, "Write a.py")
+    seen = [one.seq async for one in runs_of(first).until_idle(id, receipt.seq - 1)]
     crash(first)
     second = await life(store, box).start()
-    async for one in Runs(second).follow(id, seen[-1]):
+    async for one in runs_of(second).follow(id, seen[-1]):
         if one.kind == "interrupted":
             break
     return second, id
@@ -167,8 +168,8 @@ def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) 
         box = Workshop(tmp_path)
         async with asyncio.timeout(PATIENCE_S):
             second, id = await lost_while_asking(box, model)
-            runs = Runs(second)
-            context = await runs.context(id)
+            runs = runs_of(second)
+            context = await runs.content(id)
             assert context is not None
             assert (context["waiting"], context["lostAgents"]) == ([], ["agent-0"])
             answered = await runs.answer(id, decision="allow", scope="once")
@@ -197,7 +198,7 @@ def test_a_run_that_was_lost_while_it_asked_can_ask_again(tmp_path: Path, by: st
         box = Workshop(tmp_path)
         async with asyncio.timeout(PATIENCE_S):
             second, id = await lost_while_asking(box, model)
-            runs = Runs(second)
+            runs = runs_of(second)
             receipt = await runs.resume(id) if by == "resume" else await runs.answer(id, decision="allow")
             statuses = [one.facts["status"] async for one in runs.until_idle(id, receipt.seq) if one.kind == "status"]
             answered = await runs.answer(id, "a.py")

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from antiphon import create_actor
-from antiphon.agents.export import to_html, to_json, to_markdown
+from antiphon.agents.kind import RUN
 from antiphon.agents.machine.orchestrator import orchestrator_machine
-from antiphon.agents.record import run_record
-from antiphon.app import App
+from antiphon.app import KINDS, App, open_library
 from antiphon.debate.service import Debates
-from antiphon.readonly import reading
 from antiphon.stores.memory import MemoryStore
 from antiphon.threads.errors import UnknownThread
+from antiphon.threads.export.formats import FORMATS
+from antiphon.threads.export.html import POLICY, to_html
+from antiphon.threads.export.markdown import to_markdown
 from antiphon.threads.library import Library
 from tests.fixtures.debates import CONFIG, TOPIC, host, to_the_end
 from tests.fixtures.runtime import simulate
@@ -105,10 +106,10 @@ def test_a_run_that_has_just_ended_has_its_outcome_before_its_thread_lets_it_go(
             actor.send({"type": "START_TASK", "task": "Write add.py", "at": 1})
             actor.send({"type": "ARBITER_DECISION", "decision": {"type": "COMPLETE", "summary": "Was there."}})
             children = {"run": {"snapshot": actor.get_persisted_snapshot()}}
-            context = {"kind": "run", "title": None, "config": {}}
+            context = {"kind": "run", "title": None, "config": {}, "cost": 0, "waitingReason": None}
             return {"value": "completed", "context": context, "children": children}
 
-    found = asyncio.run(run_record(Between(), "r"))
+    found = asyncio.run(Library(Between(), KINDS).read("r")).content
 
     assert (found["task"], found["outcome"]["success"]) == ("Write add.py", True)
     assert (found["outcome"]["summary"], found["endedAt"]) == ("Was there.", 1)
@@ -123,8 +124,8 @@ def test_a_run_that_never_began_has_its_settings_only(tmp_path: Path) -> None:
         assert (found["limits"]["maxFailures"], found["outcome"]) == (2, None)
         with pytest.raises(UnknownThread, match="no run 'nobody'"):
             await app.runs.read("nobody")
-        chat = await app.threads.create(model="scripted:tour")
-        with pytest.raises(UnknownThread, match="is no run, but a chat"):
+        chat = await app.chats.create(model="scripted:tour")
+        with pytest.raises(UnknownThread, match="is a chat, not a run"):
             await app.runs.read(chat)
 
     staged(tmp_path, main)
@@ -132,12 +133,12 @@ def test_a_run_that_never_began_has_its_settings_only(tmp_path: Path) -> None:
 
 def test_runs_are_listed_and_read_beside_the_process_that_runs_them(tmp_path: Path) -> None:
     async def main(app: App, box: Workshop) -> None:
-        chat = await app.threads.create(model="scripted:tour")
+        chat = await app.chats.create(model="scripted:tour")
         agents, settings = team("planner", "developer", "tester", "reviewer"), {"tools": box.listed}
         first = await app.runs.create(agents, model=small_task(tmp_path), consent={"mode": "auto"}, **settings)
         await finished(app, first)
         second = await asking(app, box, tmp_path)
-        async with reading(tmp_path / "store.db") as library:
+        async with open_library(tmp_path / "store.db") as library:
             listed = await library.latest(kind="run")
             assert [(one.id, one.status, one.turns, one.cost_usd) for one in listed] == [
                 (second, "waiting", 1, 0.0), (first, "completed", 7, 0),
@@ -146,8 +147,8 @@ def test_runs_are_listed_and_read_beside_the_process_that_runs_them(tmp_path: Pa
             assert listed[0].updated >= listed[1].updated
             assert {one.id for one in await library.latest()} == {chat, first, second}
             assert [view.id for view, _ in await library.search("add.py")] == [first]
-            assert (await run_record(library.source, first))["outcome"]["summary"] == "add.py adds."
-            assert (await run_record(library.source, second))["status"] == "waiting"
+            assert (await library.read(first)).content["outcome"]["summary"] == "add.py adds."
+            assert (await library.read(second)).content["status"] == "waiting"
 
     staged(tmp_path, main)
 
@@ -157,8 +158,8 @@ def test_a_failed_run_is_listed_with_its_error_and_a_renamed_one_with_its_name(t
         broken = script(tmp_path, {"system": "developer", "steps": [{"error": "9001", "message": "never"}]})
         id = await app.runs.create(team("developer"), model=broken, arbiter={"kind": "rules"})
         await finished(app, id)
-        await app.threads.rename(id, "The broken one")
-        (view,) = await app.threads.library.latest(kind="run")
+        await app.runs.rename(id, "The broken one")
+        (view,) = await app.library.latest(kind="run")
 
         assert (view.title, view.status, view.error) == ("The broken one", "failed", "never")
         assert (await app.runs.read(id))["title"] == "The broken one"
@@ -169,7 +170,8 @@ def test_a_failed_run_is_listed_with_its_error_and_a_renamed_one_with_its_name(t
 def test_a_debate_is_listed_by_its_topic_and_with_its_cost() -> None:
     async def main() -> None:
         async with host(MemoryStore()) as runtime:
-            debates, library = Debates(runtime), Library(runtime)
+            library = Library(runtime, KINDS)
+            debates = Debates(runtime, library)
             id = await debates.create(CONFIG)
             (view,) = await library.latest(kind="debate")
             assert (view.title, view.status, view.turns, view.cost_usd) == (TOPIC, "pending", 0, 0.0)
@@ -193,30 +195,33 @@ def test_a_debate_is_listed_by_its_topic_and_with_its_cost() -> None:
 
 
 def test_a_run_is_written_as_markdown_html_and_json(tmp_path: Path) -> None:
-    async def main(app: App, box: Workshop) -> dict[str, Any]:
+    async def main(app: App, box: Workshop) -> Any:
         id = await asking(app, box, tmp_path, maxCostUsd=2)
         receipt = await app.runs.answer(id, decision="allow")
         async for _ in app.runs.until_idle(id, receipt.seq - 1):
             pass
-        return await app.runs.read(id)
+        return await app.library.read(id)
 
-    run = staged(tmp_path, main)
+    record = staged(tmp_path, main)
+    run = record.content
     run["plan"] = {"steps": [{"index": 0, "description": EVIL, "status": "complete", "agentUsed": "developer"}]}
-    text, page = to_markdown(run), to_html(run)
+    text, page = to_markdown(RUN.document(record)), to_html(RUN.document(record))
 
     assert text.startswith(f"# Write b.py {EVIL}\n")
     assert "- Outcome: reached (completed)" in text
     assert "- Iterations: 1 of at most 50" in text
-    assert "- Cost: $0.0000 of at most $2.0000" in text
+    assert "- Cost: $0.00 of at most $2.00" in text
     assert "| 1 | <script>alert(1)</script> \\| & ``` | [x] complete | developer |" in text
-    assert "## 1. developer: success" in text
+    assert "### 1. developer: success" in text
     assert "Called:\n\n```\nread_file(" in text
     assert "write_file(" in text
     assert "<script>" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "@media print" in page
-    assert "http" not in page
-    assert json.loads(to_json(run)) == run
+    assert "prefers-color-scheme: dark" in page
+    assert POLICY in page
+    assert "http:" not in page
+    assert json.loads(FORMATS["json"](RUN, record)) == run
 
 
 def test_a_turn_that_failed_keeps_what_it_did_before(tmp_path: Path) -> None:
@@ -243,10 +248,10 @@ def test_what_went_wrong_stands_in_the_file_too(tmp_path: Path) -> None:
         broken = script(tmp_path, {"system": "developer", "steps": [{"error": "9001", "message": "never <b>"}]})
         id = await app.runs.create(team("developer"), model=broken, arbiter={"kind": "rules"})
         await finished(app, id)
-        return await app.runs.read(id)
+        return await app.library.read(id)
 
-    run = staged(tmp_path, main)
+    document = RUN.document(staged(tmp_path, main))
 
-    assert "- Outcome: not reached (failed)\n- Error: never <b>\n" in to_markdown(run)
-    assert "It failed: never <b>" in to_markdown(run)
-    assert "It failed: never &lt;b&gt;" in to_html(run)
+    assert "- Outcome: not reached (failed)\n- Error: never <b>\n" in to_markdown(document)
+    assert "It failed: never <b>" in to_markdown(document)
+    assert "It failed: never &lt;b&gt;" in to_html(document)

@@ -57,7 +57,7 @@ def test_a_team_does_a_small_task_with_a_retry_and_a_review_that_sends_it_back(t
         assert [step["status"] for step in result["plan"]["steps"]] == ["complete"]
         words = "".join(one.facts["text"] for one in heard if one.kind == "text")
         assert "First version." in words
-        assert "[rawko] Tool call: shell" in [one.facts.get("text") for one in heard]
+        assert "Tool call: shell" in [one.facts.get("text") for one in heard]
 
     staged(tmp_path, main)
 
@@ -199,7 +199,7 @@ def test_a_run_is_steered_by_a_person(tmp_path: Path) -> None:
         with pytest.raises(Refused, match="is not at work"):
             await runs.skip(id)
         await runs.start(id, "Write another")
-        await runs.cancel(id)
+        await runs.stop(id)
 
         assert await runs.status(id) == "stopped"
         ended = await runs.result(id)
@@ -230,7 +230,7 @@ def test_a_model_that_is_busy_is_waited_for_unless_a_person_does_not_want_to(tmp
         async for one in runs.follow(id):
             if one.kind == "agent_failed":
                 break
-        context = await runs.context(id)
+        context = await runs.content(id)
         assert context is not None
         assert (context["totalFailures"], context["lastError"]["retryAfterMs"]) == (1, 100_000)
         receipt = await runs.retry(id)
@@ -264,7 +264,7 @@ def test_what_is_asked_wrongly_is_said_plainly(tmp_path: Path) -> None:
         with pytest.raises(Refused, match="unknown setting 'modle'"):
             await runs.create(team("developer"), modle="x")
         id = await runs.create(team("developer"))
-        with pytest.raises(Refused, match="is pending, not waiting"):
+        with pytest.raises(Refused, match="asks nothing: it is pending"):
             await runs.answer(id, "x")
         with pytest.raises(Refused, match="is pending, not interrupted"):
             await runs.resume(id)

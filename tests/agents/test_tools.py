@@ -224,7 +224,7 @@ def test_cancelling_an_endless_command_kills_all_that_it_started(tmp_path: Path,
         with doorbell(tmp_path / "begun") as begun:
             receipt = await runs.start(id, "Wait")
             await begun.wait()
-        await runs.cancel(id)
+        await runs.stop(id)
         async for one in runs.follow(id, receipt.seq - 1):
             if one.kind == "run_ended":
                 break
@@ -246,7 +246,7 @@ def test_a_command_in_mid_work_may_come_to_its_end_within_the_grace_time(tmp_pat
         with doorbell(tmp_path / "begun") as begun:
             receipt = await runs.start(id, "Wait")
             await begun.wait()
-        await runs.cancel(id)
+        await runs.stop(id)
         (tmp_path / "go").touch()
         heard = []
         async for one in runs.follow(id, receipt.seq - 1):

@@ -1,42 +1,47 @@
 """The rules of docs/architecture.md, checked on any source tree."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-# What the modules of a room may import, besides their own room. A room is a folder or a module; the longest name that
-# fits counts, so that `chat.machine` is a room of its own within `chat`. Imports point inwards only.
-WORDS = {"messages", "errors", "tokens", "answers"}
-ENGINE = {"chart", "actors", "runtime"}
+# What the modules of a room may import, besides their own room: rooms, or single modules of a room.
+# A room is a folder or a module; the longest name that fits counts, so that `chat.machine` is a room within `chat`.
+# Imports point inwards only; features never import each other, and a command imports its own feature only.
+WORDS = {"messages", "errors", "tokens", "answers", "money", "paths", "lazy"}
+PURE_WORDS = {"messages", "errors", "tokens", "answers"}
 PURE_RISK = {"tools.risk", "tools.shell_syntax"}
-BELOW = WORDS | ENGINE | {"paths", "providers", "tools"}
-FEATURES = ("chat", "agents", "debate")
+BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
+FEATURES = {"chat": "chat", "agents": "run", "debate": "debate"}  # with the command that is about each
+SHARED_CLI = WORDS | {"runtime", "stores", "providers", "tools", "threads", "app", "cli.render"}
 MAY_IMPORT: dict[str, set[str]] = {
+    **{word: set() for word in WORDS},
+    "tokens": {"messages"},
     "chart": set(),
     "actors": {"chart"},
     "runtime": {"chart", "actors"},
     "stores": {"runtime"},
-    "messages": set(),
-    "errors": set(),
-    "answers": set(),
-    "paths": set(),
-    "tokens": {"messages"},
-    "providers": WORDS | {"paths"},
-    "tools": {"messages", "providers.base"},
-    "threads.machine": {"chart"} | WORDS | PURE_RISK,
-    "threads": BELOW | {"threads.machine", *FEATURES},
-    **{f"{feature}.machine": {"chart", "threads.machine"} | WORDS | PURE_RISK for feature in FEATURES},
-    **{feature: BELOW | {f"{feature}.machine", "threads", "chat"} for feature in FEATURES},
-    "composition": BELOW | {"threads", *FEATURES},
-    "readonly": BELOW | {"stores", "threads", "composition"},
-    "app": BELOW | {"stores", "composition", "threads", *FEATURES},
-    "cli": BELOW | {"stores", "threads", *FEATURES, "app", "readonly"},
-    "testing": {"chart", "actors", "runtime", "stores", "messages", "errors", "providers"},
-    "__init__": {"chart", "actors"},
+    "providers": WORDS,
+    "tools": {"messages", "lazy", "providers.base"},
+    "threads.machine": {"chart"} | PURE_WORDS | PURE_RISK,
+    "threads": BELOW | {"threads.machine"},
+    **{f"{feature}.machine": {"chart", "threads.machine"} | PURE_WORDS | PURE_RISK for feature in FEATURES},
+    **{feature: BELOW | {"threads", "threads.machine", f"{feature}.machine"} for feature in FEATURES},
+    "app": BELOW | {"stores", "threads", "threads.machine", *FEATURES},
+    "cli.render": {"money", "threads"},
+    "cli": SHARED_CLI | {"__init__", "cli.run.agents", *FEATURES},
+    **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
+    "cli.play": {"chart", "actors", "cli", "cli.render"},
+    "testing": {"chart", "actors", "runtime", "stores", "messages", "errors", "lazy", "providers"},
+    "__init__": BELOW | {"stores", "app"},
     "__main__": {"cli"},
 }
-PURE = ("chart", "messages", "errors", "tokens", "answers", *(room for room in MAY_IMPORT if room.endswith(".machine")))
+PURE = {"chart", *PURE_WORDS, *(room for room in MAY_IMPORT if room.endswith(".machine"))}
+MOST_IMPORTS = 12
+MOST_MODULES = 35
+# Where things are put together, or named, many modules are imported.
+ROOTS = ("__init__.py", "app.py")
 # What pure layers may use of the standard library: no clock, no randomness, no I/O, no logging.
 PURE_STANDARD_LIBRARY = {
     "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "fnmatch", "functools",
@@ -46,12 +51,13 @@ PURE_STANDARD_LIBRARY = {
 # Pure layers may read what is packaged with them: it is as constant as their code.
 PACKAGED_FILES = "importlib.resources.files"
 BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
-# A third-party package is imported by one layer only; a layer that is not named here has none.
+# Which room may import which third-party packages; a room that is not named here imports none.
 THIRD_PARTY: dict[str, set[str]] = {
     "providers": {"httpx2", "httpcore2", "genai_prices", "numpy", "xllamacpp"},
     "tools": {"mcp", "mcp_types", "anyio"},
     "runtime": {"orjson"},
-    "cli": {"rich"},
+    "cli.render": {"rich"},
+    "cli.debate": {"rich"},
     "agents": {"yaml"},
 }
 
@@ -68,6 +74,7 @@ def modules(package: Path) -> dict[str, Path]:
 def room_of(package: Path, path: Path) -> str | None:
     """The room a file belongs to."""
     parts = path.relative_to(package).with_suffix("").parts
+    parts = parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
     names = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
     return next((name for name in names if name in MAY_IMPORT), None)
 
@@ -95,17 +102,30 @@ def imports(path: Path) -> Iterator[str]:
 def outward_imports(package: Path) -> list[str]:
     """Imports that point outwards, and rooms nobody declared."""
     problems = []
-    for path in modules(package).values():
+    known = modules(package)
+    for path in known.values():
         room = room_of(package, path)
         if room is None:
             problems.append(f"{path}: its room is not declared")
             continue
-        allowed = MAY_IMPORT[room] | {room}
-        for name in imports(path):
-            top, _, rest = name.partition(".")
-            if top == package.name and not any(f"{rest}.".startswith(f"{each}.") for each in allowed):
-                problems.append(f"{path}: {room} imports {name}")
+        for module in imported_modules(path, known):
+            target = room_of(package, known[module])
+            if target != room and not {target, module.partition(".")[2]} & MAY_IMPORT[room]:
+                problems.append(f"{path}: {room} imports {module}")
     return problems
+
+
+def wide_modules(package: Path) -> list[str]:
+    """Modules that import more modules of the package than one idea needs."""
+    known = modules(package)
+    counts = {path: len(imported_modules(path, known)) for path in known.values() if path.name not in ROOTS}
+    return [f"{path}: imports {count} modules" for path, count in counts.items() if count > MOST_IMPORTS]
+
+
+def full_folders(package: Path) -> list[str]:
+    """Folders that hold more modules than a reader looks through."""
+    counts = Counter(path.parent for path in modules(package).values())
+    return [f"{folder}: {count} modules" for folder, count in counts.items() if count > MOST_MODULES]
 
 
 def relative_imports(package: Path) -> list[str]:
@@ -142,20 +162,17 @@ def third_party(package: Path, standard: frozenset[str]) -> list[str]:
 def cycle(package: Path) -> list[str]:
     """The modules that import each other in a circle, lazily or for types only included."""
     known = modules(package)
-    edges = {name: _imported_modules(name, path, known) for name, path in known.items()}
+    edges = {name: imported_modules(path, known) - {name} for name, path in known.items()}
     while leaves := [name for name, targets in edges.items() if not targets & edges.keys()]:
         for name in leaves:
             del edges[name]
     return sorted(edges)
 
 
-def _imported_modules(name: str, path: Path, known: dict[str, Path]) -> set[str]:
-    found = set()
-    for imported in imports(path):
-        target = imported if imported in known else imported.rpartition(".")[0]
-        if target in known and target != name:
-            found.add(target)
-    return found
+def imported_modules(path: Path, known: dict[str, Path]) -> set[str]:
+    """The modules of the package that a file imports; importing a name of a package counts as importing it."""
+    targets = (name if name in known else name.rpartition(".")[0] for name in imports(path))
+    return {target for target in targets if target in known and known[target] != path}
 
 
 def long_pieces(package: Path, most_lines: int, most_function_lines: int) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from antiphon.app import App
+from antiphon.chat import branch_path
 from antiphon.providers.base import TextDelta
 from antiphon.providers.formats.history import settled
 from antiphon.threads.machine.thread import RESUME_PREFIXES
@@ -51,7 +52,7 @@ def after(path: Path, main: Callable[[App, Teller], Awaitable[Any]]) -> None:
 
 
 async def status_is(app: App, status: str) -> None:
-    async for one in app.threads.follow(THREAD):
+    async for one in app.chats.follow(THREAD):
         if one.kind == "status" and one.facts["status"] == status:
             return
 
@@ -61,18 +62,18 @@ def test_a_reply_cut_by_a_crash_is_kept_and_resumed_without_repeating(killed: Ca
 
     async def main(app: App, teller: Teller) -> None:
         await status_is(app, "interrupted")
-        path = (await app.threads.library.read(THREAD)).path()
+        path = branch_path((await app.library.read(THREAD)).content)
         assert [(message["role"], message.get("interrupted")) for message in path] == [
             ("user", None),
             ("assistant", True),
         ]
         assert path[-1]["parts"] == [{"type": "text", "text": HALF}]
 
-        receipt = await app.threads.resume(THREAD)
-        heard = [one async for one in app.threads.until_idle(THREAD, receipt.seq - 1)]
+        receipt = await app.chats.resume(THREAD)
+        heard = [one async for one in app.chats.until_idle(THREAD, receipt.seq - 1)]
 
         assert told(heard) == " a king."
-        assert await app.threads.status(THREAD) == "completed"
+        assert await app.chats.status(THREAD) == "completed"
         (request,) = teller.asked
         assert [message.text for message in request.messages] == [
             "Tell me a story",
@@ -87,13 +88,13 @@ def test_a_question_left_open_by_a_crash_expires_and_is_never_allowed(killed: Ca
     """S3-B13: still waiting, its process lost, the request for permission expired."""
 
     async def main(app: App, teller: Teller) -> None:
-        async for one in app.threads.follow(THREAD):
-            if one.kind == "did" and one.facts["event"] == "tools_answered":
+        async for one in app.chats.follow(THREAD):
+            if one.kind == "tools_answered":
                 break
         context = (await app.runtime.snapshot(THREAD))["context"]
-        assert await app.threads.status(THREAD) == "waiting"
+        assert await app.chats.status(THREAD) == "waiting"
         assert (context["processLost"], context["permissionExpired"]) == (True, True)
-        result = (await app.threads.library.read(THREAD)).path()[-1]["parts"][0]
+        result = branch_path((await app.library.read(THREAD)).content)[-1]["parts"][0]
         assert result["isError"]
         assert "the process that asked is gone" in result["parts"][0]["text"]
         assert teller.asked == []
@@ -104,12 +105,12 @@ def test_a_question_left_open_by_a_crash_expires_and_is_never_allowed(killed: Ca
 def test_a_tool_cut_by_a_crash_is_not_called_again_and_history_stays_valid(killed: Callable[[str], Path]) -> None:
     async def main(app: App, teller: Teller) -> None:
         await status_is(app, "interrupted")
-        path = (await app.threads.library.read(THREAD)).path()
+        path = branch_path((await app.library.read(THREAD)).content)
         assert [message["role"] for message in path] == ["user", "assistant", "tool"]
         assert "nobody knows how this ended" in path[-1]["parts"][0]["parts"][0]["text"]
 
-        receipt = await app.threads.say(THREAD, "What happened?")
-        assert [one async for one in app.threads.until_idle(THREAD, receipt.seq - 1)]
+        receipt = await app.chats.say(THREAD, "What happened?")
+        assert [one async for one in app.chats.until_idle(THREAD, receipt.seq - 1)]
 
         (request,) = teller.asked
         assert [m.role for m in settled(request.messages, "openai")] == ["user", "assistant", "tool", "user"]

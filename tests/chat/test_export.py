@@ -5,39 +5,42 @@ import json
 
 import pytest
 
-from antiphon.app import App
-from antiphon.chat.archive import BadArchive, archived, parsed, written
-from antiphon.chat.page import html
-from antiphon.chat.transcript import markdown
-from antiphon.readonly import reading
+from antiphon.app import App, open_library
+from antiphon.chat.archive import BadArchive, from_archive, to_archive
+from antiphon.chat.export import branch_document, chat_document
+from antiphon.chat.kind import CHAT
+from antiphon.chat.record import branch_path
 from antiphon.stores.memory import MemoryStore
 from antiphon.threads.errors import NothingSaid, Refused
+from antiphon.threads.export.formats import FORMATS
+from antiphon.threads.export.html import to_html
+from antiphon.threads.export.markdown import to_markdown
 from tests.fixtures.chats import Clerk, script
 
 EVIL = "<script>alert('x')</script> & ```\n```\nfence\n```"
 
 
 async def said(app, thread, text):
-    receipt = await app.threads.say(thread, text)
-    async for _ in app.threads.until_idle(thread, receipt.seq - 1):
+    receipt = await app.chats.say(thread, text)
+    async for _ in app.chats.until_idle(thread, receipt.seq - 1):
         pass
 
 
 async def talk_of(app, thread):
-    return await app.threads.library.read(thread)
+    return await app.library.read(thread)
 
 
 async def branched(app, folder, **config):
     """A thread with a fork, a rewound turn and a checkpoint."""
     model = script(folder, [{"thinking": "Hm <b>."}, {"text": f"Answer. {EVIL}"}])
-    thread = await app.threads.create(model=model, **config)
+    thread = await app.chats.create(model=model, **config)
     await said(app, thread, EVIL)
-    await app.threads.perform(thread, "checkpoint", name="mark")
+    await app.chats.perform(thread, "checkpoint", name="mark")
     await said(app, thread, "Two")
-    await app.threads.perform(thread, "fork", name="other", turn=1)
-    await app.threads.perform(thread, "confirm_fork")
+    await app.chats.perform(thread, "fork", name="other", turn=1)
+    await app.chats.perform(thread, "confirm_fork")
     await said(app, thread, "Left behind")
-    await app.threads.perform(thread, "rewind", turns=1)
+    await app.chats.perform(thread, "rewind", turns=1)
     await said(app, thread, "Elsewhere")
     return thread
 
@@ -48,18 +51,18 @@ def test_exported_imported_and_exported_again_it_is_the_same(tmp_path):
     async def main():
         async with App(MemoryStore()) as app:
             thread = await branched(app, tmp_path)
-            first = written(await talk_of(app, thread))
-            copy = await app.threads.create(**parsed(first))
-            second = written(await talk_of(app, copy))
+            first = FORMATS["json"](CHAT, await talk_of(app, thread))
+            copy = await app.chats.create(**from_archive(first))
+            second = FORMATS["json"](CHAT, await talk_of(app, copy))
             assert json.loads(second) == json.loads(first)
 
             with pytest.raises(NothingSaid):
-                await app.threads.perform(copy, "rewind")
+                await app.chats.perform(copy, "rewind")
             await said(app, copy, "More")
             talk = await talk_of(app, copy)
-            assert [message["role"] for message in talk.path()][-2:] == ["user", "assistant"]
-            assert (talk.view.turns, set(talk.chat["branches"])) == (3, {"main", "other"})
-            await app.threads.perform(copy, "rewind", turns=3)
+            assert [message["role"] for message in branch_path(talk.content)][-2:] == ["user", "assistant"]
+            assert (talk.view.turns, set(talk.content["branches"])) == (3, {"main", "other"})
+            await app.chats.perform(copy, "rewind", turns=3)
 
     asyncio.run(main())
 
@@ -70,12 +73,12 @@ def test_neither_secrets_nor_permissions_travel(tmp_path):
             box = Clerk()
             settings = {"options": {"tools": box.listed, "maxTokens": 5}, "apiKey": "sk-1"}
             thread = await branched(app, tmp_path, settings=settings, consent={"mode": "auto", "autoAllow": ["*"]})
-            told = archived(await talk_of(app, thread))
+            told = to_archive(await talk_of(app, thread))
 
             assert "consent" not in told["settings"]
             assert "sk-1" not in json.dumps(told)
             assert told["settings"]["settings"]["options"]["maxTokens"] == 5
-            assert parsed(json.dumps(told))["consent"] == {"mode": "ask"}
+            assert from_archive(json.dumps(told))["consent"] == {"mode": "ask"}
 
     asyncio.run(main())
 
@@ -100,23 +103,23 @@ GOOD = {"format": "antiphon-thread", "version": 1, "messages": {}, "branch": "ma
 )
 def test_a_file_that_holds_no_thread_is_refused_with_the_reason(change, problem):
     if problem is None:
-        assert parsed(json.dumps({**GOOD, **change}))["history"]["branch"] == "main"
+        assert from_archive(json.dumps({**GOOD, **change}))["history"]["branch"] == "main"
         return
     with pytest.raises(BadArchive) as caught:
-        parsed(json.dumps({**GOOD, **change}))
+        from_archive(json.dumps({**GOOD, **change}))
     assert str(caught.value).startswith(problem)
 
 
 def test_what_is_no_json_is_refused():
     with pytest.raises(BadArchive, match="not JSON"):
-        parsed("{")
+        from_archive("{")
 
 
 def test_a_thread_is_not_made_with_a_history_that_does_not_hold_together():
     async def main():
         async with App(MemoryStore()) as app:
             with pytest.raises(Refused, match="branch: 'x' is no open branch"):
-                await app.threads.create(history={"messages": {}, "branches": {}, "branch": "x"})
+                await app.chats.create(history={"messages": {}, "branches": {}, "branch": "x"})
 
     asyncio.run(main())
 
@@ -127,14 +130,14 @@ def test_as_markdown_every_message_stands_once_under_its_branch(tmp_path):
     async def main():
         async with App(MemoryStore()) as app:
             talk = await talk_of(app, await branched(app, tmp_path))
-            text = markdown(talk)
+            text = to_markdown(chat_document(talk))
 
             assert [text.count(word) for word in ("\nTwo\n", "\nElsewhere\n", "\nLeft behind\n")] == [1, 1, 1]
             assert text.index("## Branch other") < text.index("\nElsewhere\n") < text.index("## Branch main")
             assert "*goes on from other after turn 1*" in text
             assert text.index("## Left behind") < text.index("\nLeft behind\n")
-            assert "\nTwo\n" not in markdown(talk, "other")
-            assert "````" not in markdown(talk, "other").partition("### Model")[0]
+            assert "\nTwo\n" not in to_markdown(branch_document(talk, "other"))
+            assert "````" not in to_markdown(branch_document(talk, "other")).partition("### Model")[0]
 
     asyncio.run(main())
 
@@ -144,7 +147,7 @@ def test_as_html_nothing_that_was_said_becomes_markup(tmp_path):
 
     async def main():
         async with App(MemoryStore()) as app:
-            page = html(await talk_of(app, await branched(app, tmp_path)))
+            page = to_html(chat_document(await talk_of(app, await branched(app, tmp_path))))
 
             assert "<script" not in page
             assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt; &amp; " in page
@@ -161,10 +164,10 @@ def test_threads_are_read_beside_the_process_that_runs_them(tmp_path):
         store = tmp_path / "store.db"
         async with App(store) as app:
             thread = await branched(app, tmp_path)
-            async with reading(store) as library:
+            async with open_library(store) as library:
                 assert [view.id for view in await library.latest()] == [thread]
-                assert (await library.read(thread)).chat["branch"] == "other"
-                assert await library.matching(thread[:3]) == [thread]
+                assert (await library.read(thread)).content["branch"] == "other"
+                assert await library.find(thread[:3]) == [thread]
 
     asyncio.run(main())
 
@@ -173,17 +176,17 @@ def test_a_thread_is_put_away_taken_out_and_renamed(tmp_path):
     async def main():
         async with App(MemoryStore()) as app:
             thread = await branched(app, tmp_path)
-            await app.threads.archive(thread)
-            await app.threads.rename(thread, "My talk")
+            await app.chats.archive(thread)
+            await app.chats.rename(thread, "My talk")
 
-            assert await app.threads.library.latest() == []
-            (view,) = await app.threads.library.latest(archived=True)
+            assert await app.library.latest() == []
+            (view,) = await app.library.latest(archived=True)
             assert (view.title, view.archived, view.status) == ("My talk", True, "completed")
-            await app.threads.archive(thread, False)
-            await app.threads.rename(thread, None)
-            (view,) = await app.threads.library.latest()
+            await app.chats.archive(thread, False)
+            await app.chats.rename(thread, None)
+            (view,) = await app.library.latest()
             assert view.title.startswith("<script>")
             with pytest.raises(Refused):
-                await app.threads.rename(thread, 3)
+                await app.chats.rename(thread, 3)
 
     asyncio.run(main())

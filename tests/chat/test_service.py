@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.app import App
+from antiphon.chat import branch_path
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import TextDelta, ToolStart
 from antiphon.providers.registry import WIRES
@@ -19,14 +20,14 @@ CALLS = ("file", [{"text": "Filed."}]), [{"tool": "file", "arguments": {"name": 
 def test_a_message_is_answered_and_both_are_kept(tmp_path: Path) -> None:
     async def main() -> None:
         async with App(MemoryStore()) as app:
-            thread = await app.threads.create(model=script(tmp_path, [{"text": "Good evening."}]))
-            receipt = await app.threads.say(thread, "Hello")
-            heard = [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
+            thread = await app.chats.create(model=script(tmp_path, [{"text": "Good evening."}]))
+            receipt = await app.chats.say(thread, "Hello")
+            heard = [one async for one in app.chats.until_idle(thread, receipt.seq - 1)]
 
             assert told(heard) == "Good evening."
-            assert await app.threads.status(thread) == "completed"
-            talk = await app.threads.library.read(thread)
-            assert [message["role"] for message in talk.path()] == ["user", "assistant"]
+            assert await app.chats.status(thread) == "completed"
+            talk = await app.library.read(thread)
+            assert [message["role"] for message in branch_path(talk.content)] == ["user", "assistant"]
 
     asyncio.run(main())
 
@@ -36,15 +37,15 @@ def test_a_thread_at_work_refuses_a_second_message(tmp_path: Path) -> None:
 
     async def main() -> None:
         async with App(MemoryStore()) as app:
-            thread = await app.threads.create(model=script(tmp_path, [{"delay_ms": 60_000}, {"text": "Slowly."}]))
-            await app.threads.say(thread, "First")
+            thread = await app.chats.create(model=script(tmp_path, [{"delay_ms": 60_000}, {"text": "Slowly."}]))
+            await app.chats.say(thread, "First")
             with pytest.raises(Busy, match="is busy; wait, stop it"):
-                await app.threads.say(thread, "Second")
-            await app.threads.stop(thread)
+                await app.chats.say(thread, "Second")
+            await app.chats.stop(thread)
 
-            assert await app.threads.status(thread) == "stopped"
-            talk = await app.threads.library.read(thread)
-            assert [message["role"] for message in talk.path()] == ["user"]
+            assert await app.chats.status(thread) == "stopped"
+            talk = await app.library.read(thread)
+            assert [message["role"] for message in branch_path(talk.content)] == ["user"]
 
     asyncio.run(main())
 
@@ -52,21 +53,21 @@ def test_a_thread_at_work_refuses_a_second_message(tmp_path: Path) -> None:
 def test_a_conversation_is_forked_and_rewound(tmp_path: Path) -> None:
     async def main() -> None:
         async with App(MemoryStore()) as app:
-            thread = await app.threads.create(model=script(tmp_path, [{"text": "Yes."}]))
+            thread = await app.chats.create(model=script(tmp_path, [{"text": "Yes."}]))
             with pytest.raises(NothingSaid):
-                await app.threads.perform(thread, "rewind")
+                await app.chats.perform(thread, "rewind")
             for text in ("One", "Two"):
-                receipt = await app.threads.say(thread, text)
-                assert [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
-            await app.threads.perform(thread, "fork", name="other", turn=1)
-            chat = await app.threads.perform(thread, "confirm_fork")
+                receipt = await app.chats.say(thread, text)
+                assert [one async for one in app.chats.until_idle(thread, receipt.seq - 1)]
+            await app.chats.perform(thread, "fork", name="other", turn=1)
+            chat = await app.chats.perform(thread, "confirm_fork")
 
             assert (chat["branch"], set(chat["branches"])) == ("other", {"main", "other"})
-            talk = await app.threads.library.read(thread)
-            assert len(talk.path()) == 2
-            assert len(talk.path("main")) == 4
+            talk = await app.library.read(thread)
+            assert len(branch_path(talk.content)) == 2
+            assert len(branch_path(talk.content, "main")) == 4
             with pytest.raises(Refused, match="cannot rewind 5 turns, the branch has 1"):
-                await app.threads.perform(thread, "rewind", turns=5)
+                await app.chats.perform(thread, "rewind", turns=5)
 
     asyncio.run(main())
 
@@ -93,13 +94,13 @@ def test_a_thread_stopped_in_mid_tool_has_a_history_that_every_provider_takes() 
         box, teller = Stuck(), Teller([ToolStart("c1", "file")], [TextDelta("Stopped.")])
         async with App(MemoryStore(), models=teller.models, toolbox=box) as app:
             tools = {"options": {"tools": box.listed}}
-            thread = await app.threads.create(model="scripted:teller", settings=tools, consent={"mode": "auto"})
-            await app.threads.say(thread, "File this")
+            thread = await app.chats.create(model="scripted:teller", settings=tools, consent={"mode": "auto"})
+            await app.chats.say(thread, "File this")
             await box.began.wait()
-            await app.threads.stop(thread)
+            await app.chats.stop(thread)
             await box.ended.wait()
-            receipt = await app.threads.say(thread, "And now?")
-            assert [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
+            receipt = await app.chats.say(thread, "And now?")
+            assert [one async for one in app.chats.until_idle(thread, receipt.seq - 1)]
 
             request = teller.asked[-1]
             call, result = request.messages[1].calls[0], request.messages[2].parts[0]
@@ -114,13 +115,13 @@ def test_a_thread_stopped_in_mid_tool_has_a_history_that_every_provider_takes() 
 def test_what_is_asked_wrongly_is_said_plainly() -> None:
     async def main() -> None:
         async with App(MemoryStore()) as app:
-            with pytest.raises(UnknownThread, match="no thread 'nobody'"):
-                await app.threads.say("nobody", "Hello")
+            with pytest.raises(UnknownThread, match="no chat 'nobody'"):
+                await app.chats.say("nobody", "Hello")
             with pytest.raises(Refused, match="unknown setting 'modle'"):
-                await app.threads.create(modle="scripted:chat")
-            thread = await app.threads.create(model="scripted:chat")
+                await app.chats.create(modle="scripted:chat")
+            thread = await app.chats.create(model="scripted:chat")
             with pytest.raises(Refused, match="asks nothing: it is pending"):
-                await app.threads.answer(thread, "allow")
+                await app.chats.answer(thread, decision="allow")
 
     asyncio.run(main())
 
@@ -129,21 +130,21 @@ def test_a_tool_waits_for_a_person_and_its_result_goes_back(tmp_path: Path) -> N
     async def main() -> None:
         box = Clerk()
         async with App(MemoryStore(), toolbox=box) as app:
-            thread = await app.threads.create(
+            thread = await app.chats.create(
                 model=script(tmp_path, *CALLS), settings={"options": {"tools": box.listed}}, consent={"mode": "ask"}
             )
-            receipt = await app.threads.say(thread, "File this")
-            heard = [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
-            (asked,) = [one for one in heard if one.kind == "permission"]
+            receipt = await app.chats.say(thread, "File this")
+            heard = [one async for one in app.chats.until_idle(thread, receipt.seq - 1)]
+            (asked,) = [one for one in heard if one.kind == "permission_asked"]
 
             assert [call["name"] for call in asked.facts["calls"]] == ["file"]
-            assert await app.threads.status(thread) == "waiting"
+            assert await app.chats.status(thread) == "waiting"
             assert box.calls == []
-            receipt = await app.threads.answer(thread, "allow")
-            heard = [one async for one in app.threads.until_idle(thread, receipt.seq - 1)]
+            receipt = await app.chats.answer(thread, decision="allow")
+            heard = [one async for one in app.chats.until_idle(thread, receipt.seq - 1)]
             assert told(heard) == "Filed."
             assert [call.name for call in box.calls] == ["file"]
-            roles = [message["role"] for message in (await app.threads.library.read(thread)).path()]
+            roles = [message["role"] for message in branch_path((await app.library.read(thread)).content)]
             assert roles == ["user", "assistant", "tool", "assistant"]
 
     asyncio.run(main())

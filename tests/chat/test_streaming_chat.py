@@ -12,7 +12,7 @@ from antiphon.providers.base import Done, TextDelta, ThinkingDelta, ToolArgs, To
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.prices import Price, Prices
 from antiphon.providers.scripted import ScriptedModel
-from antiphon.threads.service_errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting
+from antiphon.threads.errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting
 from tests.fixtures.puppet import WHOLE, Puppet, run, settle
 from tests.fixtures.streaming import text, tool_end
 

@@ -8,7 +8,7 @@ import sqlite3
 
 import pytest
 
-from antiphon.cli.db import main, parser
+from antiphon.cli.main import main
 from antiphon.paths import store_path
 from antiphon.runtime.errors import StoreError
 from antiphon.runtime.records import Commit
@@ -18,6 +18,7 @@ from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import contents
 from antiphon.testing.contracts.store_samples import VALUES, birth, letter, newborn, step, steps, task
+from tests.fixtures.command import parser_of, subparsers
 from tests.paths import DOCS
 from tests.stores.old_files import old_file
 from tests.stores.opened import use
@@ -64,7 +65,7 @@ def db(path, capsys):
     """The command on that store: gives its exit code and what it says on both outputs."""
 
     def run(*arguments, store=path):
-        code = main(["--store", str(store), *map(str, arguments)])
+        code = main(["db", "--store", str(store), *map(str, arguments)])
         said = capsys.readouterr()
         return code, said.out, said.err
 
@@ -435,7 +436,7 @@ def test_a_command_that_is_not_there_is_misuse(db):
 
 
 def test_the_store_may_be_named_before_and_after_the_command(path, capsys):
-    assert main(["stats", "--store", str(path)]) == main(["--store", str(path), "stats"]) == 0
+    assert main(["db", "stats", "--store", str(path)]) == main(["db", "--store", str(path), "stats"]) == 0
 
 
 def test_the_store_is_where_the_environment_says(path, tmp_path, monkeypatch, capsys):
@@ -444,14 +445,14 @@ def test_the_store_is_where_the_environment_says(path, tmp_path, monkeypatch, ca
 
     assert store_path() == tmp_path / "antiphon" / "antiphon.db"
     monkeypatch.setenv("ANTIPHON_STORE", str(path))
-    assert main(["check"]) == 0
+    assert main(["db", "check"]) == 0
 
 
 def test_every_command_and_every_error_of_a_store_is_in_the_manual():
     manual = (DOCS / "operations.md").read_text(encoding="utf-8")
-    (commands,) = (action for action in parser()._actions if action.choices)
+    commands = subparsers(parser_of("db"))
 
-    assert [name for name in commands.choices if f"| `{name}" not in manual] == []
+    assert [name for name in commands if f"| `{name}" not in manual] == []
     assert [kind.__name__ for kind in (StoreError, *StoreError.__subclasses__()) if kind.__name__ not in manual] == []
 
 

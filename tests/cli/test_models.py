@@ -6,9 +6,10 @@ import re
 import pytest
 
 from antiphon.cli import models
-from antiphon.cli.models import main, parser
+from antiphon.cli.main import main
 from antiphon.providers.local import weights as known
 from antiphon.providers.local.engine import KINDS
+from tests.fixtures.command import parser_of
 from tests.paths import DOCS
 from tests.providers.local.tiny import CONTENT, weights, wheel
 
@@ -37,7 +38,7 @@ def tiny(tmp_path, monkeypatch):
 
 
 def test_what_is_usable_comes_first_and_the_rest_says_why(capsys):
-    code = main([])
+    code = main(["models"])
 
     usable, _, others = capsys.readouterr().out.partition("not usable here")
     assert code == 0
@@ -48,9 +49,9 @@ def test_what_is_usable_comes_first_and_the_rest_says_why(capsys):
 
 def test_of_a_provider_with_many_models_the_newest_are_shown_with_prices(capsys, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    main(["list"])
+    main(["models", "list"])
     few = capsys.readouterr().out
-    main(["list", "--all"])
+    main(["models", "list", "--all"])
     every = capsys.readouterr().out
 
     listed = re.findall(r"openai:(\S+) +([\d.]+) / ([\d.]+)", few)
@@ -62,7 +63,7 @@ def test_of_a_provider_with_many_models_the_newest_are_shown_with_prices(capsys,
 
 
 def test_the_list_can_be_had_as_json(capsys):
-    assert main(["--json"]) == 0
+    assert main(["models", "--json"]) == 0
 
     rows = {row["reference"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["scripted:demo"]["price"] == {"input": "0", "output": "0"}
@@ -73,7 +74,7 @@ def test_the_list_can_be_had_as_json(capsys):
 def test_weights_are_installed_found_and_removed(capsys, tiny, folder):
     said = []
     for words in (["install", "local:tiny", "--from", str(tiny)], ["install", "local:tiny"], ["remove", "local:tiny"]):
-        assert main(words) == 0
+        assert main(["models", *words]) == 0
         said.append(capsys.readouterr().out)
 
     assert said[0].startswith("local:tiny: Tiny Voice (MIT)")
@@ -81,14 +82,14 @@ def test_weights_are_installed_found_and_removed(capsys, tiny, folder):
     assert said[0].endswith("a tiny voice\n")
     assert "is installed already" in said[1]
     assert said[2] == "local:tiny is removed, 12 bytes are free again\n"
-    assert main(["remove", "local:tiny"]) == 0
+    assert main(["models", "remove", "local:tiny"]) == 0
 
 
 def test_damaged_weights_are_fetched_again(capsys, tiny, folder):
     folder.mkdir()
     (folder / "tiny.gguf").write_bytes(CONTENT[::-1])
 
-    assert main(["install", "local:tiny", "--from", str(tiny)]) == 0
+    assert main(["models", "install", "local:tiny", "--from", str(tiny)]) == 0
     assert (folder / "tiny.gguf").read_bytes() == CONTENT
 
 
@@ -96,14 +97,14 @@ def test_quiet_says_nothing_when_there_is_nothing_to_do(capsys, tiny, folder):
     folder.mkdir()
     (folder / "tiny.gguf").write_bytes(CONTENT)
 
-    assert main(["install", "local:tiny", "--quiet"]) == 0
+    assert main(["models", "install", "local:tiny", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
 
 
 def test_without_an_engine_nothing_is_fetched_and_one_is_told_how(capsys, tiny, monkeypatch):
     monkeypatch.setattr(models, "kinds_here", lambda: ())
 
-    assert main(["install", "local:tiny", "--from", str(tiny)]) == 1
+    assert main(["models", "install", "local:tiny", "--from", str(tiny)]) == 1
     assert capsys.readouterr().err == (
         "antiphon models: nothing here can run embedded models: pip install 'antiphon[local]'\n"
     )
@@ -111,7 +112,7 @@ def test_without_an_engine_nothing_is_fetched_and_one_is_told_how(capsys, tiny, 
 
 def test_the_slower_engine_is_named(capsys, tiny, monkeypatch):
     monkeypatch.setattr(models, "kinds_here", lambda: KINDS[1:])
-    main(["install", "local:tiny", "--from", str(tiny)])
+    main(["models", "install", "local:tiny", "--from", str(tiny)])
 
     assert "engine NumPy, the slower one" in capsys.readouterr().out
 
@@ -126,13 +127,13 @@ def test_the_slower_engine_is_named(capsys, tiny, monkeypatch):
     ],
 )
 def test_what_cannot_be_is_said_with_its_own_code(capsys, tiny, words, code, said):
-    assert main(words) == code
+    assert main(["models", *words]) == code
     assert said in capsys.readouterr().err
 
 
 def test_an_unknown_word_is_misuse(capsys):
     with pytest.raises(SystemExit) as caught:
-        main(["polish"])
+        main(["models", "polish"])
 
     assert caught.value.code == 2
 
@@ -143,13 +144,13 @@ def test_an_interruption_is_said(capsys, tiny, monkeypatch):
 
     monkeypatch.setattr(models, "install_from", interrupted)
 
-    assert main(["install", "local:tiny", "--from", str(tiny)]) == 130
+    assert main(["models", "install", "local:tiny", "--from", str(tiny)]) == 130
     assert "nothing was changed" in capsys.readouterr().err
 
 
 def test_every_command_and_setting_has_its_line_in_the_docs():
     page = (DOCS / "local-model.md").read_text(encoding="utf-8")
-    commands = re.findall(r"\n    (\w+) ", parser().format_help())
+    commands = re.findall(r"\n    (\w+) ", parser_of("models").format_help())
 
     assert commands == ["list", "install", "remove"]
     for word in (*commands, "--all", "--json", "--from", "--quiet", "ANTIPHON_MODELS", "ANTIPHON_LOCAL_ENGINE", NOTE):

@@ -47,7 +47,7 @@ def test_conversations_are_listed_the_latest_first(tmp_path, capsys, thread):
 
     assert [line[:8] for line in out.splitlines()] == [other, thread]
     assert (code, few.splitlines()[0][:8], len(few.splitlines())) == (0, other, 1)
-    assert "Which cheese? (completed, 1 turn, free; scripted:" in out
+    assert "Which cheese? (completed, 1 turn, $0.00; scripted:" in out
 
 
 def test_a_run_is_listed_by_its_task_and_shown_without_harm(tmp_path, capsys, store):
@@ -65,7 +65,7 @@ def test_a_run_is_listed_by_its_task_and_shown_without_harm(tmp_path, capsys, st
     code, shown, _ = threads(capsys, "show", id)
 
     assert out.startswith(id)
-    assert "[31madd.py (completed, 1 turn, free; scripted:" in out
+    assert "[31madd.py (completed, 1 turn, $0.00; scripted:" in out
     assert (code, "\x1b" in out + shown) == (0, False)
     assert shown.startswith("# Write [31madd.py")
     for format in ("md", "html", "json"):

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from antiphon.debate.service import Debates
 from antiphon.runtime.records import Commit
 from antiphon.stores.memory import MemoryStore
-from tests.fixtures.debates import CONFIG, brief, essence, host, to_the_end
+from tests.fixtures.debates import CONFIG, brief, debates_of, essence, host, to_the_end
 from tests.fixtures.runtime import crash, simulate
 from tests.simulation.sqlite import RebootedStore
 
@@ -38,7 +37,7 @@ class Mortal:
 async def unharmed() -> tuple[dict[str, Any], int]:
     store = Mortal(MemoryStore())
     async with host(store, script=brief) as runtime:
-        debates = Debates(runtime)
+        debates = debates_of(runtime)
         id = await debates.create(CONFIG)
         await to_the_end(debates, id)
         return essence(await debates.read(id)), store.commits
@@ -49,7 +48,7 @@ async def harmed(kept: Any, last: int) -> dict[str, Any]:
     first = await host(store, script=brief).start()
 
     async def life() -> None:
-        debates = Debates(first)
+        debates = debates_of(first)
         await to_the_end(debates, await debates.create(CONFIG))
 
     living = asyncio.get_running_loop().create_task(life())
@@ -57,7 +56,7 @@ async def harmed(kept: Any, last: int) -> dict[str, Any]:
     living.cancel()
     crash(first)
     async with host(kept, script=brief) as second:
-        debates = Debates(second)
+        debates = debates_of(second)
         [thread] = await kept.roots()
         await to_the_end(debates, thread.root)
         debate = await debates.read(thread.root)

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from antiphon.app import App
-from antiphon.debate.export import to_markdown
+from antiphon.debate.export import debate_document
 from antiphon.debate.machine.config import complete
+from antiphon.threads.export.markdown import to_markdown
+from tests.fixtures.debates import recorded
 from tests.paths import DOCS
 
 PAGE = DOCS / "examples" / "debate-local.md"
@@ -31,7 +33,7 @@ async def held(store: Path) -> dict[str, Any]:
     async with App(store) as app, asyncio.timeout(PATIENCE_S):
         id = await app.debates.create(settings())
         await app.debates.start(id)
-        async for one in app.debates.until_rest(id, 1):
+        async for one in app.debates.until_idle(id, 1):
             assert one.kind != "error", one.facts["error"]
         return await app.debates.read(id)
 
@@ -62,7 +64,7 @@ def test_a_debate_on_the_embedded_model_comes_to_a_verdict_offline(tmp_path: Pat
     assert set(verdict["criteria"]) == {"argument", "evidence", "rebuttal", "clarity"}
     used = found["tokenUsage"]["local:smollm2"]
     assert (used["requestCount"], used["estimated"], used["totalCost"]) == (5, False, "0")
-    assert f"# {settings()['topic']}" in to_markdown(found)
+    assert f"# {settings()['topic']}" in to_markdown(debate_document(recorded(found)))
 
 
 def test_the_debate_in_the_docs_is_one_by_the_settings_beside_it() -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from antiphon.app import App
-from antiphon.debate.export import to_html, to_json, to_markdown
+from antiphon.debate.export import debate_document
+from antiphon.debate.kind import DEBATE
 from antiphon.debate.machine.config import InvalidConfig
 from antiphon.debate.service import Debates
 from antiphon.debate.settings import merged_settings
@@ -19,7 +20,10 @@ from antiphon.providers.prices import Price
 from antiphon.providers.scripted import ScriptedModel
 from antiphon.stores.memory import MemoryStore
 from antiphon.threads.errors import Refused, UnknownThread
-from tests.fixtures.debates import CONFIG, TOPIC, host, to_the_end
+from antiphon.threads.export.formats import FORMATS
+from antiphon.threads.export.html import POLICY, to_html
+from antiphon.threads.export.markdown import to_markdown
+from tests.fixtures.debates import CONFIG, TOPIC, debates_of, host, recorded, to_the_end
 from tests.fixtures.runtime import simulate
 
 ROUND_TABLE = {**CONFIG, "format": "roundtable", "maxRounds": 1, "models": ["scripted:debate"] * 3}
@@ -30,7 +34,7 @@ def held(main: Callable[[Debates], Awaitable[Any]]) -> Any:
 
     async def run() -> Any:
         async with host(MemoryStore()) as runtime:
-            return await main(Debates(runtime))
+            return await main(debates_of(runtime))
 
     return simulate(run)
 
@@ -105,7 +109,7 @@ def test_every_model_of_a_debate_is_charged_by_its_own_prices() -> None:
 
     async def main() -> Any:
         async with host(MemoryStore(), script=cached, prices=prices) as runtime:
-            debates = Debates(runtime)
+            debates = debates_of(runtime)
             judge = {"model": "scripted:judge"}
             given = {"topic": TOPIC, "maxRounds": 1, "models": ["scripted:dear", "scripted:cheap"], "judge": judge}
             id = await debates.create(given)
@@ -137,15 +141,15 @@ def test_openings_stream_side_by_side_and_rebuttals_in_turn() -> None:
     async def main(debates: Debates) -> list[Any]:
         id = await debates.create(CONFIG)
         await debates.start(id)
-        return [one async for one in debates.until_rest(id, 1)]
+        return [one async for one in debates.until_idle(id, 1)]
 
     heard = held(main)
     spoken: dict[str, list[str]] = {"opening": [], "rebuttal": [], "closing": []}
     phase = "opening"
     for one in heard:
         phase = one.facts["phase"] if one.kind == "round_started" else phase
-        if one.kind == "text" and one.facts["participantId"] not in spoken[phase][-1:]:
-            spoken[phase].append(one.facts["participantId"])
+        if one.kind == "text" and one.speaker not in spoken[phase][-1:]:
+            spoken[phase].append(one.speaker)
     assert len(spoken["opening"]) > 10
     assert (spoken["rebuttal"], spoken["closing"]) == (["for", "against"], ["against", "for"])
     assert heard[-1].kind == "status"
@@ -159,9 +163,9 @@ def test_a_debate_can_be_followed_from_any_step_it_was_left_at() -> None:
     async def main(debates: Debates) -> None:
         id = await debates.create(CONFIG)
         await debates.start(id)
-        whole = [one async for one in debates.until_rest(id, 1)]
+        whole = [one async for one in debates.until_idle(id, 1)]
         middle = whole[len(whole) // 2].seq
-        again = [one async for one in debates.until_rest(id, middle)]
+        again = [one async for one in debates.until_idle(id, middle)]
         assert again == [one for one in whole if one.seq > middle]
 
     held(main)
@@ -177,7 +181,7 @@ def test_a_debate_is_paused_and_resumed_by_its_thread_or_directly() -> None:
         await until(debates, id, "text", began.seq)
         await debates.pause(id)
         assert (await debates.status(id), (await debates.read(id))["state"]) == ("stopped", "paused")
-        with pytest.raises(Refused, match=r"PAUSE cannot be done now; what can: .*JUDGE_NOW.*RESUME"):
+        with pytest.raises(Refused, match=r"PAUSE cannot be done now: .*; what can: .*JUDGE_NOW.*RESUME"):
             await debates.pause(id)
         await debates.resume(id)
         assert await debates.status(id) == "running"
@@ -227,7 +231,7 @@ def test_an_interjection_is_heard_and_kept() -> None:
 
     found = held(main)
     assert [one["text"] for one in found["interjections"]] == ["And the children?"]
-    assert "> From the audience: And the children?" in to_markdown(found)
+    assert "> From the audience: And the children?" in to_markdown(debate_document(recorded(found)))
 
 
 def test_stopping_in_the_openings_ends_without_a_verdict() -> None:
@@ -278,9 +282,10 @@ def test_what_is_wrong_is_said_before_a_thread_is_made() -> None:
 
 def test_a_debate_is_exported_as_markdown() -> None:
     """X-9, S4.4 item 3."""
-    text = to_markdown(debate(CONFIG))
+    text = to_markdown(debate_document(recorded(debate(CONFIG))))
 
-    assert text.startswith(f"# {TOPIC}\n\noxford, Ada (for), Bruno (against).\n\n## Openings\n\n### Ada\n\nHalf the")
+    facts = "- Format: oxford\n- Sides: Ada (for), Bruno (against)\n- Status: completed\n- Cost: $0.0464\n"
+    assert text.startswith(f"# {TOPIC}\n\n- Debate: 3f2a\n{facts}\n## Openings\n\n### Ada\n\nHalf the")
     assert "**Ada wins**" in text
     assert "| Ada | 82 | ████████████████░░░░ | 84 | 85 | 78 | 81 |" in text
     assert "| scripted:debate | 7 | 12710 | 0 | 550 | 0.04638 |" in text
@@ -290,11 +295,13 @@ def test_a_debate_is_exported_as_html_that_needs_nothing_else() -> None:
     """X-9: no script, no reference to anything outside, and words are words."""
     found = debate(CONFIG)
     found["rounds"][0]["responses"][0]["content"] = "<script>alert('x')</script> & so on"
-    page = to_html(found)
+    page = to_html(debate_document(recorded(found)))
 
     assert not re.search(r"<script|src=|href=|url\(|@import", page)
     assert "&lt;script&gt;" in page
     assert "@media print" in page
+    assert "prefers-color-scheme: dark" in page
+    assert POLICY in page
     assert "Ada wins" in page
 
 
@@ -302,7 +309,7 @@ def test_a_debate_is_exported_as_json_without_loss() -> None:
     """X-9."""
     found = debate(CONFIG)
 
-    assert json.loads(to_json(found)) == found
+    assert json.loads(FORMATS["json"](DEBATE, recorded(found))) == found
 
 
 def test_settings_come_from_toml_json_and_flags_and_flags_win(tmp_path: Path) -> None:

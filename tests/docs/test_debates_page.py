@@ -1,22 +1,19 @@
 """The page on debates has a line for every option, key, command and kind, and its examples are understood."""
 
-import argparse
 import json
 import re
 import shlex
 
 import pytest
 
-from antiphon.cli import debates
-from antiphon.cli.debate import controller as moderator
-from antiphon.cli.debate import options as debate_options
-from antiphon.cli.debate.options import settings, told_wrong
+from antiphon.cli.debate.controller import KEYS
+from antiphon.cli.debate.options import FLAGS, debate_settings, format_problems
 from antiphon.cli.main import main
-from antiphon.debate.activity import KINDS
 from antiphon.debate.machine.config import InvalidConfig, complete
 from antiphon.debate.machine.formats import FORMATS
+from tests.fixtures.command import options_of, parser_of, subparsers
 from tests.fixtures.debate_scripts import debaters
-from tests.paths import DOCS
+from tests.paths import DOCS, PACKAGE
 
 PAGE = (DOCS / "debates.md").read_text(encoding="utf-8")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
@@ -28,27 +25,29 @@ EXAMPLES = [line for line in EXAMPLES if ": " not in line.partition('"')[0]]
 
 
 def test_every_option_of_debate_has_its_line():
-    options = {option for action in debate_options.parser()._actions for option in action.option_strings}
-
-    assert options - TOLD == set()
+    assert options_of(parser_of("debate")) - TOLD == set()
 
 
 def test_every_command_and_option_of_debates_is_named():
-    (commands,) = [a for a in debates.parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    commands = subparsers(parser_of("debates"))
     table = PAGE.partition("## Debates that were held")[2]
-    options = {o for sub in commands.choices.values() for a in sub._actions for o in a.option_strings}
+    options = {option for parser in commands.values() for option in options_of(parser)}
 
-    assert [name for name in commands.choices if not re.search(rf"`{name}[ `]", table)] == []
+    assert [name for name in commands if not re.search(rf"`{name}[ `]", table)] == []
     assert [option for option in options - {"-h", "--help"} if f"`{option}`" not in table] == []
 
 
 def test_every_key_has_its_line_in_the_words_of_the_code():
-    for key, does in moderator.KEYS.items():
+    for key, does in KEYS.items():
         assert re.search(rf"^\| `{key}` \| {does}[ :]", PAGE, re.MULTILINE), key
 
 
-def test_every_kind_of_happening_and_every_format_is_named():
-    assert [kind for kind in KINDS if kind not in TOLD] == []
+def test_every_kind_of_activity_and_every_format_is_named():
+    sources = [path.read_text("utf-8") for path in (PACKAGE / "debate" / "machine").glob("*.py")]
+    emitted = {kind for text in sources for kind in re.findall(r'emit\(\{"type": "(\w+)"', text)}
+
+    assert len(emitted) > 10
+    assert [kind for kind in {*emitted, "text", "thinking", "status"} if kind not in TOLD] == []
     assert [name for name in FORMATS if f"`{name}`" not in PAGE] == []
 
 
@@ -57,11 +56,10 @@ def test_every_example_is_understood(line, tmp_path, monkeypatch):
     (tmp_path / "debate.toml").write_text(TOML)
     monkeypatch.chdir(tmp_path)
     _, command, *words = shlex.split(line)
-    parser = {"debate": debate_options, "debates": debates}[command].parser()
-    options = parser.parse_args(words)
+    options = parser_of(command).parse_args(words)
 
     if command == "debate" and options.resume is None:
-        complete(settings(options)[0])
+        complete(debate_settings(options)[0])
 
 
 def test_the_debate_in_the_file_can_be_held(tmp_path, capsys):
@@ -81,12 +79,10 @@ def test_the_debate_in_the_file_can_be_held(tmp_path, capsys):
 
 def test_what_is_wrong_is_told_as_the_page_says():
     with pytest.raises(InvalidConfig) as raised:
-        settings(debate_options.parser().parse_args(["Cars?", "--rounds", "99", "-m", "scripted:debate"]))
+        debate_settings(parser_of("debate").parse_args(["Cars?", "--rounds", "99", "-m", "scripted:debate"]))
 
-    assert f"antiphon debate: {told_wrong(raised.value.problems)}\n" in PAGE
+    assert f"antiphon debate: {format_problems(raised.value.problems)}\n" in PAGE
 
 
 def test_every_field_that_a_flag_sets_is_named_with_an_option_that_exists():
-    options = {option for action in debate_options.parser()._actions for option in action.option_strings}
-
-    assert set(debate_options.FLAGS.values()) - options == {"TOPIC"}
+    assert set(FLAGS.values()) - options_of(parser_of("debate")) == {"TOPIC"}

@@ -1,19 +1,17 @@
 """The page on runs has a line for every option, command, mark, key and kind, and says what the code does."""
 
-import argparse
 import re
 from pathlib import Path
 
 import pytest
 
 from antiphon.agents.machine import reports
-from antiphon.cli import agents, runs
 from antiphon.cli.permission_prompt import QUESTION
-from antiphon.cli.run import command as run
 from antiphon.cli.run.dashboard import MARKS
 from antiphon.threads.consent import TIMEOUT_MS
 from antiphon.threads.machine.permission_rules import MODES
 from tests.fixtures.charts import load_chart
+from tests.fixtures.command import options_of, parser_of, subparsers
 from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "runs.md").read_text(encoding="utf-8")
@@ -21,31 +19,30 @@ ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 
 
 def test_every_option_of_run_has_its_line():
-    options = {option for action in run.parser()._actions for option in action.option_strings}
     told = {word for row in ROWS for word in re.findall(r"`(-[\w-]*)`", row.split(" | ")[0])}
 
-    assert options - told == set()
+    assert options_of(parser_of("run")) - told == set()
 
 
-@pytest.mark.parametrize(("module", "heading"), [(agents, "## Agents"), (runs, "## Runs that were made")])
-def test_every_command_and_option_is_named(module, heading):
-    (commands,) = [a for a in module.parser()._actions if isinstance(a, argparse._SubParsersAction)]
+@pytest.mark.parametrize(("name", "heading"), [("agents", "## Agents"), ("runs", "## Runs that were made")])
+def test_every_command_and_option_is_named(name, heading):
+    commands = subparsers(parser_of(name))
     table = PAGE.partition(heading)[2]
-    options = {o for sub in commands.choices.values() for a in sub._actions for o in a.option_strings}
+    options = {option for parser in commands.values() for option in options_of(parser)}
 
-    assert [name for name in commands.choices if not re.search(rf"`{name}[ `]", table)] == []
+    assert [name for name in commands if not re.search(rf"`{name}[ `]", table)] == []
     assert [option for option in options - {"-h", "--help"} if f"`{option}`" not in table] == []
 
 
-@pytest.mark.parametrize("module", [agents, run, runs])
-def test_the_help_has_examples_that_can_be_parsed(module):
-    help = module.parser().format_help()
+@pytest.mark.parametrize("name", ["agents", "run", "runs"])
+def test_the_help_has_examples(name):
+    help = parser_of(name).format_help()
     examples = [line.strip() for line in help.partition("examples:")[2].splitlines() if "antiphon " in line]
 
     assert len(examples) >= 3
 
 
-def test_every_kind_of_happening_has_its_line():
+def test_every_kind_of_activity_has_its_line():
     source = Path(reports.__file__).read_text("utf-8")
     orchestrator = Path(reports.__file__).with_name("orchestrator.py").read_text("utf-8")
     kinds = set(re.findall(r'line\(\s*"(\w+)"', source + orchestrator))

@@ -7,7 +7,7 @@ import pytest
 
 from antiphon import to_mermaid
 from antiphon.chat.streaming_chat import StreamingChat
-from antiphon.threads import service_errors as errors
+from antiphon.threads import errors
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.streaming_reply import DEFAULT_SETTINGS, initial_context
 from antiphon.threads.machine.streaming_types import StreamingEvent
@@ -59,7 +59,7 @@ def test_every_member_of_a_chat_has_its_line():
 
 @pytest.mark.parametrize("error", ["Busy", "OverBudget", "NothingToRetry", "NotOpen", "UnknownSetting"])
 def test_every_error_of_a_chat_is_named(error):
-    assert issubclass(getattr(errors, error), errors.ServiceError)
+    assert issubclass(getattr(errors, error), errors.ThreadError)
     assert f"`{error}`" in PAGE
 
 

@@ -17,9 +17,9 @@ from antiphon.tools.finding import FindLimits
 from antiphon.tools.interaction_tools import TALK
 from antiphon.tools.shell import PASSED_ON, ShellSettings
 from antiphon.tools.shell_syntax import CommandFilter
+from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.toolboxes import Allowance
 from antiphon.tools.workspace import Workspace
-from antiphon.tools.workspace_tools import workspace_tools
 from tests.paths import DOCS
 
 PAGE = (DOCS / "workspace-tools.md").read_text(encoding="utf-8")

@@ -19,8 +19,8 @@ from antiphon.agents.files import default_agents
 from antiphon.app import App
 from antiphon.providers.prices import Price, Prices
 from antiphon.threads.toolbox import tools_to_json
+from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.workspace import Workspace
-from antiphon.tools.workspace_tools import workspace_tools
 from tests.fixtures.chats import Clerk
 from tests.fixtures.debates import CONFIG, PRICES
 
@@ -56,24 +56,24 @@ def has_words(one: Any) -> bool:
 
 async def chat(app: App, clerk: Clerk, scene: str) -> str:
     settings = {"options": {"tools": clerk.listed}}
-    id = await app.threads.create(model="scripted:chat", settings=settings, consent={"mode": "ask"})
+    id = await app.chats.create(model="scripted:chat", settings=settings, consent={"mode": "ask"})
     if scene == "pending":
         return id
-    await app.threads.say(id, "What grows in the shade?")
-    await until(app.threads.follow(id), has_status("completed"))
+    await app.chats.say(id, "What grows in the shade?")
+    await until(app.chats.follow(id), has_status("completed"))
     if scene in ("completed", "archived"):
-        await app.threads.perform(id, "checkpoint", name="start")
-        await app.threads.perform(id, "fork", name="other")
-        await app.threads.perform(id, "confirm_fork")
-        receipt = await app.threads.say(id, "And in the sun?")
-        await until(app.threads.follow(id, receipt.seq), has_status("completed"))
+        await app.chats.perform(id, "checkpoint", name="start")
+        await app.chats.perform(id, "fork", name="other")
+        await app.chats.perform(id, "confirm_fork")
+        receipt = await app.chats.say(id, "And in the sun?")
+        await until(app.chats.follow(id, receipt.seq), has_status("completed"))
         if scene == "archived":
-            await app.threads.rename(id, "Shade and sun")
+            await app.chats.rename(id, "Shade and sun")
             await app.threads.archive(id)
         return id
-    receipt = await app.threads.say(id, WEATHER if scene == "waiting" else LONG)
+    receipt = await app.chats.say(id, WEATHER if scene == "waiting" else LONG)
     happened = has_status("waiting") if scene == "waiting" else has_words
-    await until(app.threads.follow(id, receipt.seq), happened)
+    await until(app.chats.follow(id, receipt.seq), happened)
     return id
 
 
@@ -129,8 +129,8 @@ async def live(path: Path, kind: str, scene: str) -> None:
 async def settle(path: Path) -> None:
     """Open what a killed process left, until its thread is known to be interrupted."""
     async with App(path) as app:
-        (view,) = await app.threads.library.latest()
-        await until(app.threads.follow(view.id), has_status("interrupted"))
+        (view,) = await app.library.latest()
+        await until(app.chats.follow(view.id), has_status("interrupted"))
 
 
 def write(folder: Path, kind: str, scene: str) -> None:

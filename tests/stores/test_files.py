@@ -11,15 +11,13 @@ from typing import Any
 
 import pytest
 
-from antiphon.agents.record import run_record
-from antiphon.app import App
-from antiphon.debate.library import DebateShelf
+from antiphon.app import App, open_library
+from antiphon.chat import branch_path
 from antiphon.providers.registry import Models
 from antiphon.providers.scripted import ScriptedModel
-from antiphon.readonly import reading
 from antiphon.stores.checks import check
+from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.workspace import Workspace
-from antiphon.tools.workspace_tools import workspace_tools
 from tests.stores.scenes import SCENES, has_status, until
 
 FOLDER = Path(__file__).parent / "files"
@@ -55,7 +53,7 @@ def go_on(path: Path, main: Callable[[App, str], Awaitable[Any]]) -> Any:
             models = Models(openers={"scripted": unpaced})
             async with App(path, models=models, toolbox=workspace_tools(workspace)) as app:
                 async with asyncio.timeout(PATIENCE_S):
-                    library = app.threads.library
+                    library = app.library
                     (view,) = [*await library.latest(), *await library.latest(archived=True)]
                     return await main(app, view.id)
 
@@ -64,7 +62,7 @@ def go_on(path: Path, main: Callable[[App, str], Awaitable[Any]]) -> Any:
 
 async def facts(path: Path) -> dict[str, Any]:
     """What a reader beside a store says of its only thread."""
-    async with reading(path) as library:
+    async with open_library(path) as library:
         (view,) = [*await library.latest(), *await library.latest(archived=True)]
         read = await library.read(view.id)
         found: dict[str, Any] = {
@@ -77,14 +75,15 @@ async def facts(path: Path) -> dict[str, Any]:
             "waiting": view.waiting,
         }
         if view.kind == "chat":
-            found["branches"] = {name: len(read.path(name)) for name in read.chat["branches"]}
-            found["said"] = [part.get("text", part["type"]) for one in read.path() for part in one["parts"]]
+            chat = read.content
+            found["branches"] = {name: len(branch_path(chat, name)) for name in chat["branches"]}
+            found["said"] = [part.get("text", part["type"]) for one in branch_path(chat) for part in one["parts"]]
         elif view.kind == "run":
-            record = await run_record(library.source, view.id)
+            record = read.content
             found["agents"] = [entry["agent"] for entry in record["history"]]
             found["outcome"] = record["outcome"] and record["outcome"]["reason"]
         else:
-            debate = await DebateShelf(library.source).read(view.id)
+            debate = read.content
             found["rounds"] = [[said["content"] for said in one["responses"]] for one in debate["rounds"]]
             found["winner"] = (debate["verdict"] or {}).get("winner")
         return found
@@ -103,9 +102,9 @@ def test_a_file_is_whole(unpacked: Callable[[str], Path], name: str) -> None:
 @pytest.mark.parametrize("name", ["chat-pending", "chat-completed", "chat-archived"])
 def test_a_chat_takes_a_message(unpacked: Callable[[str], Path], name: str) -> None:
     async def main(app: App, id: str) -> str:
-        receipt = await app.threads.say(id, "And now?")
-        await until(app.threads.follow(id, receipt.seq), has_status("completed"))
-        return str((await app.threads.library.read(id)).path()[-1]["role"])
+        receipt = await app.chats.say(id, "And now?")
+        await until(app.chats.follow(id, receipt.seq), has_status("completed"))
+        return str(branch_path((await app.library.read(id)).content)[-1]["role"])
 
     assert go_on(unpacked(name), main) == "assistant"
 
@@ -113,16 +112,16 @@ def test_a_chat_takes_a_message(unpacked: Callable[[str], Path], name: str) -> N
 @pytest.mark.parametrize("name", ["chat-running", "chat-interrupted"])
 def test_a_reply_that_was_lost_is_resumed(unpacked: Callable[[str], Path], name: str) -> None:
     async def main(app: App, id: str) -> None:
-        await until(app.threads.follow(id), has_status("interrupted"))
-        receipt = await app.threads.resume(id)
-        await until(app.threads.follow(id, receipt.seq), has_status("completed"))
+        await until(app.chats.follow(id), has_status("interrupted"))
+        receipt = await app.chats.resume(id)
+        await until(app.chats.follow(id, receipt.seq), has_status("completed"))
 
     go_on(unpacked(name), main)
 
 
 def test_a_permission_that_was_asked_for_expires(unpacked: Callable[[str], Path]) -> None:
     async def main(app: App, id: str) -> Any:
-        await until(app.threads.follow(id), lambda one: one.facts.get("event") == "tools_answered")
+        await until(app.chats.follow(id), lambda one: one.kind == "tools_answered")
         return (await app.runtime.snapshot(id))["context"]["permissionExpired"]
 
     assert go_on(unpacked("chat-waiting"), main) is True

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.cli.db import main
+from antiphon.cli.main import main
 from antiphon.runtime.errors import StoreError
 from antiphon.runtime.records import Task
 from antiphon.stores.archive import export, restore
@@ -56,14 +56,14 @@ def test_a_tree_of_an_old_file_is_loaded_with_its_running_task(old):
 
 
 def test_migrate_brings_a_file_with_tasks_up_to_date(old, capsys):
-    assert main(["--store", str(old), "migrate"]) == 0
+    assert main(["db", "--store", str(old), "migrate"]) == 0
     assert capsys.readouterr().out == "schema 4 → 6\n"
     assert check(old, ignored) == []
     assert use(SqliteStore(old, read_only=True), lambda store: store.running()) == RUNNING
 
 
 def test_a_file_brought_up_to_date_has_nothing_left_of_the_table_before(old):
-    main(["--store", str(old), "migrate"])
+    main(["db", "--store", str(old), "migrate"])
     connection = sqlite3.connect(old)
     found = [name for (name,) in connection.execute("select name from sqlite_schema where tbl_name like 'task%'")]
     connection.close()

@@ -6,8 +6,8 @@ import pytest
 
 from antiphon import play
 from antiphon.threads.consent import Consent, consent_from_json
+from antiphon.threads.errors import ThreadError
 from antiphon.threads.machine.permission import permission_machine
-from antiphon.threads.service_errors import ServiceError
 from tests.threads.machine.test_permission_rules import DESTROY, EDIT, READ, command
 
 
@@ -100,5 +100,5 @@ def test_consent_is_stored_with_its_thread():
 
 
 def test_an_unknown_mode_is_refused_by_name():
-    with pytest.raises(ServiceError, match="'yolo' is no permission mode; known: plan, ask, auto-edit, auto"):
+    with pytest.raises(ThreadError, match="'yolo' is no permission mode; known: plan, ask, auto-edit, auto"):
         Consent("yolo")

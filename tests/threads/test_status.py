@@ -5,8 +5,8 @@ import logging
 
 import pytest
 
+from antiphon.threads.errors import InvalidTransition, ThreadError
 from antiphon.threads.machine.thread import RESUME_PREFIXES, STATUSES, start_event
-from antiphon.threads.service_errors import InvalidTransition, ServiceError
 from antiphon.threads.status import LOG_LIMIT, ThreadStatusMachine
 
 # What an ended thread takes.
@@ -166,7 +166,7 @@ def test_the_log_has_refused_events_too_and_is_bounded():
 
 
 def test_an_unknown_status_is_refused_by_name():
-    with pytest.raises(ServiceError, match="'idle' is no status of a thread; known: pending, running"):
+    with pytest.raises(ThreadError, match="'idle' is no status of a thread; known: pending, running"):
         ThreadStatusMachine().transition("t", event("START"), "idle")
 
 
@@ -289,7 +289,7 @@ def test_a_thread_from_the_archive_goes_on_where_it_was():
 def test_an_archive_of_another_version_is_refused_not_guessed():
     threads = ThreadStatusMachine(archive={"t": {"value": "idle", "context": {}, "version": 0}})
 
-    with pytest.raises(ServiceError, match="version 0"):
+    with pytest.raises(ThreadError, match="version 0"):
         threads.transition("t", event("START"))
 
 

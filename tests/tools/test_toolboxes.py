@@ -11,9 +11,9 @@ from antiphon.tools.arguments import arguments_of
 from antiphon.tools.errors import NameTaken, Refused
 from antiphon.tools.interaction_tools import ASK_USER, TALK, UPDATE_PLAN
 from antiphon.tools.shell_syntax import CommandFilter
+from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.toolboxes import Allowance, Bundle, Restricted
 from antiphon.tools.workspace import Workspace
-from antiphon.tools.workspace_tools import workspace_tools
 from tests.fixtures.mcp_tools import run
 
 

@@ -1,1 +1,66 @@
 """Runs of agents: an arbiter picks who works, agents ask before they act."""
+
+from typing import TYPE_CHECKING
+
+from antiphon.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from antiphon.agents.arbiter import arbiter_evaluates, arbiter_selects
+    from antiphon.agents.errors import BadAgents, Problem
+    from antiphon.agents.files import AgentSet, default_agents, default_files, load_all_agents
+    from antiphon.agents.kind import RUN
+    from antiphon.agents.machine.agent import agent_machine
+    from antiphon.agents.machine.agent_config import AgentConfig
+    from antiphon.agents.machine.crew import crew_machine
+    from antiphon.agents.machine.orchestrator import orchestrator_machine
+    from antiphon.agents.plans import BadPlan, load_plan
+    from antiphon.agents.service import Runs
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "arbiter": (
+            "arbiter_evaluates",
+            "arbiter_selects",
+        ),
+        "errors": (
+            "BadAgents",
+            "Problem",
+        ),
+        "files": (
+            "AgentSet",
+            "default_agents",
+            "default_files",
+            "load_all_agents",
+        ),
+        "kind": ("RUN",),
+        "machine.agent": ("agent_machine",),
+        "machine.agent_config": ("AgentConfig",),
+        "machine.crew": ("crew_machine",),
+        "machine.orchestrator": ("orchestrator_machine",),
+        "plans": (
+            "BadPlan",
+            "load_plan",
+        ),
+        "service": ("Runs",),
+    },
+)
+
+__all__ = [
+    "RUN",
+    "AgentConfig",
+    "AgentSet",
+    "BadAgents",
+    "BadPlan",
+    "Problem",
+    "Runs",
+    "agent_machine",
+    "arbiter_evaluates",
+    "arbiter_selects",
+    "crew_machine",
+    "default_agents",
+    "default_files",
+    "load_all_agents",
+    "load_plan",
+    "orchestrator_machine",
+]

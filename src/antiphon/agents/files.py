@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import yaml
 
+from antiphon.agents.errors import BadAgents, Problem
 from antiphon.agents.machine.agent_config import DECISIONS, NAME, AgentConfig
-from antiphon.threads.service_errors import ServiceError
 
 SUFFIXES = (".md", ".yaml", ".yml", ".toml")
 FRONT = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*$\r?\n?", re.DOTALL | re.MULTILINE)
@@ -32,26 +32,6 @@ FIELDS: Mapping[str, Any] = {
 }
 REQUIRED = ("name", "whenToUse", "systemPrompt")
 SHORTEST_PROMPT = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something wrong, or odd, in a file."""
-
-    file: str
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.message}"
-
-
-class BadAgents(ServiceError):
-    """Some agents cannot be used; `problems` has every reason, with file and line."""
-
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,40 +1,43 @@
-"""All that is known of a run, as plain values: while it is under way, and from the journal once it is over."""
+"""Runs as they are read: all that is known of one, under way or over."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from antiphon.agents.machine.context import first_context
 from antiphon.agents.machine.reports import output
-from antiphon.runtime.errors import UnknownRoot
-from antiphon.threads.errors import UnknownThread
-from antiphon.threads.results import Snapshots, last_words
+from antiphon.threads.kinds import Json, Summary, content_of, error_message
 
-RUN = "run"
 LIMITS = ("maxIterations", "maxFailures", "maxCostUsd", "maxWallMs")
 OUTCOME = ("success", "reason", "summary", "durationMs", "error")
 
 
-async def run_record(source: Snapshots, id: str) -> dict[str, Any]:
-    """A run: its task, status, plan, history, costs and limits, who is asked, and how it ended if it has."""
-    try:
-        snapshot = await source.snapshot(id)
-    except UnknownRoot:
-        raise UnknownThread(f"there is no run {id!r}") from None
+def summarize(snapshot: Json, result: Json | None) -> Summary:
+    """A run in a list: its task, model, turns and cost."""
+    context = snapshot["context"]
+    known = content_of(snapshot) or result or {}
+    return Summary(
+        title=known.get("task") or "",
+        model=context["config"].get("model"),
+        turns=known.get("iterationCount", known.get("iterations", 0)),
+        cost_usd=known.get("costUsd", context["cost"]),
+        error=error_message(known.get("lastError", known.get("error"))),
+    )
+
+
+def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
+    """A run's task, status, plan, history, costs and limits, its open questions, and how it ended if it has."""
     thread = snapshot["context"]
-    if thread["kind"] != RUN:
-        raise UnknownThread(f"{id!r} is no run, but a {thread['kind']}")
-    child = snapshot["children"].get(RUN)
+    child = snapshot["children"].get("run")
     context: Any = child["snapshot"]["context"] if child is not None else first_context(thread["config"])
-    if child is None:
-        ended = await last_words(source.store, id, RUN)
-    else:
-        # A run that has just ended is still there until its thread lets it go.
-        ended = dict(output(context)) if child["snapshot"]["status"] == "done" else None
+    # A run that has just ended is still there until its thread lets it go.
+    is_ending = child is not None and child["snapshot"]["status"] == "done"
+    ended: Json | None = output(context) if is_ending else result
     outcome = None if ended is None else {key: ended[key] for key in OUTCOME if key in ended}
     known = {**output(context), **context, **(ended or {})}
     return {
         "id": id,
         "task": known["task"],
-        "title": snapshot["context"]["title"] or known["task"],
+        "title": thread["title"] or known["task"],
         "status": snapshot["value"],
         "model": context["model"],
         "arbiter": dict(context["arbiter"]),
@@ -51,3 +54,10 @@ async def run_record(source: Snapshots, id: str) -> dict[str, Any]:
         "endedAt": None if outcome is None else known["now"],
         "outcome": outcome,
     }
+
+
+def run_lines(run: Json) -> Iterator[str]:
+    """Every line of a run's task, its outcome and what its agents said."""
+    texts = [run["task"], (run["outcome"] or {}).get("summary"), *(entry.get("output") for entry in run["history"])]
+    for text in texts:
+        yield from str(text or "").splitlines()

@@ -1,1 +1,60 @@
 """Conversations with a model: streamed, forked, rewound, merged."""
+
+from typing import TYPE_CHECKING
+
+from antiphon.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from antiphon.chat.archive import BadArchive, from_archive, to_archive
+    from antiphon.chat.buffered_stream import BufferedStream, StreamState
+    from antiphon.chat.export import branch_document
+    from antiphon.chat.kind import CHAT
+    from antiphon.chat.machine.adapter import ChatPolynomialAdapter
+    from antiphon.chat.machine.flow import flow_machine
+    from antiphon.chat.machine.polynomial import FlowState
+    from antiphon.chat.record import branch_path
+    from antiphon.chat.service import Attempt, Chats
+    from antiphon.chat.streaming_chat import StreamingChat
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "archive": (
+            "BadArchive",
+            "from_archive",
+            "to_archive",
+        ),
+        "buffered_stream": (
+            "BufferedStream",
+            "StreamState",
+        ),
+        "export": ("branch_document",),
+        "kind": ("CHAT",),
+        "machine.adapter": ("ChatPolynomialAdapter",),
+        "machine.flow": ("flow_machine",),
+        "machine.polynomial": ("FlowState",),
+        "record": ("branch_path",),
+        "service": (
+            "Attempt",
+            "Chats",
+        ),
+        "streaming_chat": ("StreamingChat",),
+    },
+)
+
+__all__ = [
+    "CHAT",
+    "Attempt",
+    "BadArchive",
+    "BufferedStream",
+    "ChatPolynomialAdapter",
+    "Chats",
+    "FlowState",
+    "StreamState",
+    "StreamingChat",
+    "branch_document",
+    "branch_path",
+    "flow_machine",
+    "from_archive",
+    "to_archive",
+]

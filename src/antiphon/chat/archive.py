@@ -10,8 +10,8 @@ from typing import Any
 
 from antiphon.chat.machine.history import KEYS, problem_with_history
 from antiphon.chat.machine.settings import problem_with
-from antiphon.threads.errors import AppError
-from antiphon.threads.views import Talk
+from antiphon.threads.errors import ThreadError
+from antiphon.threads.kinds import Record
 
 FORMAT, VERSION = "antiphon-thread", 1
 HEADER = ("format", "version", "kind", "title", "settings")
@@ -22,27 +22,22 @@ SECRET = re.compile(
 MOST_BYTES = 256_000_000
 
 
-class BadArchive(AppError):
+class BadArchive(ThreadError):
     """A file that holds no thread; the message says what is wrong, and where."""
 
 
-def archived(talk: Talk) -> dict[str, Any]:
-    """A thread as JSON."""
-    chat = talk.chat
+def to_archive(record: Record) -> dict[str, Any]:
+    """A chat as JSON, to be imported again."""
+    chat = record.content
     settings = {key: value for key, value in chat["config"].items() if key not in LEFT_OUT}
     return {
         "format": FORMAT,
         "version": VERSION,
-        "kind": talk.view.kind,
-        "title": talk.view.title,
+        "kind": record.view.kind,
+        "title": record.view.title,
         "settings": without_secrets(settings),
         **{key: chat[key] for key in KEYS if key in chat},
     }
-
-
-def written(talk: Talk) -> str:
-    """A thread as the text of a file."""
-    return json.dumps(archived(talk), ensure_ascii=False, indent=1) + "\n"
 
 
 def without_secrets(value: Any) -> Any:
@@ -52,8 +47,8 @@ def without_secrets(value: Any) -> Any:
     return [without_secrets(item) for item in value] if isinstance(value, list) else value
 
 
-def parsed(text: str) -> dict[str, Any]:
-    """What a file's text says, for `Threads.create`; `BadArchive` if it cannot be."""
+def from_archive(text: str) -> dict[str, Any]:
+    """The settings for `Chats.create` from the text of a file; `BadArchive` says what is wrong with it."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -17,11 +17,11 @@ from antiphon.chat.event_buffer import EventBuffer
 from antiphon.messages import Message, message_to_json
 from antiphon.providers.base import Provider
 from antiphon.providers.prices import Prices
+from antiphon.threads.errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.streaming_reply import DEFAULT_SETTINGS
 from antiphon.threads.machine.streaming_types import State, StreamingContext, StreamingEvent
 from antiphon.threads.reply import stream_reply
-from antiphon.threads.service_errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting
 
 OnBusy = Literal["reject", "queue", "interrupt"]
 StreamingSnapshot = Snapshot[StreamingContext, StreamingEvent, State]

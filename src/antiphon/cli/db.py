@@ -3,104 +3,60 @@
 import argparse
 import io
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
+from antiphon.cli.exports import refuse_existing
+from antiphon.cli.frame import DONE, FAILED, Command, Misuse, complain, say
+from antiphon.cli.options import Subcommands, existing_store, run_subcommand, store_file
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import harmless
 from antiphon.cli.render.units import moment, size
-from antiphon.paths import store_path
-from antiphon.runtime.errors import RuntimeFault, StoreError
+from antiphon.runtime.errors import StoreError
 from antiphon.stores import archive, maintenance
 from antiphon.stores.access import whole
 from antiphon.stores.checks import check
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 
-
-class Misuse(Exception):
-    """The command was called with something that cannot be."""
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and give its exit code: 0 done, 1 failed or problems found, 2 called wrongly."""
-    options = parser().parse_args(argv)
-    options.store = options.store or store_path()
-    command: Callable[[argparse.Namespace], int] = options.command
-    try:
-        if options.needs_store and not options.store.is_file():
-            raise Misuse(f"{options.store}: there is no such file; name the store with --store or ANTIPHON_STORE")
-        code = command(options)
-        sys.stdout.flush()
-    except Misuse as error:
-        return _complain(str(error), MISUSED)
-    except RuntimeFault as error:
-        return _complain(str(error), FAILED)
-    except KeyboardInterrupt:
-        return _complain("interrupted; nothing was changed", INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; what is left in the buffer must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
-    return code
-
-
-def parser() -> argparse.ArgumentParser:
-    """What the command understands."""
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--store", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="the store's file")
-    result = argparse.ArgumentParser(prog="antiphon db", description="Look after the file that holds everything.")
-    result.add_argument("--store", type=Path, metavar="FILE", default=None, help=f"default: {store_path()}")
-    commands = result.add_subparsers(metavar="COMMAND", required=True)
-
-    def add(name: str, command: Callable[[argparse.Namespace], int], about: str, *, as_json: bool = False) -> Any:
-        sub = commands.add_parser(name, parents=[common], help=about, description=about)
-        sub.set_defaults(command=command, needs_store=True)
-        if as_json:
-            sub.add_argument("--json", action="store_true", help="say it in JSON")
-        return sub
-
-    add("migrate", _migrate, "bring the file up to date with this version of Antiphon", as_json=True)
-    add("check", _check, "look for damage; works while the store is in use", as_json=True)
-    add("stats", _stats, "say what is in the store and how large it is; works while it is in use", as_json=True)
-    add("vacuum", _vacuum, "give space that is not used any more back", as_json=True)
-    sub = add("backup", _backup, "copy the store into a new file; works while it is in use", as_json=True)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands."""
+    commands = Subcommands(parser)
+    commands.add("migrate", _migrate, "bring the file up to date with this version of Antiphon", json=True)
+    commands.add("check", _check, "look for damage; works while the store is in use", json=True)
+    about = "say what is in the store and how large it is; works while it is in use"
+    commands.add("stats", _stats, about, json=True)
+    commands.add("vacuum", _vacuum, "give space that is not used any more back", json=True)
+    sub = commands.add("backup", _backup, "copy the store into a new file; works while it is in use", json=True)
     sub.add_argument("file", type=Path, metavar="FILE")
-    sub = add("export", _export, "write all trees as lines of JSON; works while the store is in use")
+    sub = commands.add("export", _export, "write all trees as lines of JSON; works while the store is in use")
     sub.add_argument("file", metavar="FILE", help="a new file, or - for the standard output")
     sub.add_argument("--rescue", action="store_true", help="leave out trees that are damaged instead of giving up")
-    sub = add("import", _import, "add the trees of an export, all of them or none", as_json=True)
+    sub = commands.add("import", _import, "add the trees of an export, all of them or none", json=True)
     sub.add_argument("file", metavar="FILE", help="an export, or - for the standard input")
-    sub.set_defaults(needs_store=False)
-    sub = add("dead", _dead, "list the letters that no step could take", as_json=True)
+    sub = commands.add("dead", _dead, "list the letters that no step could take", json=True)
     sub.add_argument("--root", metavar="ID", help="of this tree only")
-    return result
-
-
-# -- commands ------------------------------------------------------------------------------------------------------
 
 
 def _migrate(options: argparse.Namespace) -> int:
-    before, after = maintenance.migrate(options.store)
+    before, after = maintenance.migrate(existing_store(options))
     said = f"schema {before} → {after}" if before != after else f"schema {after}: up to date"
     return _say(options, [said], {"before": before, "after": after})
 
 
 def _check(options: argparse.Namespace) -> int:
     with Progress("checking") as progress:
-        problems = check(options.store, progress)
+        problems = check(existing_store(options), progress)
     texts = [f"{problem.root!r}: {problem.what}" if problem.root else problem.what for problem in problems]
     _say(options, texts or ["no problems found"], [asdict(problem) for problem in problems])
     return FAILED if problems else DONE
 
 
 def _stats(options: argparse.Namespace) -> int:
-    found = maintenance.stats(options.store)
+    found = maintenance.stats(existing_store(options))
     lines = {
         "file": f"{found.path} (schema {found.schema}, SQLite {found.sqlite}, opened {found.boots:,} times)",
         "owner": "nobody" if found.owner is None else f"process {found.owner}",
@@ -117,14 +73,14 @@ def _stats(options: argparse.Namespace) -> int:
 
 
 def _vacuum(options: argparse.Namespace) -> int:
-    before, after = maintenance.vacuum(options.store)
+    before, after = maintenance.vacuum(existing_store(options))
     return _say(options, [f"{size(before)} → {size(after)}"], {"before": before, "after": after})
 
 
 def _backup(options: argparse.Namespace) -> int:
-    _refuse_existing(options.file)
+    refuse_existing(options.file)
     with Progress("copying") as progress:
-        written = maintenance.backup(options.store, options.file, progress)
+        written = maintenance.backup(existing_store(options), options.file, progress)
     return _say(options, [f"{options.file}: {size(written)}"], {"file": str(options.file), "bytes": written})
 
 
@@ -133,15 +89,15 @@ def _export(options: argparse.Namespace) -> int:
 
     def leave_out(problem: str) -> None:
         left_out.append(problem)
-        _complain(problem, FAILED)
+        complain("db", problem, FAILED)
 
     with Progress("exporting") as progress:
-        lines = archive.export(options.store, progress, leave_out if options.rescue else None)
+        lines = archive.export(existing_store(options), progress, leave_out if options.rescue else None)
         if options.file == "-":
             _as_utf8(sys.stdout).writelines(lines)
         else:
             target = Path(options.file)
-            _refuse_existing(target)
+            refuse_existing(target)
             with whole(target) as part, part.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines)
     return FAILED if left_out else DONE
@@ -149,13 +105,13 @@ def _export(options: argparse.Namespace) -> int:
 
 def _import(options: argparse.Namespace) -> int:
     with _source(options.file) as file, Progress("importing") as progress:
-        counts = archive.restore(options.store, _lines(file), progress)
+        counts = archive.restore(store_file(options), _lines(file), progress)
     trees, steps = counts["tree"], counts["step"]
     return _say(options, [f"{trees:,} trees with {steps:,} steps imported"], counts)
 
 
 def _dead(options: argparse.Namespace) -> int:
-    found = [each for each in maintenance.dead_letters(options.store) if options.root in (None, each[1].root)]
+    found = [each for each in maintenance.dead_letters(existing_store(options)) if options.root in (None, each[1].root)]
     lines: list[str] = []
     for at, letter, error in found:
         lines += [f"{moment(at)}  {letter.root}  {letter.id}  {letter.event.get('type')}", f"    {error}"]
@@ -163,34 +119,14 @@ def _dead(options: argparse.Namespace) -> int:
     return _say(options, lines or ["no dead letters"], records)
 
 
-# -- words ---------------------------------------------------------------------------------------------------------
-
-
 def _say(options: argparse.Namespace, lines: Sequence[str], value: Any) -> int:
-    _write(json.dumps(value, indent=2).splitlines() if options.json else lines, sys.stdout)
-    return DONE
-
-
-def _complain(problem: str, code: int) -> int:
-    _write([f"antiphon db: {problem}"], sys.stderr)
-    return code
-
-
-def _write(lines: Sequence[str], file: TextIO) -> None:
-    """Lines that may quote what anybody stored, made harmless."""
-    encoding = file.encoding or "utf-8"
-    for line in lines:
-        print(harmless(line).encode(encoding, "replace").decode(encoding), file=file)
+    # Lines may quote what anybody stored: each stays one line.
+    return say([json.dumps(value, indent=2)] if options.json else [harmless(line) for line in lines])
 
 
 def _each(counts: dict[str, int], before: str = ": ") -> str:
     """Counts by name, if there are any."""
     return before + ", ".join(f"{name} {count:,}" for name, count in counts.items()) if counts else ""
-
-
-def _refuse_existing(target: Path) -> None:
-    if target.exists():
-        raise Misuse(f"{target}: there is a file already, and nothing is overwritten")
 
 
 @contextmanager
@@ -218,3 +154,11 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield from file
     except UnicodeDecodeError as error:
         raise StoreError(f"this is not the text of an export: {error}; nothing was imported") from error
+
+
+COMMAND = Command(
+    "Look after the file that holds everything.",
+    add_options,
+    run_subcommand,
+    interrupted="interrupted; nothing was changed",
+)

@@ -1,19 +1,20 @@
 """The command `antiphon debates`: debates listed, read and exported, also while another process holds them."""
 
 import argparse
-from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import asdict
 
-from antiphon.cli import records
-from antiphon.cli.debate.format import money, rounds_told
-from antiphon.cli.exports import DEBATE_FORMATS
-from antiphon.cli.lookup import one_debate
+from antiphon.cli.frame import Command
+from antiphon.cli.options import Subcommands, run_subcommand
+from antiphon.cli.records import add_export, add_list, add_show, say_list
 from antiphon.cli.render.text_width import clip, harmless
-from antiphon.cli.render.units import moment
-from antiphon.debate.library import CHILD, DebateShelf, DebateView
+from antiphon.cli.render.units import moment, plural
+from antiphon.debate.record import DebateView
+from antiphon.debate.service import latest_debates
+from antiphon.money import format_usd
 from antiphon.threads.library import Library
 
 MOST_TOPIC = 60
+NONE_YET = 'no debates yet: antiphon debate "TOPIC" begins one'
 EXAMPLES = """examples:
   antiphon debates list
   antiphon debates show last
@@ -21,26 +22,22 @@ EXAMPLES = """examples:
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and give its exit code."""
-    return records.run(DEBATES, argv)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands."""
+    commands = Subcommands(parser)
+    add_list(commands, "debates", _list)
+    add_show(commands, "debate", "debate")
+    add_export(commands, "debate", "debate")
 
 
-def parser() -> argparse.ArgumentParser:
-    """What the command understands."""
-    return records.parser(DEBATES)
-
-
-async def _latest(library: Library, limit: int) -> list[DebateView]:
-    return await DebateShelf(library.source).latest(limit)
-
-
-async def _read(library: Library, id: str) -> Mapping[str, Any]:
-    return await DebateShelf(library.source).read(id)
+async def _list(library: Library, options: argparse.Namespace) -> int:
+    views = await latest_debates(library, options.limit)
+    return say_list([_row(view) for view in views], [asdict(view) for view in views], NONE_YET, as_json=options.json)
 
 
 def _row(view: DebateView) -> str:
-    facts = [view.format, rounds_told(view.rounds), money(view.cost_usd), ", ".join(map(harmless, view.models))]
+    models = ", ".join(map(harmless, view.models))
+    facts = [view.format, plural(view.rounds, "round"), format_usd(view.cost_usd), models]
     ending = "a tie" if view.tie else f"{harmless(view.winner)} won" if view.winner else _status(view)
     topic = clip(harmless(view.topic), MOST_TOPIC)
     return f"{view.id}  {moment(view.updated)}  {topic} ({'; '.join([ending, *facts])})"
@@ -52,14 +49,4 @@ def _status(view: DebateView) -> str:
     return {"stopped": "paused", "pending": "not begun"}.get(view.status, view.status)
 
 
-DEBATES = records.Records(
-    kind=CHILD,
-    about="Look at debates that were held, or are.",
-    examples=EXAMPLES,
-    none_yet='no debates yet: antiphon debate "TOPIC" begins one',
-    formats=DEBATE_FORMATS,
-    latest=_latest,
-    row=_row,
-    find=one_debate,
-    read=_read,
-)
+COMMAND = Command("Look at debates that were held, or are.", add_options, run_subcommand, EXAMPLES)

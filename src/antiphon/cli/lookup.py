@@ -1,47 +1,28 @@
-"""Threads, runs and debates found by the start of their id."""
+"""Threads looked up by the start of their id, or as the last one."""
 
-from antiphon.agents.record import RUN
-from antiphon.debate.library import CHILD as DEBATE
+from antiphon.cli.frame import Misuse
 from antiphon.threads.errors import UnknownThread
 from antiphon.threads.library import Library
 
 SHOWN = 5
 LAST = "last"
+ID_HELP = "the start of its id is enough, or: last"
+# The command that lists threads of a kind, and the one that creates them.
+LISTS = {None: "threads", "chat": "threads", "run": "runs", "debate": "debates"}
+CREATES = {None: "chat", "chat": "chat", "run": "run", "debate": "debate"}
 
 
-class Ambiguous(Exception):
-    """More than one thread, or debate, begins so."""
-
-
-async def one_thread(library: Library, start: str) -> str:
-    """The thread whose id begins so."""
-    found = await library.matching(start)
-    if not found:
-        raise UnknownThread(f"there is no thread {start!r}; antiphon threads list shows all")
-    if len(found) > 1:
-        raise Ambiguous(f"{start!r} is the start of {len(found)} threads: {', '.join(found[:SHOWN])}")
-    return found[0]
-
-
-async def one_run(library: Library, start: str) -> str:
-    """The run whose id begins so; `last` is the latest."""
-    return await _one_of_kind(library, RUN, start)
-
-
-async def one_debate(library: Library, start: str) -> str:
-    """The debate whose id begins so; `last` is the latest."""
-    return await _one_of_kind(library, DEBATE, start)
-
-
-async def _one_of_kind(library: Library, kind: str, start: str) -> str:
+async def find_thread(library: Library, start: str, kind: str | None = None) -> str:
+    """The id of the thread, of a kind if one is named, whose id starts so; `last` is the latest."""
+    noun = kind or "thread"
     if start == LAST:
-        found = [view.id for view in await library.latest(1, kind=kind)]
-    else:
-        found = [id for id in await library.matching(start) if (await library.read(id)).view.kind == kind]
-    if not found:
-        if start == LAST:
-            raise UnknownThread(f"there is no {kind} yet; antiphon {kind} begins one")
-        raise UnknownThread(f"there is no {kind} {start!r}; antiphon {kind}s list shows all")
-    if len(found) > 1:
-        raise Ambiguous(f"{start!r} is the start of {len(found)} {kind}s: {', '.join(found[:SHOWN])}")
-    return found[0]
+        latest = await library.latest(1, kind=kind)
+        if not latest:
+            raise UnknownThread(f"there is no {noun} yet; antiphon {CREATES[kind]} begins one")
+        return latest[0].id
+    ids = await library.find(start, kind)
+    if not ids:
+        raise UnknownThread(f"there is no {noun} {start!r}; antiphon {LISTS[kind]} list shows all")
+    if len(ids) > 1:
+        raise Misuse(f"{start!r} is the start of {len(ids)} {noun}s: {', '.join(ids[:SHOWN])}")
+    return ids[0]

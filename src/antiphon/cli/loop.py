@@ -1,11 +1,12 @@
-"""An event loop beside the keyboard: the main thread reads what is typed, and hears Ctrl-C, while this one works."""
+"""An event loop beside the keyboard: the main thread reads keys and handles Ctrl-C while the loop works."""
 
 import asyncio
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -41,6 +42,37 @@ class Background:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+class OpenOnLoop(Generic[T]):
+    """An asynchronous context manager that one task of the background loop enters and leaves."""
+
+    def __init__(self, background: Background, manager: AbstractAsyncContextManager[T]) -> None:
+        self._background = background
+        self._manager = manager
+        self._ready: Future[T] = Future()
+        self._closing = asyncio.Event()
+
+    def __enter__(self) -> T:
+        self._task = self._background.submit(self._run())
+        return self._ready.result()
+
+    def __exit__(self, *error: object) -> None:
+        self._background.call(self._close())
+        self._task.result()
+
+    async def _run(self) -> None:
+        try:
+            async with self._manager as resource:
+                self._ready.set_result(resource)
+                await self._closing.wait()
+        except BaseException as error:
+            if self._ready.done():
+                raise
+            self._ready.set_exception(error)
+
+    async def _close(self) -> None:
+        self._closing.set()
 
 
 async def _cancel_others() -> None:

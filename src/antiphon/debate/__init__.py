@@ -1,1 +1,61 @@
 """Debates between models, with a judge and a budget."""
+
+from typing import TYPE_CHECKING
+
+from antiphon.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from antiphon.debate.kind import DEBATE
+    from antiphon.debate.machine.config import InvalidConfig, Problem, complete, problems_with, reference
+    from antiphon.debate.machine.debate import MOST_RETRIES, debate_machine
+    from antiphon.debate.machine.formats import FORMATS, POSITIONS, phase_of
+    from antiphon.debate.record import DebateView
+    from antiphon.debate.service import Debates, latest_debates
+    from antiphon.debate.settings import load_settings
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "kind": ("DEBATE",),
+        "machine.config": (
+            "InvalidConfig",
+            "Problem",
+            "complete",
+            "problems_with",
+            "reference",
+        ),
+        "machine.debate": (
+            "MOST_RETRIES",
+            "debate_machine",
+        ),
+        "machine.formats": (
+            "FORMATS",
+            "POSITIONS",
+            "phase_of",
+        ),
+        "record": ("DebateView",),
+        "service": (
+            "Debates",
+            "latest_debates",
+        ),
+        "settings": ("load_settings",),
+    },
+)
+
+__all__ = [
+    "DEBATE",
+    "FORMATS",
+    "MOST_RETRIES",
+    "POSITIONS",
+    "DebateView",
+    "Debates",
+    "InvalidConfig",
+    "Problem",
+    "complete",
+    "debate_machine",
+    "latest_debates",
+    "load_settings",
+    "phase_of",
+    "problems_with",
+    "reference",
+]

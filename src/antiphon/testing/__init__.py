@@ -1,1 +1,69 @@
-"""What tests of Antiphon, and of charts built on it, can lean on."""
+"""For tests of programs that use Antiphon: a fake model server, recordings, contracts, simulated lives."""
+
+from typing import TYPE_CHECKING
+
+from antiphon.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from antiphon.testing.contracts.providers import ProviderContract
+    from antiphon.testing.contracts.stores import StoreContract
+    from antiphon.testing.fake_llm.scenarios import SCENARIOS
+    from antiphon.testing.fake_llm.server import FakeLLM
+    from antiphon.testing.recorder import Recorder, Replay
+    from antiphon.testing.simulation.clients import Client
+    from antiphon.testing.simulation.faults import Faults
+    from antiphon.testing.simulation.run import Broken, Report, simulate
+    from antiphon.testing.simulation.services import (
+        simulated_calculation,
+        simulated_function,
+        simulated_stream,
+        simulated_task,
+    )
+    from antiphon.testing.simulation.world import World
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "contracts.providers": ("ProviderContract",),
+        "contracts.stores": ("StoreContract",),
+        "fake_llm.scenarios": ("SCENARIOS",),
+        "fake_llm.server": ("FakeLLM",),
+        "recorder": (
+            "Recorder",
+            "Replay",
+        ),
+        "simulation.clients": ("Client",),
+        "simulation.faults": ("Faults",),
+        "simulation.run": (
+            "Broken",
+            "Report",
+            "simulate",
+        ),
+        "simulation.services": (
+            "simulated_calculation",
+            "simulated_function",
+            "simulated_stream",
+            "simulated_task",
+        ),
+        "simulation.world": ("World",),
+    },
+)
+
+__all__ = [
+    "SCENARIOS",
+    "Broken",
+    "Client",
+    "FakeLLM",
+    "Faults",
+    "ProviderContract",
+    "Recorder",
+    "Replay",
+    "Report",
+    "StoreContract",
+    "World",
+    "simulate",
+    "simulated_calculation",
+    "simulated_function",
+    "simulated_stream",
+    "simulated_task",
+]

@@ -1,1 +1,164 @@
 """What chats, runs and debates have in common: threads, their statuses, replies, tools and exports."""
+
+from typing import TYPE_CHECKING
+
+from antiphon.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from antiphon.threads.activity import Activity, activities
+    from antiphon.threads.consent import Consent
+    from antiphon.threads.errors import (
+        Busy,
+        InvalidTransition,
+        NothingSaid,
+        NothingToRetry,
+        NotOpen,
+        OverBudget,
+        Refused,
+        ThreadError,
+        UnknownSetting,
+        UnknownThread,
+    )
+    from antiphon.threads.export.document import Document
+    from antiphon.threads.export.formats import FORMATS, format_of
+    from antiphon.threads.export.html import to_html
+    from antiphon.threads.export.markdown import to_markdown
+    from antiphon.threads.kinds import Record, Summary, ThreadKind, ThreadView
+    from antiphon.threads.library import Library
+    from antiphon.threads.machine.content import text_of
+    from antiphon.threads.machine.permission import permission_machine
+    from antiphon.threads.machine.permission_rules import MODES
+    from antiphon.threads.machine.streaming import streaming_machine
+    from antiphon.threads.machine.thread import (
+        KINDS,
+        RESUME_PREFIXES,
+        STATUSES,
+        ThreadContext,
+        ThreadEvent,
+        ThreadStatus,
+        start_event,
+        thread_machine,
+        with_resume_note,
+    )
+    from antiphon.threads.machine.tools import tools_machine
+    from antiphon.threads.reply import reply_events, stream_reply
+    from antiphon.threads.service import ThreadService
+    from antiphon.threads.status import StatusChange, ThreadStatusMachine
+    from antiphon.threads.toolbox import NoTools, Toolbox, call_tool, tools_to_json
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "activity": (
+            "Activity",
+            "activities",
+        ),
+        "consent": ("Consent",),
+        "errors": (
+            "Busy",
+            "InvalidTransition",
+            "NotOpen",
+            "NothingSaid",
+            "NothingToRetry",
+            "OverBudget",
+            "Refused",
+            "ThreadError",
+            "UnknownSetting",
+            "UnknownThread",
+        ),
+        "export.document": ("Document",),
+        "export.formats": (
+            "FORMATS",
+            "format_of",
+        ),
+        "export.html": ("to_html",),
+        "export.markdown": ("to_markdown",),
+        "kinds": (
+            "Record",
+            "Summary",
+            "ThreadKind",
+            "ThreadView",
+        ),
+        "library": ("Library",),
+        "machine.content": ("text_of",),
+        "machine.permission": ("permission_machine",),
+        "machine.permission_rules": ("MODES",),
+        "machine.streaming": ("streaming_machine",),
+        "machine.thread": (
+            "KINDS",
+            "RESUME_PREFIXES",
+            "STATUSES",
+            "ThreadContext",
+            "ThreadEvent",
+            "ThreadStatus",
+            "start_event",
+            "thread_machine",
+            "with_resume_note",
+        ),
+        "machine.tools": ("tools_machine",),
+        "reply": (
+            "reply_events",
+            "stream_reply",
+        ),
+        "service": ("ThreadService",),
+        "status": (
+            "StatusChange",
+            "ThreadStatusMachine",
+        ),
+        "toolbox": (
+            "NoTools",
+            "Toolbox",
+            "call_tool",
+            "tools_to_json",
+        ),
+    },
+)
+
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "MODES",
+    "RESUME_PREFIXES",
+    "STATUSES",
+    "Activity",
+    "Busy",
+    "Consent",
+    "Document",
+    "InvalidTransition",
+    "Library",
+    "NoTools",
+    "NotOpen",
+    "NothingSaid",
+    "NothingToRetry",
+    "OverBudget",
+    "Record",
+    "Refused",
+    "StatusChange",
+    "Summary",
+    "ThreadContext",
+    "ThreadError",
+    "ThreadEvent",
+    "ThreadKind",
+    "ThreadService",
+    "ThreadStatus",
+    "ThreadStatusMachine",
+    "ThreadView",
+    "Toolbox",
+    "UnknownSetting",
+    "UnknownThread",
+    "activities",
+    "call_tool",
+    "format_of",
+    "permission_machine",
+    "reply_events",
+    "start_event",
+    "stream_reply",
+    "streaming_machine",
+    "text_of",
+    "thread_machine",
+    "to_html",
+    "to_markdown",
+    "tools_machine",
+    "tools_to_json",
+    "with_resume_note",
+]

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from antiphon.threads.errors import ThreadError
 from antiphon.threads.machine.permission import PermissionOutput
 from antiphon.threads.machine.permission_rules import MODES, Call, Mode, Override, lasting_overrides, recent, tripped
-from antiphon.threads.service_errors import ServiceError
 
 TIMEOUT_MS = 300_000
 
@@ -23,7 +23,7 @@ class Consent:
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise ServiceError(f"{self.mode!r} is no permission mode; known: {', '.join(MODES)}")
+            raise ThreadError(f"{self.mode!r} is no permission mode; known: {', '.join(MODES)}")
 
     def request(self, id: str, calls: Sequence[Call], *, at: int, timeout_ms: int = TIMEOUT_MS) -> dict[str, Any]:
         """The input of a permission machine for these calls, at this time."""

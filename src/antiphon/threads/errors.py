@@ -1,21 +1,54 @@
-"""Errors of the app: what a caller asked of a thread that cannot be."""
+"""Errors of threads: what a caller asked for that cannot be done."""
+
+from collections.abc import Iterable
 
 
-class AppError(Exception):
-    """Base of every error the app raises."""
+class ThreadError(Exception):
+    """Base of every error that threads and their drivers raise."""
 
 
-class UnknownThread(AppError):
-    """There is no thread of that id."""
+class UnknownThread(ThreadError):
+    """There is no thread of that id, or it is of another kind."""
 
 
-class Busy(AppError):
-    """A thread is at work, and takes no message meanwhile."""
+class Busy(ThreadError):
+    """A thread is at work and takes no message; wait, stop it, or send with another `on_busy`."""
 
 
-class Refused(AppError):
-    """A thread, or its chat, does not do that now; the message says why."""
+class Refused(ThreadError):
+    """A thread does not do that now; the message says why."""
 
 
 class NothingSaid(Refused):
     """The conversation has not begun."""
+
+
+class InvalidTransition(ThreadError):
+    """A thread was sent an event that its status does not allow."""
+
+    def __init__(self, thread_id: str, status: str, event_type: str, reason: str, valid: Iterable[str]) -> None:
+        self.thread_id = thread_id
+        self.status = status
+        self.event_type = event_type
+        self.reason = reason
+        self.valid_events = tuple(valid)
+        super().__init__(
+            f"thread {thread_id!r} is {status!r} and refuses {event_type!r}: {reason}; "
+            f"valid events: {', '.join(self.valid_events)}"
+        )
+
+
+class OverBudget(ThreadError):
+    """The budget of a conversation is spent."""
+
+
+class UnknownSetting(ThreadError):
+    """A setting was given that no conversation has."""
+
+
+class NothingToRetry(ThreadError):
+    """There is no failed reply to ask for again."""
+
+
+class NotOpen(ThreadError):
+    """A conversation was used before it was opened, or after it was closed."""

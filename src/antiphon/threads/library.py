@@ -1,85 +1,104 @@
-"""The threads of a store, to be listed, read and searched; also beside a process that runs them."""
+"""The threads of a store, listed, read and searched; also beside a process that runs them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
-from antiphon.runtime.records import Summary
-from antiphon.threads.machine.content import text_of
-from antiphon.threads.results import LAST_WORDS, Snapshots, last_words
-from antiphon.threads.views import Talk, ThreadView, chat_of, thread_view
+from antiphon.runtime.errors import UnknownRoot
+from antiphon.runtime.records import Summary as TreeSummary
+from antiphon.threads.errors import UnknownThread
+from antiphon.threads.export.formats import FORMATS
+from antiphon.threads.kinds import Json, Record, Snapshots, ThreadKind, ThreadView, view_of
+from antiphon.threads.results import final_result
 
 PAGE = 1000
+CHAT = "chat"  # what a thread without a kind is
 
 
 class Library:
-    """All threads, the most recently used first."""
+    """All threads of a store, the most recently used first."""
 
-    def __init__(self, source: Snapshots) -> None:
+    def __init__(self, source: Snapshots, kinds: Iterable[ThreadKind]) -> None:
         self.source = source
+        self.kinds: Mapping[str, ThreadKind] = {kind.name: kind for kind in kinds}
 
-    async def latest(self, limit: int = 20, *, archived: bool = False, kind: str | None = None) -> list[ThreadView]:
-        """The latest threads, of all kinds or of one; those that were archived only when asked for."""
-        found: list[ThreadView] = []
-        async for talk in self._talks():
-            if talk.view.archived == archived and kind in (None, talk.view.kind):
-                found.append(talk.view)
-            if len(found) >= limit:
+    async def latest(
+        self, limit: int = 20, *, archived: bool | None = False, kind: str | None = None
+    ) -> list[ThreadView]:
+        """The latest threads, of all kinds or of one: not archived ones, only those, or with None both."""
+        views: list[ThreadView] = []
+        async for record in self._records(kind):
+            if archived in (None, record.view.archived):
+                views.append(record.view)
+            if len(views) >= limit:
                 break
-        return found
+        return views
 
     async def search(self, words: str, limit: int = 20) -> list[tuple[ThreadView, str]]:
-        """The latest threads in which something was said, archived ones too, with the line that says it."""
-        found: list[tuple[ThreadView, str]] = []
-        async for talk in self._talks():
-            line = line_with(talk, words)
+        """The latest threads that contain some words, archived ones too, each with the line that does."""
+        wanted = words.casefold()
+        matches: list[tuple[ThreadView, str]] = []
+        async for record in self._records(None):
+            lines = (record.view.title, *self.kinds[record.view.kind or CHAT].lines(record.content))
+            line = next((line.strip() for line in lines if wanted in line.casefold()), None)
             if line is not None:
-                found.append((talk.view, line))
-            if len(found) >= limit:
+                matches.append((record.view, line))
+            if len(matches) >= limit:
                 break
-        return found
+        return matches
 
-    async def read(self, id: str) -> Talk:
-        """One thread with all that was said."""
-        snapshot = await self.source.snapshot(id)
-        updated = max((message.get("at") or 0 for message in chat_of(snapshot)["messages"].values()), default=0)
-        return await self._talk(id, snapshot, updated)
+    async def read(self, id: str, kind: str | None = None) -> Record:
+        """Read one thread with all that is known of it; `UnknownThread` if it is not of the kind asked for."""
+        noun = kind or "thread"
+        try:
+            snapshot = await self.source.snapshot(id)
+        except UnknownRoot:
+            raise UnknownThread(f"there is no {noun} {id!r}") from None
+        if kind not in (None, snapshot["context"]["kind"]):
+            raise UnknownThread(f"thread {id!r} is a {snapshot['context']['kind']}, not a {noun}")
+        return await self._record(id, snapshot, await self._updated(id))
 
-    async def find(self, start: str) -> str | None:
-        """The one thread whose id begins so; nothing if there is none, or more than one."""
-        found = await self.matching(start)
-        return found[0] if len(found) == 1 else None
+    async def export(self, id: str, format: str = "md") -> str:
+        """A thread as a text: Markdown (`md`), one HTML page (`html`), or JSON (`json`)."""
+        record = await self.read(id)
+        return FORMATS[format](self.kinds[record.view.kind or CHAT], record)
 
-    async def matching(self, start: str) -> list[str]:
-        """The ids that begin so; only the id itself if it is one."""
-        found = [thread.root for thread in await self._threads() if thread.root.startswith(start)]
-        return [start] if start in found else found
+    async def config(self, id: str) -> Json:
+        """The settings that a thread was created with."""
+        config: Json = (await self.source.snapshot(id))["context"]["config"]
+        return config
 
-    async def _talks(self) -> AsyncIterator[Talk]:
-        threads = sorted(await self._threads(), key=lambda thread: thread.updated, reverse=True)
-        for thread in threads:
-            if thread.status == "quarantined":
+    async def find(self, start: str, kind: str | None = None) -> list[str]:
+        """Ids that start so; an exact match wins."""
+        ids = [tree.root for tree in await self._trees() if tree.root.startswith(start)]
+        ids = [start] if start in ids else ids
+        return ids if kind is None else [id for id in ids if (await self.read(id)).view.kind == kind]
+
+    async def _records(self, kind: str | None) -> AsyncIterator[Record]:
+        for tree in sorted(await self._trees(), key=lambda tree: tree.updated, reverse=True):
+            if tree.status == "quarantined":
                 continue
-            snapshot = await self.source.snapshot(thread.root)
-            yield await self._talk(thread.root, snapshot, thread.updated)
+            snapshot = await self.source.snapshot(tree.root)
+            if kind in (None, snapshot["context"]["kind"]):
+                yield await self._record(tree.root, snapshot, tree.updated)
 
-    async def _talk(self, id: str, snapshot: Any, updated: int) -> Talk:
-        kind = snapshot["context"]["kind"]
-        ended = kind in LAST_WORDS and kind not in snapshot["children"]
-        told = await last_words(self.source.store, id, kind) if ended else None
-        return Talk(thread_view(id, snapshot, updated, told), chat_of(snapshot))
+    async def _record(self, id: str, snapshot: Any, updated: int) -> Record:
+        name = snapshot["context"]["kind"] or CHAT
+        kind = self.kinds[name]
+        result: Json | None = None
+        if kind.result_event is not None and name not in snapshot["children"]:
+            result = await final_result(self.source.store, id, name, kind.result_event)
+        view = view_of(id, snapshot, kind.summarize(snapshot, result), updated)
+        return Record(view, kind.content(id, snapshot, result))
 
-    async def _threads(self) -> list[Summary]:
-        found: list[Summary] = []
+    async def _updated(self, id: str) -> int:
+        saved = await self.source.store.load(id)
+        last = await self.source.store.entries(id, saved.seq - 1, 1) if saved is not None else ()
+        return last[-1].at if last else 0
+
+    async def _trees(self) -> list[TreeSummary]:
+        trees: list[TreeSummary] = []
         after = ""
         while page := await self.source.store.roots(after, PAGE):
-            found += [summary for summary in page if summary.machine == "thread"]
+            trees += [summary for summary in page if summary.machine == "thread"]
             after = page[-1].root
-        return found
-
-
-def line_with(talk: Talk, words: str) -> str | None:
-    """The first line in which a thread says something, whatever the case."""
-    wanted = words.casefold()
-    lines = [talk.view.title]
-    lines += [line for message in talk.chat["messages"].values() for line in text_of(message["parts"]).splitlines()]
-    return next((line.strip() for line in lines if wanted in line.casefold()), None)
+        return trees

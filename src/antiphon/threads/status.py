@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.transition import get_next_transitions, initial_transition, transition
+from antiphon.threads.errors import InvalidTransition, ThreadError
 from antiphon.threads.machine.thread import (
     STATUSES,
     ResumeReason,
@@ -23,7 +24,6 @@ from antiphon.threads.machine.thread import (
     is_of_this_run,
     thread_machine,
 )
-from antiphon.threads.service_errors import InvalidTransition, ServiceError
 
 LIMIT = 64
 LOG_LIMIT = 1000
@@ -145,7 +145,7 @@ class ThreadStatusMachine:
 
     def _known(self, thread_id: str, current: ThreadStatus | None, cost: float) -> tuple[ThreadSnapshot, list[str]]:
         if current is not None and current not in STATUSES:
-            raise ServiceError(f"{current!r} is no status of a thread; known: {', '.join(STATUSES)}")
+            raise ThreadError(f"{current!r} is no status of a thread; known: {', '.join(STATUSES)}")
         found = self._find(thread_id)
         if found is None:
             return _first(thread_id, current, cost), []
@@ -238,5 +238,5 @@ def _to_json(snapshot: ThreadSnapshot) -> dict[str, Any]:
 def _from_json(stored: Mapping[str, Any]) -> ThreadSnapshot:
     version = stored.get("version")
     if version != thread_machine.version:
-        raise ServiceError(f"a stored thread has version {version!r}, the machine {thread_machine.version!r}")
+        raise ThreadError(f"a stored thread has version {version!r}, the machine {thread_machine.version!r}")
     return thread_machine.resolve_state(stored["value"], context=first_context(stored["context"]))

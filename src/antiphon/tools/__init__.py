@@ -1,1 +1,85 @@
-"""What a model may ask for, and what happens when it does."""
+"""Tools of a workspace and of MCP servers, and how risky a call of one is."""
+
+from typing import TYPE_CHECKING
+
+from antiphon.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from antiphon.tools.errors import ConfigError, NotInstalled, Refused, ToolsError
+    from antiphon.tools.fetch import FetchSettings
+    from antiphon.tools.files import FileLimits
+    from antiphon.tools.finding import FindLimits
+    from antiphon.tools.interaction_tools import ASK_USER, UPDATE_PLAN
+    from antiphon.tools.mcp.config import AddressServer, CommandServer, load_servers, servers_of
+    from antiphon.tools.mcp.toolbox import McpTools
+    from antiphon.tools.risk import risk_of_call, risk_of_command
+    from antiphon.tools.shell import ShellSettings
+    from antiphon.tools.shell_syntax import CommandFilter
+    from antiphon.tools.toolbox import workspace_tools
+    from antiphon.tools.toolboxes import Allowance, Bundle, Restricted
+    from antiphon.tools.workspace import Workspace
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "errors": (
+            "ConfigError",
+            "NotInstalled",
+            "Refused",
+            "ToolsError",
+        ),
+        "fetch": ("FetchSettings",),
+        "files": ("FileLimits",),
+        "finding": ("FindLimits",),
+        "interaction_tools": (
+            "ASK_USER",
+            "UPDATE_PLAN",
+        ),
+        "mcp.config": (
+            "AddressServer",
+            "CommandServer",
+            "load_servers",
+            "servers_of",
+        ),
+        "mcp.toolbox": ("McpTools",),
+        "risk": (
+            "risk_of_call",
+            "risk_of_command",
+        ),
+        "shell": ("ShellSettings",),
+        "shell_syntax": ("CommandFilter",),
+        "toolbox": ("workspace_tools",),
+        "toolboxes": (
+            "Allowance",
+            "Bundle",
+            "Restricted",
+        ),
+        "workspace": ("Workspace",),
+    },
+)
+
+__all__ = [
+    "ASK_USER",
+    "UPDATE_PLAN",
+    "AddressServer",
+    "Allowance",
+    "Bundle",
+    "CommandFilter",
+    "CommandServer",
+    "ConfigError",
+    "FetchSettings",
+    "FileLimits",
+    "FindLimits",
+    "McpTools",
+    "NotInstalled",
+    "Refused",
+    "Restricted",
+    "ShellSettings",
+    "ToolsError",
+    "Workspace",
+    "load_servers",
+    "risk_of_call",
+    "risk_of_command",
+    "servers_of",
+    "workspace_tools",
+]

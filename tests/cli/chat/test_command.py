@@ -41,7 +41,7 @@ def test_a_prompt_is_answered_on_the_standard_output(tmp_path, capsys):
 
     out, err = capsys.readouterr()
     assert (code, out) == (0, "Good evening.\n")
-    assert err.startswith("3 in, 4 out · free · ")
+    assert err.startswith("3 in, 4 out · $0.00 · ")
 
 
 def test_what_is_piped_in_is_asked_after_the_prompt(tmp_path, capsys, monkeypatch):
@@ -116,7 +116,6 @@ def test_where_nobody_can_be_asked_a_tool_is_denied_and_the_model_is_told(tmp_pa
     [
         (["-m", "nonsense", "Hello"], "'nonsense' names no model"),
         ([], "nothing was asked"),
-        (["-c", "Hello"], "there is no conversation to go on with"),
         (["--mcp", "/no/such/file", "Hello"], "/no/such/file: cannot be read"),
     ],
 )
@@ -127,11 +126,18 @@ def test_misuse_exits_with_two_and_says_what_is_wrong(arguments, problem, capsys
     assert f"antiphon chat: {problem}" in capsys.readouterr().err
 
 
-def test_a_thread_that_is_not_there_is_a_failure(capsys):
-    code = main(["chat", "--thread", "abc", "Hello"])
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["-c"], "there is no chat yet; antiphon chat begins one"),
+        (["--thread", "last"], "there is no chat yet; antiphon chat begins one"),
+        (["--thread", "abc"], "there is no chat 'abc'; antiphon threads list shows all"),
+    ],
+)
+def test_a_thread_that_is_not_there_is_a_failure(arguments, problem, capsys):
+    code = main(["chat", *arguments, "Hello"])
 
-    assert code == 1
-    assert "there is no thread 'abc'" in capsys.readouterr().err
+    assert (code, capsys.readouterr().err) == (1, f"antiphon chat: {problem}\n")
 
 
 def test_json_without_a_question_is_misuse(monkeypatch, capsys):

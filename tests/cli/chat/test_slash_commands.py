@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from antiphon.cli.background_app import Serving, conversation
-from antiphon.cli.chat.slash_commands import COMMANDS, command
+from antiphon.cli.chat.session import open_chat
+from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import Choice
-from antiphon.cli.loop import Background
+from antiphon.cli.loop import Background, OpenOnLoop
 from antiphon.cli.render.plain import PlainView
 from tests.fixtures.chats import script
 
@@ -45,9 +45,9 @@ def typed(tmp_path):
         options = argparse.Namespace(
             store=tmp_path / "store.db", system=None, mode="ask", mcp=None, last=False, thread=None, model=None
         )
-        opened = conversation(options, Choice(model), PlainView(shown))
-        with Background() as background, Serving(background, opened) as talk:
-            Terminal(background, talk, Person(lines)).run(command)
+        opened = open_chat(options, Choice(model), PlainView(shown))
+        with Background() as background, OpenOnLoop(background, opened) as client:
+            Terminal(background, client, Person(lines)).run(run_slash_command)
         return shown.getvalue()
 
     return run
@@ -137,7 +137,7 @@ def test_a_merge_that_is_not_wanted_changes_nothing(typed, ending):
 
 
 def test_what_was_used_is_told(typed):
-    assert re.search(r"1 replies · \d+ in, \d+ out · free · ", typed("Hello", "/cost"))
+    assert re.search(r"1 replies · \d+ in, \d+ out · \$0.00 · ", typed("Hello", "/cost"))
 
 
 @pytest.mark.parametrize("suffix", ["md", "html", "json"])

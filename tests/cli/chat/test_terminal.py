@@ -6,6 +6,7 @@ from tests.fixtures.chats import script
 from tests.fixtures.screen import Screen
 
 LEAVE, CUT = b"\x04", b"\x03"
+ASKED = "e: show it all > "
 PROMPT = "\n> "
 
 
@@ -25,7 +26,7 @@ def test_a_reply_streams_in_as_markdown_with_what_it_cost(tmp_path):
     with Screen("chat", "-m", script(tmp_path, steps)) as screen:
         assert "answers (a script" in screen.until(PROMPT)
         screen.type("Hello")
-        shown = screen.until("5 in, 7 out · free")
+        shown = screen.until("5 in, 7 out · $0.00")
         screen.until(PROMPT)
         screen.press(LEAVE)
         _, code = screen.end()
@@ -66,11 +67,13 @@ def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
     with Screen("chat", "-m", model) as screen:
         screen.until(PROMPT)
         screen.type("File this")
-        asked = screen.until("deny and say why > ")
+        asked = screen.until(ASKED)
         screen.type("x")  # no answer
-        screen.until("deny and say why > ")
+        screen.until(ASKED)
         screen.type("e")
-        screen.until("why not? > ")
+        again = screen.until(ASKED)
+        screen.type("d")
+        screen.until("why not? (the model is told) > ")
         screen.type("not today")
         screen.until("denied: not today")
         screen.until("As you say.")
@@ -79,8 +82,8 @@ def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
         _, code = screen.end()
 
     assert code == 0
-    assert "file (destructive) {" in asked
-    assert "\\u001b[2Jb" in asked
+    assert "the model wants file (destructive)\n  name: a‹U+001B›[2Jb" in asked
+    assert "why it is asked: " in again
     assert "\x1b[2J" not in screen.raw
 
 
@@ -93,15 +96,17 @@ def test_what_was_typed_before_a_call_was_shown_allows_nothing(tmp_path):
         screen.type("Go")
         screen.until("Soon")
         screen.type("a")
-        asked = screen.until("deny and say why > ")
+        asked = screen.until(ASKED)
         screen.type("d")
+        screen.until("why not? (the model is told) > ")
+        screen.type("")
         screen.until("denied")
         screen.until("Then not.")
         screen.until(PROMPT)
         screen.press(LEAVE)
         screen.end()
 
-    assert '"path": "a‹U+202E›b"' in asked
+    assert "  path: a‹U+202E›b" in asked
 
 
 def test_a_conversation_is_forked_rewound_and_merged(tmp_path):

@@ -84,7 +84,7 @@ def test_as_json_everything_is_a_line_and_the_last_has_the_result(debate):
 
     *happened, end = lines(out)
     assert (code, err) == (0, "")
-    assert {key for one in happened for key in one} == {"seq", "at", "kind", "facts"}
+    assert {key for one in happened for key in one} == {"seq", "at", "kind", "facts", "speaker"}
     assert {"text", "turn_started", "turn_ended", "round_recorded", "cost", "judging", "verdict"} <= {
         one["kind"] for one in happened
     }
@@ -177,7 +177,7 @@ def test_every_wrong_setting_is_named_and_nothing_is_made(debate, store):
         ([TOPIC, "-m", "scripted:nothing"], 2, "cannot read the script 'nothing'"),
         ([TOPIC, "-m", "anthropic:claude-sonnet-5-5"], 1, "no key for 'anthropic': set ANTHROPIC_API_KEY"),
         ([TOPIC, "--limit", "1", "-m", "openai+http://127.0.0.1:9/v1:x"], 2, "no price is known for"),
-        (["--resume", "last", "--rounds", "3"], 2, "--rounds cannot be changed any more"),
+        (["--resume", "last", "--rounds", "3"], 2, "only --limit can change; remove --rounds"),
         (["--resume", "last"], 2, "there is no such file"),
         (["--resume", "last", "--limit", "much"], 2, "'much' is no amount in USD"),
     ],
@@ -263,7 +263,7 @@ def begun(*words):
 def until(process, kind, **facts):
     for line in process.stdout:
         one = json.loads(line)
-        if one["kind"] == kind and facts.items() <= one["facts"].items():
+        if one["kind"] == kind and facts.items() <= {**one["facts"], "speaker": one.get("speaker")}.items():
             return one
     raise AssertionError(process.stderr.read())
 
@@ -293,7 +293,7 @@ def test_a_killed_debate_goes_on_where_it_was_and_ends_as_any_other(tmp_path, ki
 def test_control_c_lets_the_judge_decide_and_ends_with_130(tmp_path):
     """S4-74."""
     process = begun(TOPIC, "--rounds", 3, "-m", debaters(tmp_path, 10))
-    until(process, "text", participantId="for")
+    until(process, "text", speaker="for")
     until(process, "round_started")
     process.send_signal(signal.SIGINT)
     end = finished(process)

@@ -54,8 +54,8 @@ def test_a_line_that_is_no_event_is_complained_about(door):
     played = antiphon("play", "--chart", door, typed='{"kind": 1}\nOPEN {"half":\nOPEN {"key": 7}\n')
 
     assert played.stderr.splitlines() == [
-        'antiphon: an event has a string under "type", unlike {"kind": 1}',
-        'antiphon: not JSON: {"half":',
+        'antiphon play: an event has a string under "type", unlike {"kind": 1}',
+        'antiphon play: not JSON: {"half":',
     ]
     assert "opening" in played.stdout
 
@@ -89,7 +89,7 @@ def test_a_chart_that_is_wrong_is_refused_with_its_place(tmp_path):
     refused = antiphon("play", "--chart", path)
 
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith("antiphon: bad: states.a.on.GO.target: ")
+    assert refused.stderr.startswith("antiphon play: bad: states.a.on.GO.target: ")
     assert "known: a" in refused.stderr
 
 
@@ -131,7 +131,7 @@ def test_denying_a_guard_that_is_not_there_is_refused(door):
 
     assert (refused.returncode, refused.stderr) == (
         2,
-        "antiphon: door: --deny: no guard named 'hasKee'; known: hasKey\n",
+        "antiphon play: door: --deny: no guard named 'hasKee'; known: hasKey\n",
     )
 
 

@@ -6,13 +6,14 @@ import re
 import pytest
 from rich.console import Console
 
-from antiphon.chat.activity import Happening
 from antiphon.chat.service import Attempt
-from antiphon.cli.chat.printer import Narration
-from antiphon.cli.chat.reply_stats import Account, arguments_of, dollars
+from antiphon.cli.chat.printer import ReplyPrinter
+from antiphon.cli.chat.reply_stats import ReplyStats
+from antiphon.cli.render.calls import format_arguments
 from antiphon.cli.render.plain import NoView, PlainView, View, is_smart
 from antiphon.cli.render.rich import RichView
 from antiphon.cli.render.text_width import harmless_lines
+from antiphon.threads.activity import Activity
 
 
 class Clock:
@@ -61,7 +62,7 @@ def lasting(written):
 
 
 def happening(kind, at=0, **facts):
-    return Happening(1, at, kind, facts)
+    return Activity(1, at, kind, facts)
 
 
 def test_finished_blocks_stay_and_are_written_once():
@@ -181,15 +182,15 @@ def test_a_terminal_is_drawn_on_if_it_can_be(term, smart):
 
 def told(*happened, attempt=None):
     out = io.StringIO()
-    narration = Narration(PlainView(out))
+    narration = ReplyPrinter(PlainView(out))
     for one in happened:
         narration.take(one, attempt)
-    return out.getvalue(), narration.account
+    return out.getvalue(), narration.stats
 
 
 def test_a_tool_is_told_with_its_arguments_its_time_and_how_it_ended():
     text, _ = told(
-        happening("tool_call", id="c1", name="file", input={"name": "letter", "copies": 2}),
+        happening("tool_called", id="c1", name="file", input={"name": "letter", "copies": 2}),
         happening("replied", 1000, usage={}, costUsd=0.0),
         happening("tool_ended", 3500, call=0, failed=False, result={"callId": "c1", "parts": [{"text": "filed"}]}),
         happening("tool_ended", 4000, call=0, failed=True, result={"message": "lost"}),
@@ -207,8 +208,8 @@ def test_a_tool_is_told_with_its_arguments_its_time_and_how_it_ended():
 def test_a_retry_is_told_with_when_and_why_and_a_failure_with_what_to_do():
     text, account = told(
         happening("retrying", message="overloaded", code="1002"),
-        happening("failed", error={"message": "overloaded", "code": "1002", "recoverable": True}),
-        happening("failed", error={"message": "no key", "code": "2001", "recoverable": False}),
+        happening("reply_failed", error={"message": "overloaded", "code": "1002", "recoverable": True}),
+        happening("reply_failed", error={"message": "no key", "code": "2001", "recoverable": False}),
         attempt=Attempt(2, 4, 1800),
     )
 
@@ -233,7 +234,7 @@ def test_a_thought_is_timed_by_the_journal():
 
 
 def test_the_line_at_the_end_has_tokens_cost_and_times():
-    account = Account()
+    account = ReplyStats()
     for one in (
         happening("status", 1000, status="running"),
         happening("text", 1400, text="Hi"),
@@ -246,14 +247,10 @@ def test_the_line_at_the_end_has_tokens_cost_and_times():
 
 
 def test_a_reply_that_was_cut_costs_what_it_had_used_and_an_unknown_price_is_said():
-    account = Account()
+    account = ReplyStats()
     account.take(happening("usage", usage={"input": 10, "output": 2}, costUsd=None))
     account.take(happening("status", status="stopped"))
 
     assert (account.tokens_in, account.tokens_out, account.cost) == (10, 2, "price unknown")
-
-
-def test_amounts_and_arguments_are_short():
-    assert [dollars(amount) for amount in (0, 0.00456, 12.5)] == ["free", "$0.0046", "$12.50"]
-    assert arguments_of({"text": "x" * 100}).endswith("…")
-    assert (arguments_of(None), arguments_of("raw")) == ("", "raw")
+    assert format_arguments({"text": "x" * 100}).endswith("…")
+    assert (format_arguments(None), format_arguments("raw")) == ("", "raw")

@@ -74,7 +74,7 @@ def test_a_task_is_done_in_a_folder_and_its_result_goes_to_the_standard_output(m
     assert "· Write add.py\n" in err or "▸ Write add.py" in err
     assert '→ write_file(path="add.py", content=' in err
     assert "← write_file ok in 0.0 s: Made add.py (32 bytes)." in err
-    assert "iteration 2 of 50 · failures 0 · free · 0 s" in err
+    assert "iteration 2 of 50 · failures 0 · $0.00 · 0 s" in err
 
 
 def test_the_script_that_comes_with_the_package_needs_neither_a_key_nor_a_model(folder):
@@ -154,7 +154,7 @@ def test_as_json_everything_that_happens_is_a_line_and_the_last_is_the_result(mo
     out, err = capsys.readouterr()
     happened, end = ended(out)
     assert (code, err) == (0, "")
-    assert {key for one in happened for key in one} == {"seq", "at", "kind", "facts", "agent"}
+    assert {key for one in happened for key in one} == {"seq", "at", "kind", "facts", "speaker"}
     kinds = [one["kind"] for one in happened]
     assert [kind for kind in kinds if kind.startswith("tool")] == ["tool_called", "tool_ended", "tool_answered"]
     assert (kinds[0], kinds[-1]) == ("task_started", "status")
@@ -185,7 +185,7 @@ def test_where_nobody_can_be_asked_a_change_is_denied_and_the_agent_told_why(tmp
     assert (code, out) == (0, "Denied, then.\n")
     assert not (folder / "add.py").exists()
     assert "nobody can be asked here" in err
-    assert "write_file denied: nobody is here to be asked; --mode auto-edit lets agents change files" in err
+    assert "write_file denied: nobody is here to be asked; --mode auto-edit lets tools change files" in err
 
 
 def test_a_question_that_nobody_can_answer_goes_back_to_the_agent(tmp_path, folder, capsys):
@@ -435,7 +435,7 @@ def test_runs_are_listed_shown_and_exported(model, folder, tmp_path, capsys):
     record = json.loads(capsys.readouterr().out)
 
     assert row.startswith(listed["id"])
-    assert "Write add.py (completed, 2 turns, free; scripted:" in row
+    assert "Write add.py (completed, 2 turns, $0.00; scripted:" in row
     assert (listed["kind"], listed["status"], shown) == ("run", "completed", 0)
     assert "Written as add.py." in text
     assert "| 1 | Write add.py |" in text
@@ -498,7 +498,7 @@ def test_a_run_goes_on_as_it_was_or_not_at_all(model, capsys):
     code = run("--resume", "last", "-m", model, "--mode", "auto", "Another task")
 
     assert code == 2
-    assert "--resume goes on with everything as it was: leave out --model, --mode, TASK" in capsys.readouterr().err
+    assert "--resume keeps the original settings; remove --model, --mode, TASK" in capsys.readouterr().err
 
 
 def test_a_run_whose_folder_is_gone_is_not_resumed(tmp_path, folder, capsys):

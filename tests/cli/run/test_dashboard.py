@@ -4,9 +4,9 @@ import pytest
 
 from antiphon.agents.machine.context import first_context
 from antiphon.agents.machine.plan import plan_of, with_step
-from antiphon.agents.service import RunHappening
 from antiphon.cli.render.text_width import width
-from antiphon.cli.run.dashboard import Board
+from antiphon.cli.run.dashboard import Dashboard
+from antiphon.threads.activity import Activity
 
 
 def planned(count, done=0):
@@ -17,7 +17,7 @@ def planned(count, done=0):
 
 
 def told(kind, at=0, agent=None, **facts):
-    return RunHappening(1, at, kind, facts, agent)
+    return Activity(1, at, kind, facts, agent)
 
 
 def started(*names, plan=None, **facts):
@@ -26,7 +26,7 @@ def started(*names, plan=None, **facts):
 
 
 def test_of_a_long_plan_the_steps_around_the_current_one_are_shown():
-    board = Board(plan=planned(30, done=10))
+    board = Dashboard(plan=planned(30, done=10))
 
     lines = [line.split()[:3] for line, _ in board.steps(60)]
     assert lines[0] == ["…", "6", "before"]
@@ -37,10 +37,10 @@ def test_of_a_long_plan_the_steps_around_the_current_one_are_shown():
 
 @pytest.mark.parametrize("cells", [12, 20, 40, 100])
 def test_no_line_is_wider_than_it_may_be(cells):
-    board = Board(plan=plan_of({"steps": ["漢字" * 40, {"description": "a\x1b[2Jb" * 30, "agent": "developer"}]}))
+    board = Dashboard(plan=plan_of({"steps": ["漢字" * 40, {"description": "a\x1b[2Jb" * 30, "agent": "developer"}]}))
     board.take(started("red-with-a-long-name", "blue"))
     board.take(told("text", agent="agent-0", text="漢字 " * 80))
-    board.take(told("tool_called", agent="agent-1", toolCall={"id": "1", "name": "shell"}))
+    board.take(told("tool_called", agent="agent-1", id="1", name="shell"))
 
     lines = [line for line, _ in board.lines(cells, 3)]
     assert [line for line in lines if width(line) > cells] == []
@@ -48,22 +48,22 @@ def test_no_line_is_wider_than_it_may_be(cells):
 
 
 def test_what_was_spent_is_counted_while_an_agent_speaks_and_corrected_by_the_run():
-    board = Board()
+    board = Dashboard()
     board.pick_up(first_context({"maxCostUsd": 2, "maxIterations": 4}))
     board.take(started("developer"))
     board.take(told("agent_message", agent="agent-0", costUsd=0.25, message={"content": ""}))
     counted = board.meters(1)
     board.take(told("agent_completed", agent="agent-0", failures=1, costUsd=0.5))
 
-    assert counted == "iteration 1 of 4 · failures 0 of 3 · $0.2500 of $2.00 · 1 s"
-    assert board.meters(1) == "iteration 1 of 4 · failures 1 of 3 · $0.5000 of $2.00 · 1 s"
+    assert counted == "iteration 1 of 4 · failures 0 of 3 · $0.25 of $2.00 · 1 s"
+    assert board.meters(1) == "iteration 1 of 4 · failures 1 of 3 · $0.50 of $2.00 · 1 s"
 
 
 def test_it_says_who_is_at_work_and_what_they_call():
-    board = Board()
+    board = Dashboard()
     deciding = board.lines(60, 0)[-2][0]
     board.take(started("developer", "tester"))
-    board.take(told("tool_called", agent="agent-1", toolCall={"id": "1", "name": "shell"}))
+    board.take(told("tool_called", agent="agent-1", id="1", name="shell"))
     working = [line for line, _ in board.lines(60, 0)[1:-1]]
     board.take(told("tool_answered", agent="agent-1", toolResult={"id": "1"}))
 

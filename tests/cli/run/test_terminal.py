@@ -84,7 +84,7 @@ def test_the_plan_the_agent_and_the_meters_are_drawn_below_what_is_said(tmp_path
         screen.until("1. planner: There is no plan yet.")
         screen.until("2. developer")
         screen.until("── plan · 0 of 2 done ──")
-        drawn = screen.until("iteration 2 of 7 · failures 0 of 3 · free")
+        drawn = screen.until("iteration 2 of 7 · failures 0 of 3 · $0.00")
         shown, code = screen.end()
 
     assert code == 0
@@ -106,7 +106,7 @@ def test_a_change_is_allowed_once_and_asked_for_again(tmp_path, folder):
         _, code = screen.end()
 
     assert code == 0
-    assert 'developer wants write_file (write): path="a.py", content=' in asked
+    assert "developer wants write_file (write)\n  path: a.py\n  content:\n  │ " in asked
     assert sorted(file.name for file in folder.iterdir()) == ["a.py", "b.py"]
 
 
@@ -128,7 +128,7 @@ def test_a_change_is_denied_and_the_agent_is_told_why(tmp_path, folder):
         screen.type("x")  # no answer
         screen.until(ASKED)
         screen.type("d")
-        screen.until("why not? (the agent is told) > ")
+        screen.until("why not? (the model is told) > ")
         screen.type("not today")
         screen.until("denied: not today")
         screen.until("← write_file was not called")

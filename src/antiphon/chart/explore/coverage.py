@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from antiphon.chart.explore.graph import Edge, Graph, Options, Vertex, explore
 from antiphon.chart.explore.labels import guard_label, transition_label, written_transitions
-from antiphon.chart.explore.paths import Path, path_along
+from antiphon.chart.explore.paths import StatePath, path_along
 from antiphon.chart.explore.reachability import connected_states
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
@@ -17,7 +17,7 @@ from antiphon.chart.values import matches_descriptor
 class TransitionPaths:
     """Paths that take every transition that can be taken, and why the others cannot."""
 
-    paths: tuple[Path, ...]
+    paths: tuple[StatePath, ...]
     unreached: dict[Transition, str]
 
     @property

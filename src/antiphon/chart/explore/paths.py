@@ -21,7 +21,7 @@ class PathStep(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class StatePath:
     """The steps from a machine's start to a state."""
 
     state: Snapshot[Any]
@@ -46,7 +46,7 @@ class Path:
 
 def get_shortest_paths(
     machine: Machine[Any, Any], *, to_state: ToState | None = None, **options: Unpack[Options]
-) -> list[Path]:
+) -> list[StatePath]:
     """A path with the fewest steps to each state, or to each that `to_state` asks for; nearest first."""
     if to_state is not None:
         options.setdefault("stop_when", to_state)
@@ -60,7 +60,7 @@ def get_shortest_paths(
 
 def get_simple_paths(
     machine: Machine[Any, Any], *, to_state: ToState | None = None, **options: Unpack[Options]
-) -> list[Path]:
+) -> list[StatePath]:
     """Every path that is in no situation twice, to each state or to each that `to_state` asks for.
 
     There can be very many of them; `limit` bounds their number too.
@@ -79,7 +79,7 @@ def get_simple_paths(
 
 def get_paths_from_events(
     machine: Machine[Any, Any], events: Iterable[Any], *, to_state: ToState | None = None, input: Any = None
-) -> list[Path]:
+) -> list[StatePath]:
     """The path that a list of events takes; none if it does not end where `to_state` asks.
 
     The event of the next timer lets time pass until it is due.
@@ -95,7 +95,7 @@ def get_paths_from_events(
         steps.append(PathStep(event, situation.snapshot))
     if to_state is not None and not to_state(situation.snapshot):
         return []
-    return [Path(situation.snapshot, tuple(steps), len(steps), start)]
+    return [StatePath(situation.snapshot, tuple(steps), len(steps), start)]
 
 
 def way_to(vertex: Vertex) -> list[Edge]:
@@ -107,11 +107,11 @@ def way_to(vertex: Vertex) -> list[Edge]:
     return edges[::-1]
 
 
-def path_along(graph: Graph, way: Iterable[Edge]) -> Path:
+def path_along(graph: Graph, way: Iterable[Edge]) -> StatePath:
     """The path that follows edges from the start."""
     steps = tuple(PathStep(edge.event, graph.vertices[edge.target].snapshot) for edge in way)
     start = graph.start.snapshot
-    return Path(steps[-1].snapshot if steps else start, steps, len(steps), start)
+    return StatePath(steps[-1].snapshot if steps else start, steps, len(steps), start)
 
 
 def _simple_ways(graph: Graph) -> Iterator[list[Edge]]:

@@ -8,12 +8,12 @@ from antiphon.chat.machine.context import FlowContext, StoredMessage
 from antiphon.chat.machine.tree import hash_at, head_of, path, turns_of
 from antiphon.chat.machine.windows import LINE_LENGTH, line_of, utilisation
 from antiphon.threads.machine.content import text_of
+from antiphon.threads.machine.thread import UNTITLED
 
 TITLE_WORDS = 8
 SUMMARY_TURNS = 20
 INACTIVE_MS = 5 * 60 * 1000
 OVERFLOW = 0.95
-UNTITLED = "Untitled conversation"
 CODE = re.compile(r"^```([^\n`]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DECISION = re.compile(
     r"^\W*(?:decision|decided|we decided|we will|we'll|let's|agreed|i will|i'll)\b.*$", re.IGNORECASE | re.MULTILINE

@@ -5,7 +5,7 @@ from typing import Any
 
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.render.text_width import clip, harmless
-from antiphon.threads.machine.content import text_of
+from antiphon.threads import text_of
 
 PICKS = {"o": "ours", "t": "theirs", "b": "both", "n": "neither"}
 MOST = 200
@@ -14,14 +14,14 @@ Json = Mapping[str, Any]
 
 def merge(terminal: Terminal, source: str, strategy: str) -> Json | None:
     """Bring a branch into the current one; nothing if the person would rather not."""
-    chat = terminal.wait(terminal.dialogue.perform("merge", source=source, strategy=strategy))
+    chat = terminal.wait(terminal.client.perform("merge", source=source, strategy=strategy))
     try:
         is_wanted = _decided(terminal, chat, source)
     except (EOFError, KeyboardInterrupt):
         is_wanted = False
     if is_wanted:
-        return terminal.wait(terminal.dialogue.perform("confirm_merge"))
-    terminal.wait(terminal.dialogue.perform("cancel_merge"))
+        return terminal.wait(terminal.client.perform("confirm_merge"))
+    terminal.wait(terminal.client.perform("cancel_merge"))
     terminal.view.line("nothing was merged")
     return None
 
@@ -33,13 +33,13 @@ def _decided(terminal: Terminal, chat: Json, source: str) -> bool:
         pick = _asked(terminal, "o: ours, t: theirs, b: both, n: neither, c: cancel > ", PICKS)
         if pick is None:
             return False
-        terminal.wait(terminal.dialogue.perform("resolve_conflict", conflict=conflict["id"], pick=PICKS[pick]))
+        terminal.wait(terminal.client.perform("resolve_conflict", conflict=conflict["id"], pick=PICKS[pick]))
     return _asked(terminal, f"merge {source} into {chat['branch']}? y: yes, c: cancel > ", {"y": ""}) is not None
 
 
 def _asked(terminal: Terminal, question: str, known: Mapping[str, str]) -> str | None:
     while True:
-        key = terminal.typist.ask(question).strip().lower()
+        key = terminal.lines.ask(question).strip().lower()
         if key in known:
             return key
         if key in ("c", "cancel", "no"):

@@ -1,20 +1,18 @@
-"""What a reply came to, as it is told: times, tokens, costs, and the tools it called."""
+"""Statistics of a reply as it arrives: times, tokens, costs, and the tools it called."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from antiphon.chat.activity import Happening
-from antiphon.cli.render.text_width import clip, harmless
+from antiphon.money import format_usd
+from antiphon.threads.activity import Activity
 
-SHOWN = ("text", "thinking", "tool_call")
-MOST_ARGUMENTS = 60
+SHOWN = ("text", "thinking", "tool_called")
 
 
 @dataclass(slots=True)
-class Account:
-    """Counts along with what happens, from a question to the end of the answer."""
+class ReplyStats:
+    """Counts from a question to the end of the answer."""
 
     ended: str | None = None  # the status that the thread was left in
     began: int | None = None
@@ -32,33 +30,34 @@ class Account:
     called: int = 0
     _unsettled: Mapping[str, Any] | None = None
 
-    def take(self, happening: Happening) -> None:
+    def take(self, activity: Activity) -> None:
         """Take note of what happened."""
-        facts = happening.facts
-        self.began = happening.at if self.began is None else self.began
-        self.last = happening.at
-        if self.first is None and happening.kind in SHOWN:
-            self.first = happening.at
-        match happening.kind:
+        facts = activity.facts
+        self.began = activity.at if self.began is None else self.began
+        self.last = activity.at
+        if self.first is None and activity.kind in SHOWN:
+            self.first = activity.at
+        match activity.kind:
             case "text":
                 self.text.append(facts["text"])
-            case "tool_call":
+            case "tool_called":
                 self.calls[facts["id"]] = facts
             case "usage":
                 self._unsettled = facts
             case "replied":
                 self._unsettled = None
                 self.replies += 1
-                self.called = happening.at
+                self.called = activity.at
                 self._spend(facts)
-            case "permission":
+            case "permission_asked":
                 self.request = facts
-            case "failed":
+            case "reply_failed":
                 self.error = facts["error"]
             case "status":
                 self._end(facts["status"])
-            case "did" if facts["event"] == "permission_answered":
-                self.request, self.called = None, happening.at
+            case "permission_answered":
+                self.request = None
+                self.called = activity.at
 
     def _end(self, status: str) -> None:
         self.ended = None if status == "running" else status
@@ -95,20 +94,4 @@ class Account:
     @property
     def cost(self) -> str:
         """What it cost, as far as prices are known."""
-        return dollars(self.cost_usd) if self.is_priced else "price unknown"
-
-
-def dollars(amount: float) -> str:
-    """An amount as people read it."""
-    if amount == 0:
-        return "free"
-    return f"${amount:.4f}" if amount < 1 else f"${amount:.2f}"
-
-
-def arguments_of(given: Any) -> str:
-    """A tool's arguments in a few words."""
-    if isinstance(given, Mapping):
-        text = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in given.items())
-    else:
-        text = "" if given is None else str(given)
-    return clip(harmless(text), MOST_ARGUMENTS)
+        return format_usd(self.cost_usd) if self.is_priced else "price unknown"

@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 
 from antiphon.cli.chat.merge import merge
 from antiphon.cli.chat.outline import branch_lines, checkpoint_lines
-from antiphon.cli.chat.reply_stats import dollars
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import described
 from antiphon.cli.exports import write_export
 from antiphon.cli.interruptible import Quit
+from antiphon.money import format_usd
 from antiphon.threads.errors import Refused
-from antiphon.threads.views import Talk
+from antiphon.threads.kinds import Json, Record
 
 Words = Sequence[str]
 
 
-class Command(NamedTuple):
+class SlashCommand(NamedTuple):
     """A command, how it is typed, and what it does."""
 
     usage: str
@@ -27,7 +27,7 @@ class Command(NamedTuple):
     run: Callable[[Terminal, Words], None]
 
 
-def command(terminal: Terminal, line: str) -> None:
+def run_slash_command(terminal: Terminal, line: str) -> None:
     """Do what a line with a slash says."""
     try:
         name, *words = shlex.split(line)
@@ -50,31 +50,31 @@ def _fork(terminal: Terminal, words: Words) -> None:
     if len(words) == 2 and turn is None:
         raise Refused(f"{last!r} is no turn: /fork [NAME] [TURN]")
     payload = {**({"name": name} if name else {}), **({"turn": turn} if turn is not None else {})}
-    terminal.wait(terminal.dialogue.perform("fork", **payload))
-    _stand(terminal, terminal.wait(terminal.dialogue.perform("confirm_fork")))
+    terminal.wait(terminal.client.perform("fork", **payload))
+    _stand(terminal, terminal.wait(terminal.client.perform("confirm_fork")))
 
 
 def _branches(terminal: Terminal, words: Words) -> None:
-    for line in branch_lines(_talk(terminal)):
+    for line in branch_lines(_chat(terminal)):
         terminal.view.line(line)
 
 
 def _switch(terminal: Terminal, words: Words) -> None:
-    _stand(terminal, terminal.wait(terminal.dialogue.perform("switch", branch=_one(words, "/switch BRANCH"))))
+    _stand(terminal, terminal.wait(terminal.client.perform("switch", branch=_one(words, "/switch BRANCH"))))
 
 
 def _rewind(terminal: Terminal, words: Words) -> None:
     if not words or words[0].isdigit():
         payload: dict[str, Any] = {"turns": int(words[0]) if words else 1}
     else:
-        payload = {"checkpointId": _checkpoint_id(_talk(terminal), words[0])}
-    chat = terminal.wait(terminal.dialogue.perform("rewind", **payload))
+        payload = {"checkpointId": _checkpoint_id(_chat(terminal), words[0])}
+    chat = terminal.wait(terminal.client.perform("rewind", **payload))
     _stand(terminal, chat)
-    _last_words(terminal, _talk(terminal))
+    _last_words(terminal, _chat(terminal))
 
 
-def _checkpoint_id(talk: Talk, word: str) -> str:
-    known = talk.chat["checkpoints"]
+def _checkpoint_id(chat: Json, word: str) -> str:
+    known = chat["checkpoints"]
     named = [id for id, checkpoint in known.items() if checkpoint.get("name") == word]
     begun = [id for id in known if id.startswith(word)]
     return named[-1] if named else begun[0] if len(begun) == 1 else word
@@ -82,17 +82,17 @@ def _checkpoint_id(talk: Talk, word: str) -> str:
 
 def _checkpoint(terminal: Terminal, words: Words) -> None:
     payload = {"name": words[0]} if words else {}
-    terminal.wait(terminal.dialogue.perform("checkpoint", **payload))
-    talk = _talk(terminal)
-    head = talk.chat["branches"][talk.chat["branch"]]["head"]
-    marked = [id for id, checkpoint in talk.chat["checkpoints"].items() if checkpoint["head"] == head]
+    terminal.wait(terminal.client.perform("checkpoint", **payload))
+    chat = _chat(terminal)
+    head = chat["branches"][chat["branch"]]["head"]
+    marked = [id for id, checkpoint in chat["checkpoints"].items() if checkpoint["head"] == head]
     terminal.view.line(
         f"checkpoint {marked[-1] if marked else ''}; /rewind {words[0] if words else marked[-1]} leads back"
     )
 
 
 def _checkpoints(terminal: Terminal, words: Words) -> None:
-    for line in checkpoint_lines(_talk(terminal)) or ["no checkpoints; /checkpoint makes one"]:
+    for line in checkpoint_lines(_chat(terminal)) or ["no checkpoints; /checkpoint makes one"]:
         terminal.view.line(line)
 
 
@@ -104,40 +104,42 @@ def _merge(terminal: Terminal, words: Words) -> None:
 
 
 def _model(terminal: Terminal, words: Words) -> None:
-    dialogue = terminal.dialogue
+    client = terminal.client
     if words:
-        dialogue.app.models.open(words[0])  # says what a reference looks like
-        if dialogue.thread is not None:
-            terminal.wait(dialogue.perform("use_model", model=words[0]))
-        dialogue.config["model"] = words[0]
-    choice = described(dialogue.config["model"])
+        client.app.models.open(words[0])  # says what a reference looks like
+        if client.thread is not None:
+            terminal.wait(client.perform("use_model", model=words[0]))
+        client.config["model"] = words[0]
+    choice = described(client.config["model"])
     terminal.view.line(choice.said)
 
 
 def _cost(terminal: Terminal, words: Words) -> None:
-    metrics = _talk(terminal).chat["metrics"]
+    metrics = _chat(terminal)["metrics"]
     tokens = f"{metrics['inputTokens']:,} in, {metrics['outputTokens']:,} out"
     unpriced = f" and {metrics['unpriced']} replies of unknown price" if metrics["unpriced"] else ""
     times = f"{metrics['durationMs'] / 1000:.1f} s, the slowest {metrics['slowestMs'] / 1000:.1f} s"
-    terminal.view.line(f"{metrics['replies']} replies · {tokens} · {dollars(metrics['costUsd'])}{unpriced} · {times}")
+    terminal.view.line(
+        f"{metrics['replies']} replies · {tokens} · {format_usd(metrics['costUsd'])}{unpriced} · {times}"
+    )
 
 
 def _retry(terminal: Terminal, words: Words) -> None:
-    terminal.converse(terminal.dialogue.retry())
+    terminal.converse(terminal.client.retry())
 
 
 def _resume(terminal: Terminal, words: Words) -> None:
-    terminal.converse(terminal.dialogue.resume())
+    terminal.converse(terminal.client.resume())
 
 
 def _export(terminal: Terminal, words: Words) -> None:
     target = Path(_one(words, "/export FILE, with a name that ends in .md, .html or .json"))
-    write_export(_talk(terminal), target)
+    write_export(terminal.client.app.library, _read(terminal), target)
     terminal.view.line(f"written to {target}")
 
 
 def _new(terminal: Terminal, words: Words) -> None:
-    terminal.dialogue.thread, terminal.branch = None, "main"
+    terminal.client.thread, terminal.branch = None, "main"
     terminal.view.line("a new conversation; the old one is kept: antiphon threads list")
 
 
@@ -152,8 +154,12 @@ def _quit(terminal: Terminal, words: Words) -> None:
     raise Quit
 
 
-def _talk(terminal: Terminal) -> Talk:
-    return terminal.wait(terminal.dialogue.talk())
+def _read(terminal: Terminal) -> Record:
+    return terminal.wait(terminal.client.read())
+
+
+def _chat(terminal: Terminal) -> Json:
+    return _read(terminal).content
 
 
 def _one(words: Words, usage: str) -> str:
@@ -162,35 +168,37 @@ def _one(words: Words, usage: str) -> str:
     return words[0]
 
 
-def _stand(terminal: Terminal, chat: Mapping[str, Any]) -> None:
+def _stand(terminal: Terminal, chat: Json) -> None:
     terminal.branch = chat["branch"]
     head = chat["branches"][chat["branch"]]["head"]
     turns = chat["messages"][head]["turn"] if head else 0
     terminal.view.line(f"on {terminal.branch}, after turn {turns}")
 
 
-def _last_words(terminal: Terminal, talk: Talk) -> None:
-    for line in branch_lines(talk, only=talk.chat["branch"]):
+def _last_words(terminal: Terminal, chat: Json) -> None:
+    for line in branch_lines(chat, only=chat["branch"]):
         terminal.view.line(line)
 
 
-COMMANDS: Mapping[str, Command] = {
+COMMANDS: Mapping[str, SlashCommand] = {
     each.usage.split()[0]: each
     for each in (
-        Command("/fork [NAME] [TURN]", "begin a branch here, or after a turn", _fork),
-        Command("/branches", "show all branches", _branches),
-        Command("/switch BRANCH", "go to a branch", _switch),
-        Command("/rewind [N|CHECKPOINT]", "go back a turn, N turns, or to a checkpoint; nothing is deleted", _rewind),
-        Command("/checkpoint [NAME]", "mark this place", _checkpoint),
-        Command("/checkpoints", "show the marked places", _checkpoints),
-        Command("/merge BRANCH [STRATEGY]", "bring a branch in: sequential, interleave or manual", _merge),
-        Command("/model [REF]", "say who answers, or ask another model from now on", _model),
-        Command("/cost", "say what was used so far", _cost),
-        Command("/retry", "ask the last question again", _retry),
-        Command("/resume", "go on where a reply was lost", _resume),
-        Command("/export FILE", "write it all to a new .md, .html or .json file", _export),
-        Command("/new", "begin another conversation", _new),
-        Command("/help", "show this", _help),
-        Command("/quit", "leave; Ctrl-D does too", _quit),
+        SlashCommand("/fork [NAME] [TURN]", "begin a branch here, or after a turn", _fork),
+        SlashCommand("/branches", "show all branches", _branches),
+        SlashCommand("/switch BRANCH", "go to a branch", _switch),
+        SlashCommand(
+            "/rewind [N|CHECKPOINT]", "go back a turn, N turns, or to a checkpoint; nothing is deleted", _rewind
+        ),
+        SlashCommand("/checkpoint [NAME]", "mark this place", _checkpoint),
+        SlashCommand("/checkpoints", "show the marked places", _checkpoints),
+        SlashCommand("/merge BRANCH [STRATEGY]", "bring a branch in: sequential, interleave or manual", _merge),
+        SlashCommand("/model [REF]", "say who answers, or ask another model from now on", _model),
+        SlashCommand("/cost", "say what was used so far", _cost),
+        SlashCommand("/retry", "ask the last question again", _retry),
+        SlashCommand("/resume", "go on where a reply was lost", _resume),
+        SlashCommand("/export FILE", "write it all to a new .md, .html or .json file", _export),
+        SlashCommand("/new", "begin another conversation", _new),
+        SlashCommand("/help", "show this", _help),
+        SlashCommand("/quit", "leave; Ctrl-D does too", _quit),
     )
 }

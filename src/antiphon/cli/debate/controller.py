@@ -10,7 +10,7 @@ from antiphon.cli.debate.state import SPEAKING, Stage
 from antiphon.cli.raw_keys import TypedLine, heard
 from antiphon.debate.service import Debates
 from antiphon.runtime.errors import RuntimeFault
-from antiphon.threads.errors import AppError
+from antiphon.threads.errors import ThreadError
 
 DONE, FAILED, CANCELLED = 0, 1, 130
 REFRESH_S = 0.1
@@ -92,9 +92,9 @@ class Moderator:
     async def _watch(self, after: int) -> None:
         stage = self.stage
         async for step in self._debates.steps(stage.id, after):
-            for happening in step:
-                stage.take(happening)
-                self._show.take(happening, stage)
+            for activity in step:
+                stage.take(activity)
+                self._show.take(activity, stage)
             self._refresh()
             if stage.is_over or (stage.is_resting and not await self._goes_on()):
                 return
@@ -202,7 +202,7 @@ class Moderator:
         async def run() -> None:
             try:
                 await work
-            except (AppError, RuntimeFault) as problem:
+            except (ThreadError, RuntimeFault) as problem:
                 self._show.note(str(problem), "error")
 
         task = asyncio.create_task(run())

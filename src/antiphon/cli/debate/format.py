@@ -9,7 +9,9 @@ from typing import Any
 
 from antiphon.cli.debate.state import SPEAKING, Stage, Turn
 from antiphon.cli.render.text_width import clip, harmless, pad, width
-from antiphon.debate.export import mark, reason
+from antiphon.cli.render.units import plural
+from antiphon.debate.export import criterion_score, failure_reason
+from antiphon.money import format_usd
 
 Json = Mapping[str, Any]
 Piece = tuple[str, str]
@@ -23,14 +25,6 @@ PHASES = {"opening": "openings", "closing": "closing", "verdict": "verdict"}
 def text_of(line: Line) -> str:
     """A line without its styles."""
     return "".join(text for text, _ in line)
-
-
-def money(value: Decimal | str) -> str:
-    """An amount as people read it: exact to a hundredth of a cent, or to the cent once that is clear enough."""
-    found = Decimal(value)
-    if found == 0:
-        return "$0"
-    return f"${found:.2f}" if found >= 1 or found == found.quantize(Decimal("0.01")) else f"${found:.4f}"
 
 
 def track(stage: Stage, cells: int) -> Line:
@@ -68,7 +62,7 @@ def _short_label(step: tuple[str, int]) -> str:
 def meter(stage: Stage, cells: int) -> Line:
     """What was spent, with a bar up to the limit and ticks where it warns and stops."""
     limit, warn = (_threshold(stage, key) for key in ("limitThreshold", "warningThreshold"))
-    line: Line = [(money(stage.total), "strong")]
+    line: Line = [(format_usd(stage.total), "strong")]
     end = limit or (warn * 5 / 4 if warn else None)
     if end is not None:
         room = max(10, min(WIDEST_BAR, cells - 62)) if cells >= 80 else 10
@@ -76,11 +70,11 @@ def meter(stage: Stage, cells: int) -> Line:
     spent_rounds = [Decimal(one["costThisRound"]) for one in stage.rounds]
     notes = []
     if warn is not None:
-        notes.append(f"{'warned' if stage.costs.get('warnings') else 'warns'} at {money(warn)}")
+        notes.append(f"{'warned' if stage.costs.get('warnings') else 'warns'} at {format_usd(warn)}")
     if limit is not None:
-        notes.append(f"stops at {money(limit)}")
+        notes.append(f"stops at {format_usd(limit)}")
     if spent_rounds and stage.total:
-        notes.append(f"+{money(sum(spent_rounds, Decimal(0)) / len(spent_rounds))} a round")
+        notes.append(f"+{format_usd(sum(spent_rounds, Decimal(0)) / len(spent_rounds))} a round")
     if stage.costs.get("unpriced"):
         notes.append("some prices are unknown")
     told = f" {' · '.join(notes)}" if notes else ""
@@ -135,7 +129,7 @@ def doing(stage: Stage, turn: Turn | None, now: int) -> Piece:
         return (f"thinking … {seconds}" if turn.is_thinking else f"speaking … {seconds}"), "now"
     seconds = f"{max(0, (turn.ended or turn.began) - turn.began) / 1000:.1f} s"
     said = {"whole": f"spoke for {seconds}", "failed": "failed", "cancelled": "cut off"}[turn.end]
-    return f"{said} · {money(turn.cost)}" if turn.cost else said, "wrong" if turn.end == "failed" else "quiet"
+    return f"{said} · {format_usd(turn.cost)}" if turn.cost else said, "wrong" if turn.end == "failed" else "quiet"
 
 
 def state_line(stage: Stage) -> Piece:
@@ -147,7 +141,7 @@ def state_line(stage: Stage) -> Piece:
         case "paused":
             return "paused: nobody speaks, and nothing is spent", "held"
         case "error" if stage.is_out_of_money:
-            estimate = f"; the next call may cost {money(error['estimate'])}" if error.get("estimate") else ""
+            estimate = f"; the next call may cost {format_usd(error['estimate'])}" if error.get("estimate") else ""
             return f"stands still for want of money{estimate}", "wrong"
         case "error":
             who = f"{stage.name(error['participantId'])}: " if error.get("participantId") else ""
@@ -163,7 +157,7 @@ def state_line(stage: Stage) -> Piece:
 def failures(one: Json, stage: Stage) -> list[str]:
     """Who did not answer in a round, and why."""
     return [
-        f"{stage.name(said['participantId'])} did not answer: {reason(said)}"
+        f"{stage.name(said['participantId'])} did not answer: {failure_reason(said)}"
         for said in one["responses"]
         if said.get("failed")
     ]
@@ -193,7 +187,7 @@ def score_table(stage: Stage, cells: int) -> list[Line]:
     for criterion in criteria:
         row: Line = [(pad(harmless(criterion), first), "strong" if criterion == "overall" else "")]
         for id in ids:
-            score = verdict["scores"][id] if criterion == "overall" else mark(verdict, criterion, id)
+            score = verdict["scores"][id] if criterion == "overall" else criterion_score(verdict, criterion, id)
             row += _score(score, each, f"side:{id}")
         rows.append(row)
     return rows
@@ -223,21 +217,16 @@ def references(stage: Stage) -> str:
     return f"refers to {', '.join(dict.fromkeys(told))}" if told else ""
 
 
-def rounds_told(count: int) -> str:
-    """How many rounds there were after the openings."""
-    return f"{count} round{'' if count == 1 else 's'}"
-
-
 def summary(stage: Stage) -> str:
     """What it took, in one line."""
     seconds = max(0, stage.at - (stage.began or stage.at)) / 1000
     facts = [
-        money(stage.total),
-        rounds_told(sum(one["phase"] != "opening" for one in stage.rounds)),
+        format_usd(stage.total),
+        plural(sum(one["phase"] != "opening" for one in stage.rounds), "round"),
         f"{seconds:.1f} s",
     ]
     if stage.stopped_early:
         facts.append(f"ended early for {stage.stopped_early}")
     if Decimal(stage.costs.get("overshoot", "0")) > 0:
-        facts.append(f"{money(stage.costs['overshoot'])} over the limit")
+        facts.append(f"{format_usd(stage.costs['overshoot'])} over the limit")
     return " · ".join(facts)

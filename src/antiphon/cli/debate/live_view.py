@@ -17,8 +17,9 @@ from antiphon.cli.debate import format as words
 from antiphon.cli.debate.plain_view import Tone, next_step
 from antiphon.cli.debate.state import Stage
 from antiphon.cli.render.text_width import clip, harmless, harmless_lines, width, wrap
-from antiphon.debate.activity import DebateHappening
-from antiphon.debate.export import interjections, reason, round_title
+from antiphon.debate.export import failure_reason, interjections, round_title
+from antiphon.money import format_usd
+from antiphon.threads.activity import Activity
 
 Json = Mapping[str, Any]
 REFRESH_S = 0.1
@@ -65,16 +66,16 @@ class Arena:
         )
         self._live.start()
 
-    def take(self, happening: DebateHappening, stage: Stage) -> None:
+    def take(self, activity: Activity, stage: Stage) -> None:
         """Let stay what is over."""
-        match happening.kind:
+        match activity.kind:
             case "round_recorded":
-                self._print_round(stage, happening.facts["round"])
+                self._print_round(stage, activity.facts["round"])
             case "error":
                 text, style = words.state_line(stage)
                 self._print(Text(harmless(text), style=STYLES[style]))
             case "cost_warning":
-                spent = words.money(happening.facts["warning"]["currentCost"])
+                spent = format_usd(activity.facts["warning"]["currentCost"])
                 self._print(Text(f"warning: {spent} are spent", style=STYLES["warn"]))
 
     def note(self, said: str, tone: Tone = "note") -> None:
@@ -201,8 +202,8 @@ class Arena:
         who = next(one for one in stage.participants if one["id"] == id)
         name = Text(words.heading(who), style=f"bold {self._colors[id]}")
         if said.get("failed"):
-            return Group(name, Text(harmless(f"did not answer: {reason(said)}"), style=STYLES["wrong"]))
-        facts = f"{said['tokensUsed']:,} tokens · {words.money(said['cost'])} · {said['latencyMs'] / 1000:.1f} s"
+            return Group(name, Text(harmless(f"did not answer: {failure_reason(said)}"), style=STYLES["wrong"]))
+        facts = f"{said['tokensUsed']:,} tokens · {format_usd(said['cost'])} · {said['latencyMs'] / 1000:.1f} s"
         text = Markdown(harmless_lines(said["content"]), hyperlinks=False)
         return Group(name, text, Text(facts, style="dim"))
 

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.cli.default_model import SCRIPTED, SMALL_WINDOWS, Choice, choose, described, provider_of
-from antiphon.debate.machine.config import InvalidConfig, Problem, problems_with
-from antiphon.debate.machine.formats import FORMATS, POSITIONS
+from antiphon.cli.options import add_store
+from antiphon.debate import FORMATS, POSITIONS, InvalidConfig, Problem, problems_with
 from antiphon.debate.settings import merged_settings
-from antiphon.paths import store_path
 
 SCRIPTED_DEBATE = "scripted:debate"
 # The judge is given four times what a debater is, and every prompt needs room for a reply.
@@ -45,16 +44,10 @@ exit codes: 0 a verdict, 1 none, 2 called wrongly, 130 cancelled
 """
 
 
-def parser() -> argparse.ArgumentParser:
-    """What the command understands."""
-    result = argparse.ArgumentParser(
-        prog="antiphon debate",
-        description="Let several models debate a topic in rounds, and a judge decide, within a budget.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    result.add_argument("topic", metavar="TOPIC", nargs="*", help="what is debated: 10 to 500 characters")
-    add = result.add_argument
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add = parser.add_argument
+    add("topic", metavar="TOPIC", nargs="*", help="what is debated: 10 to 500 characters")
     add("-m", "--model", metavar="REF", action="append", help="a debater's model; once for all, or once for each")
     add("--judge", metavar="REF", help="the judge's model (default: that of the first debater)")
     add("--criteria", metavar="NAME", nargs="+", help="what the judge scores by")
@@ -71,13 +64,12 @@ def parser() -> argparse.ArgumentParser:
     add("--config", type=Path, metavar="FILE", help="settings in a .toml or .json file; flags win over it")
     add("--resume", metavar="ID", help="go on with a debate; the start of its id is enough, or 'last'")
     add("--export", type=Path, metavar="FILE", help="write it to a new .md, .html or .json file at the end")
-    how = result.add_mutually_exclusive_group()
+    how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="a JSON object for everything that happens, last the result")
     how.add_argument("--quiet", action="store_true", help="only the verdict")
     how.add_argument("--plain", action="store_true", help="plain text, each turn when it is over")
     add("--prices", type=Path, metavar="FILE", help="prices of your own (default: ANTIPHON_PRICES)")
-    add("--store", type=Path, metavar="FILE", help=f"where it is kept (default: {store_path()})")
-    return result
+    add_store(parser)
 
 
 def _number(text: str) -> Any:
@@ -87,7 +79,7 @@ def _number(text: str) -> Any:
     return float(text) if re.fullmatch(r"-?\d{0,15}\.\d{1,15}", text) else text
 
 
-def settings(options: argparse.Namespace) -> tuple[dict[str, Any], Choice | None]:
+def debate_settings(options: argparse.Namespace) -> tuple[dict[str, Any], Choice | None]:
     """The configuration, and the model that was chosen if nobody named one; `InvalidConfig` has all that is wrong."""
     given = merged_settings(options.config, _flags(options))
     problems: list[Problem] = []
@@ -108,7 +100,7 @@ def settings(options: argparse.Namespace) -> tuple[dict[str, Any], Choice | None
     return given, choice
 
 
-def told_wrong(problems: Sequence[Problem]) -> str:
+def format_problems(problems: Sequence[Problem]) -> str:
     """Every field that is wrong, with the flag that sets it."""
     lines = []
     for field, message in problems:

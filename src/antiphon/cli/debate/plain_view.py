@@ -1,15 +1,16 @@
 """Where a debate is shown: as plain text, turn by turn; only its verdict; or as JSON for programs."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Literal, Protocol, TextIO
 
 from antiphon.cli.debate import format as words
 from antiphon.cli.debate.state import Stage
+from antiphon.cli.render.json_output import JsonOutput
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import harmless, harmless_lines, wrap
-from antiphon.debate.activity import DebateHappening
 from antiphon.debate.export import round_title
+from antiphon.money import format_usd
+from antiphon.threads.activity import Activity
 
 Tone = Literal["note", "error"]
 COLUMNS = 100
@@ -25,7 +26,7 @@ class DebateShow(Protocol):
         """A debate begins, or goes on."""
         ...
 
-    def take(self, happening: DebateHappening, stage: Stage) -> None:
+    def take(self, activity: Activity, stage: Stage) -> None:
         """Something happened, and the stage knows of it."""
         ...
 
@@ -62,10 +63,10 @@ class PlainDebate:
         self._say(f"{stage.format}: {sides}")
         self.note(f"debate {stage.id}{' goes on' if is_resumed else ''}")
 
-    def take(self, happening: DebateHappening, stage: Stage) -> None:
+    def take(self, activity: Activity, stage: Stage) -> None:
         """Show a turn that is over, and what is worth a line."""
-        facts = happening.facts
-        match happening.kind:
+        facts = activity.facts
+        match activity.kind:
             case "turn_ended" if facts["end"] == "whole":
                 self._tell_turn(stage, facts["participantId"])
             case "round_recorded":
@@ -74,7 +75,7 @@ class PlainDebate:
             case "interjection":
                 self._say(f"\n> From the audience: {harmless(facts['text'])}")
             case "cost_warning":
-                self.note(f"warning: {words.money(facts['warning']['currentCost'])} are spent")
+                self.note(f"warning: {format_usd(facts['warning']['currentCost'])} are spent")
             case "judging":
                 self.note(words.state_line(stage)[0])
             case "status" if stage.is_resting and stage.state == "paused":
@@ -124,9 +125,9 @@ class QuietDebate:
     def begin(self, stage: Stage, *, is_resumed: bool) -> None:
         """Nothing."""
 
-    def take(self, happening: DebateHappening, stage: Stage) -> None:
+    def take(self, activity: Activity, stage: Stage) -> None:
         """Nothing, unless it failed."""
-        if happening.kind == "error":
+        if activity.kind == "error":
             self.note(words.state_line(stage)[0], "error")
 
     def note(self, said: str, tone: Tone = "note") -> None:
@@ -154,15 +155,14 @@ class JsonDebate:
     is_drawn = False
 
     def __init__(self, out: TextIO) -> None:
-        self._out = out
+        self._json = JsonOutput(out)
 
     def begin(self, stage: Stage, *, is_resumed: bool) -> None:
         """Nothing: the journal tells."""
 
-    def take(self, happening: DebateHappening, stage: Stage) -> None:
+    def take(self, activity: Activity, stage: Stage) -> None:
         """Write what happened."""
-        told = {"seq": happening.seq, "at": happening.at, "kind": happening.kind, "facts": dict(happening.facts)}
-        self._put(told)
+        self._json.activity(activity)
 
     def note(self, said: str, tone: Tone = "note") -> None:
         """Nothing."""
@@ -173,14 +173,10 @@ class JsonDebate:
     def end(self, stage: Stage, debate: Mapping[str, Any], code: int) -> None:
         """Write how it ended; the last line."""
         facts = {"debate": stage.id, "status": stage.status, "outcome": stage.outcome}
-        self._put({"kind": "end", **facts, "exit": code, "result": dict(debate)})
+        self._json.end({**facts, "exit": code, "result": dict(debate)})
 
     def close(self) -> None:
         """Nothing: text leaves no traces."""
-
-    def _put(self, value: object) -> None:
-        # Characters beyond ASCII are escaped: whatever a model says, no terminal obeys it.
-        write(self._out, json.dumps(value) + "\n")
 
 
 def tell_verdict(out: TextIO, stage: Stage, cells: int = COLUMNS) -> None:

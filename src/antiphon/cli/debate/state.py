@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
-from antiphon.debate.activity import DebateHappening
-from antiphon.debate.machine.debate import MOST_RETRIES
-from antiphon.debate.machine.formats import phase_of
+from antiphon.debate import MOST_RETRIES, phase_of
+from antiphon.threads.activity import Activity
 
 Json = Mapping[str, Any]
 End = Literal["whole", "failed", "cancelled"]
@@ -123,15 +122,15 @@ class Stage:
         """Whether a round is over."""
         return any((one["phase"], one["roundNumber"]) == (phase, number) for one in self.rounds)
 
-    def take(self, happening: DebateHappening) -> None:
+    def take(self, activity: Activity) -> None:
         """Take in what happened."""
-        facts, self.at = happening.facts, happening.at
-        match happening.kind:
+        facts, self.at = activity.facts, activity.at
+        match activity.kind:
             case "text" | "thinking":
-                self._hear(facts, happening.kind == "thinking")
+                self._hear(activity)
             case "turn_started":
                 id = facts["participantId"]
-                self.turns[id] = Turn(id, facts["phase"], facts["roundNumber"], happening.at)
+                self.turns[id] = Turn(id, facts["phase"], facts["roundNumber"], activity.at)
             case "turn_ended":
                 self._end_turn(facts)
             case "round_recorded":
@@ -144,7 +143,7 @@ class Stage:
             case "interjection":
                 self.interjections.append(facts)
             case "judging":
-                self.judging_since = happening.at
+                self.judging_since = activity.at
             case "verdict":
                 self.verdict = facts["verdict"]
             case "error":
@@ -159,7 +158,7 @@ class Stage:
                 self._move(facts)
             case "status":
                 self.status = facts["status"]
-                self.began = happening.at if self.began is None and self.status == "running" else self.began
+                self.began = activity.at if self.began is None and self.status == "running" else self.began
 
     def _move(self, facts: Json) -> None:
         if self.state == "error" and facts["state"] == "initializing":
@@ -169,11 +168,11 @@ class Stage:
         if self.state not in ("error", "paused"):
             self.error = None
 
-    def _hear(self, facts: Json, is_thought: bool) -> None:
-        turn = self.turns.get(facts["participantId"])
+    def _hear(self, activity: Activity) -> None:
+        turn = self.turns.get(activity.speaker or "")
         if turn is not None:
-            turn.is_thinking = is_thought
-            turn.pieces += [] if is_thought else [facts["text"]]
+            turn.is_thinking = activity.kind == "thinking"
+            turn.pieces += [] if turn.is_thinking else [activity.facts["text"]]
 
     def _end_turn(self, facts: Json) -> None:
         turn = self.turns.get(facts["participantId"])

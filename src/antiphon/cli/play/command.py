@@ -4,13 +4,13 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from antiphon.chart.errors import ChartError
 from antiphon.chart.explore.mermaid import to_mermaid
 from antiphon.chart.machine import Machine
+from antiphon.cli.frame import DONE, Command, Misuse, command_name, complain
 from antiphon.cli.play.charts import ChartFileError, load_machine
 from antiphon.cli.play.demo import demo_machine
 from antiphon.cli.play.feed import View
@@ -18,42 +18,14 @@ from antiphon.cli.play.lines import JsonLines, PlainLines
 from antiphon.cli.play.scaled_clock import PacedClock
 from antiphon.cli.play.screen import Screen
 from antiphon.cli.play.session import play_chart, play_demo
-from antiphon.cli.program import command_name
+from antiphon.cli.render.plain import write
 
-DONE, MISUSED, INTERRUPTED = 0, 2, 130
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and give its exit code."""
-    options = _parser().parse_args(arguments)
-    if options.deny and options.chart is None:
-        return _misused("--deny is for charts given with --chart")
-    try:
-        asyncio.run(_run(options))
-        sys.stdout.flush()
-    except (ChartError, ChartFileError) as error:
-        return _misused(str(error))
-    except KeyboardInterrupt:
-        print("\ninterrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; what is left in the buffer must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return DONE
+EPILOG = """With --chart, type events, one a line: TYPE, TYPE {payload}, a JSON event,
+'done ID' or 'error ID' for an invoked actor, {"after": ms} to let time pass."""
 
 
-def _misused(problem: str) -> int:
-    print(f"antiphon: {problem}", file=sys.stderr)
-    return MISUSED
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=f"{command_name()} play",
-        description="Play a chart in the terminal: by default a chat whose reply breaks off and is asked for again.",
-        epilog="With --chart, type events, one a line: TYPE, TYPE {payload}, a JSON event, 'done ID' or 'error ID' for "
-        'an invoked actor, {"after": ms} to let time pass.',
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("--chart", type=Path, metavar="FILE", help="play the chart in a JSON file, by events you type")
     parser.add_argument("--deny", action="append", default=[], metavar="GUARD", help="with --chart: a guard that fails")
     parser.add_argument("--mermaid", action="store_true", help="print the chart as a Mermaid diagram and stop")
@@ -61,7 +33,17 @@ def _parser() -> argparse.ArgumentParser:
     shown.add_argument("--plain", action="store_true", help="a line per step; the default where there is no terminal")
     shown.add_argument("--json", action="store_true", help="a JSON object per step")
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="how many times as fast (default: 1)")
-    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    """Play a chart."""
+    if options.deny and options.chart is None:
+        raise Misuse("--deny is for charts given with --chart")
+    try:
+        asyncio.run(_run(options))
+    except (ChartError, ChartFileError) as error:
+        raise Misuse(str(error)) from error
+    return DONE
 
 
 def _speed(text: str) -> float:
@@ -98,10 +80,16 @@ def _view(options: argparse.Namespace, machine: Machine[Any, Any]) -> View:
 
 
 def _write(text: str) -> None:
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
-    sys.stdout.flush()
+    write(sys.stdout, text)
 
 
 def _complain(problem: str) -> None:
-    print(f"antiphon: {problem}", file=sys.stderr)
+    complain("play", problem, DONE)
+
+
+COMMAND = Command(
+    "Play a chart in the terminal: by default a chat whose reply breaks off and is asked for again.",
+    add_options,
+    run,
+    EPILOG,
+)

@@ -15,6 +15,7 @@ from antiphon.cli.render.text_width import harmless_lines
 
 REFRESH_S = 0.1
 MOST_GROWING = 4_000  # characters of the block that grows; what is before them is shown when it is finished
+Footer = Callable[[int], Sequence[tuple[str, Tone]]]  # lines below the words, for a width
 STYLES: dict[Tone, str] = {"note": "dim", "tool": "cyan", "error": "bold red", "title": "bold"}
 
 
@@ -26,7 +27,7 @@ class RichView:
         console: Console,
         *,
         show_thinking: bool = False,
-        footer: Callable[[int], Sequence[tuple[str, Tone]]] | None = None,
+        footer: Footer | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._console, self._show_thinking, self._footer, self._now = console, show_thinking, footer, now
@@ -143,6 +144,16 @@ class RichView:
             self._print_block(block)
         self._is_first = True
         self._clear()
+
+
+def rich_console() -> Console:
+    """A console on the standard output that shows texts as they are."""
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def rich_view(*, show_thinking: bool = False, footer: Footer | None = None) -> RichView:
+    """A view on the standard output."""
+    return RichView(rich_console(), show_thinking=show_thinking, footer=footer)
 
 
 def _joined(lines: list[list[Segment]]) -> Segments:

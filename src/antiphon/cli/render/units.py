@@ -19,3 +19,8 @@ def moment(at: int | None) -> str:
         return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (ValueError, OverflowError, OSError):
         return f"{at} ms"
+
+
+def plural(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from antiphon.cli.background_app import Misuse
+from antiphon.cli.frame import Misuse
 
 if TYPE_CHECKING:
     from antiphon.agents.files import AgentSet

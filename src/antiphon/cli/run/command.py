@@ -1,30 +1,24 @@
 """The command `antiphon run`: agents at work on a task, in a folder, until it is done."""
 
 import argparse
-import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
+from antiphon.agents.errors import BadAgents
+from antiphon.agents.plans import BadPlan, load_plan
 from antiphon.cli.agents import problem_lines
-from antiphon.cli.background_app import Misuse, Serving
-from antiphon.cli.chat.terminal import Problem, told
 from antiphon.cli.default_model import choose
+from antiphon.cli.frame import Command, Misuse
 from antiphon.cli.interruptible import Patience, Quit
-from antiphon.cli.lookup import Ambiguous
-from antiphon.cli.loop import Background
+from antiphon.cli.loop import Background, OpenOnLoop
+from antiphon.cli.options import add_json, add_store, amount, count, given_flags, store_file
 from antiphon.cli.readline_sigint import heard
-from antiphon.cli.render.plain import PlainView, write
+from antiphon.cli.render.plain import write
 from antiphon.cli.run.agents import FOLDER, default_team, team_in
-from antiphon.cli.run.environment import GRACE_MS, RULES, Order, kept_order, plan_in, workbench
-from antiphon.cli.run.flow import Begin, GoOn, attended, dry_run, lost_run, prepared
-from antiphon.cli.run.output import CANCELLED, MISUSED, NOT_REACHED, Stage, leave
-from antiphon.paths import store_path
-from antiphon.providers.errors import Code, ProviderError
-from antiphon.threads.machine.permission_rules import MODES
-from antiphon.threads.service_errors import ServiceError
-from antiphon.tools.errors import ToolsError
+from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec, open_environment, stored_spec
+from antiphon.cli.run.flow import Begin, GoOn, attend, dry_run, lost_run, open_run
+from antiphon.cli.run.output import RunOutput, leave
+from antiphon.threads import MODES
 
 FOR_NEW = (
     "model",
@@ -37,6 +31,8 @@ FOR_NEW = (
     "max_cost",
     "max_time",
     "plan",
+    "dry_run",
+    "workspace",
 )
 MOST_TASK = 100_000
 SCRIPT = "scripted:agents"  # where no model can be used
@@ -53,43 +49,9 @@ Agents are files in {FOLDER} of the workspace; antiphon agents init writes some.
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and give its exit code: 0 done, 1 not reached, 2 called wrongly, 130 cancelled."""
-    options = parser().parse_args(argv)
-    options.store = options.store or store_path()
-    try:
-        if options.resume is not None:
-            return _resume(options)
-        task = _task(options)
-        order = _order(options)
-        plan = plan_in(options.plan, order.agents) if options.plan is not None else None
-        return dry_run(options, order, task) if options.dry_run else _run(options, order, Begin(task, plan))
-    except (Misuse, Ambiguous, ToolsError) as error:
-        return _complain(str(error), MISUSED)
-    except ServiceError as error:
-        return _complain("the agents cannot be used:\n" + "\n".join(problem_lines(_folder(options), error)), MISUSED)
-    except ProviderError as error:
-        is_misuse = error.code in (Code.BAD_REQUEST, Code.NOT_FOUND)
-        return _complain(error.message, MISUSED if is_misuse else NOT_REACHED)
-    except Problem as error:
-        return _complain(told(error), NOT_REACHED)
-    except KeyboardInterrupt:
-        return _complain("interrupted; antiphon run --resume last goes on with what was begun", CANCELLED)
-    except BrokenPipeError:
-        # Nobody reads our output any more, and the task is not done; the buffer must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return NOT_REACHED
-
-
-def parser() -> argparse.ArgumentParser:
-    """What the command understands."""
-    result = argparse.ArgumentParser(
-        prog="antiphon run",
-        description="Let agents work on a TASK in a folder: an arbiter says who works next, until it is done.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add = result.add_argument
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add = parser.add_argument
     add("task", metavar="TASK", nargs="*", help="what is to be done; what is piped in comes after it")
     add("-m", "--model", metavar="MODEL", help="who answers for agents without a model of their own, and decides")
     add("--arbiter", metavar="rules|MODEL", help="who says who works next: rules, or another model")
@@ -97,30 +59,33 @@ def parser() -> argparse.ArgumentParser:
     add("--workspace", type=Path, metavar="DIR", help="the folder that agents work in, and never leave (default: .)")
     add("--mode", choices=MODES, help="what tools may do unasked (default: ask)")
     add("--mcp", type=Path, metavar="FILE", help="offer the tools of the MCP servers in a TOML file, too")
-    add("--max-iterations", type=_count, metavar="N", help="how many turns agents may take (default: 50)")
-    add("--max-failures", type=_count, metavar="N", help="how many failures in a row end it (default: 3)")
-    add("--max-cost", type=_amount, metavar="USD", help="what it may cost")
-    add("--max-time", type=_amount, metavar="SECONDS", help="how long it may take")
+    add("--max-iterations", type=count, metavar="N", help="how many turns agents may take (default: 50)")
+    add("--max-failures", type=count, metavar="N", help="how many failures in a row end it (default: 3)")
+    add("--max-cost", type=amount, metavar="USD", help="what it may cost")
+    add("--max-time", type=amount, metavar="SECONDS", help="how long it may take")
     add("--plan", type=Path, metavar="FILE", help="begin with the plan of a JSON file, as --dry-run prints it")
     add("--dry-run", action="store_true", help="only print the plan as JSON; ends with 1 if it is not to be relied on")
     add("--resume", metavar="ID", help="go on with a run that was lost; the start of its id is enough, or: last")
     add("-q", "--quiet", action="store_true", help="only the result")
-    add("--json", action="store_true", help="a JSON object for everything that happens; the last is the result")
-    add("--store", type=Path, metavar="FILE", help=f"where it is kept (default: {store_path()})")
-    return result
+    add_json(parser, "a JSON object for everything that happens; the last is the result")
+    add_store(parser)
 
 
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a count is a whole number from 1, not {text!r}")
-    return int(text)
-
-
-def _amount(text: str) -> float:
-    with suppress(ValueError):
-        if 0 < (found := float(text)) < float("inf"):
-            return found
-    raise argparse.ArgumentTypeError(f"it must be a number above 0, not {text!r}")
+def run(options: argparse.Namespace) -> int:
+    """Begin a run, resume one, or only plan."""
+    try:
+        if options.resume is not None:
+            return _resume(options)
+        task = _task(options)
+        spec = _spec(options)
+        plan = load_plan(options.plan, list(spec.agents)) if options.plan is not None else None
+    except BadAgents as error:
+        lines = problem_lines(_folder(options), error)
+        raise Misuse("\n".join(["the agents cannot be used:", *lines])) from error
+    except BadPlan as error:
+        raise Misuse(str(error)) from error
+    store = store_file(options)
+    return dry_run(options, store, spec, task) if options.dry_run else _run(options, store, spec, Begin(task, plan))
 
 
 def _task(options: argparse.Namespace) -> str:
@@ -143,7 +108,7 @@ def _folder(options: argparse.Namespace) -> Path:
     return found
 
 
-def _order(options: argparse.Namespace) -> Order:
+def _spec(options: argparse.Namespace) -> RunSpec:
     workspace = (options.workspace or Path()).resolve()
     if not workspace.is_dir():
         raise Misuse(f"{options.workspace}: there is no such folder to work in")
@@ -166,7 +131,7 @@ def _order(options: argparse.Namespace) -> Order:
         "mcp": str(mcp) if mcp is not None else None,
     }
     known = {key: value for key, value in settings.items() if value is not None}
-    return Order(found.agents, known, workspace, mcp)
+    return RunSpec(found.agents, known, workspace, mcp)
 
 
 def _arbiter(named: str | None) -> dict[str, str]:
@@ -176,32 +141,35 @@ def _arbiter(named: str | None) -> dict[str, str]:
 
 
 def _resume(options: argparse.Namespace) -> int:
-    given = [f"--{name.replace('_', '-')}" for name in FOR_NEW if getattr(options, name) is not None]
-    given += ["TASK"] if options.task else []
-    given += ["--dry-run"] if options.dry_run else []
-    given += ["--workspace"] if options.workspace is not None else []
-    if given:
-        raise Misuse(f"--resume goes on with everything as it was: leave out {', '.join(given)}")
-    found = lost_run(options.store, options.resume)
-    return _run(options, kept_order(found.config), GoOn(found.id))
+    flags = [*given_flags(options, FOR_NEW), *(["TASK"] if options.task else [])]
+    if flags:
+        raise Misuse(f"--resume keeps the original settings; remove {', '.join(flags)}")
+    store = store_file(options)
+    lost = lost_run(store, options.resume)
+    return _run(options, store, stored_spec(lost.config), GoOn(lost.id))
 
 
-def _run(options: argparse.Namespace, order: Order, start: Begin | GoOn) -> int:
-    stage = Stage.of(options)
+def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: Begin | GoOn) -> int:
+    output = RunOutput.of(options)
     # The first Ctrl-C cancels the run, and any further one leaves.
-    with Background() as background, Serving(background, workbench(options.store, order)) as bench:
-        work = background.call(prepared(bench, order, start, stage))
-        stage.greet(work.id, order, bench.problems)
-        patience = Patience(background, work.cancel, twice_s=float("inf"))
+    with Background() as background, OpenOnLoop(background, open_environment(store, spec)) as environment:
+        client = background.call(open_run(environment, spec, start, output))
+        output.greet(client.id, spec, environment.problems)
+        patience = Patience(background, client.cancel, twice_s=float("inf"))
         try:
-            with heard(stage.prompt):
-                status = attended(work, start, patience, stage.answerer)
-            result = background.call(work.outcome())
+            with heard(output.prompt):
+                status = attend(client, start, patience, output.answerer)
+            result = background.call(client.outcome())
         except Quit:
-            leave(stage, work.id)
-        return stage.end(work.id, status, result)
+            leave(output, client.id)
+        return output.end(client.id, status, result)
 
 
-def _complain(problem: str, code: int) -> int:
-    PlainView(sys.stderr).line(f"antiphon run: {problem}")
-    return code
+COMMAND = Command(
+    "Let agents work on a TASK in a folder: an arbiter says who works next, until it is done.",
+    add_options,
+    run,
+    EXAMPLES,
+    interrupted="interrupted; antiphon run --resume last goes on with what was begun",
+    works=True,
+)

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from antiphon.agents.service import RunHappening
-from antiphon.cli.chat.reply_stats import dollars
 from antiphon.cli.render.plain import Tone
 from antiphon.cli.render.text_width import ELLIPSIS, clip, harmless, pad, width
+from antiphon.money import format_usd
+from antiphon.threads.activity import Activity
 
 MARKS = {"pending": "·", "in_progress": "▸", "complete": "✓", "failed": "✗", "skipped": "–"}
 TONES: Mapping[str, Tone] = {"in_progress": "title", "complete": "tool", "failed": "error"}
@@ -18,7 +18,7 @@ Line = tuple[str, Tone]
 
 
 @dataclass(slots=True)
-class Board:
+class Dashboard:
     """Takes note of what happens in a run; everything on it was read from the journal."""
 
     task: str = ""
@@ -34,14 +34,15 @@ class Board:
     began: int | None = None
     now: int = 0
 
-    def take(self, happening: RunHappening) -> None:
+    def take(self, activity: Activity) -> None:
         """Take note of what happened."""
-        facts, agent = happening.facts, happening.agent or ""
-        self.began = happening.at if self.began is None else self.began
-        self.now = max(self.now, happening.at)
+        facts = activity.facts
+        agent = activity.speaker or ""
+        self.began = activity.at if self.began is None else self.began
+        self.now = max(self.now, activity.at)
         self.plan = facts.get("plan") or self.plan
         self.failures = facts.get("failures", self.failures)
-        match happening.kind:
+        match activity.kind:
             case "task_started":
                 self.task = facts["task"]
             case "agent_started":
@@ -53,7 +54,7 @@ class Board:
             case "agent_message":
                 self.cost_usd += facts.get("costUsd") or 0
             case "tool_called":
-                self.calls[facts["toolCall"]["id"]] = (agent, facts["toolCall"]["name"])
+                self.calls[facts["id"]] = (agent, facts["name"])
             case "tool_answered":
                 self.calls.pop(facts["toolResult"]["id"], None)
             case "agent_completed" | "agent_failed":
@@ -93,12 +94,13 @@ class Board:
     def meters(self, seconds: float | None = None) -> str:
         """Iterations, failures, cost and time in one line."""
         most = self.limits
-        cost = dollars(self.cost_usd)
+        cost = format_usd(self.cost_usd)
+        limit = most.get("maxCostUsd")
         passed = (self.now - (self.began or self.now)) / 1000 if seconds is None else seconds
         words = [
             f"iteration {self.iteration}{_of(most.get('maxIterations'))}",
             f"failures {self.failures}{_of(most.get('maxFailures'))}",
-            f"${self.cost_usd:.4f} of {dollars(most['maxCostUsd'])}" if most.get("maxCostUsd") else cost,
+            f"{cost} of {format_usd(limit)}" if limit else cost,
             f"{passed:.0f} s",
         ]
         return " · ".join(words)

@@ -1,26 +1,23 @@
-"""What a run needs before it begins: its agents, its folder, its tools, its models, and the app to run it."""
+"""What a run in the terminal needs: its agents, folder, tools, models, and the app to run it."""
 
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from antiphon.agents.machine.plan import plan_of, problems_with
 from antiphon.app import App
-from antiphon.cli.background_app import Misuse
+from antiphon.cli.frame import Misuse
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
 
 RULES = "rules"
 # A tool that is at work when the run is cancelled may come to its end for so long.
 GRACE_MS = 2_000
-MOST_PLAN_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunSpec:
     """What a run works with: its agents and settings, the folder, and the file of MCP servers."""
 
     agents: Mapping[str, Any]
@@ -30,7 +27,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Workbench:
+class RunEnvironment:
     """An app with the tools of a run, and these as the run's settings list them."""
 
     app: App
@@ -39,72 +36,41 @@ class Workbench:
 
 
 @asynccontextmanager
-async def workbench(store: Path, order: Order) -> AsyncIterator[Workbench]:
-    """Everything opened: the folder, the servers, the store; a model that names nothing is found before any work."""
-    try:
-        store.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Misuse(f"{store}: cannot be made: {error.strerror or error}; --store names another file") from error
+async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvironment]:
+    """Open the folder, the servers and the store; a model that does not exist is found before any work."""
     async with AsyncExitStack() as stack:
-        box, problems = await _toolbox(stack, order)
-        app = await stack.enter_async_context(App(store, toolbox=box))
-        for reference in models_of(order):
+        toolbox, problems = await _toolbox(stack, spec)
+        app = await stack.enter_async_context(App(store, toolbox=toolbox))
+        for reference in models_of(spec):
             app.models.open(reference)
-        yield Workbench(app, tools_to_json(box.tools), problems)
+        yield RunEnvironment(app, tools_to_json(toolbox.tools), problems)
 
 
-async def _toolbox(stack: AsyncExitStack, order: Order) -> tuple[Toolbox, tuple[str, ...]]:
+async def _toolbox(stack: AsyncExitStack, spec: RunSpec) -> tuple[Toolbox, tuple[str, ...]]:
     # Loading the tools takes a while, which only those pay who work with them.
-    from antiphon.tools.toolboxes import Bundle
-    from antiphon.tools.workspace import Workspace
-    from antiphon.tools.workspace_tools import workspace_tools
+    from antiphon.tools import Bundle, McpTools, Workspace, load_servers, workspace_tools
 
-    own = workspace_tools(stack.enter_context(Workspace(order.workspace)))
-    if order.mcp is None:
+    own = workspace_tools(stack.enter_context(Workspace(spec.workspace)))
+    if spec.mcp is None:
         return own, ()
-    from antiphon.tools.mcp.config import load_servers
-    from antiphon.tools.mcp.toolbox import McpTools
-
-    servers = await stack.enter_async_context(McpTools(load_servers(order.mcp)))
+    servers = await stack.enter_async_context(McpTools(load_servers(spec.mcp)))
     problems = tuple(f"{problem.server}: {problem.message}" for problem in servers.problems)
     return Bundle(own, servers), problems
 
 
-def models_of(order: Order) -> list[str]:
-    """Every model that the run may ask."""
-    named = [order.settings.get("model"), (order.settings.get("arbiter") or {}).get("model")]
-    named += [agent.get("model") for agent in order.agents.values()]
-    return [one for one in dict.fromkeys(named) if one and one != RULES]
+def models_of(spec: RunSpec) -> list[str]:
+    """Every model that a run may ask."""
+    names = [spec.settings.get("model"), (spec.settings.get("arbiter") or {}).get("model")]
+    names += [agent.get("model") for agent in spec.agents.values()]
+    return [name for name in dict.fromkeys(names) if name and name != RULES]
 
 
-def kept_order(config: Mapping[str, Any]) -> Order:
-    """What a run was begun with, from what is kept with it."""
+def stored_spec(config: Mapping[str, Any]) -> RunSpec:
+    """What a run was begun with, from the settings that are stored with it."""
     folder = config.get("workspace")
     if folder is None:
         raise Misuse("this run was not begun by antiphon run: nobody knows in which folder it works")
     if not Path(folder).is_dir():
         raise ToolsError(f"{folder}: the folder of this run is not there any more; put it back to go on")
     mcp = config.get("mcp")
-    return Order(config["agents"], config, Path(folder), Path(mcp) if mcp else None)
-
-
-def plan_in(file: Path, agents: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The plan of a JSON file; `Misuse` says what is wrong with it."""
-    try:
-        text = file.read_text("utf-8") if file.stat().st_size <= MOST_PLAN_BYTES else None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Misuse(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    if text is None:
-        raise Misuse(f"{file}: is too large for a plan")
-    try:
-        given = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise Misuse(f"{file}: is no JSON: {error}") from error
-    given = given.get("plan", given) if isinstance(given, dict) else {"steps": given}
-    plan = plan_of(given)
-    if plan is None:
-        raise Misuse(f'{file}: holds no plan; one looks like {{"steps": ["first", "second"]}}')
-    if problems := problems_with(plan, list(agents)):
-        raise Misuse(f"{file}: {'; '.join(problems)}")
-    found: Mapping[str, Any] = given
-    return found
+    return RunSpec(config["agents"], config, Path(folder), Path(mcp) if mcp else None)

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.background_app import Misuse, Serving
+from antiphon.app import open_library
+from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, Misuse
 from antiphon.cli.interruptible import Patience
-from antiphon.cli.lookup import one_run
-from antiphon.cli.loop import Background
+from antiphon.cli.lookup import find_thread
+from antiphon.cli.loop import Background, OpenOnLoop
 from antiphon.cli.permission_prompt import Answerer
 from antiphon.cli.render.plain import PlainView, write
-from antiphon.cli.run.client import Work
-from antiphon.cli.run.environment import Order, Workbench, workbench
-from antiphon.cli.run.output import CANCELLED, DONE, NOT_REACHED, Stage
-from antiphon.readonly import reading
+from antiphon.cli.run.client import RunClient
+from antiphon.cli.run.environment import RunEnvironment, RunSpec, open_environment
+from antiphon.cli.run.output import RunOutput
 from antiphon.threads.errors import UnknownThread
 from antiphon.threads.library import Library
 
@@ -59,7 +59,7 @@ def lost_run(store: Path, start: str) -> Lost:
         raise Misuse(f"{store}: there is no such file, so there is nothing to resume; --store names another")
 
     async def find() -> Lost:
-        async with reading(store) as library:
+        async with open_library(store) as library:
             return await _found(library, start)
 
     return asyncio.run(find())
@@ -67,59 +67,61 @@ def lost_run(store: Path, start: str) -> Lost:
 
 async def _found(library: Library, start: str) -> Lost:
     try:
-        talk = await library.read(await one_run(library, start))
+        record = await library.read(await find_thread(library, start, "run"))
     except UnknownThread as error:
         raise Misuse(f"{error}; antiphon runs list shows all") from error
-    if talk.view.status in OVER:
+    if record.view.status in OVER:
         hint = 'antiphon run "…" begins another; antiphon runs show tells how it went'
-        raise Misuse(f"there is nothing to resume in run {talk.view.id}: {OVER[talk.view.status]}; {hint}")
-    return Lost(talk.view.id, talk.chat["config"])
+        raise Misuse(f"there is nothing to resume in run {record.view.id}: {OVER[record.view.status]}; {hint}")
+    return Lost(record.view.id, await library.config(record.view.id))
 
 
-async def prepared(bench: Workbench, order: Order, start: Begin | GoOn, stage: Stage) -> Work:
-    """The run, made if there is none yet."""
+async def open_run(environment: RunEnvironment, spec: RunSpec, start: Begin | GoOn, output: RunOutput) -> RunClient:
+    """The run, created if there is none yet."""
     if isinstance(start, GoOn):
         id = start.id
     else:
-        id = await bench.app.runs.create(dict(order.agents), **{**order.settings, "tools": bench.tools})
-    return Work(bench.app, id, stage.view, stage.narration, stage.events)
+        settings = {**spec.settings, "tools": environment.tools}
+        id = await environment.app.runs.create(dict(spec.agents), **settings)
+    listener = output.json.activity if output.json is not None else None
+    return RunClient(environment.app, id, output.view, output.printer, listener)
 
 
-def attended(work: Work, start: Begin | GoOn, patience: Patience, answerer: Answerer) -> str:
-    """Let the run work, and answer its agents, until it is over; gives its last status."""
-    status = patience.wait(work.begin(start.task, start.plan) if isinstance(start, Begin) else work.resume())
+def attend(client: RunClient, start: Begin | GoOn, patience: Patience, answerer: Answerer) -> str:
+    """Let the run work, and answer its agents, until it is over; returns its last status."""
+    status = patience.wait(client.begin(start.task, start.plan) if isinstance(start, Begin) else client.resume())
     while status == "waiting":
-        asked = patience.wait(work.asked())
-        if asked is None:  # it has gone on without an answer
-            status = patience.wait(work.follow())
+        request = patience.wait(client.request())
+        if request is None:  # it has gone on without an answer
+            status = patience.wait(client.follow())
             continue
         try:
-            given = answerer.answer(asked, work.name(asked))
+            answer = client.decide(request, answerer)
         except (EOFError, KeyboardInterrupt):
-            status = patience.wait(work.cancelled())
+            status = patience.wait(client.cancel_and_follow())
         else:
-            status = patience.wait(work.answer(asked, given))
+            status = patience.wait(client.answer(request, answer))
     return status
 
 
-def dry_run(options: argparse.Namespace, order: Order, task: str) -> int:
+def dry_run(options: argparse.Namespace, store: Path, spec: RunSpec, task: str) -> int:
     """Only the plan, as JSON on the standard output; 1 if it is not to be relied on."""
 
-    async def plan(bench: Workbench) -> tuple[dict[str, Any], Any]:
-        settings = {**order.settings, "tools": bench.tools}
-        found = await bench.app.runs.dry_run(dict(order.agents), task, **settings)
-        return found, await bench.app.runs.result(found["run"])
+    async def plan(environment: RunEnvironment) -> tuple[dict[str, Any], Any]:
+        settings = {**spec.settings, "tools": environment.tools}
+        found = await environment.app.runs.dry_run(dict(spec.agents), task, **settings)
+        return found, await environment.app.runs.result(found["run"])
 
     if sys.stderr.isatty() and not options.quiet:
         write(sys.stderr, "planning …\n")
-    with Background() as background, Serving(background, workbench(options.store, order)) as bench:
+    with Background() as background, OpenOnLoop(background, open_environment(store, spec)) as environment:
         try:
-            found, ended = background.call(plan(bench))
+            found, ended = background.call(plan(environment))
         except KeyboardInterrupt:
-            return CANCELLED
+            return INTERRUPTED
     write(sys.stdout, json.dumps(found, indent=2) + "\n")
     error = ((ended or {}).get("error") or {}).get("message")
     if not found["isSure"] and not options.quiet:
         why = error or "; ".join(found["warnings"]) or "the planner is not sure of it"
         PlainView(sys.stderr).line(f"antiphon run: the plan is not to be relied on ({found['confidence']}): {why}")
-    return DONE if found["isSure"] else NOT_REACHED
+    return DONE if found["isSure"] else FAILED

@@ -1,7 +1,6 @@
 """Where a run is shown, who answers its agents, and how its end is told."""
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -9,19 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from shutil import get_terminal_size
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
-from antiphon.agents.service import RunHappening
 from antiphon.cli.default_model import described
+from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
 from antiphon.cli.permission_prompt import Answerer, Nobody, Person
 from antiphon.cli.prompt import Typewriter
+from antiphon.cli.render.json_output import JsonOutput
 from antiphon.cli.render.plain import NoView, PlainView, View, is_smart, write
 from antiphon.cli.render.text_width import harmless_lines
-from antiphon.cli.run.dashboard import Board
-from antiphon.cli.run.environment import Order
-from antiphon.cli.run.printer import RunNarration
+from antiphon.cli.run.dashboard import Dashboard
+from antiphon.cli.run.environment import RunSpec
+from antiphon.cli.run.printer import RunPrinter
 
-DONE, NOT_REACHED, MISUSED, CANCELLED = 0, 1, 2, 130
 UNASKED = "nobody can be asked here: what needs a permission is denied; --mode auto-edit or auto allows more"
 NOT_DONE: Mapping[str, str] = {
     "cancelled": "cancelled; what was done until then stays",
@@ -32,66 +31,49 @@ NOT_DONE: Mapping[str, str] = {
 MOST_STEPS = 100
 
 
-class RunJson:
-    """Writes everything that happens in a run, one JSON object a line."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-
-    def __call__(self, happening: RunHappening) -> None:
-        """Write what happened."""
-        facts = {"seq": happening.seq, "at": happening.at, "kind": happening.kind, "facts": dict(happening.facts)}
-        self.put({**facts, "agent": happening.agent} if happening.agent else facts)
-
-    def put(self, value: object) -> None:
-        """Write a line."""
-        # Characters beyond ASCII are escaped: whatever a model says, no terminal obeys it.
-        write(self._out, json.dumps(value) + "\n")
-
-
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """The view of a run with its board, who answers, and how loud it is."""
+class RunOutput:
+    """The view of a run with its dashboard, its answerer, and how much it prints."""
 
     view: View
-    board: Board
-    narration: RunNarration
+    dashboard: Dashboard
+    printer: RunPrinter
     answerer: Answerer
     typewriter: Typewriter | None = None
-    events: RunJson | None = None
+    json: JsonOutput | None = None
     is_quiet: bool = False
     is_chosen: bool = False  # nobody named a model
     began: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(cls, options: argparse.Namespace) -> "Stage":
-        """The stage that the options, and what is at both ends of the command, ask for."""
-        board = Board()
+    def of(cls, options: argparse.Namespace) -> "RunOutput":
+        """The output that the options, and what is at both ends of the command, ask for."""
+        dashboard = Dashboard()
         is_answered = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty()) and not options.json
         began = time.monotonic()
         if options.json or options.quiet:
             view: View = NoView()
         elif sys.stdout.isatty():
-            view = _drawn(board, began) or PlainView(sys.stdout)
+            view = _drawn(dashboard, began) or PlainView(sys.stdout)
         else:
             view = PlainView(sys.stderr)
         is_drawn = not isinstance(view, PlainView)
         typewriter = Typewriter() if is_answered else None
         beside = PlainView(sys.stderr) if options.quiet and not options.json else view
         answerer = Person(typewriter, beside) if typewriter is not None else Nobody(beside)
-        events = RunJson(sys.stdout) if options.json else None
-        narration = RunNarration(view, board, is_drawn=is_drawn)
-        return cls(view, board, narration, answerer, typewriter, events, options.quiet, options.model is None, began)
+        json = JsonOutput(sys.stdout) if options.json else None
+        printer = RunPrinter(view, dashboard, is_drawn=is_drawn)
+        return cls(view, dashboard, printer, answerer, typewriter, json, options.quiet, options.model is None, began)
 
     def prompt(self) -> int | None:
         """The number of the prompt that is shown now."""
         return self.typewriter.prompt if self.typewriter is not None else None
 
-    def greet(self, id: str, order: Order, problems: tuple[str, ...]) -> None:
+    def greet(self, id: str, spec: RunSpec, problems: tuple[str, ...]) -> None:
         """Say what begins: the run, who answers, where, and what may be done unasked."""
-        mode = (order.settings.get("consent") or {}).get("mode", "ask")
-        model = described(order.settings["model"])
-        self.view.line(f"run {id} · mode {mode} · in {order.workspace}", "title")
+        mode = (spec.settings.get("consent") or {}).get("mode", "ask")
+        model = described(spec.settings["model"])
+        self.view.line(f"run {id} · mode {mode} · in {spec.workspace}", "title")
         self.view.line(model.said)
         if model.hint and self.is_chosen:
             self.view.line(model.hint)
@@ -103,8 +85,8 @@ class Stage:
     def end(self, id: str, status: str, result: Mapping[str, Any] | None) -> int:
         """Tell how it ended, and give the exit code."""
         code = exit_code(status, result)
-        if self.events is not None:
-            self.events.put({"kind": "end", "run": id, "status": status, **(result or {}), "exit": code})
+        if self.json is not None:
+            self.json.end({"run": id, "status": status, **(result or {}), "exit": code})
             return code
         summary = _summary(result)
         if self.is_quiet or not sys.stdout.isatty():
@@ -115,7 +97,7 @@ class Stage:
                 self.view.line(self._sum())
             return code
         self.view.line("")
-        for line, tone in self.board.steps(get_terminal_size().columns - 1, most=MOST_STEPS):
+        for line, tone in self.dashboard.steps(get_terminal_size().columns - 1, most=MOST_STEPS):
             self.view.line(line.rstrip(), tone)
         if summary:
             self.view.markdown(summary)
@@ -124,22 +106,22 @@ class Stage:
         return code
 
     def _sum(self) -> str:
-        return self.board.meters()
+        return self.dashboard.meters()
 
 
 def exit_code(status: str, result: Mapping[str, Any] | None) -> int:
     """0 when the task is done, 130 when it was cancelled, else 1."""
     if status == "stopped" or (result or {}).get("reason") == "cancelled":
-        return CANCELLED
-    return DONE if result is not None and result["success"] else NOT_REACHED
+        return INTERRUPTED
+    return DONE if result is not None and result["success"] else FAILED
 
 
-def leave(stage: Stage, id: str) -> NoReturn:
+def leave(output: RunOutput, id: str) -> NoReturn:
     """Leave at once: whatever runs ends with the process, and the run can be resumed."""
-    stage.view.end()
+    output.view.end()
     write(sys.stderr, f"left; antiphon run --resume {id} goes on, unless the run was cancelled already\n")
     sys.stdout.flush()
-    os._exit(CANCELLED)
+    os._exit(INTERRUPTED)
 
 
 def _summary(result: Mapping[str, Any] | None) -> str:
@@ -162,14 +144,11 @@ def _ending(id: str, status: str, result: Mapping[str, Any] | None) -> str:
     return f"{words}; {shown}"
 
 
-def _drawn(board: Board, began: float) -> View | None:
+def _drawn(dashboard: Dashboard, began: float) -> View | None:
     """A view that is drawn, where there is something to draw on."""
     if not is_smart(sys.stdout, os.environ) or find_spec("rich") is None:
         return None
     # Loading it takes a while, which only those pay who see it.
-    from rich.console import Console
+    from antiphon.cli.render.rich import rich_view
 
-    from antiphon.cli.render.rich import RichView
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    return RichView(console, footer=lambda width: board.lines(width - 1, time.monotonic() - began))
+    return rich_view(footer=lambda width: dashboard.lines(width - 1, time.monotonic() - began))

@@ -1,6 +1,6 @@
 """A plan among the words of an agent: its JSON is kept back, because the plan is drawn."""
 
-from antiphon.agents.machine.results import object_in
+from antiphon.answers import find_json
 
 FENCE = "```json"
 KEYS = ("steps", "partial", "version", "status", "confidence", "currentStepIndex", "isComplete")
@@ -29,8 +29,16 @@ class PlanText:
     def rest(self) -> str:
         """What can be shown at the end of a message: what was kept back, if it is no plan, or what came after it."""
         held, self._held, self._begins_line = self._held, "", True
-        is_plan = isinstance((object_in(held) or {}).get("steps"), list)
+        is_plan = _is_plan(held)
         return held.rpartition("}")[2].removeprefix("\n").removeprefix("```").lstrip() if is_plan else held
+
+
+def _is_plan(text: str) -> bool:
+    try:
+        value = find_json(text)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and isinstance(value.get("steps"), list)
 
 
 def may_be_plan(text: str) -> bool:

@@ -19,6 +19,7 @@ WaitingReason = Literal["question", "plan", "permission", "provider_error", "cos
 Kind = Literal["chat", "run", "debate"]
 StartType = Literal["START", "RESTART", "RESPOND", "FOLLOW_UP"]
 
+UNTITLED = "Untitled conversation"
 STATUSES: tuple[ThreadStatus, ...] = get_args(ThreadStatus)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 

@@ -1,0 +1,24 @@
+"""The orchestrator with everything inside it: run ⊃ crew ⊃ agent ⊃ reply and tools."""
+
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.agents.arbiter import arbiter_evaluates, arbiter_selects
+from antiphon.agents.machine.agent import agent_machine
+from antiphon.agents.machine.crew import crew_machine
+from antiphon.agents.machine.orchestrator import orchestrator_machine
+from antiphon.chart.machine import Machine
+from antiphon.providers.base import Provider
+from antiphon.providers.prices import Prices
+
+
+def compose_run(open_model: Callable[[str], Provider], *, prices: Prices, reply: Any, tools: Any) -> Machine[Any, Any]:
+    """The machine to provide as the thread's actor `run`."""
+    agent = agent_machine.provide(actors={"reply": reply, "tools": tools})
+    return orchestrator_machine.provide(
+        actors={
+            "arbiterSelectAgent": arbiter_selects(open_model, prices),
+            "arbiterEvaluate": arbiter_evaluates(open_model, prices),
+            "agentExecutor": crew_machine.provide(actors={"agent": agent}),
+        }
+    )

@@ -1,0 +1,36 @@
+"""Plans from files, as `antiphon run --dry-run` prints them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from antiphon.agents.machine.plan import plan_of, problems_with
+from antiphon.threads.errors import ThreadError
+
+MOST_BYTES = 1_000_000
+
+
+class BadPlan(ThreadError):
+    """A file holds no plan that can be used; the message says why."""
+
+
+def load_plan(path: str | Path, agents: Sequence[str]) -> Mapping[str, Any]:
+    """Read the plan of a JSON file for agents of these names."""
+    try:
+        text = Path(path).read_text("utf-8") if Path(path).stat().st_size <= MOST_BYTES else None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadPlan(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if text is None:
+        raise BadPlan(f"{path}: is too large for a plan")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadPlan(f"{path}: is no JSON: {error}") from error
+    given: Mapping[str, Any] = value.get("plan", value) if isinstance(value, dict) else {"steps": value}
+    plan = plan_of(given)
+    if plan is None:
+        raise BadPlan(f'{path}: holds no plan; one looks like {{"steps": ["first", "second"]}}')
+    if problems := problems_with(plan, list(agents)):
+        raise BadPlan(f"{path}: {'; '.join(problems)}")
+    return given

@@ -1,0 +1,65 @@
+"""Chats as they are read: what was said on which branch, from a thread's snapshot."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from antiphon.chat.machine.crystal import TITLE_WORDS
+from antiphon.chat.machine.tree import path
+from antiphon.threads.kinds import Json, Summary, content_of, error_message
+from antiphon.threads.machine.content import text_of
+from antiphon.threads.machine.thread import UNTITLED
+
+EMPTY: Json = {"messages": {}, "branches": {}, "closed": {}, "branch": "main", "checkpoints": {}, "metrics": {}}
+
+
+def chat_of(snapshot: Json) -> Json:
+    """The context of a thread's chat; before its first message, what it will begin with."""
+    content = content_of(snapshot)
+    if content is not None:
+        return content
+    config = snapshot["context"]["config"]
+    return {**EMPTY, "config": config, **(config.get("history") or {})}
+
+
+def read_chat(id: str, snapshot: Json, result: Json | None) -> Json:
+    """The content of a chat's record."""
+    return chat_of(snapshot)
+
+
+def summarize(snapshot: Json, result: Json | None) -> Summary:
+    """A chat in a list: its title, model, branch, turns and cost."""
+    chat = chat_of(snapshot)
+    head = (chat["branches"].get(chat["branch"]) or {}).get("head")
+    return Summary(
+        title=_title(chat),
+        model=chat["config"].get("model"),
+        turns=chat["messages"][head]["turn"] if head else 0,
+        cost_usd=chat["metrics"].get("costUsd", 0.0),
+        error=error_message(chat.get("lastError")),
+        branch=chat["branch"],
+    )
+
+
+def _title(chat: Json) -> str:
+    """The title of a chat's crystal, or its first words."""
+    if chat.get("crystal"):
+        return str(chat["crystal"]["title"])
+    first = next((message for message in chat["messages"].values() if message["role"] == "user"), None)
+    return " ".join(text_of(first["parts"]).split()[:TITLE_WORDS]) if first else UNTITLED
+
+
+def branch_path(chat: Json, branch: str | None = None) -> list[Json]:
+    """The messages of a branch, oldest first; `KeyError` if there is no such branch."""
+    name = branch or chat["branch"]
+    branches = {**chat["closed"], **chat["branches"]}
+    if name not in branches and name != chat["branch"]:
+        raise KeyError(name)
+    head = branches[name]["head"] if name in branches else None
+    messages: Any = chat["messages"]
+    return [*path(messages, head)]
+
+
+def message_lines(chat: Json) -> Iterator[str]:
+    """Every line that was said, on all branches."""
+    for message in chat["messages"].values():
+        yield from text_of(message["parts"]).splitlines()

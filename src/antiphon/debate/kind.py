@@ -1,0 +1,15 @@
+"""Debates as a kind of thread."""
+
+from antiphon.debate.export import debate_document
+from antiphon.debate.record import debate_lines, read_debate, summarize
+from antiphon.threads.kinds import ThreadKind
+
+DEBATE = ThreadKind(
+    name="debate",
+    result_event="result",
+    summarize=summarize,
+    content=read_debate,
+    lines=debate_lines,
+    document=debate_document,
+    to_json=lambda record: dict(record.content),
+)

@@ -1,0 +1,106 @@
+"""Debates as they are read: all that is known of one, under way or over."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from antiphon.debate.machine.config import complete, reference
+from antiphon.debate.machine.context import first_context
+from antiphon.debate.machine.endings import result as debate_result
+from antiphon.threads.kinds import Json, Record, Summary, error_message
+
+
+@dataclass(frozen=True, slots=True)
+class DebateView:
+    """One debate in a list; openings are no round."""
+
+    id: str
+    topic: str
+    format: str
+    status: str
+    state: str
+    outcome: str | None
+    winner: str | None
+    tie: bool
+    rounds: int
+    max_rounds: int
+    participants: tuple[str, ...]
+    models: tuple[str, ...]
+    cost_usd: str
+    updated: int
+    error: str | None = None
+
+
+def summarize(snapshot: Json, result: Json | None) -> Summary:
+    """A debate in a list: its topic, models, rounds and cost."""
+    context = snapshot["context"]
+    config = context["config"]
+    child = snapshot["children"].get("debate")
+    known = child["snapshot"]["context"] if child is not None else (result or {}).get("result", {})
+    speakers = known.get("participants") or config.get("participants") or []
+    models = [speaker["model"] for speaker in speakers if speaker.get("model")] or config.get("models") or []
+    names = dict.fromkeys(model if isinstance(model, str) else reference(model) for model in models)
+    return Summary(
+        title=config.get("topic") or "",
+        model=", ".join(names) or None,
+        turns=len(known.get("rounds") or []),
+        cost_usd=float((known.get("costTracker") or {}).get("totalCost", context["cost"])),
+        error=error_message(known.get("lastError")),
+    )
+
+
+def read_debate(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
+    """A debate's settings, rounds, verdict and costs: from its context, or from its final result."""
+    child = snapshot["children"].get("debate")
+    if child is not None:
+        context = child["snapshot"]["context"]
+        state = _outermost(child["snapshot"]["value"])
+        return {**debate_result(context), "state": state, "interrupted": context["lost"]}
+    if result is not None:
+        return {**result["result"], "state": "completed", "interrupted": False}
+    return {**_not_begun(snapshot["context"]["config"]), "state": "idle", "interrupted": False}
+
+
+def debate_lines(debate: Json) -> Iterator[str]:
+    """Every line that was said in a debate, and the judge's reasons."""
+    texts = [said["content"] for each in debate["rounds"] for said in each["responses"]]
+    texts.append((debate["verdict"] or {}).get("reasoning"))
+    for text in texts:
+        yield from str(text or "").splitlines()
+
+
+def debate_view(record: Record) -> DebateView:
+    """A debate in a list of debates."""
+    view = record.view
+    debate = record.content
+    verdict = debate["verdict"] or {}
+    names = {speaker["id"]: speaker["name"] for speaker in debate["participants"]}
+    models = dict.fromkeys(reference(speaker["model"]) for speaker in debate["participants"])
+    return DebateView(
+        id=view.id,
+        topic=debate["topic"] or "",
+        format=debate["format"] or "",
+        status=view.status,
+        state=debate["state"],
+        outcome=debate["outcome"],
+        winner=names.get(verdict.get("winner"), verdict.get("winner")),
+        tie=bool(verdict.get("tie")),
+        rounds=sum(each["phase"] != "opening" for each in debate["rounds"]),
+        max_rounds=debate["maxRounds"] or 0,
+        participants=tuple(names.values()),
+        models=tuple(models),
+        cost_usd=debate["costTracker"]["totalCost"],
+        updated=view.updated,
+        error=error_message(debate["lastError"]),
+    )
+
+
+def _outermost(value: Any) -> str:
+    return value if isinstance(value, str) else str(next(iter(value)))
+
+
+def _not_begun(given: Json) -> dict[str, Any]:
+    config = complete({key: value for key, value in given.items() if key != "onBusy"})
+    settings = {key: config[key] for key in ("participants", "judge", "maxRounds")}
+    context: Any = {**first_context(), **settings, "config": config}
+    return {**config, **debate_result(context)}

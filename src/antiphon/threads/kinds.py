@@ -1,0 +1,105 @@
+"""Kinds of threads: what a feature adds so that its threads can be listed, read and exported with all others."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from antiphon.runtime.store import Store
+from antiphon.threads.export.document import Document
+from antiphon.threads.machine.thread import UNTITLED
+
+Json = Mapping[str, Any]
+
+
+class Snapshots(Protocol):
+    """Where trees are read: a runtime, or a reader beside one."""
+
+    store: Store
+
+    async def snapshot(self, root: str) -> Any:
+        """Read a tree's snapshot as JSON."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadView:
+    """One thread in a list, or at the top of its page."""
+
+    id: str
+    kind: str
+    status: str
+    title: str
+    model: str | None
+    branch: str
+    turns: int
+    cost_usd: float
+    updated: int
+    archived: bool = False
+    waiting: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a kind of thread says of itself in a list."""
+
+    title: str
+    model: str | None
+    turns: int
+    cost_usd: float
+    error: str | None = None
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A thread with all that is known of it: `content` is as its kind has it."""
+
+    view: ThreadView
+    content: Json
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadKind:
+    """How threads of one kind are summarised, read, searched and exported.
+
+    `result_event` is the emitted event that holds the final result, once the content itself is gone.
+    """
+
+    name: str
+    result_event: str | None
+    summarize: Callable[[Json, Json | None], Summary]
+    content: Callable[[str, Json, Json | None], Json]
+    lines: Callable[[Json], Iterator[str]]
+    document: Callable[[Record], Document]
+    to_json: Callable[[Record], dict[str, Any]]
+
+
+def view_of(id: str, snapshot: Json, summary: Summary, updated: int) -> ThreadView:
+    """The view of a thread, from its snapshot and what its kind says of it."""
+    context = snapshot["context"]
+    return ThreadView(
+        id=id,
+        kind=context["kind"] or "",
+        status=snapshot["value"],
+        title=context.get("title") or summary.title or UNTITLED,
+        model=summary.model,
+        branch=summary.branch,
+        turns=summary.turns,
+        cost_usd=summary.cost_usd,
+        updated=updated,
+        archived=bool(context.get("archived")),
+        waiting=context["waitingReason"],
+        error=summary.error,
+    )
+
+
+def content_of(snapshot: Json) -> Json | None:
+    """The context of a thread's content, while there is any."""
+    child = snapshot["children"].get(snapshot["context"]["kind"])
+    return None if child is None else child["snapshot"]["context"]
+
+
+def error_message(error: Json | None) -> str | None:
+    """The message of an error as events carry it."""
+    return str(error["message"]) if error else None

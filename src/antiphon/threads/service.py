@@ -1,0 +1,171 @@
+"""Operations that threads of every kind have in common: created, sent to, followed, answered, stopped, put away."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, ClassVar
+
+from antiphon.runtime.errors import RootExists, UnknownRoot
+from antiphon.runtime.records import Receipt
+from antiphon.runtime.runtime import Runtime
+from antiphon.threads.activity import Activity, activities
+from antiphon.threads.errors import Busy, Refused, UnknownThread
+from antiphon.threads.kinds import Json, content_of
+from antiphon.threads.library import Library
+from antiphon.threads.machine.thread import Kind, start_event
+
+ATTEMPTS = 3  # a status may change between looking and sending
+ID_BYTES = 4
+PAGE = 1000
+# Statuses in which a thread does nothing until a person does.
+IDLE = ("completed", "failed", "stopped", "interrupted", "waiting")
+
+
+class ThreadService:
+    """Threads of a runtime: of any kind, or in a subclass of the one it is about."""
+
+    kind: ClassVar[Kind | None] = None
+
+    def __init__(self, runtime: Runtime, library: Library) -> None:
+        self.runtime = runtime
+        self.library = library
+
+    async def _create(self, kind: Kind, make_config: Callable[[str], Json], *, title: str | None = None) -> str:
+        """Create a thread with the settings that its content has under an id, and return the id."""
+        while True:
+            id = secrets.token_hex(ID_BYTES)
+            thread = {"threadId": id, "kind": kind, "title": title, "config": make_config(id)}
+            try:
+                return await self.runtime.create("thread", root=id, input=thread)
+            except RootExists:
+                continue
+
+    async def send(self, id: str, event: Mapping[str, Any], *, to: str = "") -> Receipt:
+        """Send an event to a thread, or to an actor in it; `Refused` says what it takes instead."""
+        status = await self.status(id)
+        receipt = await self.runtime.send(id, event, to=to)
+        if receipt.status == "rejected":
+            allowed = ", ".join(sorted(name for name in receipt.can if not name.startswith("xstate."))) or "nothing"
+            raise Refused(f"{event['type']} cannot be done now: {self.noun} {id!r} is {status}; what can: {allowed}")
+        return receipt
+
+    async def begin(self, id: str, **payload: Any) -> Receipt:
+        """Start, continue, answer or restart a thread, as its status has it; `Busy` if it takes no message now."""
+        for _ in range(ATTEMPTS):
+            status = await self.status(id)
+            event = {"type": start_event(status), "at": self.runtime.now(), **payload}  # type: ignore[arg-type]
+            receipt = await self.runtime.send(id, event)
+            if receipt.status != "rejected":
+                return receipt
+            if status == "running" == await self.status(id):
+                raise Busy(f"{self.noun} {id!r} is busy; wait, stop it, or set onBusy to queue or interrupt")
+            await asyncio.sleep(0)
+        raise Refused(f"{self.noun} {id!r} changes faster than it can be sent to; try again")
+
+    async def answer(
+        self,
+        id: str,
+        text: str | None = None,
+        *,
+        decision: str | None = None,
+        scope: str = "once",
+        reason: str | None = None,
+        request: str | None = None,
+        agent: str | None = None,
+    ) -> Receipt:
+        """Answer a question in words, or a request for permission: `allow` or `deny`, `once` or for the `thread`.
+
+        `request` and `agent` say which request, and whose, where several wait.
+        """
+        status = await self.status(id)
+        if status != "waiting":
+            raise Refused(f"{self.noun} {id!r} asks nothing: it is {status}")
+        permission = {"decision": decision, "scope": scope} if decision is not None else {}
+        optional = {"text": text, "reason": reason, "id": request, "agentId": agent}
+        given = {key: value for key, value in optional.items() if value is not None}
+        return await self.begin(id, answer={"at": self.runtime.now(), **permission, **given})
+
+    async def stop(self, id: str) -> Receipt:
+        """Stop what runs."""
+        return await self.send(id, {"type": "STOP", "at": self.runtime.now()})
+
+    async def resume(self, id: str) -> Receipt:
+        """Continue where a process was lost, or where the thread was stopped."""
+        return await self.send(id, {"type": "RESTART", "at": self.runtime.now()})
+
+    async def retry(self, id: str) -> Receipt:
+        """Try again what failed."""
+        return await self.begin(id, retry=True)
+
+    async def archive(self, id: str, archived: bool = True) -> Receipt:
+        """Put a thread away, or take it out again."""
+        return await self.send(id, {"type": "ARCHIVE" if archived else "UNARCHIVE"})
+
+    async def rename(self, id: str, title: str | None) -> Receipt:
+        """Give a thread another title; without one, its kind makes one up."""
+        return await self.send(id, {"type": "RENAME", "title": title})
+
+    async def status(self, id: str) -> str:
+        """The status of a thread."""
+        return str((await self.snapshot(id))["value"])
+
+    async def position(self, id: str) -> int:
+        """The last step of a thread's journal, to be followed from."""
+        saved = await self.runtime.store.load(id)
+        if saved is None:
+            raise UnknownThread(f"there is no {self.noun} {id!r}")
+        return saved.seq
+
+    async def config(self, id: str) -> Json:
+        """The settings that a thread was created with."""
+        config: Json = (await self.snapshot(id))["context"]["config"]
+        return config
+
+    async def content(self, id: str) -> Json | None:
+        """The context of a thread's content, while there is any."""
+        return content_of(await self.snapshot(id))
+
+    async def snapshot(self, id: str) -> Any:
+        """A thread's snapshot as JSON; `UnknownThread` if there is none of this kind."""
+        try:
+            snapshot = await self.runtime.snapshot(id)
+        except UnknownRoot:
+            raise UnknownThread(f"there is no {self.noun} {id!r}") from None
+        if self.kind not in (None, snapshot["context"]["kind"]):
+            raise UnknownThread(f"thread {id!r} is a {snapshot['context']['kind']}, not a {self.noun}")
+        return snapshot
+
+    async def steps(self, id: str, after: int = 0) -> AsyncIterator[list[Activity]]:
+        """The activities of each step after one, and then of each new step."""
+        async for entry in self.runtime.feed(id, after):
+            if step := list(activities(entry)):
+                yield step
+
+    async def follow(self, id: str, after: int = 0) -> AsyncIterator[Activity]:
+        """All activities after a step, and then new ones as they happen."""
+        async for step in self.steps(id, after):
+            for activity in step:
+                yield activity
+
+    async def until_idle(self, id: str, after: int = 0) -> AsyncIterator[Activity]:
+        """Activities after a step, until the thread needs a person or has ended."""
+        async for step in self.steps(id, after):
+            for activity in step:
+                yield activity
+            statuses = [activity.facts["status"] for activity in step if activity.kind == "status"]
+            if statuses and statuses[-1] in IDLE:
+                return
+
+    async def history(self, id: str) -> tuple[list[Activity], int]:
+        """All activities so far, and the step to follow from."""
+        past: list[Activity] = []
+        after = 0
+        while page := await self.runtime.store.entries(id, after, PAGE):
+            past += [activity for entry in page for activity in activities(entry)]
+            after = page[-1].seq
+        return past, after
+
+    @property
+    def noun(self) -> str:
+        """What threads of this kind are called in messages."""
+        return self.kind or "thread"
