@@ -45,7 +45,7 @@ PACKAGED_FILES = "importlib.resources.files"
 BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 # A third-party package is imported by one layer only; a layer that is not named here has none.
 THIRD_PARTY: dict[str, set[str]] = {
-    "providers": {"httpx2", "httpcore2", "genai_prices", "numpy", "xllamacpp"},
+    "providers": {"httpx2", "httpcore2", "genai_prices", "xllamacpp"},
     "tools": {"mcp", "mcp_types", "anyio"},
     "runtime": {"orjson"},
     "cli": {"rich"},
