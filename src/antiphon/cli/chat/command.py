@@ -89,17 +89,17 @@ def _talk(options: argparse.Namespace, question: str | None) -> int:
     view = _view(options, question)
     events = JsonEvents(sys.stdout) if options.json else None
     with Background() as background, Serving(background, conversation(options, choice, view, events)) as dialogue:
+        is_chosen_now = options.model or dialogue.thread is None
+        speaker = choice if is_chosen_now else described(dialogue.config["model"])
         if question is not None:
             terminal = Terminal(background, dialogue, Typewriter())
             if options.model is None:
-                view.line(described(dialogue.config["model"]).said)
+                view.line(speaker.said)
             return ask_once(terminal, question, events, is_answered=sys.stdin.isatty() and sys.stderr.isatty())
         typewriter = Typewriter(history_file())
         terminal = Terminal(background, dialogue, typewriter)
         try:
-            _greet(
-                terminal, choice if options.model or dialogue.thread is None else described(dialogue.config["model"])
-            )
+            _greet(terminal, speaker)
             with heard(lambda: typewriter.prompt):
                 terminal.run(command)
         except Quit:

@@ -10,6 +10,7 @@ from typing import Any
 from antiphon.agents.machine.plan import plan_of, problems_with
 from antiphon.app import App
 from antiphon.cli.background_app import Misuse
+from antiphon.cli.default_model import Choice
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
 
@@ -21,12 +22,13 @@ MOST_PLAN_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a run works with: its agents and settings, the folder, and the file of MCP servers."""
+    """What a run works with: agents and settings, the folder, the file of MCP servers, and how its model was chosen."""
 
     agents: Mapping[str, Any]
     settings: Mapping[str, Any]
     workspace: Path
     mcp: Path | None = None
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True, slots=True)

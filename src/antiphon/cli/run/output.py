@@ -90,7 +90,7 @@ class Stage:
     def greet(self, id: str, order: Order, problems: tuple[str, ...]) -> None:
         """Say what begins: the run, who answers, where, and what may be done unasked."""
         mode = (order.settings.get("consent") or {}).get("mode", "ask")
-        model = described(order.settings["model"])
+        model = order.choice or described(order.settings["model"])
         self.view.line(f"run {id} · mode {mode} · in {order.workspace}", "title")
         self.view.line(model.said)
         if model.hint and self.is_chosen:
