@@ -122,7 +122,8 @@ def test_the_installed_weights_are_the_pinned_ones():
 
 
 def test_a_reply_is_words_with_counts(voice):
-    reply = voice.ask(Request((user("Say hello."),), max_tokens=40))[0]
+    # At the default temperature, one reply in thirty is a row of emoji.
+    reply = voice.ask(Request((user("Say hello."),), temperature=0, max_tokens=40))[0]
 
     assert len(reply.text.split()) > 1
     assert (reply.usage.estimated, reply.answered_by) == (False, "smollm2")
