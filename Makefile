@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-ENGINES := $(VENV)/.engines
+LIBRARY := $(VENV)/.local
 # What pip is at, on one line that changes; its own exit code counts.
 INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check $(1); \
 	echo $$? > $(VENV)/.status; } \
@@ -18,7 +18,7 @@ help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(STAMP) ## talk with a model in the terminal; the first time, fetch the embedded one
-	@$(MAKE) --silent $(ENGINES) && $(BIN)/antiphon models install local:smollm2 --quiet \
+	@$(MAKE) --silent $(LIBRARY) && $(BIN)/antiphon models install local:smollm2 --quiet \
 		|| echo "going on without the embedded model; 'make run' tries again"
 	@$(BIN)/python -m antiphon chat
 
@@ -58,7 +58,7 @@ sim: $(STAMP) ## run the durable runtime through 10,000 simulated lives full of 
 crash: $(STAMP) ## kill a real process 1,000 times and look for what is lost
 	@$(BIN)/python campaigns/crash.py
 
-local: $(ENGINES) ## test the embedded model itself, on both of its engines (fetches it the first time)
+local: $(LIBRARY) ## test the embedded model itself (fetches it the first time)
 	@$(BIN)/antiphon models install local:smollm2 --quiet
 	@$(BIN)/python -m pytest -m local tests/providers/local tests/agents tests/debate
 
@@ -72,7 +72,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(call INSTALL,--editable '.[dev]')
 	@touch $@
 
-$(ENGINES): $(STAMP)
-	@echo "setting up the engines of the embedded model ..."
-	@$(call INSTALL,--only-binary numpy --only-binary xllamacpp --editable '.[local]')
+$(LIBRARY): $(STAMP)
+	@echo "setting up what the embedded model needs ..."
+	@$(call INSTALL,--only-binary xllamacpp --editable '.[local]')
 	@touch $@

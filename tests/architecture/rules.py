@@ -53,7 +53,7 @@ PACKAGED_FILES = "importlib.resources.files"
 BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 # Which room may import which third-party packages; a room that is not named here imports none.
 THIRD_PARTY: dict[str, set[str]] = {
-    "providers": {"httpx2", "httpcore2", "genai_prices", "numpy", "xllamacpp"},
+    "providers": {"httpx2", "httpcore2", "genai_prices", "xllamacpp"},
     "tools": {"mcp", "mcp_types", "anyio"},
     "runtime": {"orjson"},
     "cli.render": {"rich"},

@@ -8,7 +8,6 @@ import pytest
 from antiphon.cli import models
 from antiphon.cli.main import main
 from antiphon.providers.local import weights as known
-from antiphon.providers.local.engine import KINDS
 from tests.fixtures.command import parser_of
 from tests.paths import DOCS
 from tests.providers.local.tiny import CONTENT, weights, wheel
@@ -19,13 +18,13 @@ NOTE = "a demonstration voice, 135M parameters: fluent, not knowledgeable"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A machine with nothing but the engines."""
-    for name in (*VARIABLES, "ANTIPHON_LOCAL_ENGINE"):
+    """A machine with nothing but the library that runs the embedded model."""
+    for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ANTIPHON_KEYS", str(tmp_path / "keys.toml"))
     monkeypatch.setenv("ANTIPHON_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
-    monkeypatch.setattr(models, "kinds_here", lambda: KINDS)
+    monkeypatch.setattr(models, "library_problem", lambda: None)
     return tmp_path / "models"
 
 
@@ -78,7 +77,7 @@ def test_weights_are_installed_found_and_removed(capsys, tiny, folder):
         said.append(capsys.readouterr().out)
 
     assert said[0].startswith("local:tiny: Tiny Voice (MIT)")
-    assert f"{folder / 'tiny.gguf'} (engine xllamacpp)" in said[0]
+    assert f" s: {folder / 'tiny.gguf'}\n" in said[0]
     assert said[0].endswith("a tiny voice\n")
     assert "is installed already" in said[1]
     assert said[2] == "local:tiny is removed, 12 bytes are free again\n"
@@ -101,20 +100,13 @@ def test_quiet_says_nothing_when_there_is_nothing_to_do(capsys, tiny, folder):
     assert capsys.readouterr() == ("", "")
 
 
-def test_without_an_engine_nothing_is_fetched_and_one_is_told_how(capsys, tiny, monkeypatch):
-    monkeypatch.setattr(models, "kinds_here", lambda: ())
+def test_without_the_library_nothing_is_fetched_and_one_is_told_why(capsys, tiny, folder, monkeypatch):
+    monkeypatch.setattr(models, "library_problem", lambda: "it needs a library, which does not load here")
 
     assert main(["models", "install", "local:tiny", "--from", str(tiny)]) == 1
-    assert capsys.readouterr().err == (
-        "antiphon models: nothing here can run embedded models: pip install 'antiphon[local]'\n"
-    )
-
-
-def test_the_slower_engine_is_named(capsys, tiny, monkeypatch):
-    monkeypatch.setattr(models, "kinds_here", lambda: KINDS[1:])
-    main(["models", "install", "local:tiny", "--from", str(tiny)])
-
-    assert "engine NumPy, the slower one" in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "antiphon models: local:tiny: it needs a library, which does not load here\n")
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize(
@@ -153,5 +145,5 @@ def test_every_command_and_setting_has_its_line_in_the_docs():
     commands = re.findall(r"\n    (\w+) ", parser_of("models").format_help())
 
     assert commands == ["list", "install", "remove"]
-    for word in (*commands, "--all", "--json", "--from", "--quiet", "ANTIPHON_MODELS", "ANTIPHON_LOCAL_ENGINE", NOTE):
+    for word in (*commands, "--all", "--json", "--from", "--quiet", "ANTIPHON_MODELS", NOTE):
         assert word in page

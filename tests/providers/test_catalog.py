@@ -5,18 +5,18 @@ import asyncio
 import pytest
 
 import antiphon.providers.catalog as catalog_module
-import antiphon.providers.local.engine as engine_module
 from antiphon.providers.catalog import ollama_models, rows
 from antiphon.providers.keys import Keys
+from antiphon.providers.local.library import library_problem
 from antiphon.providers.local.weights import SMOLLM2, file_of
 from antiphon.providers.references import parse
 from tests.fixtures.providers import CANARY, NOWHERE, run
 
 
-def catalog(environment=None, local=None, **settings):
-    keys = Keys(environment or {}, settings.pop("path", NOWHERE))
+def catalog(environment=None, local=None, problem=None, path=NOWHERE):
     where = {"ANTIPHON_MODELS": "/nowhere", **(environment or {})}
-    return rows(keys, environment=where, local_models=lambda host: local)
+    asked = {"local_models": lambda host: local, "embedded_problem": lambda: problem}
+    return rows(Keys(environment or {}, path), environment=where, **asked)
 
 
 def test_a_provider_without_a_key_has_one_row_that_says_so():
@@ -79,31 +79,31 @@ def test_ollama_is_asked_what_it_has():
 
 
 @pytest.mark.parametrize(
-    ("installed", "size", "said"),
+    ("problem", "installed", "size", "said"),
     [
-        (set(), None, "pip install 'antiphon[local]'"),
-        ({"numpy"}, None, "pip install 'antiphon[local]'"),
-        ({"numpy", "httpx2"}, None, "antiphon models install local:smollm2"),
-        ({"numpy", "httpx2"}, 12, "is damaged (it has 12 bytes instead of 98,362,432)"),
-        ({"numpy", "httpx2"}, SMOLLM2.bytes, ""),
+        ("it needs a library", {"httpx2"}, SMOLLM2.bytes, "it needs a library"),
+        (None, set(), SMOLLM2.bytes, "it needs httpx2, which is not installed: pip install 'antiphon[local]'"),
+        (None, {"httpx2"}, None, "antiphon models install local:smollm2"),
+        (None, {"httpx2"}, 12, "is damaged (it has 12 bytes instead of 98,362,432)"),
+        (None, {"httpx2"}, SMOLLM2.bytes, ""),
     ],
-    ids=["no engine", "no models", "no weights", "half the weights", "all"],
+    ids=["no library", "no models", "no weights", "half the weights", "all"],
 )
-def test_the_embedded_model_says_what_is_missing_and_what_it_is(monkeypatch, tmp_path, installed, size, said):
-    for module in (catalog_module, engine_module):
-        monkeypatch.setattr(module, "find_spec", lambda name: name if name in installed else None)
+def test_the_embedded_model_says_what_is_missing_and_what_it_is(monkeypatch, tmp_path, problem, installed, size, said):
+    monkeypatch.setattr(catalog_module, "find_spec", lambda name: name if name in installed else None)
     if size is not None:
         with file_of(SMOLLM2, tmp_path).open("wb") as file:
             file.truncate(size)
 
-    row = next(row for row in catalog({"ANTIPHON_MODELS": str(tmp_path)}) if row.reference == "local:smollm2")
+    listed = catalog({"ANTIPHON_MODELS": str(tmp_path)}, problem=problem)
 
+    row = next(row for row in listed if row.reference == "local:smollm2")
     assert said in row.why
     assert (row.usable, row.price.output) == (said == "", 0)
     assert row.note == "a demonstration voice, 135M parameters: fluent, not knowledgeable"
 
 
-def test_an_unknown_engine_is_the_reason(tmp_path):
-    row = next(row for row in catalog({"ANTIPHON_LOCAL_ENGINE": "magic"}) if row.reference == "local:smollm2")
+def test_without_being_told_the_catalog_looks_for_the_library_itself():
+    row = next(row for row in rows(Keys({}, NOWHERE), environment={}) if row.reference == "local:smollm2")
 
-    assert "ANTIPHON_LOCAL_ENGINE is 'magic'" in row.why
+    assert library_problem() in (None, row.why)

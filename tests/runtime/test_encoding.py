@@ -1,12 +1,13 @@
 """Values as JSON text: the same, whoever writes it."""
 
 import json
+import re
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from antiphon.runtime import encoding
@@ -20,6 +21,8 @@ values = st.recursive(
     max_leaves=12,
 )
 
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
 
 @dataclass
 class Point:
@@ -32,10 +35,11 @@ def test_a_value_is_the_same_after_it_was_written_with_orjson_or_without(value):
 
 
 @given(values)
+@example(6.103515625e-05)  # which the two write differently
 def test_what_is_written_can_be_stored_and_has_no_room_in_it(value):
     text = encoded([value])
     text.encode()
-    assert len(text) <= len(json.dumps([value], separators=(",", ":")))
+    assert re.search(r"\s", STRING.sub("", text)) is None
 
 
 @pytest.mark.parametrize("value", [2**70, "\ud800", {1: "one"}])

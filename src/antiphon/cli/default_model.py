@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from antiphon.providers.catalog import Row, rows
 
@@ -43,9 +43,16 @@ def choose(
     known: Callable[[], list[Row]] = rows,
     last_resort: str = SCRIPTED,
 ) -> Choice:
-    """The model that was named, or the first that can be used; without any, a script."""
+    """Choose the model that was named, or the first that can be used; without any, a script and why."""
     reference = named or environment.get("ANTIPHON_MODEL")
-    return described(reference, known) if reference else described(_first(known(), last_resort), known)
+    if reference:
+        return described(reference, known)
+    models = known()
+    choice = described(_first(models, last_resort), lambda: models)
+    problem = next((row.why for row in models if row.reference == LOCAL and not row.usable), "")
+    if choice.reference != last_resort or not problem:
+        return choice
+    return replace(choice, note=f"a script, because {LOCAL} cannot be used here: {problem}")
 
 
 def _first(found: list[Row], last_resort: str) -> str:

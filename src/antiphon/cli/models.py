@@ -16,8 +16,8 @@ from antiphon.cli.render.text_width import harmless, pad, width
 from antiphon.cli.render.units import size
 from antiphon.providers.catalog import Row, rows
 from antiphon.providers.errors import Code, ProviderError
-from antiphon.providers.local.engine import NOT_INSTALLED, kinds_here
 from antiphon.providers.local.install import install, install_from, remove
+from antiphon.providers.local.library import library_problem
 from antiphon.providers.local.weights import SMOLLM2, Weights, models_folder, named, verify
 from antiphon.providers.prices import Price
 from antiphon.providers.references import parse
@@ -60,9 +60,8 @@ def _list(options: argparse.Namespace) -> int:
 
 def _install(options: argparse.Namespace) -> int:
     weights, folder = _weights(options.model), models_folder()
-    kinds = kinds_here()
-    if not kinds:
-        raise ProviderError(Code.UNSUPPORTED, NOT_INSTALLED)
+    if problem := library_problem():
+        raise ProviderError(Code.UNSUPPORTED, f"{weights.reference}: {problem}")
     if _is_whole(weights, folder):
         if not options.quiet:
             say([f"{weights.reference} is installed already: {verify(weights, folder)}"])
@@ -75,8 +74,7 @@ def _install(options: argparse.Namespace) -> int:
     else:
         with Bar("downloading") as bar:
             path = install(weights, folder, bar)
-    engine = "engine xllamacpp" if kinds[0].name == "xllamacpp" else "engine NumPy, the slower one"
-    say([f"installed in {time.monotonic() - start:.1f} s: {path} ({engine})", weights.note])
+    say([f"installed in {time.monotonic() - start:.1f} s: {path}", weights.note])
     return DONE
 
 

@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys
-from antiphon.providers.local.engine import NOT_INSTALLED as ENGINES_NOT_INSTALLED
-from antiphon.providers.local.engine import kinds_here
+from antiphon.providers.local.library import library_problem
 from antiphon.providers.local.weights import KNOWN, Weights, models_folder, trouble
 from antiphon.providers.prices import FREE, Price, Prices, known_models
 from antiphon.providers.references import HOSTED
@@ -52,13 +51,14 @@ def rows(
     *,
     environment: Mapping[str, str] = os.environ,
     local_models: Callable[[str], list[str] | None] | None = None,
+    embedded_problem: Callable[[], str | None] = library_problem,
 ) -> list[Row]:
     """Every model that is known here; a provider that cannot be used has one row that says why."""
     keys = keys or Keys(environment)
     prices = prices or Prices()
     found = [row for provider in HOSTED for row in _hosted(provider, keys, prices)]
     found += _ollama(environment, prices, local_models or ollama_models)
-    found += [_local(weights, environment) for weights in KNOWN.values()]
+    found += [_local(weights, environment, embedded_problem()) for weights in KNOWN.values()]
     found += [_row(f"scripted:{name}", "scripted", name, prices) for name in script_names()]
     return found
 
@@ -110,13 +110,11 @@ def _ollama(
         yield from (_row(f"ollama:{name}", "compatible", name, prices) for name in names)
 
 
-def _local(weights: Weights, environment: Mapping[str, str]) -> Row:
-    try:
-        missing = None if kinds_here(environment) and find_spec("httpx2") else ENGINES_NOT_INSTALLED
-        missing = missing or trouble(weights, models_folder(environment))
-    except ProviderError as error:
-        missing = error.message
-    return Row(weights.reference, missing is None, missing or "", FREE, weights.note)
+def _local(weights: Weights, environment: Mapping[str, str], problem: str | None) -> Row:
+    if problem is None and find_spec("httpx2") is None:
+        problem = "it needs httpx2, which is not installed: pip install 'antiphon[local]'"
+    problem = problem or trouble(weights, models_folder(environment))
+    return Row(weights.reference, problem is None, problem or "", FREE, weights.note)
 
 
 def _row(reference: str, provider: str, name: str, prices: Prices) -> Row:

@@ -201,5 +201,15 @@ def test_a_local_model_says_what_it_is_and_how_to_get_a_real_one():
     assert choice.described("openai:gpt-5").hint == ""
 
 
+def test_a_script_that_answers_says_in_one_line_why_the_embedded_model_does_not():
+    listed = [Row("local:smollm2", False, "it needs a library"), Row("scripted:chat", True)]
+
+    chosen = choose(None, {}, lambda: listed)
+
+    note = "a script, because local:smollm2 cannot be used here: it needs a library"
+    assert chosen.said == f"scripted:chat answers ({note})"
+    assert choose("scripted:chat", {}, lambda: listed).note == choice.SCRIPT_NOTE
+
+
 def test_the_models_that_keys_stand_for_are_known_ones():
     assert [name for provider, name in DEFAULTS.items() if name not in known_models(provider)] == []

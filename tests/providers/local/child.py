@@ -2,72 +2,107 @@
 
 import json
 import os
+import re
+import select
 import signal
 import sys
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-
-from antiphon.providers.local.serving.endpoint import Endpoint, TooLong
-from antiphon.providers.local.serving.outline import values
 
 SIGNALS = {"illegal": signal.SIGILL, "killed": signal.SIGKILL}
 
 
-class FirstOf:
-    """A pen that writes the first thing that fits."""
-
-    def __init__(self, most=1000):
-        self.left = most
-
-    def say(self, text):
-        self.left -= 1
-        return text
-
-    def choose(self, texts):
-        return self.say(texts[0])
-
-    def grow(self, fits, ends):
-        piece = next((piece for piece in ("Zürich", "7") if fits(piece)), "")
-        if piece:
-            yield self.say(piece)
-
-    def full(self):
-        return self.left <= 0
+def value_for(schema):
+    """The first value that fits."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema.get("type") == "object":
+        return {name: value_for(part) for name, part in schema.get("properties", {}).items()}
+    return "Zürich"
 
 
-class Parrot:
-    """Repeats what it is told, or fails in the way it is told to."""
+def data_pieces(schema):
+    """Data that fits a schema, in pieces."""
+    return re.findall(r"\w+|\W+", json.dumps(value_for(schema), ensure_ascii=False))
 
-    known, written, cut = 0, 0, False
 
-    def read(self, messages):
-        self.said = messages[-1]["content"]
-        self.written = 0
-        if "too long" in self.said:
-            raise TooLong(9000, 8192)
-        yield len(messages), len(messages)
+def word_pieces(text):
+    """What it was told, word by word, and then what the words ask for."""
+    for word in text.split(" "):
+        yield f"{word} "
+    if "for ever" in text:
+        while True:
+            time.sleep(0.005)
+            yield "and on "
+    for way, number in SIGNALS.items():
+        if way in text:
+            os.kill(os.getpid(), number)
 
-    def write(self, order):
-        self.cut = False
-        words = values(order.schema, order.schema, FirstOf(order.max_tokens)) if order.schema else self._words()
-        for word in words:
-            self.written += 1
-            self.cut = self.written >= order.max_tokens
-            yield word
-            if self.cut:
+
+class Parrot(BaseHTTPRequestHandler):
+    """Repeats what it is told, or writes data along a schema, one conversation at a time."""
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+        if self.headers.get("authorization") != f"Bearer {self.server.key}":
+            self.refuse(401, "authentication_error")
+        elif "too long" in (text := request["messages"][-1]["content"]):
+            self.refuse(400, "exceed_context_size_error")
+        else:
+            form = request.get("response_format")
+            pieces = data_pieces(form["json_schema"]["schema"]) if form else word_pieces(text)
+            self.reply(len(request["messages"]), pieces, request["max_tokens"])
+
+    def log_message(self, format, *args):
+        pass
+
+    def reply(self, prompt_tokens, pieces, max_tokens):
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        progress = {"processed": prompt_tokens, "total": prompt_tokens}
+        self.write({"choices": [{"index": 0, "delta": {}, "finish_reason": None}], "prompt_progress": progress})
+        written = 0
+        for piece in pieces:
+            if self.is_alone():
                 return
+            written += 1
+            self.write({"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]})
+            if written == max_tokens:
+                break
+        finish = "length" if written == max_tokens else "stop"
+        self.write({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+        self.write({"choices": [], "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": written}})
+        self.wfile.write(b"data: [DONE]\n\n")
 
-    def _words(self):
-        for word in self.said.split(" "):
-            yield f"{word} "
-        if "for ever" in self.said:
-            while True:
-                time.sleep(0.005)
-                yield "and on "
-        for way, number in SIGNALS.items():
-            if way in self.said:
-                os.kill(os.getpid(), number)
+    def is_alone(self):
+        """Whether the other side has left: it says nothing more, so what can be read is the end."""
+        return bool(select.select([self.connection], [], [], 0)[0])
+
+    def write(self, frame):
+        self.wfile.write(f"data: {json.dumps(frame)}\n\n".encode())
+
+    def refuse(self, status, kind):
+        body = json.dumps({"error": {"code": status, "message": "refused", "type": kind}}).encode()
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class Server(HTTPServer):
+    """Listens on this machine only, for whoever knows the key."""
+
+    request_queue_size = 32
+
+    def __init__(self, key):
+        super().__init__(("127.0.0.1", 0), Parrot)
+        self.key = key
+
+    def handle_error(self, request, client_address):
+        pass
 
 
 def main(mode):
@@ -79,9 +114,9 @@ def main(mode):
     if order is None:
         return
     assert Path(order["weights"]).read_bytes() == b"tiny weights"
-    endpoint = Endpoint(Parrot(), order["key"], order["name"])
-    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
-    print(json.dumps({"port": endpoint.port, "slots": int(os.environ.get("SLOTS", "1"))}), flush=True)
+    server = Server(order["key"])
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(json.dumps({"port": server.server_port, "slots": int(os.environ.get("SLOTS", "1"))}), flush=True)
     sys.stdin.buffer.read()
     os._exit(0)
 

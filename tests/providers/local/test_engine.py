@@ -4,16 +4,15 @@ import asyncio
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from antiphon.messages import user
 from antiphon.providers.base import Request, TextDelta
-from antiphon.providers.errors import ProviderError
-from antiphon.providers.local import engine as engines
-from antiphon.providers.local.engine import KINDS, kinds_here
+from antiphon.providers.local.library import installation_problem
 from tests.fixtures.providers import read, run
-from tests.providers.local.tiny import CONTENT, ROOT, engine, kind, voice
+from tests.providers.local.tiny import CONTENT, ROOT, engine, program, voice
 
 
 def asked(text):
@@ -22,14 +21,14 @@ def asked(text):
 
 def test_nothing_starts_before_it_is_needed_and_everyone_shares_one_child(tmp_path):
     async def work():
-        async with voice(tmp_path, kind(slots=2)) as (model, running):
-            before = running.kind
+        async with voice(tmp_path, program(slots=2)) as (model, running):
+            before = running.is_running
             replies = await asyncio.gather(*(read(model, asked(f"number {number}")) for number in range(5)))
             async with running.slot() as child, running.slot() as same:
                 return before, [reply.text for reply in replies], child is same
 
     before, texts, shared = run(work())
-    assert before is None
+    assert not before
     assert texts == [f"number {number} " for number in range(5)]
     assert shared
 
@@ -60,24 +59,29 @@ def test_a_child_that_dies_is_an_error_worth_another_try_and_the_next_request_ha
     assert after.text == "hello "
 
 
-@pytest.mark.parametrize("mode", ["broken", "illegal"])
-def test_an_engine_that_does_not_start_leaves_the_place_to_the_next(tmp_path, mode):
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        ("broken", "exit code 1, libgomp.so.1: cannot open shared object file"),
+        ("illegal", "SIGILL: this processor lacks an instruction that is needed"),
+    ],
+)
+def test_a_child_that_does_not_start_is_one_line_that_says_why(tmp_path, mode, reason):
     async def work():
-        async with voice(tmp_path, kind(mode), kind()) as (model, running):
-            return (await read(model, asked("hello"))).text, running.kind
-
-    assert run(work()) == ("hello ", "ok")
-
-
-def test_when_no_engine_starts_each_says_why(tmp_path):
-    async def work():
-        async with voice(tmp_path, kind("broken"), kind("illegal")) as (model, _):
+        async with voice(tmp_path, program(mode)) as (model, _):
             return (await read(model, asked("hello"))).error
 
     error = run(work())
     assert (error.code, error.recoverable) == ("9005", False)
-    assert "broken: exit code 1, libgomp.so.1: cannot open" in error.message
-    assert "illegal: SIGILL" in error.message
+    assert error.message == f"local:tiny: it needs json, which does not start here ({reason}); use another model"
+
+
+def test_a_program_that_does_not_exist_is_one_line_that_says_why(tmp_path):
+    async def work():
+        async with voice(tmp_path, replace(program(), command=("/nowhere/python",))) as (model, _):
+            return (await read(model, asked("hello"))).error
+
+    assert "does not start here (No such file or directory)" in run(work()).message
 
 
 def test_damaged_weights_never_reach_a_child(tmp_path):
@@ -93,16 +97,33 @@ def test_damaged_weights_never_reach_a_child(tmp_path):
     assert "antiphon models install local:tiny" in missing.message
 
 
+def test_nobody_is_told_to_fetch_weights_for_a_library_that_does_not_load(tmp_path, monkeypatch):
+    (tmp_path / "broken_library.py").write_text("raise ImportError('libgomp.so.1: cannot open shared object file')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    async def work():
+        async with voice(tmp_path, program(library="broken_library")) as (model, _):
+            (tmp_path / "tiny.gguf").unlink()
+            return (await read(model, asked("hello"))).error
+
+    error = run(work())
+    assert error.code == "9005"
+    assert error.message.startswith(
+        "local:tiny: it needs broken_library, which does not load here (exit code 1, Import"
+    )
+
+
 def test_closing_ends_the_child(tmp_path):
     async def work():
         running = engine(tmp_path)
         async with running.slot() as child:
             pid = child.process.pid
         await running.close()
-        return pid, running.kind
+        return pid, running.is_running
 
-    pid, kind_after = run(work())
-    assert kind_after is None
+    pid, is_running = run(work())
+    assert not is_running
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
@@ -115,9 +136,9 @@ def test_cancelling_the_start_leaves_no_child(tmp_path):
                 await asyncio.sleep(0)
             starting.cancel()
             await asyncio.gather(starting, return_exceptions=True)
-            return running.kind, (await read(model, asked("hello"))).text
+            return running.is_running, (await read(model, asked("hello"))).text
 
-    assert run(work()) == (None, "hello ")
+    assert run(work()) == (False, "hello ")
 
 
 def test_a_child_does_not_outlive_its_parent(tmp_path):
@@ -184,22 +205,12 @@ def test_the_stream_of_a_reader_who_leaves_ends_in_the_child_too(tmp_path):
     assert run(work()) == "hello "
 
 
-def test_an_engine_can_be_named_and_only_an_installed_one_is_used(monkeypatch):
-    monkeypatch.setattr(engines, "find_spec", lambda module: None if module == "xllamacpp" else module)
-
-    assert [each.name for each in KINDS] == ["xllamacpp", "numpy"]
-    assert [each.name for each in kinds_here({})] == ["numpy"]
-    assert kinds_here({"ANTIPHON_LOCAL_ENGINE": "xllamacpp"}) == ()
-    with pytest.raises(ProviderError, match="known: xllamacpp, numpy"):
-        kinds_here({"ANTIPHON_LOCAL_ENGINE": "magic"})
-
-
-def test_without_any_engine_one_is_told_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(engines, "find_spec", lambda module: None)
-
+def test_without_the_library_one_is_told_what_to_install_before_anything_else(tmp_path):
     async def work():
-        async with voice(tmp_path) as (model, running):
-            running._kinds = None
+        async with voice(tmp_path, program(library="no_such_library")) as (model, _):
+            (tmp_path / "tiny.gguf").unlink()
             return (await read(model, asked("hello"))).error
 
-    assert "pip install 'antiphon[local]'" in run(work()).message
+    error = run(work())
+    assert (error.code, error.recoverable) == ("9005", False)
+    assert error.message == f"local:tiny: {installation_problem('no_such_library')}"

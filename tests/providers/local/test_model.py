@@ -8,6 +8,7 @@ import pytest
 from antiphon.messages import Image, ToolCall, ToolResult, assistant, system, tool, user
 from antiphon.providers.base import OutputSchema, Request, Tool, UsageDelta
 from antiphon.providers.errors import ProviderError
+from antiphon.providers.local.library import library_problem
 from antiphon.providers.local.tool_calls import arguments, choice, chosen, tools_left
 from antiphon.providers.local.wire import LONGEST_STRING, MOST_ITEMS, UNSEEN, LocalWire, bounded, turns
 from antiphon.providers.registry import Models
@@ -192,13 +193,12 @@ def test_a_conversation_that_is_too_long_is_told_apart(tmp_path):
     assert run(work()).code == "9004"
 
 
-def test_a_text_that_ends_the_reply_ends_it(tmp_path):
-    assert asked(tmp_path, Request((user("one two three four"),), stop=("two th",))).text == "one "
-    assert asked(tmp_path, Request((user("one two three"),), stop=("three four",))).text == "one two three "
-
-
 def test_the_embedded_model_is_opened_by_reference_and_says_what_it_is(tmp_path, monkeypatch):
-    monkeypatch.setenv("ANTIPHON_MODELS", str(tmp_path))
+    monkeypatch.setenv("ANTIPHON_MODELS", str(tmp_path / "models"))
+    (tmp_path / "xllamacpp.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    reason = library_problem()
 
     async def work():
         async with Models() as models:
@@ -208,10 +208,9 @@ def test_the_embedded_model_is_opened_by_reference_and_says_what_it_is(tmp_path,
     model, error = run(work())
     assert (model.reference, model.provider, model.structured) == ("local:smollm2", "local", True)
     assert model.note == "a demonstration voice, 135M parameters: fluent, not knowledgeable"
-    assert (error.code, error.message) == (
-        "9005",
-        "the embedded model is not installed: antiphon models install local:smollm2",
-    )
+    missing = "the embedded model is not installed: antiphon models install local:smollm2"
+    # The processor may lack what the library needs, which is said first.
+    assert (error.code, error.message) == ("9005", f"local:smollm2: {reason}" if reason else missing)
     with pytest.raises(ProviderError, match="known: smollm2"):
         Models().open("local:other")
 

@@ -1,17 +1,18 @@
-"""The embedded model itself, with its real weights, on both engines: shapes are asserted, not words."""
+"""The embedded model itself, with its real weights: shapes are asserted, not words."""
 
 import asyncio
 import json
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import pytest
 
 from antiphon.answers import problems
-from antiphon.messages import assistant, system, user
+from antiphon.messages import user
 from antiphon.providers.base import OutputSchema, Request, TextDelta, Tool, ToolArgs
 from antiphon.providers.http.client import HttpCarrier
-from antiphon.providers.local.engine import KINDS, Engine
+from antiphon.providers.local.engine import Engine
 from antiphon.providers.local.model import LocalModel
 from antiphon.providers.local.weights import SMOLLM2, models_folder, verify
 from antiphon.providers.reply import collect
@@ -20,7 +21,6 @@ from antiphon.testing.contracts.providers import ProviderContract
 from tests.fixtures.providers import read
 
 pytestmark = pytest.mark.local
-NATIVE, NUMPY = KINDS
 ADD = Tool(
     "add",
     "add two integers",
@@ -40,9 +40,9 @@ VERDICT = {
 
 
 @asynccontextmanager
-async def real(kind):
-    """The model on one engine, and the engine."""
-    engine = Engine(SMOLLM2, models_folder(), (kind,))
+async def real():
+    """The model and its engine."""
+    engine = Engine(SMOLLM2, models_folder())
     async with HttpCarrier() as carrier:
         try:
             yield LocalModel(engine, carrier), engine
@@ -51,12 +51,11 @@ async def real(kind):
 
 
 class Voice:
-    """The model on one engine for several tests, on a loop of its own."""
+    """The model for several tests, on a loop of its own."""
 
-    def __init__(self, kind):
-        self.kind = kind
+    def __init__(self):
         self._runner = asyncio.Runner()
-        self._context = real(kind)
+        self._context = real()
         self.model, self.engine = self._runner.run(self._context.__aenter__())
 
     def run(self, work):
@@ -78,22 +77,10 @@ class Voice:
 
 
 @pytest.fixture(scope="module")
-def native():
-    voice = Voice(NATIVE)
-    yield voice
-    voice.close()
-
-
-@pytest.fixture(scope="module")
-def arithmetic():
-    voice = Voice(NUMPY)
-    yield voice
-    voice.close()
-
-
-@pytest.fixture(params=["native", "arithmetic"])
-def voice(request):
-    return request.getfixturevalue(request.param)
+def voice():
+    opened = Voice()
+    yield opened
+    opened.close()
 
 
 class Asked:
@@ -121,23 +108,13 @@ class Asked:
                     self._engine._child.process.kill()
 
 
-class OnEngine(ProviderContract):
-    kind = NATIVE
-
+class TestReal(ProviderContract):
     @asynccontextmanager
     async def open(self, scene):
-        async with real(self.kind) as (model, engine):
+        async with real() as (model, engine):
             async with engine.slot():
                 pass
             yield Asked(model, engine, scene)
-
-
-class TestNative(OnEngine):
-    pass
-
-
-class TestNumpy(OnEngine):
-    kind = NUMPY
 
 
 def test_the_installed_weights_are_the_pinned_ones():
@@ -145,7 +122,8 @@ def test_the_installed_weights_are_the_pinned_ones():
 
 
 def test_a_reply_is_words_with_counts(voice):
-    reply = voice.ask(Request((user("Say hello."),), max_tokens=40))[0]
+    # At the default temperature, one reply in thirty is a row of emoji.
+    reply = voice.ask(Request((user("Say hello."),), temperature=0, max_tokens=40))[0]
 
     assert len(reply.text.split()) > 1
     assert (reply.usage.estimated, reply.answered_by) == (False, "smollm2")
@@ -186,9 +164,9 @@ def test_what_was_read_before_need_not_be_read_again(voice):
     assert later.usage.cached_read >= reply.usage.input
 
 
-def test_four_conversations_go_on_at_once_and_a_fifth_waits_its_turn(native):
+def test_four_conversations_go_on_at_once_and_a_fifth_waits_its_turn(voice):
     async def work():
-        model = native.model
+        model = voice.model
         streams = [model.stream(replace(STORY, extra={"ignore_eos": True})) for _ in range(4)]
         for stream in streams:
             async for delta in stream:
@@ -196,37 +174,31 @@ def test_four_conversations_go_on_at_once_and_a_fifth_waits_its_turn(native):
                     break
         fifth = asyncio.create_task(collect(model, Request((user("Hi"),), max_tokens=3)))
         async for _ in streams[0]:
-            if native.engine._child.slots._waiters:
+            if voice.engine._child.slots._waiters:
                 break
         waited = not fifth.done()
         for stream in streams:
             await stream.aclose()
         return waited, (await fifth).usage.output
 
-    assert native.run(work()) == (True, 3)
+    assert voice.run(work()) == (True, 3)
 
 
-def test_both_engines_read_the_same_tokens(native, arithmetic):
-    texts = ("Grüße aus Zürich – 1234 m ü. M.!", "def f(x):\n    return x**2  # 🙂", "don't  'stop'   <|im_end|> now")
-    conversation = [Request((user(text),), max_tokens=1) for text in texts]
-    conversation.append(Request((system("Be brief."), user("Hi"), assistant("Hello."), user("Bye")), max_tokens=1))
+def test_without_the_key_of_the_child_nobody_is_answered(voice):
+    async def work():
+        async with voice.engine.slot() as child:
+            reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(child.base_url).port)
+            writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer guess\r\n")
+            writer.write(b"content-length: 2\r\nconnection: close\r\n\r\n{}")
+            status = await reader.readline()
+            writer.close()
+            return status
 
-    counts = [[reply.usage.input for reply in voice.ask(*conversation)] for voice in (native, arithmetic)]
-    assert counts[0] == counts[1]
-
-
-def test_both_engines_mostly_say_the_same_at_temperature_zero(native, arithmetic):
-    questions = ("What is the opposite of hot?", "Name a colour.", "Count to five.", "Who wrote Hamlet?")
-    questions += ("Is snow white?", "Write a haiku.", "Say hello.", "What is the capital of France?")
-    requests = [Request((user(question),), temperature=0, max_tokens=2) for question in questions]
-
-    pairs = zip(native.ask(*requests), arithmetic.ask(*requests), strict=True)
-    # One rounds the states between its layers, the other does not, so a close call may fall either way.
-    assert sum(one.text == other.text for one, other in pairs) >= 4
+    assert b" 401 " in voice.run(work())
 
 
-def test_json_arguments_are_streamed(native):
-    outcome = native.run(read(native.model, Request((user("What is 17 plus 25?"),), tools=(ADD,), tool_choice="add")))
+def test_json_arguments_are_streamed(voice):
+    outcome = voice.run(read(voice.model, Request((user("What is 17 plus 25?"),), tools=(ADD,), tool_choice="add")))
 
     pieces = [delta.text for delta in outcome.deltas if isinstance(delta, ToolArgs)]
     assert len(pieces) > 3

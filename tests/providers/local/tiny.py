@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from hashlib import sha256
 
 from antiphon.providers.http.client import HttpCarrier
-from antiphon.providers.local.engine import Engine, Kind
+from antiphon.providers.local.engine import Engine, Program
 from antiphon.providers.local.model import LocalModel
 from antiphon.providers.local.weights import Weights
 from tests.paths import ROOT
@@ -46,22 +46,22 @@ def weights(wheel_path=None):
     )
 
 
-def kind(mode="ok", slots=1):
-    """An engine that is the fake child in one of its modes."""
+def program(mode="ok", slots=1, library="json"):
+    """The fake child in one of its modes."""
     command = (sys.executable, "-m", "tests.providers.local.child", mode)
-    return Kind(mode, "json", command, {"SLOTS": str(slots), "PYTHONPATH": str(ROOT)})
+    return Program(library, command, {"SLOTS": str(slots), "PYTHONPATH": str(ROOT)})
 
 
-def engine(folder, *kinds):
+def engine(folder, served_by=None):
     """An engine on installed tiny weights."""
     (folder / "tiny.gguf").write_bytes(CONTENT)
-    return Engine(weights(), folder, kinds or (kind(),))
+    return Engine(weights(), folder, served_by or program())
 
 
 @asynccontextmanager
-async def voice(folder, *kinds):
+async def voice(folder, served_by=None):
     """A model on the fake child, and its engine."""
-    running = engine(folder, *kinds)
+    running = engine(folder, served_by)
     async with HttpCarrier() as carrier:
         try:
             yield LocalModel(running, carrier), running

@@ -21,10 +21,11 @@ def ask(options: argparse.Namespace, question: str) -> int:
     """Ask one question, and return the exit code: answered, failed, or cut off."""
     view = chat_view(options, is_question=True)
     output = JsonOutput(sys.stdout) if options.json else None
-    opened = open_chat(options, choose(options.model), view, output.activity if output else None)
+    choice = choose(options.model)
+    opened = open_chat(options, choice, view, output.activity if output else None)
     with Background() as background, OpenOnLoop(background, opened) as client:
         if options.model is None:
-            view.line(described(client.config["model"]).said)
+            view.line((choice if client.thread is None else described(client.config["model"])).said)
         is_answered = sys.stdin.isatty() and sys.stderr.isatty()
         terminal = Terminal(background, client, Typewriter(), answerer=None if is_answered else Nobody(view))
         try:

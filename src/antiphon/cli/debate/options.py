@@ -3,10 +3,11 @@
 import argparse
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.default_model import SCRIPTED, SMALL_WINDOWS, Choice, choose, described, provider_of
+from antiphon.cli.default_model import SCRIPTED, SMALL_WINDOWS, Choice, choose, provider_of
 from antiphon.cli.options import add_store
 from antiphon.debate import FORMATS, POSITIONS, InvalidConfig, Problem, problems_with
 from antiphon.debate.settings import merged_settings
@@ -127,8 +128,8 @@ def _flags(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _chosen() -> Choice:
-    found = choose()
-    return described(SCRIPTED_DEBATE) if found.reference == SCRIPTED else found
+    choice = choose()
+    return replace(choice, reference=SCRIPTED_DEBATE) if choice.reference == SCRIPTED else choice
 
 
 def _named(names: Sequence[str], format: Any) -> list[dict[str, Any]]:

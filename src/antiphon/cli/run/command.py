@@ -118,8 +118,9 @@ def _spec(options: argparse.Namespace) -> RunSpec:
         for warning in found.warnings:
             write(sys.stderr, f"{folder}/{warning.file}:{warning.line}: warning: {warning.message}\n")
     mcp = options.mcp.resolve() if options.mcp is not None else None
+    choice = choose(options.model, last_resort=SCRIPT)
     settings = {
-        "model": choose(options.model, last_resort=SCRIPT).reference,
+        "model": choice.reference,
         "arbiter": _arbiter(options.arbiter),
         "consent": {"mode": "plan" if options.dry_run else options.mode or "ask"},
         "maxIterations": options.max_iterations,
@@ -131,7 +132,7 @@ def _spec(options: argparse.Namespace) -> RunSpec:
         "mcp": str(mcp) if mcp is not None else None,
     }
     known = {key: value for key, value in settings.items() if value is not None}
-    return RunSpec(found.agents, known, workspace, mcp)
+    return RunSpec(found.agents, known, workspace, mcp, choice)
 
 
 def _arbiter(named: str | None) -> dict[str, str]:

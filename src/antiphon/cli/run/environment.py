@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.app import App
+from antiphon.cli.default_model import Choice
 from antiphon.cli.frame import Misuse
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
@@ -18,12 +19,13 @@ GRACE_MS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What a run works with: its agents and settings, the folder, and the file of MCP servers."""
+    """What a run works with: agents and settings, the folder, the file of MCP servers, and how its model was chosen."""
 
     agents: Mapping[str, Any]
     settings: Mapping[str, Any]
     workspace: Path
     mcp: Path | None = None
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True, slots=True)

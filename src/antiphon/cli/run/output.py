@@ -72,7 +72,7 @@ class RunOutput:
     def greet(self, id: str, spec: RunSpec, problems: tuple[str, ...]) -> None:
         """Say what begins: the run, who answers, where, and what may be done unasked."""
         mode = (spec.settings.get("consent") or {}).get("mode", "ask")
-        model = described(spec.settings["model"])
+        model = spec.choice or described(spec.settings["model"])
         self.view.line(f"run {id} · mode {mode} · in {spec.workspace}", "title")
         self.view.line(model.said)
         if model.hint and self.is_chosen:

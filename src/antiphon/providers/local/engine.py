@@ -2,8 +2,7 @@
 
 1. A child is told what to load and its key by one line on its standard input, says its port by one line on its
    standard output, and ends when its standard input is closed: with us, however we end.
-2. Engines are tried in order; one that does not start here (no wheel, an old processor, a missing library) leaves the
-   place to the next.
+2. A child that does not start here (a missing library, an old processor) is one error that says why.
 3. Our checking of the weights and the child's own start happen at the same time: the child waits for the line.
 """
 
@@ -11,64 +10,48 @@ import asyncio
 import json
 import os
 import secrets
-import signal
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
-from typing import IO
 
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.keys import Secret
+from antiphon.providers.local.exits import describe_exit
+from antiphon.providers.local.library import XLLAMACPP, installation_problem, library_problem
 from antiphon.providers.local.weights import Weights, trouble, verify
 
 START_S = 120
 # How long the end of a process may follow the end of its connections.
 DEATH_S = 2
-LONGEST_REASON = 300
 # What the end of a process looks like on its connections.
 BROKEN_OFF = (Code.NETWORK, Code.TRUNCATED)
-NOT_INSTALLED = "nothing here can run embedded models: pip install 'antiphon[local]'"
-SERVING = (sys.executable, "-m", "antiphon.providers.local.serving")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A program that can run weights: which package it needs, and what its process needs in the environment."""
+class Program:
+    """Command that serves weights, the library that it needs, and its additional environment."""
 
-    name: str
-    module: str
+    library: str
     command: Sequence[str]
     environment: Mapping[str, str]
 
 
-KINDS = (
+SERVING = Program(
+    XLLAMACPP,
+    (sys.executable, "-m", "antiphon.providers.local.serving"),
     # With libgomp's own default, two threads fall from 100 tokens a second to 5 as soon as others use the processor.
-    Kind("xllamacpp", "xllamacpp", (*SERVING, "xllamacpp"), {"GOMP_SPINCOUNT": "1000"}),
-    # More threads of OpenBLAS get into each other's way on products as small as these.
-    Kind("numpy", "numpy", (*SERVING, "numpy"), {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}),
+    {"GOMP_SPINCOUNT": "1000"},
 )
-
-
-def kinds_here(environment: Mapping[str, str] = os.environ) -> tuple[Kind, ...]:
-    """The engines that are installed, best first; ANTIPHON_LOCAL_ENGINE names the only one to use."""
-    wanted = environment.get("ANTIPHON_LOCAL_ENGINE")
-    if wanted and wanted not in [kind.name for kind in KINDS]:
-        known = ", ".join(kind.name for kind in KINDS)
-        raise ProviderError(Code.BAD_REQUEST, f"ANTIPHON_LOCAL_ENGINE is {wanted!r}; known: {known}")
-    installed = [kind for kind in KINDS if find_spec(kind.module) is not None]
-    return tuple(kind for kind in installed if wanted in (None, "", kind.name))
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
     """A child process that is ready to be asked."""
 
-    kind: Kind
     process: Process
     base_url: str
     key: Secret
@@ -83,12 +66,12 @@ class Child:
 class Engine:
     """Runs some weights for everyone who shares it; close it to end the child."""
 
-    __slots__ = ("_child", "_folder", "_kinds", "_starting", "weights")
+    __slots__ = ("_child", "_folder", "_program", "_starting", "weights")
 
-    def __init__(self, weights: Weights, folder: Path, kinds: Sequence[Kind] | None = None) -> None:
+    def __init__(self, weights: Weights, folder: Path, program: Program = SERVING) -> None:
         self.weights = weights
         self._folder = folder
-        self._kinds = kinds
+        self._program = program
         self._child: Child | None = None
         self._starting = asyncio.Lock()
 
@@ -96,9 +79,9 @@ class Engine:
         return f"Engine({self.weights.reference!r})"
 
     @property
-    def kind(self) -> str | None:
-        """Which engine runs at the moment."""
-        return self._child.kind.name if self._child is not None and self._child.alive else None
+    def is_running(self) -> bool:
+        """Whether a child runs at the moment."""
+        return self._child is not None and self._child.alive
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[Child]:
@@ -130,43 +113,39 @@ class Engine:
             return self._child
 
     async def _started(self) -> Child:
+        program = self._program
+        if problem := installation_problem(program.library):
+            raise ProviderError(Code.UNSUPPORTED, f"{self.weights.reference}: {problem}")
         if problem := trouble(self.weights, self._folder):
-            raise ProviderError(Code.UNSUPPORTED, problem)
-        kinds = kinds_here() if self._kinds is None else self._kinds
-        failures = []
-        for kind in kinds:
-            try:
-                return await self._start(kind)
-            except _NotStarted as failure:
-                failures.append(f"{kind.name}: {failure}")
-        reason = f"no engine starts here ({'; '.join(failures)})" if failures else NOT_INSTALLED
-        raise ProviderError(Code.UNSUPPORTED, f"{self.weights.reference}: {reason}")
-
-    async def _start(self, kind: Kind) -> Child:
+            # Weights are worth fetching only where the library loads.
+            library_reason = await asyncio.to_thread(library_problem, program.library)
+            message = f"{self.weights.reference}: {library_reason}" if library_reason else problem
+            raise ProviderError(Code.UNSUPPORTED, message)
         key = secrets.token_hex(16)
-        with tempfile.TemporaryFile() as said:
+        with tempfile.TemporaryFile() as errors:
             try:
                 process = await asyncio.create_subprocess_exec(
-                    *kind.command,
+                    *program.command,
                     stdin=PIPE,
                     stdout=PIPE,
-                    stderr=said,
-                    env={**os.environ, **kind.environment},
+                    stderr=errors,
+                    env={**os.environ, **program.environment},
                     # Ctrl-C in a terminal is meant for us; we may go on after it.
                     start_new_session=True,
                 )
             except OSError as error:
-                raise _NotStarted(error.strerror or str(error)) from error
+                raise self._start_failure(error.strerror or str(error)) from error
             try:
                 ready = await self._introduced(process, key)
                 if ready is None:
-                    await process.wait()
-                    raise _NotStarted(f"{_manner(process)}{_last_line(said)}")
+                    code = await process.wait()
+                    errors.seek(0)
+                    raise self._start_failure(describe_exit(code, errors.read()))
             except BaseException:
                 await _end(process)
                 raise
         url = f"http://127.0.0.1:{ready['port']}/v1"
-        return Child(kind, process, url, Secret(key), asyncio.Semaphore(ready["slots"]))
+        return Child(process, url, Secret(key), asyncio.Semaphore(ready["slots"]))
 
     async def _introduced(self, process: Process, key: str) -> dict[str, int] | None:
         """What the child says when it is ready; nothing when it ends before."""
@@ -182,12 +161,12 @@ class Engine:
         except ConnectionError:
             return None
         except TimeoutError:
-            raise _NotStarted(f"not ready after {START_S} s") from None
+            raise self._start_failure(f"not ready after {START_S} s") from None
         return json.loads(line) if line else None
 
-
-class _NotStarted(Exception):
-    """An engine does not run here."""
+    def _start_failure(self, reason: str) -> ProviderError:
+        problem = f"it needs {self._program.library}, which does not start here ({reason}); use another model"
+        return ProviderError(Code.UNSUPPORTED, f"{self.weights.reference}: {problem}")
 
 
 async def _end(process: Process) -> None:
@@ -203,23 +182,6 @@ async def _death(child: Child) -> str | None:
     """How the child ended, if it did: its connections break a moment before that is known."""
     try:
         async with asyncio.timeout(DEATH_S):
-            await child.process.wait()
+            return describe_exit(await child.process.wait())
     except TimeoutError:
         return None
-    return _manner(child.process)
-
-
-def _manner(process: Process) -> str:
-    code = process.returncode or 0
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"signal {-code}"
-
-
-def _last_line(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read().decode("utf-8", "replace").strip().splitlines()
-    return f", {lines[-1][:LONGEST_REASON]}" if lines else ""

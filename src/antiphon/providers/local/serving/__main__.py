@@ -3,18 +3,17 @@
 import json
 import os
 import sys
-from importlib import import_module
 from typing import Any
 
 
 def main() -> None:
-    """Serve with the engine that the command line names."""
+    """Load the library, then the weights that the standard input names, and serve them."""
     # Libraries may write to the standard output, which belongs to the one line that says we are ready.
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    # Loading the engine is the longest part of a start; it happens while our parent checks the weights.
-    module = {"xllamacpp": "native", "numpy": "arithmetic"}[sys.argv[1]]
-    start = import_module(f"antiphon.providers.local.serving.{module}").start
+    # Loading the library is the longest part of a start; it happens while our parent checks the weights.
+    from antiphon.providers.local.serving.native import start
+
     order = json.loads(sys.stdin.buffer.readline() or b"null")
     if order is not None:
         # Kept until the end: what is started stops when nobody holds it.

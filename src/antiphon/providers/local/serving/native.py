@@ -1,4 +1,4 @@
-"""The engine `xllamacpp`: llama.cpp with its own HTTP endpoint."""
+"""Weights on xllamacpp: llama.cpp with its own HTTP endpoint."""
 
 import os
 from typing import Any
@@ -28,8 +28,7 @@ def start(weights: str, key: str, name: str) -> tuple[Any, dict[str, int]]:
     settings.n_batch = BATCH
     settings.verbosity = -1
     settings.ui = False
-    # Computing once before we are ready shows a processor without the needed instructions while another engine can
-    # still take over.
+    # Computing once shows a processor without the needed instructions before we say that we are ready.
     settings.warmup = True
     threads = min(MOST_THREADS, os.cpu_count() or 1)
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
