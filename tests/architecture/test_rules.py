@@ -28,6 +28,10 @@ def test_third_party_packages_are_imported_only_where_they_may_be():
     assert rules.third_party(PACKAGE, STANDARD) == []
 
 
+def test_no_module_imports_too_many_others():
+    assert rules.wide_modules(PACKAGE) == []
+
+
 def test_no_folder_holds_too_many_modules():
     assert rules.full_folders(PACKAGE) == []
 
@@ -149,3 +153,37 @@ def test_a_long_function_is_noticed(tmp_path):
     package = tree(tmp_path, {"chart/one.py": "def long():\n" + "    x = 1\n" * 60})
 
     assert len(rules.long_pieces(package, most_lines=450, most_function_lines=50)) == 1
+
+
+def test_a_feature_that_imports_another_is_noticed(tmp_path):
+    package = tree(tmp_path, {"chat/service.py": "from antiphon.debate.service import x", "debate/service.py": ""})
+
+    assert len(rules.outward_imports(package)) == 1
+
+
+@pytest.mark.parametrize("line", ["from antiphon.debate.service import x", "from antiphon.chat.machine.flow import x"])
+def test_a_command_that_imports_another_feature_or_a_machine_is_noticed(tmp_path, line):
+    files = {"cli/chat/client.py": line, "debate/service.py": "", "chat/machine/flow.py": ""}
+
+    assert len(rules.outward_imports(tree(tmp_path, files))) == 1
+
+
+def test_a_command_may_import_its_own_feature(tmp_path):
+    files = {"cli/run/client.py": "from antiphon.agents.service import x", "agents/service.py": ""}
+
+    assert rules.outward_imports(tree(tmp_path, files)) == []
+
+
+def test_a_module_that_imports_too_many_others_is_noticed(tmp_path):
+    names = [f"m{number}" for number in range(rules.MOST_IMPORTS + 1)]
+    lines = "\n".join(f"from antiphon.chart.{name} import x" for name in names)
+    files = {f"chart/{name}.py": "" for name in names}
+
+    assert len(rules.wide_modules(tree(tmp_path / "one", {**files, "chart/wide.py": lines}))) == 1
+    assert rules.wide_modules(tree(tmp_path / "other", {**files, "app.py": lines})) == []
+
+
+def test_a_folder_with_too_many_modules_is_noticed(tmp_path):
+    files = {f"chart/m{number}.py": "" for number in range(rules.MOST_MODULES + 1)}
+
+    assert len(rules.full_folders(tree(tmp_path, files))) == 1

@@ -9,7 +9,7 @@ from antiphon.app import App
 from antiphon.chat import branch_path
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import TextDelta, ToolStart
-from antiphon.providers.registry import WIRES
+from antiphon.providers.hosted import WIRES
 from antiphon.stores.memory import MemoryStore
 from antiphon.threads.errors import Busy, NothingSaid, Refused, UnknownThread
 from tests.fixtures.chats import Clerk, Teller, script, told

@@ -8,7 +8,7 @@ import pytest
 
 from antiphon import assign, create_machine, from_task
 from antiphon.runtime.errors import Quarantined, StoreError, Unstorable
-from antiphon.runtime.runtime import BATCH_LETTERS
+from antiphon.runtime.loop import BATCH_LETTERS
 from antiphon.stores.memory import MemoryStore
 from tests.fixtures.runtime import crash, runtime, simulate
 

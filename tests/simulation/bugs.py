@@ -2,9 +2,9 @@
 
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.hosting import TreeHost
+from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.past import Past
 from antiphon.runtime.records import Commit
-from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.tree import Tree
 from antiphon.runtime.woods import Woods
 from antiphon.stores.memory import MemoryStore
@@ -75,47 +75,47 @@ def timers_without_token(patch):
 
 def acknowledged_too_early(patch):
     """Who sends a letter hears of it before it is stored."""
-    real = Runtime._store
+    real = TurnLoop._commit_turns
 
-    async def store(runtime, works):
+    async def store(loop, works):
         for work in works:
             for waiting, receipt in zip(work.taken, work.batch.receipts, strict=False):
                 waiting.succeed(receipt)
-        return await real(runtime, works)
+        return await real(loop, works)
 
-    patch.setattr(Runtime, "_store", store)
+    patch.setattr(TurnLoop, "_commit_turns", store)
     return MemoryStore
 
 
 def performed_too_early(patch):
     """Tasks begin before the step that asked for them is stored."""
-    real = Runtime._store
+    real = TurnLoop._commit_turns
 
-    async def store(runtime, works):
+    async def store(loop, works):
         for work in works:
             for task, logic in work.batch.begun:
-                runtime.tasks.start(task, logic)
+                loop.tasks.start(task, logic)
             work.batch.begun.clear()
-        return await real(runtime, works)
+        return await real(loop, works)
 
-    patch.setattr(Runtime, "_store", store)
+    patch.setattr(TurnLoop, "_commit_turns", store)
     return MemoryStore
 
 
 def shown_too_early(patch):
     """Feeds show entries before they are stored."""
-    real, publish, shown = Runtime._store, Feeds.publish, set()
+    real, publish, shown = TurnLoop._commit_turns, Feeds.publish, set()
 
-    async def store(runtime, works):
+    async def store(loop, works):
         for work in works:
             shown.update((entry.root, entry.seq) for entry in work.commit.entries)
-            publish(runtime.feeds, work.tree.root, work.commit.entries)
-        return await real(runtime, works)
+            publish(loop.feeds, work.tree.root, work.commit.entries)
+        return await real(loop, works)
 
     def publish_the_rest(feeds, root, entries):
         publish(feeds, root, [entry for entry in entries if (entry.root, entry.seq) not in shown])
 
-    patch.setattr(Runtime, "_store", store)
+    patch.setattr(TurnLoop, "_commit_turns", store)
     patch.setattr(Feeds, "publish", publish_the_rest)
     return MemoryStore
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from antiphon import assign, create_actor, create_machine
-from antiphon.runtime.charts import chart_hash
+from antiphon.runtime.machines import chart_hash
 from antiphon.runtime.runtime import Runtime
 from antiphon.stores.archive import export, restore
 from antiphon.stores.checks import check

@@ -10,24 +10,27 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, Generic, TypeVar
 
-from antiphon.actors.audience import Audience, as_exception
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.errors import NotRoot
 from antiphon.actors.host import IN_PROCESS, Host
-from antiphon.actors.logic import LogicSnapshot, after_failure, restored
-from antiphon.actors.machines import MachineLogic, deliver
-from antiphon.actors.observers import Subscription, guarded, report_unhandled, to_observer
-from antiphon.actors.persisting import persisted
-from antiphon.actors.selection import Selection, same
+from antiphon.actors.logic import LogicSnapshot, after_failure
+from antiphon.actors.machines import MachineLogic, as_logic, deliver, quick_plan
+from antiphon.actors.observers import (
+    Audience,
+    Selection,
+    Subscription,
+    as_exception,
+    guarded,
+    report_unhandled,
+    same,
+    to_observer,
+)
+from antiphon.actors.persisting import persisted, restored_snapshot
 from antiphon.actors.system import Inspector, System
-from antiphon.actors.timers import Timers, check_policy, saved_timers
-from antiphon.chart.decisions import Leaf, decide, is_reserved
-from antiphon.chart.errors import SnapshotError
-from antiphon.chart.machine import Machine
+from antiphon.actors.timers import Timers, check_policy
 from antiphon.chart.ops import checked
-from antiphon.chart.plans import Plan
 from antiphon.chart.refs import ActorRef
-from antiphon.chart.snapshot import Snapshot, make_snapshot
+from antiphon.chart.snapshot import make_snapshot
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -42,8 +45,8 @@ class Actor(Generic[S, E]):
     """A running machine, task, stream, callback or reducer."""
 
     __slots__ = (
-        "__weakref__", "_audience", "_id", "_idle", "_mailbox", "_number", "_private", "_quick",
-        "_state", "_timers", "input", "logic", "parent", "pending", "snapshot", "src", "sync_snapshot",
+        "__weakref__", "_audience", "_id", "_mailbox", "_number", "_private", "_quick",
+        "_state", "_timers", "input", "is_idle", "logic", "parent", "pending", "snapshot", "src", "sync_snapshot",
         "system", "system_id",
     )  # fmt: skip
 
@@ -87,10 +90,10 @@ class Actor(Generic[S, E]):
         snapshot: Any,
     ) -> None:
         system = self.system
-        self.logic = MachineLogic(logic) if isinstance(logic, Machine) else logic
+        self.logic = as_logic(logic)
         self._number, self._id, self.src = next(_sessions), id, src
         self.input, self.parent, self.sync_snapshot, self.system_id = input, parent, sync_snapshot, system_id
-        self._state, self._idle, self._quick = NOT_STARTED, False, False
+        self._state, self.is_idle, self._quick = NOT_STARTED, False, False
         self._mailbox: deque[Any] | None = None
         self._audience: Audience | None = None
         self._timers: Timers | None = None
@@ -106,29 +109,11 @@ class Actor(Generic[S, E]):
 
     def _first_snapshot(self, given: Any) -> Any:
         if given is not None:
-            return self._restored(given)
+            return restored_snapshot(self, given)
         try:
             return self.logic.begin(self)
         except Exception as error:
             return LogicSnapshot("error", error=error)
-
-    def _restored(self, given: Any) -> Any:
-        """Where to go on: refused as a whole if anything is wrong with it."""
-        if isinstance(given, LogicSnapshot):
-            return given
-        if isinstance(given, Snapshot):
-            return self.logic.adopt(self, given)
-        try:
-            saved = saved_timers(given)
-            if saved:
-                self.timers.hold(saved)
-            return self.logic.restore(self, given) if self._is_machine else restored(given)
-        except Exception as error:
-            if self._is_machine and not self.logic.machine.strict:
-                return LogicSnapshot("error", error=error)
-            if isinstance(error, SnapshotError):
-                raise
-            raise SnapshotError(f"{self.id}: the snapshot cannot be restored: {error!r}") from error
 
     # -- who it is -----------------------------------------------------------------------------------------------
 
@@ -141,10 +126,6 @@ class Actor(Generic[S, E]):
     def id(self) -> str:
         """The actor's name among its siblings."""
         return self._id if self._id is not None else self.session_id
-
-    @property
-    def _is_machine(self) -> bool:
-        return isinstance(self.logic, MachineLogic)
 
     @property
     def is_running(self) -> bool:
@@ -231,14 +212,14 @@ class Actor(Generic[S, E]):
             try:
                 self.logic.start(self)
             except Exception as error:
-                self._fail(error)
+                self.fail(error)
                 return self
         if self.pending:
             self._begin_pending()
         if self.pending or began is not None or self._audience is not None or self.snapshot.status != "active":
             self._update(self.snapshot, began)  # otherwise there is nothing to do, and nobody to tell
         if self._state == RUNNING:
-            self._idle = True
+            self.is_idle = True
             if isinstance(self.logic, MachineLogic):
                 self._quick = self.snapshot.status == "active" and system.unhandled is None
             if self._timers is not None:
@@ -249,7 +230,7 @@ class Actor(Generic[S, E]):
 
     def send(self, event: E) -> None:
         """Send an event; it is taken now, or when the actor is done with what it is at."""
-        if not self._idle or not self._quick or self.system.inspectors is not None:
+        if not self.is_idle or not self._quick or self.system.inspectors is not None:
             self.system.relay(None, self, checked(event))
             return
         # The common case: an idle machine and an event whose plan is just functions to call.
@@ -259,9 +240,9 @@ class Actor(Generic[S, E]):
         except (TypeError, KeyError):
             checked(event)
             raise
-        if plan is None and (plan := self._decide(event)) is None:
+        if plan is None and (plan := quick_plan(self, event)) is None:
             return
-        self._idle = False
+        self.is_idle = False
         try:
             context = snapshot.context
             for key, function in plan.assigns:
@@ -279,30 +260,11 @@ class Actor(Generic[S, E]):
             if self._audience is not None:
                 self._audience.next(snapshot)
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
         finally:
-            self._idle = self._state == RUNNING
-        if self._mailbox and self._idle:
+            self.is_idle = self._state == RUNNING
+        if self._mailbox and self.is_idle:
             self.receive(self._mailbox.popleft())
-
-    def _decide(self, event: Any) -> Plan | None:
-        """Test the guards an event is behind: the plan if it is a quick one, else the event is taken here."""
-        snapshot, event_type = self.snapshot, event["type"]
-        if type(event_type) is not str:
-            checked(event)
-        self._idle = False
-        try:
-            leaf = decide(snapshot.configuration, event_type, snapshot.context, event)
-        except Exception as error:
-            self._fail(error)
-            return None
-        finally:
-            self._idle = self._state == RUNNING
-        plan = leaf.plan
-        if plan is not None and plan.is_quick and not is_reserved(event_type):
-            return plan
-        self.receive(event, leaf)
-        return None
 
     def stop(self) -> "Actor[S, E]":
         """Stop the actor with all its children; exit actions do not run."""
@@ -322,9 +284,9 @@ class Actor(Generic[S, E]):
         else:
             self.receive({"type": STOP})
 
-    def receive(self, event: Any, decided: Leaf | None = None) -> None:
+    def receive(self, event: Any, decided: Any = None) -> None:
         """Take an event now, then what waits; or queue it. What it leads to may have been decided already."""
-        if not self._idle:
+        if not self.is_idle:
             if self._state != STOPPED:
                 if self._mailbox is None:
                     self._mailbox = deque()
@@ -332,19 +294,19 @@ class Actor(Generic[S, E]):
             return
         logic = self.logic
         while True:
-            self._idle = False
+            self.is_idle = False
             try:
                 snapshot = logic.receive(self, event) if decided is None else logic.receive(self, event, decided)
             except Exception as error:
-                self._fail(error)
+                self.fail(error)
             else:
                 self._update(snapshot, event)
                 if event["type"] == STOP:
                     self._close()
                     self._complete()
             finally:
-                self._idle = self._state == RUNNING
-            if not self._mailbox or not self._idle:
+                self.is_idle = self._state == RUNNING
+            if not self._mailbox or not self.is_idle:
                 return
             event, decided = self._mailbox.popleft(), None
 
@@ -390,16 +352,17 @@ class Actor(Generic[S, E]):
             event = {"type": f"xstate.snapshot.{self.id}", "snapshot": snapshot}
             self.system.relay(self, self.parent, event)
 
+    def fail(self, error: Exception) -> None:
+        """End with an error."""
+        self.snapshot = after_failure(self.snapshot, error)
+        self._end_in_error(error)
+
     def emit(self, event: Any) -> None:
         """Give an event to who listens to this actor."""
         if self._audience is not None:
             self._audience.emit(event)
 
     # -- ending --------------------------------------------------------------------------------------------------
-
-    def _fail(self, error: Exception) -> None:
-        self.snapshot = after_failure(self.snapshot, error)
-        self._end_in_error(error)
 
     def _end_in_error(self, error: Any) -> None:
         self._close()
@@ -418,7 +381,7 @@ class Actor(Generic[S, E]):
         self.system.host.cancel_timers(self)
         if self._mailbox:
             self._mailbox.clear()
-        self._state, self._idle, self._quick = STOPPED, False, False
+        self._state, self.is_idle, self._quick = STOPPED, False, False
         if self.system_id is not None:
             self.system.release(self)
 

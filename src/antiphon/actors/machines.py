@@ -12,13 +12,40 @@ from typing import Any
 from antiphon.actors.errors import ActorError
 from antiphon.actors.observers import guarded
 from antiphon.chart import effects
-from antiphon.chart.decisions import Leaf, is_reserved
+from antiphon.chart.decisions import Leaf, decide, is_reserved
 from antiphon.chart.machine import Machine
+from antiphon.chart.ops import checked
 from antiphon.chart.persist import from_json, migrated, to_json, with_own_children
+from antiphon.chart.plans import Plan
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.steps import Step, Trace, failed
 from antiphon.chart.transition import follow
+
+
+def as_logic(logic: Any) -> Any:
+    """The logic of an actor: a machine is wrapped, other kinds are their own."""
+    return MachineLogic(logic) if isinstance(logic, Machine) else logic
+
+
+def quick_plan(actor: Any, event: Any) -> Plan | None:
+    """Test the guards an event is behind: the plan if it is a quick one, else the actor takes the event here."""
+    snapshot = actor.snapshot
+    event_type = event["type"]
+    if type(event_type) is not str:
+        checked(event)
+    actor.is_idle = False
+    try:
+        leaf = decide(snapshot.configuration, event_type, snapshot.context, event)
+    except Exception as error:
+        actor.fail(error)
+        return None
+    actor.is_idle = True
+    plan = leaf.plan
+    if plan is not None and plan.is_quick and not is_reserved(event_type):
+        return plan
+    actor.receive(event, leaf)
+    return None
 
 
 class MachineLogic:

@@ -1,4 +1,4 @@
-"""Who watches an actor, and where their errors go."""
+"""Observers of actors: their callbacks, the audience of one actor, selections of its snapshots, and their errors."""
 
 import sys
 from collections.abc import Callable
@@ -61,3 +61,98 @@ def guarded(callback: Callable[..., Any], *arguments: Any) -> None:
         callback(*arguments)
     except Exception as error:
         report_unhandled(error)
+
+
+class Audience:
+    """Who watches one actor."""
+
+    __slots__ = ("_listeners", "_observers")
+
+    def __init__(self) -> None:
+        self._observers: dict[Observer, None] = {}
+        self._listeners: dict[str, dict[object, Callable[[Any], Any]]] = {}
+
+    def add(self, observer: Observer) -> Subscription:
+        """Take in an observer."""
+        self._observers[observer] = None
+        return Subscription(lambda: self._observers.pop(observer, None))
+
+    def listen(self, type: str, listener: Callable[[Any], Any]) -> Subscription:
+        """Take in a listener to a type of emitted events, or to all for `*`."""
+        listeners, token = self._listeners.setdefault(type, {}), object()
+        listeners[token] = listener
+        return Subscription(lambda: listeners.pop(token, None))
+
+    def next(self, snapshot: Any) -> None:
+        """Show a snapshot."""
+        for observer in tuple(self._observers):
+            if observer.next is not None:
+                guarded(observer.next, snapshot)
+
+    def emit(self, event: Any) -> None:
+        """Give an event to who listens: to its type first, then to everything."""
+        if not self._listeners:
+            return
+        for type in (event["type"], "*"):
+            for listener in tuple(self._listeners.get(type, {}).values()):
+                guarded(listener, event)
+
+    def complete(self) -> None:
+        """Say that the actor has ended, and send everyone home."""
+        observers = tuple(self._observers)
+        for observer in observers:
+            if observer.complete is not None:
+                guarded(observer.complete)
+        self._leave()
+
+    def fail(self, error: Any, is_root: bool) -> None:
+        """Say that the actor has failed; an error that nobody handles is reported."""
+        observers = tuple(self._observers)
+        self._leave()
+        for observer in observers:
+            if observer.error is not None:
+                guarded(observer.error, error)
+        unheard = is_root if not observers else any(observer.error is None for observer in observers)
+        if unheard:
+            report_unhandled(as_exception(error))
+
+    def _leave(self) -> None:
+        self._observers.clear()
+        self._listeners.clear()
+
+
+def as_exception(error: Any) -> BaseException:
+    """The error as something that can be reported."""
+    return error if isinstance(error, BaseException) else RuntimeError(error)
+
+
+class Selection:
+    """A part of an actor's snapshots."""
+
+    __slots__ = ("_actor", "_equal", "_selector")
+
+    def __init__(self, actor: Any, selector: Callable[[Any], Any], equal: Callable[[Any, Any], bool]) -> None:
+        self._actor, self._selector, self._equal = actor, selector, equal
+
+    def get(self) -> Any:
+        """The part as it is now."""
+        return self._selector(self._actor.get_snapshot())
+
+    def subscribe(self, observer: Any) -> Subscription:
+        """Be called when the part changes."""
+        told, last = to_observer(observer), [self.get()]
+
+        def compare(snapshot: Any) -> None:
+            current = self._selector(snapshot)
+            if not self._equal(last[0], current):
+                last[0] = current
+                if told.next is not None:
+                    told.next(current)
+
+        subscription: Subscription = self._actor.subscribe(compare)
+        return subscription
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two parts are the same or equal."""
+    return left is right or bool(left == right)

@@ -1,9 +1,12 @@
-"""An actor's state as JSON-ready values."""
+"""An actor's state as JSON-ready values, and back."""
 
 from typing import Any
 
-from antiphon.actors.logic import LogicSnapshot
+from antiphon.actors.logic import LogicSnapshot, restored
 from antiphon.actors.machines import MachineLogic
+from antiphon.actors.timers import saved_timers
+from antiphon.chart.errors import SnapshotError
+from antiphon.chart.snapshot import Snapshot
 
 
 def persisted(actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
@@ -27,3 +30,23 @@ def _saved(actor: Any, is_machine: bool, timers: bool, stamp: bool) -> dict[str,
     # A machine that could not even be entered has nothing else to say.
     nothing: dict[str, Any] = {"children": {}, "historyValue": {}} if is_machine else {}
     return {**snapshot.to_json(), **nothing}
+
+
+def restored_snapshot(actor: Any, given: Any) -> Any:
+    """The snapshot an actor goes on from: refused as a whole if anything is wrong with it."""
+    if isinstance(given, LogicSnapshot):
+        return given
+    if isinstance(given, Snapshot):
+        return actor.logic.adopt(actor, given)
+    is_machine = isinstance(actor.logic, MachineLogic)
+    try:
+        saved = saved_timers(given)
+        if saved:
+            actor.timers.hold(saved)
+        return actor.logic.restore(actor, given) if is_machine else restored(given)
+    except Exception as error:
+        if is_machine and not actor.logic.machine.strict:
+            return LogicSnapshot("error", error=error)
+        if isinstance(error, SnapshotError):
+            raise
+        raise SnapshotError(f"{actor.id}: the snapshot cannot be restored: {error!r}") from error

@@ -18,11 +18,13 @@ from antiphon.chart.nodes import (
     Invoke,
     Node,
     Transition,
+    Unresolved,
+    find_default,
+    find_target,
     in_script_order,
     initial_key,
 )
 from antiphon.chart.problems import Problems, joined
-from antiphon.chart.targets import Unresolved, find_default, find_target
 
 NODE_KEYS = frozenset(
     [

@@ -13,13 +13,11 @@ from antiphon.chart.definition import to_json
 from antiphon.chart.errors import ChartError, EngineError
 from antiphon.chart.guards import Guard
 from antiphon.chart.names import Implementations
-from antiphon.chart.nodes import Node
+from antiphon.chart.nodes import Node, Unresolved, find_by_id
 from antiphon.chart.plans import Plan, initial_plan, is_done
 from antiphon.chart.signatures import C, E_in, N
-from antiphon.chart.snapshot import Frame, Snapshot
+from antiphon.chart.snapshot import Snapshot, childless_snapshot
 from antiphon.chart.tables import LIMIT, Tables
-from antiphon.chart.targets import Unresolved, find_by_id
-from antiphon.chart.work import NO_CHILDREN
 
 # XState's default is no bound at all. A step of more rounds than this is a mistake in the chart.
 MAX_ITERATIONS = 10_000
@@ -117,8 +115,8 @@ class Machine(Generic[C, E_in, N]):
         """A snapshot at a state value, whose missing parts are filled in with initial states."""
         nodes = self.nodes_at(value)
         ended = is_done(self.root, frozenset(nodes))
-        frame = Frame("done" if ended else status, output, error, NO_CHILDREN, {})
-        return Snapshot(self.tables.intern(nodes), cast(C, {}) if context is None else context, frame)
+        given = cast(C, {}) if context is None else context
+        return childless_snapshot(self.tables.intern(nodes), given, "done" if ended else status, output, error)
 
     def nodes_at(self, value: Any) -> tuple[Node, ...]:
         """The nodes that are active at a state value."""

@@ -10,10 +10,9 @@ from typing import Any
 from antiphon.chart.children import Children
 from antiphon.chart.errors import EngineError, SnapshotError
 from antiphon.chart.machine import Machine
-from antiphon.chart.nodes import COMPOUND, Node
+from antiphon.chart.nodes import COMPOUND, Node, Unresolved, find_by_id
 from antiphon.chart.refs import ActorRef, is_reference, to_reference
 from antiphon.chart.snapshot import Frame, Snapshot
-from antiphon.chart.targets import Unresolved, find_by_id
 from antiphon.chart.text import Text
 
 STATUSES = ("active", "done", "error", "stopped")

@@ -130,3 +130,10 @@ def make_snapshot(configuration: Configuration, context: Any, frame: Frame) -> S
     snapshot.context = context
     snapshot.frame = frame
     return snapshot
+
+
+def childless_snapshot(
+    configuration: Configuration, context: C, status: str, output: Any, error: Any
+) -> Snapshot[C, Any, Any]:
+    """A snapshot without children and without history."""
+    return Snapshot(configuration, context, Frame(status, output, error, Children(), {}))

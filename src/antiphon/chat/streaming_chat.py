@@ -7,24 +7,18 @@ from types import EllipsisType
 from typing import Any, Literal, Self, cast
 from uuid import uuid4
 
-from antiphon.actors.actor import Actor
 from antiphon.actors.clock import REAL_CLOCK, Clock
-from antiphon.actors.creation import create_actor
 from antiphon.actors.observers import Subscription
 from antiphon.actors.waiting import wait_for
-from antiphon.chart.snapshot import Snapshot
 from antiphon.chat.event_buffer import EventBuffer
-from antiphon.messages import Message, message_to_json
+from antiphon.chat.streaming_actor import StreamingSnapshot, streaming_actor
+from antiphon.messages import Message
 from antiphon.providers.base import Provider
 from antiphon.providers.prices import Prices
-from antiphon.threads.errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting
-from antiphon.threads.machine.streaming import streaming_machine
-from antiphon.threads.machine.streaming_reply import DEFAULT_SETTINGS
-from antiphon.threads.machine.streaming_types import State, StreamingContext, StreamingEvent
-from antiphon.threads.reply import stream_reply
+from antiphon.threads.errors import Busy, NothingToRetry, NotOpen, OverBudget
+from antiphon.threads.machine.streaming_types import State, StreamingContext
 
 OnBusy = Literal["reject", "queue", "interrupt"]
-StreamingSnapshot = Snapshot[StreamingContext, StreamingEvent, State]
 
 
 class StreamingChat:
@@ -46,19 +40,18 @@ class StreamingChat:
         new_id: Callable[[], str] = lambda: uuid4().hex,
         jitter: Callable[[], float] = random,
     ) -> None:
-        given = {"model": provider.model.reference, **(settings or {})}
-        if unknown := given.keys() - DEFAULT_SETTINGS.keys():
-            raise UnknownSetting(f"no setting {', '.join(sorted(unknown))}; known: {', '.join(DEFAULT_SETTINGS)}")
-        priced = prices or Prices(limited=given.get("budgetUsd") is not None)
-        service = stream_reply(lambda model: provider, prices=priced, clock=clock, jitter=jitter)
         self._clock, self._new_id, self._on_busy = clock, new_id, on_busy
         self._early = EventBuffer()
         self._turn = asyncio.Lock()
         self._is_open = False
-        self._actor: Actor[Any, Any] = create_actor(
-            streaming_machine.provide(actors={"streamReply": service}),
-            input={**given, "sessionId": session_id, "messages": [message_to_json(message) for message in messages]},
+        self._actor = streaming_actor(
+            provider,
+            messages=messages,
+            session_id=session_id,
+            settings=settings or {},
+            prices=prices,
             clock=clock,
+            jitter=jitter,
         )
 
     async def __aenter__(self) -> Self:

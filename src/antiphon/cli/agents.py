@@ -11,7 +11,7 @@ from antiphon.cli.frame import FAILED, Command, Misuse, complain, say
 from antiphon.cli.options import Handler, Subcommands, run_subcommand
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, harmless
-from antiphon.cli.run.agents import FOLDER, default_team, shipped_files, team_in
+from antiphon.cli.run.agents import FOLDER, default_team, problem_lines, shipped_files, team_in
 
 MOST_USE = 90
 EXAMPLES = f"""examples:
@@ -81,11 +81,6 @@ def _check(options: argparse.Namespace) -> int:
     odd = f", {len(lines)} warning{'' if len(lines) == 1 else 's'}" if lines else ""
     names = ", ".join(found.agents)
     return say([*lines, f"{count} agent{'' if count == 1 else 's'} can be used{odd}: {names}"])
-
-
-def problem_lines(folder: Path, error: BadAgents) -> list[str]:
-    """Everything that is wrong with some agents, each with its file and line."""
-    return [f"{folder}/{problem.file}:{problem.line}: {problem.message}" for problem in error.problems]
 
 
 def _row(agent: Any) -> str:

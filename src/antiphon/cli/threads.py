@@ -6,21 +6,17 @@ import sys
 from dataclasses import asdict
 
 from antiphon.app import App, open_library
-from antiphon.chat.archive import MOST_BYTES, BadArchive, from_archive
-from antiphon.chat.export import branch_document
-from antiphon.cli.exports import export_text
-from antiphon.cli.frame import DONE, FAILED, Command, Misuse, say
+from antiphon.cli.chats import branch_text, import_chat
+from antiphon.cli.frame import DONE, FAILED, Command, say
 from antiphon.cli.lookup import ID_HELP, find_thread
-from antiphon.cli.options import Subcommands, existing_store, run_subcommand, store_file
+from antiphon.cli.options import Subcommands, existing_store, run_subcommand
 from antiphon.cli.records import add_export, add_list, add_show, reads, say_list
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, harmless
 from antiphon.cli.render.units import moment, plural
 from antiphon.money import format_usd
 from antiphon.stores.maintenance import remove
-from antiphon.threads.export.markdown import to_markdown
-from antiphon.threads.kinds import Record, ThreadView
-from antiphon.threads.library import Library
+from antiphon.threads import Library, ThreadView
 
 MOST_TITLE = 44
 MOST_LINE = 100
@@ -34,12 +30,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     which = listing.add_mutually_exclusive_group()
     which.add_argument("--all", action="store_true", help="archived ones too")
     which.add_argument("--archived", action="store_true", help="only archived ones")
-    showing = add_show(commands, None, "conversation", _branch_text)
+    showing = add_show(commands, None, "conversation", branch_text)
     showing.add_argument("--branch", metavar="B", help="another branch than the current one")
     search = commands.add("search", reads(_search), "find conversations in which something was said")
     search.add_argument("words", metavar="WORDS", nargs="+")
     add_export(commands, None, "conversation")
-    importing = commands.add("import", _import, "add a conversation that was exported as JSON")
+    importing = commands.add("import", import_chat, "add a conversation that was exported as JSON")
     importing.add_argument("file", metavar="FILE", help="an export, or - for the standard input")
     for name, about in (("archive", "put a conversation away"), ("unarchive", "take a conversation out again")):
         archiving = commands.add(name, _archive, about)
@@ -56,47 +52,11 @@ async def _list(library: Library, options: argparse.Namespace) -> int:
     return say_list([_row(view) for view in views], [asdict(view) for view in views], NONE_YET, as_json=options.json)
 
 
-def _branch_text(library: Library, record: Record, options: argparse.Namespace) -> str:
-    """A branch of a chat; any other thread as a whole."""
-    if record.view.kind != "chat":
-        return export_text(library, record, "md")
-    branch = options.branch or record.content["branch"]
-    names = [*record.content["branches"], *record.content["closed"]]
-    if branch not in names and (options.branch or names):
-        raise Misuse(f"there is no branch {branch!r}; known: {', '.join(names) or 'none'}")
-    return to_markdown(branch_document(record, branch if names else None))
-
-
 async def _search(library: Library, options: argparse.Namespace) -> int:
     matches = await library.search(" ".join(options.words))
     lines = [line for view, match in matches for line in (_row(view), f"          {clip(harmless(match), MOST_LINE)}")]
     say(lines or ["nothing was found"])
     return DONE if matches else FAILED
-
-
-def _import(options: argparse.Namespace) -> int:
-    try:
-        settings = from_archive(_text(options.file))
-    except BadArchive as error:
-        raise BadArchive(f"{options.file}: {error}; nothing was imported") from error
-
-    async def run() -> str:
-        async with App(store_file(options)) as app:
-            return await app.chats.create(**settings)
-
-    return say([asyncio.run(run())])
-
-
-def _text(name: str) -> str:
-    try:
-        if name == "-":
-            return sys.stdin.read(MOST_BYTES)
-        with open(name, encoding="utf-8") as file:
-            return file.read(MOST_BYTES)
-    except OSError as error:
-        raise Misuse(f"{name}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadArchive("is not UTF-8") from error
 
 
 def _archive(options: argparse.Namespace) -> int:

@@ -1,6 +1,5 @@
 """Opening models by reference: where keys, addresses, time and the shared connections come together."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -9,34 +8,15 @@ from typing import Self
 from antiphon.providers.base import Model, Provider, Timeouts
 from antiphon.providers.clock import LOOP_CLOCK, Clock
 from antiphon.providers.errors import Code, ProviderError
-from antiphon.providers.formats.anthropic import AnthropicWire
-from antiphon.providers.formats.compatible import COMPATIBLE
-from antiphon.providers.formats.google import GoogleWire
-from antiphon.providers.formats.mistral import MISTRAL
-from antiphon.providers.formats.openai import OPENAI
+from antiphon.providers.hosted import BASE_URLS, needs_key, ollama_url, wire_for
 from antiphon.providers.keys import Keys
-from antiphon.providers.local.engine import Engine
+from antiphon.providers.local.engine import Engine, engine_of
 from antiphon.providers.local.model import LocalModel
-from antiphon.providers.local.weights import models_folder
-from antiphon.providers.local.weights import named as named_weights
 from antiphon.providers.references import Reference, parse
 from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
 from antiphon.providers.scripted import open_script
-from antiphon.providers.wire import Carrier, Wire
+from antiphon.providers.wire import Carrier
 
-WIRES: Mapping[str, Wire] = {
-    "anthropic": AnthropicWire(),
-    "openai": OPENAI,
-    "google": GoogleWire(),
-    "mistral": MISTRAL,
-    "ollama": COMPATIBLE,
-}
-BASE_URLS: Mapping[str, str] = {
-    "anthropic": "https://api.anthropic.com",
-    "openai": "https://api.openai.com/v1",
-    "google": "https://generativelanguage.googleapis.com",
-    "mistral": "https://api.mistral.ai/v1",
-}
 NOT_INSTALLED = "models on servers are not installed: pip install 'antiphon[models]'"
 Opener = Callable[[Reference], Provider]
 
@@ -92,15 +72,14 @@ class Models:
         return self._remote(named)
 
     def _local(self, reference: Reference) -> LocalModel:
-        weights = named_weights(reference.model)
         # One child serves everyone; it starts when it is first asked.
-        engine = self._engines.setdefault(weights.name, Engine(weights, models_folder()))
+        if reference.model not in self._engines:
+            self._engines[reference.model] = engine_of(reference.model)
+        engine = self._engines[reference.model]
         return LocalModel(engine, self._opened_carrier(), timeouts=self._timeouts, clock=self._clock)
 
     def _remote(self, named: Reference) -> RemoteModel:
-        own_server = named.base_url is not None
-        # Whoever speaks like OpenAI is not OpenAI: it is read leniently.
-        wire = COMPATIBLE if own_server and named.provider == "openai" else WIRES[named.provider]
+        wire = wire_for(named)
         return RemoteModel(
             Model(str(named), wire.name, named.model),
             wire,
@@ -109,7 +88,7 @@ class Models:
             keys=self._keys,
             # The key of a provider goes to the provider only: a reference may name any server.
             key_name=named.base_url or named.provider,
-            key_needed=wire is not COMPATIBLE,
+            key_needed=needs_key(wire),
             timeouts=self._timeouts,
             clock=self._clock,
         )
@@ -123,10 +102,3 @@ class Models:
                 raise ProviderError(Code.UNSUPPORTED, NOT_INSTALLED) from error
             self._carrier = HttpCarrier()
         return self._carrier
-
-
-def ollama_url(environment: Mapping[str, str] = os.environ) -> str:
-    """Where Ollama listens."""
-    host = environment.get("OLLAMA_HOST") or "127.0.0.1:11434"
-    address = host if "://" in host else f"http://{host}"
-    return f"{address.rstrip('/').replace('://0.0.0.0', '://127.0.0.1')}/v1"

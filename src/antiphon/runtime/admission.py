@@ -1,11 +1,14 @@
-"""What may come in from outside: events that are JSON, and that are not the engine's own."""
+"""Events from outside: they are JSON, they are not the engine's own, and a machine takes some of them."""
 
 import json
 from typing import Any
 
+from antiphon.chart.decisions import is_reserved
 from antiphon.chart.errors import EventError
 from antiphon.chart.ops import checked
 from antiphon.chart.persist import is_plain
+from antiphon.chart.snapshot import Snapshot
+from antiphon.chart.transition import get_next_transitions
 
 _encode = json.JSONEncoder(allow_nan=False).encode  # made once: json.dumps would make one for every event
 OWN = ("xstate.", "antiphon.")
@@ -20,6 +23,12 @@ def admissible(event: Any) -> Any:
     if problem is not None:
         raise EventError(f"the event {kind!r} cannot be stored: {problem}")
     return event
+
+
+def acceptable_events(snapshot: Snapshot[Any]) -> tuple[str, ...]:
+    """The types of the events that a machine has transitions for now."""
+    types = (transition.event_type for transition in get_next_transitions(snapshot))
+    return tuple(dict.fromkeys(type for type in types if type and not is_reserved(type)))
 
 
 def not_json(value: Any) -> str | None:

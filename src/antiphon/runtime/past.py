@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from antiphon.actors.tasks import REJECT
-from antiphon.runtime.charts import chart_hash
 from antiphon.runtime.ids import token
+from antiphon.runtime.machines import chart_hash
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Saved, Task
 from antiphon.runtime.store import Store

@@ -11,15 +11,13 @@ from typing import Any
 from antiphon.actors.actor import Actor
 from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.tasks import REJECT, RESOLVE
-from antiphon.chart.decisions import is_reserved
-from antiphon.chart.machine import Machine
 from antiphon.chart.persist import to_json_error
 from antiphon.chart.snapshot import Snapshot
-from antiphon.chart.transition import get_next_transitions
-from antiphon.runtime.charts import chart_hash
+from antiphon.runtime.admission import acceptable_events
 from antiphon.runtime.encoding import Encoded, encoded
 from antiphon.runtime.errors import Failed
 from antiphon.runtime.hosting import Notes, TreeHost
+from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, Task
 
@@ -49,7 +47,7 @@ class Tree:
     def __init__(
         self,
         root: str,
-        machine: Machine[Any, Any],
+        machine: AnyMachine,
         birth: Birth,
         epoch: int,
         snapshot_every: int = SNAPSHOT_ENTRIES,
@@ -107,7 +105,7 @@ class Tree:
             self.host.finish(task)
         self.seq = entry.seq
 
-    def migrate(self, machine: Machine[Any, Any], now: int) -> Commit:
+    def migrate(self, machine: AnyMachine, now: int) -> Commit:
         """Go on with another version of the machine; gives what has to be stored."""
         assert machine.migrate is not None
         old = self.birth.version
@@ -120,7 +118,7 @@ class Tree:
         self.seq = self.snapshot_seq = entry.seq
         return commit
 
-    def become(self, machine: Machine[Any, Any], snapshot: Any) -> None:
+    def become(self, machine: AnyMachine, snapshot: Any) -> None:
         """Be at a snapshot of another version of the machine."""
         self.machine = machine
         self.birth = replace(self.birth, version=machine.version, hash=chart_hash(machine))
@@ -243,7 +241,7 @@ class Tree:
 
     def _rejection(self, letter: Letter, actor: Any) -> Receipt:
         snapshot = None if actor is None else actor.snapshot
-        can = _can(snapshot) if isinstance(snapshot, Snapshot) and actor.is_running else ()
+        can = acceptable_events(snapshot) if isinstance(snapshot, Snapshot) and actor.is_running else ()
         return Receipt("rejected", letter.id, self.seq, can)
 
     def _note(
@@ -348,11 +346,6 @@ def _rough_size(event: Mapping[str, Any]) -> int:
     for value in event.values():
         size += len(value) if isinstance(value, str) else 16
     return size
-
-
-def _can(snapshot: Snapshot[Any]) -> tuple[str, ...]:
-    events = (transition.event_type for transition in get_next_transitions(snapshot))
-    return tuple(dict.fromkeys(event for event in events if event and not is_reserved(event)))
 
 
 def _silence(*values: Any) -> None:

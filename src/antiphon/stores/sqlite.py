@@ -265,7 +265,8 @@ class SqliteStore:
                 others.append((n, commit))
         write, sql = self._db().executemany, self._sql
         if write(sql["move_actor"], moves).rowcount != len(moves):
-            self._refuse_moves(moves, commits)
+            # Of several commits, storing them in turn finds the one that does not follow on what is there.
+            raise Conflict(f"{commits[0].root!r} has moved on from {commits[0].expected}")
         try:
             write(sql["add_entry"], entries)
         except sqlite3.IntegrityError as error:
@@ -277,12 +278,6 @@ class SqliteStore:
             write(sql["end_task"], ended)
         for n, commit in others:
             self._add_others(n, commit)
-
-    def _refuse_moves(self, moves: list[rows.Row], commits: Sequence[Commit]) -> None:
-        for (seq, _, _, n, _), commit in zip(moves, commits, strict=True):
-            (stored,) = self._one("seq_of", n)
-            if stored != seq or len(moves) == 1:
-                raise Conflict(f"{commit.root!r} has moved on from {commit.expected}")
 
     def _refuse_letter(self, entries: list[rows.Row], error: sqlite3.IntegrityError) -> None:
         applied = ((n, seq, letter) for n, seq, _, _, letter, _ in entries if letter is not None)

@@ -11,7 +11,7 @@ import pytest
 
 from antiphon.cli.default_model import choose
 from antiphon.cli.main import main
-from antiphon.cli.run.command import SCRIPT
+from antiphon.cli.run.options import SCRIPT
 from tests.fixtures.command import antiphon
 from tests.fixtures.scripted_team import calls, decides, says, script
 from tests.paths import ROOT

@@ -13,7 +13,7 @@ from antiphon.messages import user
 from antiphon.providers.base import Done, Request, SignatureDelta, Stop, UsageDelta
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.error_bodies import status_error
-from antiphon.providers.registry import COMPATIBLE, WIRES
+from antiphon.providers.hosted import COMPATIBLE, WIRES
 from tests.fixtures.providers import FORMATS
 from tests.providers.formats.test_splits import body
 

@@ -18,7 +18,7 @@ from antiphon.providers.base import (
     UsageDelta,
 )
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.registry import COMPATIBLE, WIRES
+from antiphon.providers.hosted import COMPATIBLE, WIRES
 from tests.fixtures.providers import HELLO, read, run, stand
 
 REQUEST = Request((user("Hello"),))

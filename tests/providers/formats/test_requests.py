@@ -6,7 +6,7 @@ import pytest
 
 from antiphon.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, assistant, system, tool, user
 from antiphon.providers.base import OutputSchema, Request, Tool
-from antiphon.providers.registry import COMPATIBLE, WIRES
+from antiphon.providers.hosted import COMPATIBLE, WIRES
 
 TOOL = Tool("get_weather", "The weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]}

@@ -6,7 +6,7 @@ import pytest
 
 from antiphon.messages import user
 from antiphon.providers.base import Request, SignatureDelta, ToolArgs, ToolStart
-from antiphon.providers.registry import COMPATIBLE, WIRES
+from antiphon.providers.hosted import COMPATIBLE, WIRES
 from antiphon.testing.fake_llm.performance import after_words, before_words
 from antiphon.testing.fake_llm.scenarios import SCENARIOS
 from antiphon.testing.fake_llm.voices import VOICES

@@ -15,7 +15,6 @@ from antiphon.agents.machine.agent_config import default_agent
 from antiphon.agents.machine.context import CHART, OrchestratorContext, first_context, fresh_task, now_of
 from antiphon.agents.machine.crew import crew_machine
 from antiphon.agents.machine.decisions import decision_of
-from antiphon.agents.machine.plan import current_step, plan_of
 from antiphon.agents.machine.results import error_of, is_loss
 from antiphon.chart.actions import Enqueue, assign, cancel, emit, enqueue_actions
 from antiphon.chart.machine import Machine, create_machine
@@ -95,11 +94,6 @@ def stream_message(context: OrchestratorContext, event: Event, enqueue: Choice) 
         enqueue.emit({"type": "agent_message", **facts})
 
 
-def update_plan(context: OrchestratorContext, event: Event) -> Json:
-    """The plan as an agent changed it in mid-work."""
-    return {"plan": plan_of(event.get("planUpdates"), context["plan"])}
-
-
 def arm(event: str, id: str, key: str) -> Any:
     """Set a timer, if its limit is set."""
 
@@ -148,7 +142,7 @@ GUARDS: dict[str, Any] = {
     "hasCurrentAgent": lambda context: context["currentMode"] in context["agents"],
     "hasTask": lambda context, event: bool(choices.task_of(event)),
     "startsForced": choices.starts_forced,
-    "hasOpenStep": lambda context: current_step(context["plan"]) is not None,
+    "hasOpenStep": work.has_open_step,
     "hasFailedOutright": work.has_failed_outright,
     "isDryRun": lambda context: context["dryRun"],
     "isCompletedByRule": lambda context, event: choices.rule_of(context, event) == "COMPLETE",
@@ -189,7 +183,7 @@ ACTIONS: dict[str, Any] = {
     "noteSpent": assign(work.note_spent),
     "countToolCall": assign({"toolsRunning": lambda context: context["toolsRunning"] + 1}),
     "countToolResult": assign({"toolsRunning": lambda context: max(0, context["toolsRunning"] - 1)}),
-    "updatePlan": assign(update_plan),
+    "updatePlan": assign(work.update_plan),
     "keepResult": assign(work.keep_result),
     "recordExecution": assign(work.record_execution),
     "recordFailure": assign(work.record_failure),

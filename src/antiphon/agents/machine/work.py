@@ -219,3 +219,13 @@ def finish_plan(context: OrchestratorContext) -> Json:
         if step["status"] == "in_progress" and step["status"] not in FINISHED and plan is not None:
             plan = with_step(plan, step["index"], "complete")
     return {"plan": plan}
+
+
+def update_plan(context: OrchestratorContext, event: Event) -> Json:
+    """The plan as an agent changed it in mid-work."""
+    return {"plan": plan_of(event.get("planUpdates"), context["plan"])}
+
+
+def has_open_step(context: OrchestratorContext) -> bool:
+    """Whether a step of the plan is still to be done."""
+    return current_step(context["plan"]) is not None

@@ -12,12 +12,9 @@ from antiphon.cli.default_model import Choice
 from antiphon.cli.frame import Misuse
 from antiphon.cli.render.plain import is_smart
 from antiphon.debate import complete, reference
-from antiphon.errors import Code
-from antiphon.providers.errors import ProviderError
-from antiphon.providers.keys import VARIABLES, Keys
-from antiphon.providers.prices import Prices, default_path
-from antiphon.providers.references import parse
-from antiphon.providers.registry import Models
+from antiphon.providers import Code, Keys, Models, Prices, ProviderError, parse
+from antiphon.providers.keys import VARIABLES
+from antiphon.providers.prices import default_path
 
 
 def announce(choice: Choice) -> str:

@@ -4,6 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from antiphon.agents.errors import BadAgents
 from antiphon.cli.frame import Misuse
 
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ def shipped_files() -> dict[str, str]:
     from antiphon.agents.files import default_files
 
     return default_files()
+
+
+def problem_lines(folder: Path, error: BadAgents) -> list[str]:
+    """Everything that is wrong with some agents, each with its file and line."""
+    return [f"{folder}/{problem.file}:{problem.line}: {problem.message}" for problem in error.problems]
 
 
 def _need_yaml() -> None:

@@ -17,7 +17,6 @@ from antiphon.chart.setup import setup
 from antiphon.debate.machine import endings, ledger, replies, rounds
 from antiphon.debate.machine.context import DebateContext, State, first_context
 from antiphon.debate.machine.events import DebateEvent
-from antiphon.debate.machine.quality import reason_to_stop
 from antiphon.debate.machine.transcript import judge_messages
 from antiphon.threads.machine.charts import load_chart
 
@@ -255,9 +254,7 @@ _ACTIONS: dict[str, Any] = {
     "recordRound": assign(rounds.record_round),
     "incrementRound": assign(rounds.increment_round),
     "recordPartialRound": assign(rounds.record_partial_round),
-    "noteEarlyStop": assign(
-        {"stoppedEarly": lambda context: reason_to_stop(context["currentRound"], context["rounds"][-1]["quality"])}
-    ),
+    "noteEarlyStop": assign({"stoppedEarly": rounds.early_stop}),
     "warnOfCost": enqueue_actions(warn_of_cost),
     "displayCostWarning": enqueue_actions(
         lambda context, event, enqueue: display_warning(context, event["warning"], enqueue)

@@ -58,6 +58,11 @@ def early_reason(context: DebateContext, event: Event) -> str | None:
     return reason_to_stop(context["currentRound"], quality_of(before, said))
 
 
+def early_stop(context: DebateContext) -> str | None:
+    """Why the debate ends before its last round, from the quality of the round that was recorded."""
+    return reason_to_stop(context["currentRound"], context["rounds"][-1]["quality"])
+
+
 def _current(context: DebateContext) -> tuple[str, int]:
     return context["phase"], context["currentRound"]
 

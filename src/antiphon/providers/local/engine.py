@@ -22,7 +22,7 @@ from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.keys import Secret
 from antiphon.providers.local.exits import describe_exit
 from antiphon.providers.local.library import XLLAMACPP, installation_problem, library_problem
-from antiphon.providers.local.weights import Weights, trouble, verify
+from antiphon.providers.local.weights import Weights, models_folder, named, trouble, verify
 
 START_S = 120
 # How long the end of a process may follow the end of its connections.
@@ -185,3 +185,8 @@ async def _death(child: Child) -> str | None:
             return describe_exit(await child.process.wait())
     except TimeoutError:
         return None
+
+
+def engine_of(name: str) -> Engine:
+    """The engine of an embedded model, by its name."""
+    return Engine(named(name), models_folder())

@@ -96,6 +96,18 @@ class TreeFacts:
         assert await store.waiting() == [("b", 100), ("c", 100)]
 
     @on_a_store
+    async def test_a_commit_that_would_lead_where_a_tree_is_already_is_refused_beside_others(
+        self, store: InspectableStore
+    ) -> None:
+        """What counts is the sequence that a commit expects, not the one it leads to."""
+        unmoved = Commit("a", 0, 20, "active", birth=birth())
+        await store.commit([unmoved, newborn("b")])
+        before = await contents(store)
+
+        await refused(store.commit([steps("b", 1), steps("a", -1)]), Conflict)
+        assert await contents(store) == before
+
+    @on_a_store
     async def test_commits_of_one_tree_in_one_call_follow_each_other(self, store: InspectableStore) -> None:
         """Each expects what the one before led to."""
         await store.commit([newborn("a"), steps("a", 1, 2), steps("a", 3, status="done")])

@@ -175,7 +175,7 @@ class World:
         letter = Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt)
         self.note(f"a late result of task {task.id}, attempt {task.attempt}")
         if self.process.is_alive:
-            (await self.up())._deliver(letter)
+            (await self.up()).loop.deliver(letter)
         else:
             await self.store.post([letter])
 

@@ -40,12 +40,6 @@ update actor
 set seq = ?, status = ?, updated = ?
 where n = ? and seq = ?;
 
--- name: seq_of
--- How far an actor has moved.
-select seq
-from actor
-where n = ?;
-
 -- name: change_version
 -- Another version of the machine an actor runs.
 update actor
