@@ -237,20 +237,5 @@ def usage_from_json(value: Mapping[str, Any]) -> Usage:
     )
 
 
-def cost_to_json(cost: Cost) -> dict[str, Any]:
-    """A cost as JSON; the amount is text, so that no digit is lost."""
-    return {
-        "amount": str(cost.amount),
-        "currency": cost.currency,
-        "prices": cost.prices,
-        "estimated": cost.estimated,
-    }
-
-
-def cost_from_json(value: Mapping[str, Any]) -> Cost:
-    """A cost from JSON."""
-    return Cost(Decimal(value["amount"]), value["currency"], value["prices"], value["estimated"])
-
-
 def _without_none(value: dict[str, Any]) -> dict[str, Any]:
     return {key: item for key, item in value.items() if item is not None}

@@ -11,7 +11,7 @@ from pathlib import Path
 # Imports point inwards only; features never import each other, and a command imports its own feature only.
 WORDS = {"messages", "errors", "tokens", "answers", "money", "paths", "lazy"}
 PURE_WORDS = {"messages", "errors", "tokens", "answers"}
-PURE_RISK = {"tools.risk", "tools.shell_syntax"}
+PURE_RISK = {"tools.risk", "tools.shell_syntax", "tools.patterns"}
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
 FEATURES = {"chat": "chat", "agents": "run", "debate": "debate"}  # with the command that is about each
 SHARED_CLI = WORDS | {"runtime", "stores", "providers", "tools", "threads", "app", "cli.render"}
@@ -80,8 +80,9 @@ def room_of(package: Path, path: Path) -> str | None:
 
 
 def is_pure(package: Path, path: Path) -> bool:
-    """Whether a file is of the engine, or in a folder named `machine`."""
-    return room_of(package, path) in PURE or "machine" in path.relative_to(package).parent.parts
+    """Whether a file is of the engine, in a folder named `machine`, or a module that machines import."""
+    name = ".".join(path.relative_to(package).with_suffix("").parts)
+    return room_of(package, path) in PURE or name in PURE_RISK or "machine" in path.relative_to(package).parent.parts
 
 
 @cache

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from antiphon.agents.machine.agent_config import OWN_TOOLS
 from antiphon.tools import html_text as pages
 from antiphon.tools import regex_worker as matching
 from antiphon.tools import supervisor
 from antiphon.tools.fetch import FetchSettings
 from antiphon.tools.files import FileLimits
 from antiphon.tools.finding import FindLimits
-from antiphon.tools.interaction_tools import TALK
 from antiphon.tools.shell import PASSED_ON, ShellSettings
 from antiphon.tools.shell_syntax import CommandFilter
 from antiphon.tools.toolbox import workspace_tools
-from antiphon.tools.toolboxes import Allowance
 from antiphon.tools.workspace import Workspace
 from tests.paths import DOCS
 
@@ -36,12 +35,13 @@ def table(name):
 def test_every_tool_has_its_line_with_its_risk(tmp_path):
     """S2.4 item 7."""
     with Workspace(tmp_path) as workspace:
-        tools = (*workspace_tools(workspace).tools, *TALK)
+        risks = {tool.name: tool.risk for tool in workspace_tools(workspace).tools}
+    risks |= {tool["name"]: tool["risk"] for tool in OWN_TOOLS}
 
-    assert {name: row[0] for name, row in table("tool").items()} == {tool.name: tool.risk for tool in tools}
+    assert {name: row[0] for name, row in table("tool").items()} == risks
 
 
-@pytest.mark.parametrize("settings", [FileLimits, FindLimits, ShellSettings, FetchSettings, Allowance, CommandFilter])
+@pytest.mark.parametrize("settings", [FileLimits, FindLimits, ShellSettings, FetchSettings, CommandFilter])
 def test_every_setting_has_its_line(settings):
     assert list(table(f"`{settings.__name__}`")) == [field.name for field in fields(settings)]
 

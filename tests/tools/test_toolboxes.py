@@ -7,12 +7,9 @@ import pytest
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.threads.toolbox import NoTools, Toolbox
-from antiphon.tools.arguments import arguments_of
-from antiphon.tools.errors import NameTaken, Refused
-from antiphon.tools.interaction_tools import ASK_USER, TALK, UPDATE_PLAN
-from antiphon.tools.shell_syntax import CommandFilter
+from antiphon.tools.errors import NameTaken
 from antiphon.tools.toolbox import workspace_tools
-from antiphon.tools.toolboxes import Allowance, Bundle, Restricted
+from antiphon.tools.toolboxes import Bundle
 from antiphon.tools.workspace import Workspace
 from tests.fixtures.mcp_tools import run
 
@@ -45,35 +42,6 @@ def test_a_name_is_had_by_one_toolbox_only():
         Bundle(Echo("a"), Echo("a"))
 
 
-@pytest.mark.parametrize(
-    ("allowance", "names"),
-    [
-        (Allowance(), ["read_file", "shell", "mcp__x"]),
-        (Allowance(allowed=["read_*"]), ["read_file"]),
-        (Allowance(blocked=["shell", "mcp__*"]), ["read_file"]),
-        (Allowance(allowed=["*"], blocked=["shell"]), ["read_file", "mcp__x"]),
-        (Allowance(allowed=[]), []),
-    ],
-)
-def test_an_agent_sees_and_calls_only_what_it_may(allowance, names):
-    """S1-92, S1.4 item 2: filtered tools."""
-    box = Restricted(Echo("read_file", "shell", "mcp__x"), allowance)
-
-    assert [tool.name for tool in box.tools] == names
-    for name in ("read_file", "shell", "mcp__x"):
-        assert said(box, name) == ((False, name) if name in names else (True, f"There is no tool {name!r}."))
-
-
-def test_the_commands_of_an_agent_are_filtered():
-    """S1.4 items 2 and 9."""
-    box = Restricted(Echo("shell"), Allowance(commands=CommandFilter(allowed=["ls*"])))
-
-    assert said(box, "shell", command="ls -l") == (False, "shell")
-    assert said(box, "shell", command="rm a")[1].startswith("Not run: 'rm a' is not among the allowed commands")
-    assert said(box, "shell") == (True, "Not run: there is no command.")
-    assert run(box.call(ToolCall("1", "shell", "["))).is_error
-
-
 def test_the_tools_of_a_workspace_are_a_toolbox(tmp_path):
     with Workspace(tmp_path) as workspace:
         box: Toolbox = workspace_tools(workspace)
@@ -82,22 +50,8 @@ def test_the_tools_of_a_workspace_are_a_toolbox(tmp_path):
         assert names == [
             "read_file", "write_file", "edit_file", "list_files", "search_files", "shell", "fetch_url",
         ]  # fmt: skip
-        for tool in (*box.tools, *TALK):
+        for tool in box.tools:
             assert tool.description.endswith(".")
             assert "\n" not in tool.description
             assert tool.parameters["additionalProperties"] is False
             assert set(tool.parameters["required"]) <= set(tool.parameters["properties"])
-
-
-def test_a_question_and_a_plan_are_checked_like_any_arguments():
-    """S1-28, S1-29."""
-    plan = {"steps": [{"description": "look", "status": "in_progress"}]}
-
-    assert arguments_of(ToolCall("1", "update_plan", json.dumps(plan)), UPDATE_PLAN.parameters) == plan
-    assert arguments_of(ToolCall("1", "ask_user", '{"question": "Why?"}'), ASK_USER.parameters) == {
-        "question": "Why?",
-        "options": [],
-    }
-    for wrong in ({"steps": []}, {"steps": [{"description": "x", "status": "maybe"}]}, {"steps": [1]}, {"steps": [{}]}):
-        with pytest.raises(Refused):
-            arguments_of(ToolCall("1", "update_plan", json.dumps(wrong)), UPDATE_PLAN.parameters)

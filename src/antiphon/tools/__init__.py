@@ -9,14 +9,13 @@ if TYPE_CHECKING:
     from antiphon.tools.fetch import FetchSettings
     from antiphon.tools.files import FileLimits
     from antiphon.tools.finding import FindLimits
-    from antiphon.tools.interaction_tools import ASK_USER, UPDATE_PLAN
     from antiphon.tools.mcp.config import AddressServer, CommandServer, load_servers, servers_of
     from antiphon.tools.mcp.toolbox import McpTools
     from antiphon.tools.risk import risk_of_call, risk_of_command
     from antiphon.tools.shell import ShellSettings
     from antiphon.tools.shell_syntax import CommandFilter
     from antiphon.tools.toolbox import workspace_tools
-    from antiphon.tools.toolboxes import Allowance, Bundle, Restricted
+    from antiphon.tools.toolboxes import Bundle
     from antiphon.tools.workspace import Workspace
 
 __getattr__ = lazy_names(
@@ -31,10 +30,6 @@ __getattr__ = lazy_names(
         "fetch": ("FetchSettings",),
         "files": ("FileLimits",),
         "finding": ("FindLimits",),
-        "interaction_tools": (
-            "ASK_USER",
-            "UPDATE_PLAN",
-        ),
         "mcp.config": (
             "AddressServer",
             "CommandServer",
@@ -49,20 +44,13 @@ __getattr__ = lazy_names(
         "shell": ("ShellSettings",),
         "shell_syntax": ("CommandFilter",),
         "toolbox": ("workspace_tools",),
-        "toolboxes": (
-            "Allowance",
-            "Bundle",
-            "Restricted",
-        ),
+        "toolboxes": ("Bundle",),
         "workspace": ("Workspace",),
     },
 )
 
 __all__ = [
-    "ASK_USER",
-    "UPDATE_PLAN",
     "AddressServer",
-    "Allowance",
     "Bundle",
     "CommandFilter",
     "CommandServer",
@@ -73,7 +61,6 @@ __all__ = [
     "McpTools",
     "NotInstalled",
     "Refused",
-    "Restricted",
     "ShellSettings",
     "ToolsError",
     "Workspace",

@@ -6,7 +6,8 @@ This is no shell. What it does not understand it calls unclear, and whoever judg
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+
+from antiphon.tools.patterns import matches
 
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 # Words of the grammar: the command comes after them.
@@ -66,7 +67,7 @@ class CommandFilter:
         taken = take_apart(command)
         for text in [command.strip(), *(one.text for one in taken.simples)]:
             for pattern in self.blocked:
-                if fnmatchcase(text, pattern):
+                if matches(pattern, text):
                     return f"{text!r} is blocked by {pattern!r}"
         if taken.unclear and (self.blocked or self.allowed is not None):
             return "the command is too intricate to be checked; write it more plainly"
@@ -78,7 +79,7 @@ class CommandFilter:
         for one in taken.simples:
             if any(target not in HARMLESS_TARGETS for target in one.writes):
                 return f"{one.text!r} writes to a file"
-            if one.varies or not any(fnmatchcase(one.text, pattern) for pattern in allowed):
+            if one.varies or not any(matches(pattern, one.text) for pattern in allowed):
                 return f"{one.text!r} is not among the allowed commands: {', '.join(allowed)}"
         return None
 

@@ -58,7 +58,6 @@ class Stage:
     stopped_early: str | None = None
     error: Json | None = None
     retries: int = 0
-    judging_since: int | None = None
     at: int = 0
     began: int | None = None
     _last_ended: Turn | None = None
@@ -142,8 +141,6 @@ class Stage:
                 self.costs = {**self.costs, "warnings": [*self.costs.get("warnings", ()), facts["warning"]]}
             case "interjection":
                 self.interjections.append(facts)
-            case "judging":
-                self.judging_since = activity.at
             case "verdict":
                 self.verdict = facts["verdict"]
             case "error":

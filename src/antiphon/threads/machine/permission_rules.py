@@ -12,11 +12,10 @@ A risk, a mode or a decision that is not known counts as the most careful one.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal, TypedDict, get_args
 
+from antiphon.tools.patterns import matches, quoted
 from antiphon.tools.risk import Risk
 
 Mode = Literal["plan", "ask", "auto-edit", "auto"]
@@ -183,24 +182,7 @@ def is_meant(pattern: str, call: Call, *, careful: bool = False) -> bool:
 
 def _matches(pattern: str, name: str, text: str, *, careful: bool = False) -> bool:
     """Whether a pattern means this call: `shell` any call of it, `shell(git *)` those that read so."""
-    return bool(_compiled(pattern, careful).fullmatch(text if "(" in pattern else name))
-
-
-@lru_cache(maxsize=512)
-def _compiled(pattern: str, careful: bool) -> re.Pattern[str]:
-    # A pattern that allows must not let a second command ride along: `git status; rm -rf /`.
-    anything = r"[^;&|<>$`()\n\r]*" if careful else ".*"
-    pieces = re.findall(r"\\.|\*|[^*\\]+|\\$", pattern, re.DOTALL)
-    return re.compile("".join(anything if piece == "*" else re.escape(_plain(piece)) for piece in pieces), re.DOTALL)
-
-
-def _plain(piece: str) -> str:
-    return piece[1:] if piece in ("\\*", "\\\\") else piece
-
-
-def quoted(text: str) -> str:
-    """A pattern that means exactly this text."""
-    return text.replace("\\", "\\\\").replace("*", "\\*")
+    return matches(pattern, text if "(" in pattern else name, careful=careful)
 
 
 def lasting_overrides(calls: Sequence[JudgedCall]) -> list[Override]:

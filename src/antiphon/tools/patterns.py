@@ -1,0 +1,28 @@
+r"""Patterns of tools, calls and commands: `*` means anything, `\*` a star, and everything else itself."""
+
+import re
+from functools import lru_cache
+
+# What could begin a second command: a pattern that allows must not let one ride along (`git status; rm -rf /`).
+NO_SECOND_COMMAND = r"[^;&|<>$`()\n\r]*"
+
+
+def matches(pattern: str, text: str, *, careful: bool = False) -> bool:
+    """Whether a text fits a pattern; in a careful one, `*` does not reach over what could begin a second command."""
+    return _compiled(pattern, careful).fullmatch(text) is not None
+
+
+def quoted(text: str) -> str:
+    """A pattern that means exactly this text."""
+    return text.replace("\\", "\\\\").replace("*", "\\*")
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str, careful: bool) -> re.Pattern[str]:
+    anything = NO_SECOND_COMMAND if careful else ".*"
+    pieces = re.findall(r"\\.|\*|[^*\\]+|\\$", pattern, re.DOTALL)
+    return re.compile("".join(anything if piece == "*" else re.escape(_plain(piece)) for piece in pieces), re.DOTALL)
+
+
+def _plain(piece: str) -> str:
+    return piece[1:] if piece in ("\\*", "\\\\") else piece
