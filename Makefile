@@ -12,7 +12,7 @@ INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progre
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run test check slow lint types pyright bench conformance sim crash local clean
+.PHONY: help run test check slow lint types pyright bench compare conformance sim crash local clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,10 @@ bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers and debat
 	@$(BIN)/python bench/runs.py
 	@$(BIN)/python bench/providers.py
 	@$(BIN)/python bench/debates.py
+
+compare: $(STAMP) ## compare the speed with another revision, e.g. make compare BASE=HEAD~20
+	@test -n '$(BASE)' || { echo "no revision to compare with; use: make compare BASE=HEAD~20" >&2; exit 2; }
+	@$(BIN)/python bench/compare.py '$(BASE)'
 
 conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
 	@$(BIN)/python conformance/run.py

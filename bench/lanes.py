@@ -17,12 +17,12 @@ from peers import REPOSITORY, PeerUnavailable, last_line
 BENCH = Path(__file__).resolve().parent
 
 
-def environment() -> dict[str, str]:
-    """The same for every child: fixed hash seed, production builds, our own sources importable."""
+def environment(source: Path = REPOSITORY / "src") -> dict[str, str]:
+    """The same for every child: fixed hash seed, production builds, sources of ours importable."""
     return {
         **os.environ,
         "PYTHONHASHSEED": "0",
-        "PYTHONPATH": str(REPOSITORY / "src"),
+        "PYTHONPATH": str(source),
         "NODE_ENV": "production",
         "NODE_OPTIONS": "",
     }
@@ -42,11 +42,11 @@ def run_once(command: Sequence[str], *, limit_s: float) -> str:
 class Lane:
     """One child process that times a burst of slices whenever it is asked to."""
 
-    def __init__(self, command: Sequence[str], *, limit_s: float) -> None:
+    def __init__(self, command: Sequence[str], *, limit_s: float, source: Path = REPOSITORY / "src") -> None:
         self.process = subprocess.Popen(
             command,
             cwd=BENCH,
-            env=environment(),
+            env=environment(source),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -79,11 +79,11 @@ class Lane:
             raise PeerUnavailable(self.explain())
         return json.loads(line)
 
-    def ask(self) -> Any:
-        """Ask for a burst: events per second."""
+    def ask(self, question: str = "") -> Any:
+        """Ask for a burst, or with a question of one line; gives the answer."""
         assert self.process.stdin
         try:
-            self.process.stdin.write("\n")
+            self.process.stdin.write(f"{question}\n")
             self.process.stdin.flush()
         except BrokenPipeError as error:
             raise PeerUnavailable(self.explain()) from error

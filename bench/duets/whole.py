@@ -13,7 +13,7 @@ from antiphon.composition import process
 from antiphon.providers.base import Delta, Done, Model, Request, TextDelta
 from antiphon.providers.registry import Models
 from antiphon.stores.memory import MemoryStore
-from duets.functions import team
+from duets.crew import team
 from duets.hosted import said
 from duets.script import TASK, Stage, decisions, deltas, perform, speeches
 

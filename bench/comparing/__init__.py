@@ -1,0 +1,1 @@
+"""Parts of `compare.py`: checkouts, child processes, turns and statistics."""
