@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
+from antiphon.composition import process
+
 from antiphon import create_actor, to_awaitable
 from antiphon.agents.service import compose_run
 from antiphon.app import App
-from antiphon.composition import process
 from antiphon.providers.base import Delta, Done, Model, Request, TextDelta
 from antiphon.providers.registry import Models
 from antiphon.stores.memory import MemoryStore
