@@ -135,3 +135,18 @@ def test_a_long_conversation_keeps_its_end_from_a_question_on():
     assert bounded(messages[:60]) == messages[:60]
     assert bounded(messages) == messages[30:]
     assert bounded(messages[:89]) == messages[30:89]
+
+
+def test_a_fifth_agent_at_once_is_refused_aloud_and_nobody_works():
+    """S1-104."""
+    four, five = ([{"mode": "developer", "step": step} for step in range(count)] for count in (4, 5))
+    plan = {"steps": [f"step {number}" for number in range(5)]}
+    begun = {**START, "plan": plan}
+
+    working = Run(begun, select("developer", parallel=four))
+    refused = Run(begun, select("developer", parallel=five))
+
+    assert (working.state, len(working.context["crew"])) == ("executing", 4)
+    assert (refused.state, refused.context["crew"]) == ("error_handling", [])
+    assert refused.context["lastError"]["message"] == ("Arbiter selected 5 agents at once; at most 4 work in parallel")
+    assert refused.context["consecutiveFailures"] == 1

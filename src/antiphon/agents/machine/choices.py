@@ -5,7 +5,14 @@ from typing import Any
 
 from antiphon.agents.machine.agent_config import default_agent, has_output_rule, next_by_rule
 from antiphon.agents.machine.context import OrchestratorContext, fresh_task, now_of
-from antiphon.agents.machine.decisions import MAPPING, Assignment, assignments_of, decision_of
+from antiphon.agents.machine.decisions import (
+    MAPPING,
+    MOST_PARALLEL,
+    Assignment,
+    assignments_of,
+    decision_of,
+    is_too_wide,
+)
 from antiphon.agents.machine.limits import has_room
 from antiphon.agents.machine.plan import Plan, current_step, plan_of, ready_steps, with_step
 from antiphon.agents.machine.results import error_of, results_of
@@ -48,12 +55,13 @@ def name_of(event: Event) -> str:
 
 
 def has_agent(context: OrchestratorContext, event: Event, params: Mapping[str, str] | None = None) -> bool:
-    """Whether there is an agent of the name that the event, or the place of use, gives."""
-    return ((params or {}).get("name") or name_of(event)) in context["agents"]
+    """Whether there is an agent of the name that the event, or the place of use, gives, and no more than can work."""
+    name = (params or {}).get("name") or name_of(event)
+    return name in context["agents"] and not is_too_wide(decision_of(event))
 
 
 def is_unknown_agent(context: OrchestratorContext, event: Event) -> bool:
-    """Whether somebody was chosen who is not there."""
+    """Whether a choice cannot be: of an agent that does not exist, or of more than can work side by side."""
     return bool(name_of(event)) and not has_agent(context, event)
 
 
@@ -186,9 +194,16 @@ def completes_step(context: OrchestratorContext, plan: Plan | None, result: Json
 
 
 def fail_unknown_agent(context: OrchestratorContext, event: Event) -> Json:
-    """The error that somebody was chosen who is not there; it is counted, and another choice may be better."""
-    message = f"Arbiter selected unknown agent: {name_of(event)}"
-    error = {"name": "UnknownAgent", "code": "unknown_agent", "message": message, "recoverable": True}
+    """The error of a choice that cannot be; it is counted, and another choice may be better."""
+    decision = decision_of(event)
+    if is_too_wide(decision):
+        message = (
+            f"Arbiter selected {len(decision['parallel'])} agents at once; at most {MOST_PARALLEL} work in parallel"
+        )
+        error = {"name": "TooManyAgents", "code": "too_many_agents", "message": message, "recoverable": True}
+    else:
+        message = f"Arbiter selected unknown agent: {name_of(event)}"
+        error = {"name": "UnknownAgent", "code": "unknown_agent", "message": message, "recoverable": True}
     return {**counted(context), "lastError": error_of(error)}
 
 

@@ -55,7 +55,7 @@ def decision_schema(agents: Sequence[str]) -> dict[str, Any]:
 
 
 def assignments_of(decision: Mapping[str, Any], steps: Sequence[int] | None = None) -> list[Assignment]:
-    """Who works next: at most four agents, each step once; without steps of their own there is one agent."""
+    """The agents that work next, each step once; without steps of their own there is one agent."""
     chosen: list[Assignment] = []
     taken: set[int] = set()
     for one in decision.get("parallel") or ():
@@ -65,8 +65,13 @@ def assignments_of(decision: Mapping[str, Any], steps: Sequence[int] | None = No
         taken.add(step)
         chosen.append({"mode": one["mode"], "step": step})
     if len(chosen) > 1:
-        return sorted(chosen[:MOST_PARALLEL], key=lambda one: one.get("step") or 0)
+        return sorted(chosen, key=lambda one: one.get("step") or 0)
     return [{"mode": str(decision.get("mode") or ""), "step": None}]
+
+
+def is_too_wide(decision: Mapping[str, Any]) -> bool:
+    """Whether a decision has more agents work side by side than can."""
+    return len(decision.get("parallel") or ()) > MOST_PARALLEL
 
 
 def decision_of(event: Mapping[str, Any]) -> Mapping[str, Any]:
