@@ -51,7 +51,7 @@ class Watch:
 
         def noted_add(deltas: tasks.Deltas, to: str, event: Any) -> None:
             now = perf_counter()
-            if not deltas._waiting:
+            if deltas._coalescer is None or not deltas._coalescer._waiting:
                 self._opened[id(deltas)] = now
             for chunk in chunks_of(event):
                 self.waits[chunk], self.opened[chunk] = now, self._opened[id(deltas)]

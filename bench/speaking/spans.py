@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import quantiles
 
-from antiphon.runtime.tasks import COALESCE_MS
+from antiphon.runtime.coalescing import COALESCE_MS
 
 COALESCE_S = COALESCE_MS / 1000
 

@@ -6,6 +6,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.chat.archive import BadArchive, from_archive, to_archive
+    from antiphon.chat.batching import batched
     from antiphon.chat.buffered_stream import BufferedStream, StreamState
     from antiphon.chat.export import branch_document
     from antiphon.chat.kind import CHAT
@@ -24,6 +25,7 @@ __getattr__ = lazy_names(
             "from_archive",
             "to_archive",
         ),
+        "batching": ("batched",),
         "buffered_stream": (
             "BufferedStream",
             "StreamState",
@@ -52,6 +54,7 @@ __all__ = [
     "FlowState",
     "StreamState",
     "StreamingChat",
+    "batched",
     "branch_document",
     "branch_path",
     "flow_machine",

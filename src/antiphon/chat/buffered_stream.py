@@ -7,7 +7,8 @@ from typing import Any
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.chart.text import Text
-from antiphon.chat.batching import EVERY_MS, MOST_CHARACTERS, batched
+from antiphon.chat.batching import batched
+from antiphon.runtime.coalescing import COALESCE_MS, COALESCE_SIZE
 
 Event = Mapping[str, Any]
 
@@ -58,8 +59,8 @@ class BufferedStream:
         *,
         request_id: str | None = None,
         clock: Clock = REAL_CLOCK,
-        every_ms: float = EVERY_MS,
-        most_characters: int = MOST_CHARACTERS,
+        every_ms: float = COALESCE_MS,
+        most_characters: int = COALESCE_SIZE,
     ) -> None:
         self._events, self._request_id, self._clock = events, request_id, clock
         self._every_ms, self._most_characters = every_ms, most_characters

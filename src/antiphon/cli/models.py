@@ -11,7 +11,7 @@ from typing import Any
 
 from antiphon.cli.frame import DONE, Command, say
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.render.bar import Bar
+from antiphon.cli.render.progress import ByteProgress
 from antiphon.cli.render.text_width import harmless, pad, width
 from antiphon.cli.render.units import size
 from antiphon.providers.catalog import Row, rows
@@ -72,7 +72,7 @@ def _install(options: argparse.Namespace) -> int:
     if options.source is not None:
         path = install_from(weights, options.source, folder)
     else:
-        with Bar("downloading") as bar:
+        with ByteProgress("downloading") as bar:
             path = install(weights, folder, bar)
     say([f"installed in {time.monotonic() - start:.1f} s: {path}", weights.note])
     return DONE

@@ -8,16 +8,14 @@ from types import CoroutineType
 from typing import Any
 
 from antiphon.actors.callbacks import CallbackLogic
+from antiphon.actors.clock import REAL_CLOCK
 from antiphon.actors.observers import guarded
 from antiphon.actors.tasks import NEXT, REJECT, RESOLVE, VALUES, let_go
 from antiphon.chart.errors import EventError
 from antiphon.runtime.admission import not_json
+from antiphon.runtime.coalescing import Coalescer
 from antiphon.runtime.paths import parent_of
 from antiphon.runtime.records import Letter, Task
-
-# Deltas wait for each other this long, or until there is this much of them.
-COALESCE_MS, COALESCE_SIZE = 50, 4096
-GROWING = ("content", "text")  # which texts may be joined; all else of two events has to be the same
 
 WAITED_FOR = (CoroutineType, Awaitable, AsyncIterable)
 
@@ -192,50 +190,33 @@ class Deltas:
     """Events of one task on their way, joined where they can be."""
 
     def __init__(self, task: Task, deliver: Deliver, now: Callable[[], int]) -> None:
-        self._task, self._deliver, self._now = task, deliver, now
-        self._waiting: list[tuple[str, Any]] = []
-        self._size, self._count = 0, 0
-        self._timer: asyncio.TimerHandle | None = None
+        self._task = task
+        self._deliver = deliver
+        self._now = now
+        self._count = 0
+        self._coalescer: Coalescer | None = None  # most tasks only have a result
 
     def add(self, to: str, event: Any) -> None:
         """Send an event, soon."""
         problem = not_json(event)
         if problem is not None:
             raise EventError(f"the event {event!r} cannot be stored: {problem}")
-        last = self._waiting[-1] if self._waiting else None
-        joined = joined_events(last[1], event) if last is not None and last[0] == to else None
-        if joined is not None:
-            self._waiting[-1] = (to, joined)
-        else:
-            self._waiting.append((to, event))
-        self._size += len(str(event))
-        if self._size >= COALESCE_SIZE:
-            self.flush()
-        elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(COALESCE_MS / 1000, self.flush)
+        if self._coalescer is None:
+            self._coalescer = Coalescer(self._send, REAL_CLOCK)
+        self._coalescer.add(to, event)
 
     def flush(self) -> None:
         """Send what waits, now."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if not self._waiting:
-            return
-        waiting, self._waiting, self._size = self._waiting, [], 0
-        task, at = self._task, self._now()
+        if self._coalescer is not None:
+            self._coalescer.flush()
+
+    def _send(self, waiting: list[tuple[str, Any]]) -> None:
+        task = self._task
+        at = self._now()
         for to, event in waiting:
             self._count += 1
             id = f"{task.id}/{task.attempt}.{self._count}"
             self._deliver(Letter(id, task.root, event, at, at, to, task.to, None, task.id, task.attempt))
-
-
-def joined_events(first: Any, second: Any) -> Any:
-    """Two events as one, if they are alike but for a text that grows."""
-    for key in GROWING:
-        grown, more = first.get(key), second.get(key)
-        if isinstance(grown, str) and isinstance(more, str) and {**first, key: more} == second:
-            return {**first, key: grown + more}
-    return None
 
 
 def described(error: BaseException) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from antiphon.cli.render.progress import LONG, Progress
+from antiphon.cli.render.progress import LONG, ByteProgress, Progress
 
 
 def test_long_work_is_told_in_tenths(capsys):
@@ -37,3 +37,24 @@ def test_a_terminal_is_written_to_in_place(capsys, monkeypatch, total):
     said = capsys.readouterr().err
     assert said.startswith("\rcopying: ")
     assert said.endswith("\n")
+
+
+def test_elsewhere_quarters_are_told_once(capsys):
+    with ByteProgress("downloading", iter([0.0, 1.0, 2.0, 3.0]).__next__) as bar:
+        for done in (0, 10_000, 300_000, 310_000, 1_000_000):
+            bar(done, 1_000_000)
+
+    assert capsys.readouterr().err.splitlines() == [
+        "downloading 0 %  of 1.0 MB  1 s",
+        "downloading 25 %  of 1.0 MB  2 s",
+        "downloading 100 %  of 1.0 MB  3 s",
+    ]
+
+
+def test_a_terminal_shows_a_bar_in_place(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with ByteProgress("downloading", iter([0.0, 7.0]).__next__) as bar:
+        bar(500_000, 1_000_000)
+
+    drawn = "█" * 12 + "░" * 12
+    assert capsys.readouterr().err == f"\rdownloading {drawn}  50 %  500.0 kB of 1.0 MB  7 s\x1b[K\n"
