@@ -109,7 +109,7 @@ async def open_library(path: str | Path) -> AsyncIterator[Library]:
     """Open the threads of a store's file for reading only, beside the process that owns it if there is one."""
     store = SqliteStore(path, read_only=True)
     await store.open()
-    reader = _UnownedReader if owner_of(Path(path)) is None else Reader
+    reader = _UnownedReader if owner_of(path) is None else Reader
     try:
         yield Library(reader(store, [compose(_no_model)]), KINDS)
     finally:

@@ -12,8 +12,9 @@ from antiphon.stores.ownership import Ownership
 
 
 @contextmanager
-def reading(path: Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connection]:
+def reading(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connection]:
     """A connection that shows the file as it is now, whatever its owner does meanwhile."""
+    path = Path(path)
     with files.explained(path):
         connection = files.connect_reader(path)
         try:
@@ -28,8 +29,9 @@ def reading(path: Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connect
 
 
 @contextmanager
-def owning(path: Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connection]:
+def owning(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connection]:
     """A connection that may change the file, which nobody else owns meanwhile."""
+    path = Path(path)
     ownership = Ownership(path)
     ownership.take()
     try:
@@ -46,8 +48,9 @@ def owning(path: Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connecti
 
 
 @contextmanager
-def whole(target: Path) -> Iterator[Path]:
+def whole(target: str | Path) -> Iterator[Path]:
     """A path to write a new file to, which appears under its name once it is complete, or never."""
+    target = Path(target)
     if target.exists():
         raise StoreError(f"{target}: there is a file already, and nothing is overwritten")
     part = target.with_name(target.name + ".part")

@@ -56,11 +56,12 @@ WRONG = (
 # -- out -----------------------------------------------------------------------------------------------------------
 
 
-def export(path: Path, progress: Progress, damaged: Callable[[str], None] | None = None) -> Iterator[str]:
+def export(path: str | Path, progress: Progress, damaged: Callable[[str], None] | None = None) -> Iterator[str]:
     """The lines of a store as it is at one moment, also while it is in use.
 
     A tree that is damaged ends the export; if `damaged` is given, it is told instead, and the tree left out.
     """
+    path = Path(path)
     sql = queries("sqlite", "maintenance")
     with reading(path) as connection:
         boots = connection.execute(queries("sqlite")["current_boot"]).fetchone()
@@ -127,11 +128,12 @@ def _line(value: Any) -> str:
 # -- in ------------------------------------------------------------------------------------------------------------
 
 
-def restore(path: Path, lines: Iterable[str], progress: Progress) -> dict[str, int]:
+def restore(path: str | Path, lines: Iterable[str], progress: Progress) -> dict[str, int]:
     """Put everything an export says into a store that has none of its trees: all of it, or nothing.
 
     Gives how much there was of each kind.
     """
+    path = Path(path)
     with owning(path, any_schema=True) as connection:
         is_new = files.schema_of(connection, path) == 0
         try:

@@ -25,8 +25,9 @@ class Problem:
     root: str | None = None  # the tree it is about, if it is about one
 
 
-def check(path: Path, progress: Progress) -> list[Problem]:
+def check(path: str | Path, progress: Progress) -> list[Problem]:
     """Everything that is wrong with a store, also while it is in use."""
+    path = Path(path)
     sql, found = queries("sqlite", "maintenance"), []
     looks: tuple[Look, ...] = (_database, _boots, _fences, _snapshots, _inboxes, partial(_bodies, progress))
     try:

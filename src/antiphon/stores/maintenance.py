@@ -46,8 +46,9 @@ class Stats:
     longest: dict[str, int]  # journals
 
 
-def stats(path: Path) -> Stats:
+def stats(path: str | Path) -> Stats:
     """Count what is in a store, also while it is in use."""
+    path = Path(path)
     sql = queries("sqlite", "maintenance")
     with reading(path) as connection:
 
@@ -81,23 +82,26 @@ def stats(path: Path) -> Stats:
         )
 
 
-def dead_letters(path: Path) -> list[tuple[int, Letter, str]]:
+def dead_letters(path: str | Path) -> list[tuple[int, Letter, str]]:
     """All letters that no step could take: when they were set aside, and why."""
+    path = Path(path)
     sql = queries("sqlite", "maintenance")
     with reading(path) as connection:
         found = connection.execute(sql["dead_letters"]).fetchall()
     return [(row[1], *rows.dead_from(root, tuple(row))) for root, *row in found]
 
 
-def migrate(path: Path) -> tuple[int, int]:
+def migrate(path: str | Path) -> tuple[int, int]:
     """Bring a file up to date; gives its schema before and after."""
+    path = Path(path)
     _require(path)
     with owning(path, any_schema=True) as connection:
         return files.migrate(connection, path)
 
 
-def vacuum(path: Path) -> tuple[int, int]:
+def vacuum(path: str | Path) -> tuple[int, int]:
     """Give unused space back; gives the size before and after, logs included."""
+    path = Path(path)
     _require(path)
     log = path.with_name(path.name + "-wal")
     with owning(path) as connection:
@@ -108,8 +112,9 @@ def vacuum(path: Path) -> tuple[int, int]:
         return before, path.stat().st_size + _size(log)
 
 
-def remove(path: Path, root: str) -> bool:
+def remove(path: str | Path, root: str) -> bool:
     """Delete a tree with everything of it, at once or not at all; gives whether there was one."""
+    path = Path(path)
     _require(path)
     sql = queries("sqlite", "maintenance")
     with owning(path) as connection:
@@ -122,8 +127,10 @@ def remove(path: Path, root: str) -> bool:
         return found is not None
 
 
-def backup(path: Path, target: Path, progress: Progress) -> int:
+def backup(path: str | Path, target: str | Path, progress: Progress) -> int:
     """Copy a store into a new file as it is at one moment, also while it is in use; gives the size of the copy."""
+    path = Path(path)
+    target = Path(target)
     with (
         reading(path, any_schema=True) as source,
         files.explained(f"copying {path} to {target}"),

@@ -52,8 +52,9 @@ class Ownership:
                 file.close()
 
 
-def owner_of(path: Path) -> int | None:
+def owner_of(path: str | Path) -> int | None:
     """The process that owns a file, by its note; one that has died does not count."""
+    path = Path(path)
     try:
         pid = int(json.loads(_lock_of(path).read_text(encoding="utf-8"))["pid"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -45,11 +45,11 @@ class Recorder:
 
     __slots__ = ("_clock", "_file", "_inner", "_scrubber")
 
-    def __init__(self, inner: Carrier, path: Path, *, clock: Clock = LOOP_CLOCK) -> None:
+    def __init__(self, inner: Carrier, path: str | Path, *, clock: Clock = LOOP_CLOCK) -> None:
         self._inner = inner
         self._clock = clock
         self._scrubber = Scrubber()
-        self._file: TextIO = path.open("w", encoding="utf-8")
+        self._file: TextIO = Path(path).open("w", encoding="utf-8")
 
     async def send(self, call: Call) -> "RecordedAnswer":
         """Send a call and write it down."""
@@ -116,8 +116,8 @@ class Replay:
 
     __slots__ = ("_clock", "_exchanges", "_paced")
 
-    def __init__(self, path: Path, *, paced: bool = False, clock: Clock = LOOP_CLOCK) -> None:
-        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    def __init__(self, path: str | Path, *, paced: bool = False, clock: Clock = LOOP_CLOCK) -> None:
+        lines = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
         self._exchanges = _exchanges(lines)
         self._paced = paced
         self._clock = clock

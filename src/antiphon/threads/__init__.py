@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from antiphon.threads.errors import (
         Busy,
         InvalidTransition,
-        NotOpen,
         NothingSaid,
         NothingToRetry,
+        NotOpen,
         OverBudget,
         Refused,
         ThreadError,
