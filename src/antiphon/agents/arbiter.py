@@ -8,11 +8,12 @@ from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.agents.machine.briefs import arbiter_brief
 from antiphon.agents.machine.decisions import decision_schema
 from antiphon.agents.machine.rules import evaluate_by_rules, select_by_rules
-from antiphon.messages import system, usage_to_json, user
+from antiphon.messages import system, user
 from antiphon.providers.base import OutputSchema, Provider, Request
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.prices import Prices
-from antiphon.providers.structured import Structured, ask
+from antiphon.providers.structured import ask
+from antiphon.threads.spending import spending_of
 
 Json = dict[str, Any]
 RULES = "rules"
@@ -71,11 +72,4 @@ async def _decided(
             # Another try, with what happened since, may give a decision: the machine counts and bounds the tries.
             raise ProviderError(error.code, error.message, recoverable=True) from error
         raise
-    return {"decision": found.value, "usage": usage_to_json(found.usage), "costUsd": _cost(prices, provider, found)}
-
-
-def _cost(prices: Prices, provider: Provider, found: Structured) -> float | None:
-    costs = [
-        prices.cost(provider.model, one.usage, answered_by=one.answered_by, tier=one.tier) for one in found.replies
-    ]
-    return None if None in costs else float(sum(one.amount for one in costs if one is not None))
+    return {"decision": found.value, **spending_of(found.replies, provider.model, prices)}

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.actors.tasks import AsyncLogic, from_task
-from antiphon.messages import Message, message_from_json, system, usage_to_json, user
-from antiphon.providers.base import Model, OutputSchema, Provider, Request
+from antiphon.messages import Message, message_from_json, system, user
+from antiphon.providers.base import OutputSchema, Provider, Request
 from antiphon.providers.prices import Prices
 from antiphon.providers.reply import collect
 from antiphon.providers.structured import ask
+from antiphon.threads.spending import spending_of
 
 SUMMARISE = (
     "Summarise the conversation so far in at most 200 words, for the one who will go on with it. "
@@ -52,7 +53,7 @@ def summariser(open_model: Callable[[str], Provider], prices: Prices | None = No
         before = [system(f"Earlier: {input['summary']}")] if input["summary"] else []
         request = Request((*before, *_messages(input), user(SUMMARISE)))
         reply = await collect(provider, request)
-        return {"text": reply.text, **_spent(known, provider.model, [reply])}
+        return {"text": reply.text, **spending_of([reply], provider.model, known)}
 
     return from_task(run)
 
@@ -64,20 +65,10 @@ def crystallizer(open_model: Callable[[str], Provider], prices: Prices | None = 
     async def run(input: Mapping[str, Any]) -> dict[str, Any]:
         provider = open_model(input["model"])
         found = await ask(provider, Request((*_messages(input), user(CRYSTALLIZE))), CRYSTAL)
-        return {**found.value, **_spent(known, provider.model, found.replies)}
+        return {**found.value, **spending_of(found.replies, provider.model, known)}
 
     return from_task(run)
 
 
 def _messages(input: Mapping[str, Any]) -> tuple[Message, ...]:
     return tuple(message_from_json(message) for message in input["messages"])
-
-
-def _spent(prices: Prices, model: Model, replies: Any) -> dict[str, Any]:
-    """What the replies used, as the chat counts it."""
-    usage = replies[0].usage
-    for reply in replies[1:]:
-        usage += reply.usage
-    costs = [prices.cost(model, one.usage, answered_by=one.answered_by, tier=one.tier) for one in replies]
-    cost = None if None in costs else float(sum(one.amount for one in costs if one is not None))
-    return {"usage": usage_to_json(usage), "costUsd": cost}

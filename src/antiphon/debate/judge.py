@@ -7,12 +7,13 @@ from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.debate.machine.config import MOST_ROUNDS
 from antiphon.debate.machine.context import Phase
-from antiphon.messages import Usage, message_from_json, usage_to_json
-from antiphon.providers.base import Model, OutputSchema, Provider, Request
+from antiphon.messages import message_from_json
+from antiphon.providers.base import OutputSchema, Provider, Request
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.reply import Reply
 from antiphon.providers.structured import ask
+from antiphon.threads.spending import spending_of
 
 
 def rubric(participants: Sequence[str], criteria: Sequence[str]) -> OutputSchema:
@@ -63,7 +64,7 @@ def judge(
         except ProviderError as failed:
             error = {"code": failed.code.value, "message": failed.message, "recoverable": failed.recoverable}
         begun = [reply for reply in replies if reply.has_begun]
-        spent = _spent(known, provider.model, begun) if begun else {"usage": None, "costUsd": None}
+        spent = spending_of(begun, provider.model, known) if begun else {"usage": None, "costUsd": None}
         return {"verdict": verdict, "error": error, "at": round(clock.now()), **spent}
 
     return from_task(run)
@@ -99,15 +100,6 @@ def _per_million(price: Any) -> dict[str, str]:
 
 def _problem(type: str, message: str, participant: str, retryable: bool) -> dict[str, Any]:
     return {"type": type, "message": message, "participantId": participant, "retryable": retryable}
-
-
-def _spent(prices: Prices, model: Model, replies: Sequence[Reply]) -> dict[str, Any]:
-    usage = Usage()
-    for reply in replies:
-        usage += reply.usage
-    costs = [prices.cost(model, one.usage, answered_by=one.answered_by, tier=one.tier) for one in replies]
-    cost = None if None in costs else float(sum(one.amount for one in costs if one is not None))
-    return {"usage": usage_to_json(usage), "costUsd": cost}
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:

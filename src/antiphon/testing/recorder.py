@@ -49,7 +49,8 @@ class Recorder:
         self._inner = inner
         self._clock = clock
         self._scrubber = Scrubber()
-        self._file: TextIO = Path(path).open("w", encoding="utf-8")
+        target = Path(path)
+        self._file: TextIO = target.open("w", encoding="utf-8")
 
     async def send(self, call: Call) -> "RecordedAnswer":
         """Send a call and write it down."""

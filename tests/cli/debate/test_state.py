@@ -152,7 +152,7 @@ def test_what_a_turn_cost_is_what_was_spent_with_its_end():
     take(shown, "turn_ended", 2500, participantId="for", end="whole")
     take(shown, "cost", **{**COSTS, "totalCost": "1.25"})
 
-    assert shown.turns["for"].cost == Decimal("0.25")
+    assert shown.turns["for"].cost_usd == Decimal("0.25")
     assert words.doing(shown, shown.turns["for"], 9000) == ("spoke for 1.5 s · $0.25", "quiet")
 
 

@@ -251,6 +251,6 @@ def test_a_reply_that_was_cut_costs_what_it_had_used_and_an_unknown_price_is_sai
     account.take(happening("usage", usage={"input": 10, "output": 2}, costUsd=None))
     account.take(happening("status", status="stopped"))
 
-    assert (account.tokens_in, account.tokens_out, account.cost) == (10, 2, "price unknown")
+    assert (account.tokens_in, account.tokens_out, account.cost_text) == (10, 2, "price unknown")
     assert format_arguments({"text": "x" * 100}).endswith("…")
     assert (format_arguments(None), format_arguments("raw")) == ("", "raw")

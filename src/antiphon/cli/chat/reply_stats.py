@@ -86,12 +86,12 @@ class ReplyStats:
 
     def line(self) -> str:
         """Tokens, cost and time in one line."""
-        words = [f"{self.tokens_in:,} in, {self.tokens_out:,} out", self.cost, f"{self.seconds:.1f} s"]
+        words = [f"{self.tokens_in:,} in, {self.tokens_out:,} out", self.cost_text, f"{self.seconds:.1f} s"]
         if self.first_ms is not None:
             words.append(f"first words after {self.first_ms / 1000:.1f} s")
         return " · ".join(words)
 
     @property
-    def cost(self) -> str:
+    def cost_text(self) -> str:
         """What it cost, as far as prices are known."""
         return format_usd(self.cost_usd) if self.is_priced else "price unknown"

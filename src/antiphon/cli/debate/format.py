@@ -62,18 +62,18 @@ def _short_label(step: tuple[str, int]) -> str:
 def meter(stage: Stage, cells: int) -> Line:
     """What was spent, with a bar up to the limit and ticks where it warns and stops."""
     limit, warn = (_threshold(stage, key) for key in ("limitThreshold", "warningThreshold"))
-    line: Line = [(format_usd(stage.total), "strong")]
+    line: Line = [(format_usd(stage.cost_usd), "strong")]
     end = limit or (warn * 5 / 4 if warn else None)
     if end is not None:
         room = max(10, min(WIDEST_BAR, cells - 62)) if cells >= 80 else 10
-        line += [(" ", ""), *_gauge(float(stage.total / end), room, float(warn / end) if warn else None, limit)]
+        line += [(" ", ""), *_gauge(float(stage.cost_usd / end), room, float(warn / end) if warn else None, limit)]
     spent_rounds = [Decimal(one["costThisRound"]) for one in stage.rounds]
     notes = []
     if warn is not None:
         notes.append(f"{'warned' if stage.costs.get('warnings') else 'warns'} at {format_usd(warn)}")
     if limit is not None:
         notes.append(f"stops at {format_usd(limit)}")
-    if spent_rounds and stage.total:
+    if spent_rounds and stage.cost_usd:
         notes.append(f"+{format_usd(sum(spent_rounds, Decimal(0)) / len(spent_rounds))} a round")
     if stage.costs.get("unpriced"):
         notes.append("some prices are unknown")
@@ -129,7 +129,10 @@ def doing(stage: Stage, turn: Turn | None, now: int) -> Piece:
         return (f"thinking … {seconds}" if turn.is_thinking else f"speaking … {seconds}"), "now"
     seconds = f"{max(0, (turn.ended or turn.began) - turn.began) / 1000:.1f} s"
     said = {"whole": f"spoke for {seconds}", "failed": "failed", "cancelled": "cut off"}[turn.end]
-    return f"{said} · {format_usd(turn.cost)}" if turn.cost else said, "wrong" if turn.end == "failed" else "quiet"
+    return (
+        f"{said} · {format_usd(turn.cost_usd)}" if turn.cost_usd else said,
+        "wrong" if turn.end == "failed" else "quiet",
+    )
 
 
 def state_line(stage: Stage) -> Piece:
@@ -221,7 +224,7 @@ def summary(stage: Stage) -> str:
     """What it took, in one line."""
     seconds = max(0, stage.at - (stage.began or stage.at)) / 1000
     facts = [
-        format_usd(stage.total),
+        format_usd(stage.cost_usd),
         plural(sum(one["phase"] != "opening" for one in stage.rounds), "round"),
         f"{seconds:.1f} s",
     ]

@@ -26,7 +26,7 @@ class Turn:
     is_thinking: bool = False
     ended: int | None = None
     end: End | None = None
-    cost: Decimal = Decimal(0)
+    cost_usd: Decimal = Decimal(0)
 
     @property
     def text(self) -> str:
@@ -94,7 +94,7 @@ class Stage:
         return self.state == "error" and bool(error.get("retryable")) and self.retries < MOST_RETRIES
 
     @property
-    def total(self) -> Decimal:
+    def cost_usd(self) -> Decimal:
         """What was spent."""
         return Decimal(self.costs.get("totalCost", "0"))
 
@@ -185,7 +185,7 @@ class Stage:
     def _pay(self, tracker: Json) -> None:
         # The costs that follow the end of a turn are those of the turn.
         if self._last_ended is not None:
-            self._last_ended.cost = Decimal(tracker["totalCost"]) - self.total
+            self._last_ended.cost_usd = Decimal(tracker["totalCost"]) - self.cost_usd
             self._last_ended = None
         self.costs = {key: value for key, value in tracker.items() if key != "type"}
         self.has_open_warning = any(not one["acknowledged"] for one in tracker["warnings"])
