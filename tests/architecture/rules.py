@@ -13,8 +13,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stores": {"runtime"},
     "messages": set(),
     "answers": set(),
-    "providers": {"messages", "answers"},
-    "tools": {"messages", "providers.base"},
+    "json_schema": set(),
+    "providers": {"messages", "answers", "json_schema"},
+    "tools": {"messages", "json_schema", "providers.base"},
     "machine": {
         "chart", "messages", "answers", "tools.risk", "tools.shell_syntax", "threads", "chat", "agents", "debate",
     },
@@ -46,6 +47,7 @@ BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpo
 # A third-party package is imported by one layer only; a layer that is not named here has none.
 THIRD_PARTY: dict[str, set[str]] = {
     "providers": {"httpx2", "httpcore2", "genai_prices", "numpy", "xllamacpp"},
+    "json_schema": {"jsonschema_rs"},
     "tools": {"mcp", "mcp_types", "anyio"},
     "runtime": {"orjson"},
     "cli": {"rich"},

@@ -74,7 +74,7 @@ def test_a_second_answer_that_does_not_fit_is_an_error_and_both_are_counted():
         run(ask(scripted("No.", '{"winner": "both"}'), REQUEST, VERDICT, replies=replies))
 
     assert caught.value.code == "9006"
-    assert "$ lacks 'score'" in caught.value.message
+    assert "$.score is missing" in caught.value.message
     assert not caught.value.recoverable
     assert all(reply.usage.output > 0 for reply in replies)
     assert len(replies) == 2
@@ -87,6 +87,16 @@ def test_a_failure_in_the_middle_is_passed_on_and_counted():
         run(ask(provider, REQUEST, VERDICT, replies=replies))
 
     assert replies[0].usage.estimated
+
+
+@pytest.mark.parametrize("schema", [{"type": "objekt"}, {"$ref": "http://127.0.0.1:9/schema"}])
+def test_a_schema_that_cannot_be_used_is_an_error_before_anything_is_asked(schema):
+    replies = []
+    with pytest.raises(ProviderError, match="no verdict can be asked for: the schema is not valid") as caught:
+        run(ask(scripted(GOOD), REQUEST, OutputSchema(schema, "verdict"), replies=replies))
+
+    assert caught.value.code == "9001"
+    assert replies == []
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ import pytest
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.threads.toolbox import NoTools, Toolbox
-from antiphon.tools.arguments import arguments_of
-from antiphon.tools.errors import NameTaken, Refused
+from antiphon.tools.arguments import Parameters
+from antiphon.tools.errors import NameTaken, Refused, ToolsError
+from antiphon.tools.functions import Instrument, Instruments
 from antiphon.tools.interaction_tools import ASK_USER, TALK, UPDATE_PLAN
 from antiphon.tools.shell_syntax import CommandFilter
 from antiphon.tools.toolboxes import Allowance, Bundle, Restricted
@@ -93,11 +94,30 @@ def test_a_question_and_a_plan_are_checked_like_any_arguments():
     """S1-28, S1-29."""
     plan = {"steps": [{"description": "look", "status": "in_progress"}]}
 
-    assert arguments_of(ToolCall("1", "update_plan", json.dumps(plan)), UPDATE_PLAN.parameters) == plan
-    assert arguments_of(ToolCall("1", "ask_user", '{"question": "Why?"}'), ASK_USER.parameters) == {
+    assert Parameters(UPDATE_PLAN).arguments_of(ToolCall("1", "update_plan", json.dumps(plan))) == plan
+    assert Parameters(ASK_USER).arguments_of(ToolCall("1", "ask_user", '{"question": "Why?"}')) == {
         "question": "Why?",
         "options": [],
     }
     for wrong in ({"steps": []}, {"steps": [{"description": "x", "status": "maybe"}]}, {"steps": [1]}, {"steps": [{}]}):
         with pytest.raises(Refused):
-            arguments_of(ToolCall("1", "update_plan", json.dumps(wrong)), UPDATE_PLAN.parameters)
+            Parameters(UPDATE_PLAN).arguments_of(ToolCall("1", "update_plan", json.dumps(wrong)))
+
+
+def counting_box(schema):
+    async def perform(arguments):
+        return json.dumps(arguments)
+
+    return Instruments([Instrument(Tool("count", "Counts.", schema), perform)])
+
+
+def test_a_whole_number_with_a_point_is_an_integer():
+    box = counting_box({"properties": {"to": {"type": "integer"}, "by": {"items": {"type": "integer"}}}})
+
+    assert said(box, "count", to=3.0, by=[1.0]) == (False, '{"to": 3, "by": [1]}')
+    assert said(box, "count", to=3.5)[0]
+
+
+def test_a_tool_whose_schema_is_wrong_is_refused_before_it_is_called():
+    with pytest.raises(ToolsError, match=r"the tool 'count' cannot be used: the schema is not valid: \$\.properties"):
+        counting_box({"properties": {"to": {"type": "intejer"}}})

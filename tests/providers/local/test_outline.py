@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.answers import problems
+from antiphon.json_schema import Checker
 from antiphon.providers.local.serving.outline import values
 from antiphon.providers.local.wire import bounded
 from tests.providers.local.child import FirstOf
@@ -70,7 +70,7 @@ def test_whatever_is_wished_for_the_value_fits(schema, wished):
 
     value = json.loads("".join(values(root, root, Wild(wished))))
 
-    assert problems(value, root) == []
+    assert Checker(root).problems(value) == []
 
 
 def test_a_full_pen_stops_in_the_middle():

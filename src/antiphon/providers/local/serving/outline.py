@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from antiphon.answers import problems
+from antiphon.json_schema import Checker
 
 LONGEST_STRING = 200
 MOST_ITEMS = 8
@@ -106,7 +106,7 @@ def _number(kind: str, part: Mapping[str, Any], pen: Pen) -> Iterator[str]:
         found: float = int(written) if kind == "integer" else float(written)
     except ValueError:
         found = 0
-    if problems(found, part):
+    if Checker(part).problems(found):
         found = least if least is not None else most if most is not None else found
     yield _json(found)
 
