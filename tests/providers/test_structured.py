@@ -2,7 +2,6 @@
 
 import pytest
 
-from antiphon.answers import find_json
 from antiphon.messages import user
 from antiphon.providers.base import OutputSchema, Request
 from antiphon.providers.errors import ProviderError
@@ -89,6 +88,16 @@ def test_a_failure_in_the_middle_is_passed_on_and_counted():
     assert replies[0].usage.estimated
 
 
+def test_a_value_that_fits_is_preferred_to_one_that_does_not():
+    provider = scripted(
+        f'I weighed {{"logic": 3, "wit": 4, "manners": 5, "evidence": [1, 2]}} and say {GOOD}, see [1].'
+    )
+    answer = run(ask(provider, REQUEST, VERDICT))
+
+    assert answer.value["why"] == "clear"
+    assert len(answer.replies) == 1
+
+
 @pytest.mark.parametrize("schema", [{"type": "objekt"}, {"$ref": "http://127.0.0.1:9/schema"}])
 def test_a_schema_that_cannot_be_used_is_an_error_before_anything_is_asked(schema):
     replies = []
@@ -97,24 +106,3 @@ def test_a_schema_that_cannot_be_used_is_an_error_before_anything_is_asked(schem
 
     assert caught.value.code == "9001"
     assert replies == []
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("[1]", [1]),
-        (' {"a": 1} ', {"a": 1}),
-        ('```\n{"a": 1}\n```', {"a": 1}),
-        ('I say {"a": {"b": 2}} to that', {"a": {"b": 2}}),
-        ("it is [1, 2]!", [1, 2]),
-        ("7", 7),
-    ],
-)
-def test_json_is_found_between_words(text, value):
-    assert find_json(text) == value
-
-
-@pytest.mark.parametrize("text", ["", "none at all", "{broken", "} {"])
-def test_no_json_is_an_error(text):
-    with pytest.raises(ValueError):
-        find_json(text)

@@ -2,14 +2,17 @@
 
 import json
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
-from antiphon.answers import find_json
+from antiphon.answers import json_values
 from antiphon.json_schema import Checker, SchemaError
 from antiphon.messages import Usage, system, user
 from antiphon.providers.base import OutputSchema, Provider, Request
 from antiphon.providers.errors import Code, ProviderError
 from antiphon.providers.reply import Reply
+
+MOST_VALUES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +74,14 @@ def _checker(output: OutputSchema) -> Checker:
 
 
 def _read(reply: Reply, checker: Checker) -> tuple[Any, list[str]]:
-    try:
-        value = find_json(reply.text)
-    except ValueError as error:
+    """Return the first value of a reply that fits, else the likeliest one with its problems."""
+    values = list(islice(json_values(reply.text), MOST_VALUES))
+    if not values:
         cut = reply.done is not None and reply.done.stop == "length"
-        return None, ["the reply was cut off at the token limit" if cut else str(error)]
-    return value, checker.problems(value)
+        return None, ["the reply was cut off at the token limit" if cut else "there is no JSON in the reply"]
+    problems = [checker.problems(value) for value in values]
+    best = next((index for index, wrong in enumerate(problems) if not wrong), 0)
+    return values[best], problems[best]
 
 
 def _instruction(output: OutputSchema) -> str:
