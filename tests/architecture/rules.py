@@ -51,7 +51,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "tools": {"mcp", "mcp_types", "anyio"},
     "runtime": {"orjson"},
     "cli": {"rich"},
-    "agents": {"yaml"},
+    "agents": {"msgspec", "yaml"},
 }
 
 
