@@ -1,154 +1,94 @@
-"""Answers that are data: JSON found in what a model said, and held to a JSON Schema as far as answers need it."""
+"""Answers that are data: JSON found in what a model said.
+
+A reply may be bare JSON, JSON in a code block, or JSON among words. Among words, the rules are:
+
+1. A value is read at each bracket that may begin one; reading goes on behind it, so parts of a value are no answers.
+2. An object, or an array of objects or arrays, that turns out broken is passed over up to its closing bracket, so its
+   parts are no answers either. An array that begins with a number or a word and breaks is prose, and may hold one.
+3. Objects come before arrays and longer values before shorter ones: `[1]` is a footnote, `{}` rarely an answer.
+
+The decoder reads each character once, and failures are counted and bounded, so the time is linear in the text.
+"""
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
-BRACKETS = (("{", "}"), ("[", "]"))
-TYPES: Mapping[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "null": (type(None),),
-    "number": (int, float),
-    "integer": (int,),
-}
+FENCE = "```"
+FENCE_NAMES = ("", "json")
+BEGIN = re.compile(r'\{\s*["}]|\[\s*[\]\[{"\-0-9tfnNI]')
+BRACKET = re.compile(r"[{}\[\]]")
+OPENING = {"}": "{", "]": "["}
+# Every failure costs a search through the text before it, for the number of the line.
+MOST_FAILURES = 1_000
+UNREADABLE = (ValueError, RecursionError)
 
 
 def find_json(text: str) -> Any:
-    """The JSON value in a text, bare, in a code block, or between other words; `ValueError` without one."""
-    candidates = [text, *FENCED.findall(text)]
-    for first, last in BRACKETS:
-        start, end = text.find(first), text.rfind(last)
-        if 0 <= start < end:
-            candidates.append(text[start : end + 1])
-    for candidate in candidates:
-        try:
-            return json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
+    """Find the JSON value in a text: bare, in a code block, or among other words; `ValueError` without one."""
+    for value in json_values(text):
+        return value
     raise ValueError("there is no JSON in the reply")
 
 
-def problems(value: Any, schema: Mapping[str, Any]) -> list[str]:
-    """What is wrong with a value, each with its place; unknown keywords ask for nothing."""
-    return list(_problems(value, schema, schema, "$"))
-
-
-def _problems(value: Any, schema: Any, root: Mapping[str, Any], place: str) -> Iterator[str]:
-    if schema is False:
-        yield f"{place} is not allowed"
-    if not isinstance(schema, Mapping):
+def json_values(text: str) -> Iterator[Any]:
+    """Yield the JSON values in a text, the likeliest answer first."""
+    if whole := _read(text):
+        yield from whole
         return
-    if "$ref" in schema:
-        yield from _problems(value, _resolved(schema["$ref"], root), root, place)
-    wanted = schema.get("type")
-    if wanted is not None and not _has_type(value, wanted):
-        yield f"{place} is not of type {wanted}"
-        return
-    if "enum" in schema and value not in schema["enum"]:
-        yield f"{place} is none of {schema['enum']}"
-    if "const" in schema and value != schema["const"]:
-        yield f"{place} is not {schema['const']!r}"
-    yield from _combination_problems(value, schema, root, place)
-    match value:
-        case dict():
-            yield from _object_problems(value, schema, root, place)
-        case list():
-            yield from _array_problems(value, schema, root, place)
-        case str():
-            yield from _string_problems(value, schema, place)
-        case int() | float() if not isinstance(value, bool):
-            yield from _number_problems(value, schema, place)
+    in_blocks = [value for block in _code_blocks(text) for value in _read(block)]
+    yield from (value for value in in_blocks if isinstance(value, dict | list))
+    among_words = _values_among_words(text)
+    among_words.sort(key=lambda entry: (isinstance(entry[1], dict), entry[0]), reverse=True)
+    yield from (value for _, value in among_words)
+    yield from (value for value in in_blocks if not isinstance(value, dict | list))
 
 
-def _has_type(value: Any, wanted: str | list[str]) -> bool:
-    for name in [wanted] if isinstance(wanted, str) else wanted:
-        if isinstance(value, bool):
-            fits = name == "boolean"
-        elif name == "integer" and isinstance(value, float):
-            fits = value.is_integer()
-        else:
-            fits = isinstance(value, TYPES.get(name, (object,)))
-        if fits:
-            return True
-    return False
-
-
-def _resolved(reference: str, root: Mapping[str, Any]) -> Any:
-    found: Any = root
-    for name in reference.removeprefix("#").strip("/").split("/"):
-        if name:
-            found = found.get(name.replace("~1", "/").replace("~0", "~"), {})
-    return found
-
-
-def _combination_problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], place: str) -> Iterator[str]:
-    for part in schema.get("allOf", ()):
-        yield from _problems(value, part, root, place)
-    if "anyOf" in schema and all(any(_problems(value, part, root, place)) for part in schema["anyOf"]):
-        yield f"{place} fits none of the {len(schema['anyOf'])} alternatives"
-    if "oneOf" in schema:
-        fitting = sum(not any(_problems(value, part, root, place)) for part in schema["oneOf"])
-        if fitting != 1:
-            yield f"{place} fits {fitting} of the alternatives instead of one"
-    if "not" in schema and not any(_problems(value, schema["not"], root, place)):
-        yield f"{place} is what it must not be"
-
-
-def _object_problems(
-    value: dict[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], place: str
-) -> Iterator[str]:
-    properties = schema.get("properties", {})
-    for name in schema.get("required", ()):
-        if name not in value:
-            yield f"{place} lacks {name!r}"
-    others = schema.get("additionalProperties", True)
-    for name, item in value.items():
-        if name in properties:
-            yield from _problems(item, properties[name], root, f"{place}.{name}")
-        elif others is False:
-            yield f"{place} has {name!r}, which is not asked for"
-        else:
-            yield from _problems(item, others, root, f"{place}.{name}")
-    if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
-        yield f"{place} has {len(value)} properties"
-
-
-def _array_problems(value: list[Any], schema: Mapping[str, Any], root: Mapping[str, Any], place: str) -> Iterator[str]:
-    first = schema.get("prefixItems", [])
-    for index, item in enumerate(value):
-        part = first[index] if index < len(first) else schema.get("items", True)
-        yield from _problems(item, part, root, f"{place}[{index}]")
-    if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
-        yield f"{place} has {len(value)} items"
-    if schema.get("uniqueItems") and any(item in value[:index] for index, item in enumerate(value)):
-        yield f"{place} repeats an item"
-
-
-def _string_problems(value: str, schema: Mapping[str, Any], place: str) -> Iterator[str]:
-    if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value)):
-        yield f"{place} has {len(value)} characters"
-    if "pattern" in schema and not _matches(schema["pattern"], value):
-        yield f"{place} does not match {schema['pattern']!r}"
-
-
-def _matches(pattern: str, value: str) -> bool:
+def _read(text: str) -> list[Any]:
     try:
-        return re.search(pattern, value) is not None
-    except re.error:
-        # Whoever wrote the schema sees it named in the problem; nothing fits what cannot be read.
-        return False
+        return [json.loads(text)]
+    except UNREADABLE:
+        return []
 
 
-def _number_problems(value: float, schema: Mapping[str, Any], place: str) -> Iterator[str]:
-    if not schema.get("minimum", value) <= value <= schema.get("maximum", value):
-        yield f"{place} is out of range: {value}"
-    if value <= schema.get("exclusiveMinimum", value - 1) or value >= schema.get("exclusiveMaximum", value + 1):
-        yield f"{place} is out of range: {value}"
-    step = schema.get("multipleOf")
-    if step and value % step:
-        yield f"{place} is not a multiple of {step}"
+def _code_blocks(text: str) -> Iterator[str]:
+    for block in text.split(FENCE)[1::2]:
+        name, _, content = block.partition("\n")
+        if name.strip().lower() in FENCE_NAMES:
+            yield content
+
+
+def _values_among_words(text: str) -> list[tuple[int, Any]]:
+    """Return the objects and arrays among words, each with its length as text."""
+    decoder = json.JSONDecoder()
+    closings: dict[int, int] | None = None
+    values: list[tuple[int, Any]] = []
+    failures = 0
+    position = 0
+    while failures < MOST_FAILURES and (begin := BEGIN.search(text, position)):
+        start = begin.start()
+        try:
+            value, position = decoder.raw_decode(text, start)
+            values.append((position - start, value))
+        except UNREADABLE as error:
+            failures += 1
+            closings = _closings(text) if closings is None else closings
+            is_data = text[start] == "{" or begin.group()[-1] in "{["
+            # Values nested too deep and numbers too long are errors without a position.
+            broken_at = error.pos if isinstance(error, json.JSONDecodeError) else closings.get(start, len(text))
+            position = max(broken_at, closings.get(start, 0) if is_data else 0, start + 1)
+    return values
+
+
+def _closings(text: str) -> dict[int, int]:
+    """Map each bracket to the place behind the one that closes it; brackets in strings count too."""
+    closings: dict[int, int] = {}
+    opened: dict[str, list[int]] = {"{": [], "[": []}
+    for match in BRACKET.finditer(text):
+        bracket = match.group()
+        if bracket in opened:
+            opened[bracket].append(match.start())
+        elif starts := opened[OPENING[bracket]]:
+            closings[starts.pop()] = match.end()
+    return closings

@@ -11,7 +11,7 @@ from antiphon.agents.machine.briefs import arbiter_brief, cut, history_lines
 from antiphon.agents.machine.decisions import decision_schema
 from antiphon.agents.machine.plan import plan_of, with_step
 from antiphon.agents.machine.rules import evaluate_by_rules, select_by_rules
-from antiphon.answers import problems
+from antiphon.json_schema import Checker
 from antiphon.providers.base import TextDelta
 from antiphon.providers.errors import ProviderError
 from tests.fixtures.chats import Teller
@@ -94,7 +94,7 @@ def test_an_unknown_agent_fits_the_schema_and_is_left_to_the_machine():
 )
 def test_decisions_are_held_to_their_schema(given, fits):
     """S1-32, S1-104."""
-    assert (problems(given, decision_schema(list(AGENTS))) == []) == fits
+    assert (Checker(decision_schema(list(AGENTS))).problems(given) == []) == fits
 
 
 def test_what_the_arbiter_is_told_is_bounded():

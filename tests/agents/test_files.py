@@ -53,16 +53,33 @@ def test_three_formats_say_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("limts: 3", "poet.md:4: unknown key 'limts'"),
-        ("model: 3", "poet.md:4: model is 3, which is of the wrong type"),
-        ("plans: 1", "poet.md:4: plans is 1"),
+        (
+            "limts: 3",
+            "poet.md:4: unknown key 'limts'; did you mean limits? known: name, whenToUse, systemPrompt, model,",
+        ),
+        ("xyz: 3", "poet.md:4: unknown key 'xyz'; known: name, whenToUse, systemPrompt, model,"),
+        ("7: x", "poet.md:4: unknown key '7'"),
+        ("limits:\n  maxToken: 3", "poet.md:5: unknown key 'limits.maxToken'; did you mean maxTokens? known: maxIter"),
+        ("model: 3", "poet.md:4: model is 3: Expected `str | null`, got `int`"),
+        ("plans: 1", "poet.md:4: plans is 1: Expected `bool`, got `int`"),
+        ("temperature: warm", "poet.md:4: temperature is 'warm': Expected `float`, got `str`"),
+        ("responseSchema: []", "poet.md:4: responseSchema is []: Expected `object`, got `array`"),
         ("tools: all", "poet.md:4: tools has keys of its own: allowed, blocked"),
-        ("tools:\n  allowed: [1]", "poet.md:5: tools.allowed is a list of patterns"),
-        ("limits:\n  maxIterations: 0", "poet.md:5: limits.maxIterations must be more than 0"),
-        ("limits:\n  maxIterations: true", "poet.md:5: limits.maxIterations is True"),
+        ("tools:\n  allowed: [1]", "poet.md:5: tools.allowed is [1]: Expected `str`, got `int` - at `$[0]`"),
+        ("limits:\n  maxIterations: 0", "poet.md:5: limits.maxIterations is 0: Expected `int` >= 1"),
+        ("limits:\n  maxCostUsd: -0.5", "poet.md:5: limits.maxCostUsd is -0.5: Expected `float` > 0.0"),
+        ("limits:\n  maxIterations: true", "poet.md:5: limits.maxIterations is True: Expected `int`, got `bool`"),
         ("transitions:\n  onSuccess: nobody", "poet.md:5: onSuccess leads to 'nobody', which is no agent"),
         ("transitions:\n  onOutput: [{pattern: '(', to: poet}]", "poet.md:5: '(' is no pattern"),
-        ("transitions:\n  onOutput: [x]", "poet.md:5: a rule of onOutput has `pattern` and `to`"),
+        (
+            "transitions:\n  onOutput: [x]",
+            "poet.md:5: transitions.onOutput is ['x']: Expected `object`, got `str`",
+        ),
+        (
+            "transitions:\n  onOutput: [{pattern: a, to: poet, flags: i}]",
+            "poet.md:5: a rule of onOutput has `pattern` and `to`",
+        ),
+        ("transitions:\n  onOutput: [{pattern: 1, to: poet}]", "poet.md:5: transitions.onOutput is [{'pattern': 1, "),
         ("a: [", "poet.md:5: it is no YAML"),
     ],
 )
@@ -100,6 +117,25 @@ def test_one_name_is_for_one_agent_and_all_mistakes_are_told_at_once(tmp_path):
         "c.md:1: it begins with no front matter: `---`, YAML, `---`",
         "b.md:2: the agent 'poet' is in a.md already",
     ]
+
+
+def test_every_mistake_of_a_file_is_told_with_its_own_line(tmp_path):
+    text = (
+        "name: poet\nwhenToUse: x\nsystemPrompt: y\nlimits:\n  maxTokens: many\n  maxCostUsd: 0\nplans: 1\nlimts: 2\n"
+    )
+
+    assert [problem.split(": ")[0] for problem in problems(tmp_path, poet_yaml=text)] == [
+        "poet.yaml:5",
+        "poet.yaml:6",
+        "poet.yaml:7",
+        "poet.yaml:8",
+    ]
+
+
+def test_a_model_may_be_left_to_the_run(tmp_path):
+    text = POET.replace("limits:", "model: null\ntemperature: 1\nlimits:")
+
+    assert load_all_agents(folder(tmp_path, poet_md=text)).agents["poet"]["model"] is None
 
 
 def test_odd_things_are_warned_of(tmp_path):

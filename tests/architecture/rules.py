@@ -9,7 +9,7 @@ from pathlib import Path
 # What the modules of a room may import, besides their own room: rooms, or single modules of a room.
 # A room is a folder or a module; the longest name that fits counts, so that `chat.machine` is a room within `chat`.
 # Imports point inwards only; features never import each other, and a command imports its own feature only.
-WORDS = {"messages", "errors", "tokens", "answers", "money", "paths", "lazy"}
+WORDS = {"messages", "errors", "tokens", "answers", "json_schema", "money", "paths", "lazy"}
 PURE_WORDS = {"messages", "errors", "tokens", "answers"}
 PURE_RISK = {"tools.risk", "tools.shell_syntax", "tools.patterns"}
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"chart", "actors"},
     "stores": {"runtime"},
     "providers": WORDS,
-    "tools": {"messages", "lazy", "providers.base"},
+    "tools": {"messages", "json_schema", "lazy", "providers.base"},
     "threads.machine": {"chart"} | PURE_WORDS | PURE_RISK,
     "threads": BELOW | {"threads.machine"},
     **{f"{feature}.machine": {"chart", "threads.machine"} | PURE_WORDS | PURE_RISK for feature in FEATURES},
@@ -58,7 +58,8 @@ THIRD_PARTY: dict[str, set[str]] = {
     "runtime": {"orjson"},
     "cli.render": {"rich"},
     "cli.debate": {"rich"},
-    "agents": {"yaml"},
+    "json_schema": {"jsonschema_rs"},
+    "agents": {"msgspec", "yaml"},
 }
 
 

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 
 from antiphon import create_actor, create_machine
-from antiphon.answers import problems
 from antiphon.debate.judge import initialiser, judge, rubric
+from antiphon.json_schema import Checker
 from antiphon.messages import Usage
 from antiphon.providers.base import Done, Model, TextDelta, UsageDelta
 from antiphon.providers.errors import Code, ProviderError
@@ -135,7 +135,7 @@ def test_a_second_answer_that_fails_leaves_the_first_to_be_paid_for():
 )
 def test_the_rubric_refuses_what_is_no_verdict(wrong):
     """S4-30, S4-36: scores from 0 to 100, for everyone, by every criterion."""
-    assert problems(wrong, rubric(["for", "against"], ["wit"]).schema)
+    assert Checker(rubric(["for", "against"], ["wit"]).schema).problems(wrong)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_the_rubric_refuses_what_is_no_verdict(wrong):
 )
 def test_the_rubric_takes_verdicts_ties_and_references_to_turns(right):
     """S4-B28."""
-    assert problems(right, rubric(["for", "against"], ["wit"]).schema) == []
+    assert Checker(rubric(["for", "against"], ["wit"]).schema).problems(right) == []
 
 
 def seat(name):

@@ -145,6 +145,25 @@ def test_a_broken_price_file_is_refused(tmp_path, text):
         Prices.load(prices_file(tmp_path, text))
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("models = 3", "models must be a table of prices"),
+        ("[models]\na = 1", "models.a must be a table with input and output"),
+        ("[models.a]\ninput = 1\n", "models.a must be a table with input and output"),
+        ("[assumed]\ninput = 1\noutput = 2\ncached = 1", "assumed has no cached; known: input, output, cached_read,"),
+        ('[models.a]\ninput = "x"\noutput = 1', "models.a.input must be a number that is not negative, not 'x'"),
+        ("[models.a]\ninput = 1\noutput = -1", "models.a.output must be a number that is not negative, not -1"),
+        ("[models.a]\ninput = nan\noutput = 1", "models.a.input must be a number that is not negative"),
+    ],
+)
+def test_what_is_wrong_in_a_price_file_is_said_with_its_place(tmp_path, text, problem):
+    with pytest.raises(ProviderError) as caught:
+        Prices.load(prices_file(tmp_path, text))
+
+    assert problem in caught.value.message
+
+
 def test_a_missing_price_file_is_refused(tmp_path):
     with pytest.raises(ProviderError, match="price file"):
         Prices.load(tmp_path / "nothing.toml")

@@ -2,7 +2,6 @@
 
 import pytest
 
-from antiphon.answers import find_json
 from antiphon.messages import user
 from antiphon.providers.base import OutputSchema, Request
 from antiphon.providers.errors import ProviderError
@@ -74,7 +73,7 @@ def test_a_second_answer_that_does_not_fit_is_an_error_and_both_are_counted():
         run(ask(scripted("No.", '{"winner": "both"}'), REQUEST, VERDICT, replies=replies))
 
     assert caught.value.code == "9006"
-    assert "$ lacks 'score'" in caught.value.message
+    assert "$.score is missing" in caught.value.message
     assert not caught.value.recoverable
     assert all(reply.usage.output > 0 for reply in replies)
     assert len(replies) == 2
@@ -89,22 +88,21 @@ def test_a_failure_in_the_middle_is_passed_on_and_counted():
     assert replies[0].usage.estimated
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("[1]", [1]),
-        (' {"a": 1} ', {"a": 1}),
-        ('```\n{"a": 1}\n```', {"a": 1}),
-        ('I say {"a": {"b": 2}} to that', {"a": {"b": 2}}),
-        ("it is [1, 2]!", [1, 2]),
-        ("7", 7),
-    ],
-)
-def test_json_is_found_between_words(text, value):
-    assert find_json(text) == value
+def test_a_value_that_fits_is_preferred_to_one_that_does_not():
+    provider = scripted(
+        f'I weighed {{"logic": 3, "wit": 4, "manners": 5, "evidence": [1, 2]}} and say {GOOD}, see [1].'
+    )
+    answer = run(ask(provider, REQUEST, VERDICT))
+
+    assert answer.value["why"] == "clear"
+    assert len(answer.replies) == 1
 
 
-@pytest.mark.parametrize("text", ["", "none at all", "{broken", "} {"])
-def test_no_json_is_an_error(text):
-    with pytest.raises(ValueError):
-        find_json(text)
+@pytest.mark.parametrize("schema", [{"type": "objekt"}, {"$ref": "http://127.0.0.1:9/schema"}])
+def test_a_schema_that_cannot_be_used_is_an_error_before_anything_is_asked(schema):
+    replies = []
+    with pytest.raises(ProviderError, match="no verdict can be asked for: the schema is not valid") as caught:
+        run(ask(scripted(GOOD), REQUEST, OutputSchema(schema, "verdict"), replies=replies))
+
+    assert caught.value.code == "9001"
+    assert replies == []

@@ -7,7 +7,8 @@ import pytest
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.threads.toolbox import NoTools, Toolbox
-from antiphon.tools.errors import NameTaken
+from antiphon.tools.errors import NameTaken, ToolsError
+from antiphon.tools.functions import Instrument, Instruments
 from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.toolboxes import Bundle
 from antiphon.tools.workspace import Workspace
@@ -55,3 +56,22 @@ def test_the_tools_of_a_workspace_are_a_toolbox(tmp_path):
             assert "\n" not in tool.description
             assert tool.parameters["additionalProperties"] is False
             assert set(tool.parameters["required"]) <= set(tool.parameters["properties"])
+
+
+def counting_box(schema):
+    async def perform(arguments):
+        return json.dumps(arguments)
+
+    return Instruments([Instrument(Tool("count", "Counts.", schema), perform)])
+
+
+def test_a_whole_number_with_a_point_is_an_integer():
+    box = counting_box({"properties": {"to": {"type": "integer"}, "by": {"items": {"type": "integer"}}}})
+
+    assert said(box, "count", to=3.0, by=[1.0]) == (False, '{"to": 3, "by": [1]}')
+    assert said(box, "count", to=3.5)[0]
+
+
+def test_a_tool_whose_schema_is_wrong_is_refused_before_it_is_called():
+    with pytest.raises(ToolsError, match=r"the tool 'count' cannot be used: the schema is not valid: \$\.properties"):
+        counting_box({"properties": {"to": {"type": "intejer"}}})

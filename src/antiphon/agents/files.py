@@ -4,10 +4,12 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast, get_type_hints, is_typeddict
 
+import msgspec
 import yaml
 
 from antiphon.agents.errors import BadAgents, Problem
@@ -15,23 +17,9 @@ from antiphon.agents.machine.agent_config import DECISIONS, NAME, AgentConfig
 
 SUFFIXES = (".md", ".yaml", ".yml", ".toml")
 FRONT = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*$\r?\n?", re.DOTALL | re.MULTILINE)
-FILTER = {"allowed": list, "blocked": list}
-FIELDS: Mapping[str, Any] = {
-    "name": str,
-    "whenToUse": str,
-    "systemPrompt": str,
-    "model": str,
-    "temperature": (int, float),
-    "tools": FILTER,
-    "shell": FILTER,
-    "limits": {"maxIterations": int, "maxCostUsd": (int, float), "maxTokens": int},
-    "transitions": {"onSuccess": str, "onFailure": str, "onMaxIterations": str, "onOutput": list},
-    "responseSchema": dict,
-    "plans": bool,
-    "completesStep": bool,
-}
 REQUIRED = ("name", "whenToUse", "systemPrompt")
 SHORTEST_PROMPT = 20
+POSITIVE = msgspec.Meta(gt=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,26 +157,26 @@ def _file_errors(file: _File) -> Iterator[Problem]:
     name = file.values.get("name")
     if isinstance(name, str) and not NAME.fullmatch(name):
         yield file.problem("name", f"{name!r} is no name: small letters, digits, - and _, a letter first")
-    yield from _type_errors(file, file.values, FIELDS, "")
+    yield from _type_errors(file, file.values, get_type_hints(AgentConfig), "")
 
 
-def _type_errors(file: _File, values: Mapping[str, Any], fields: Mapping[str, Any], path: str) -> Iterator[Problem]:
+def _type_errors(file: _File, values: Mapping[str, Any], hints: Mapping[str, Any], path: str) -> Iterator[Problem]:
     for key, value in values.items():
-        wanted = fields.get(key)
         place = f"{path}{key}"
-        if wanted is None:
-            yield file.problem(place, f"unknown key {place!r}; known: {', '.join(fields)}")
-        elif isinstance(wanted, Mapping):
-            if not isinstance(value, dict):
-                yield file.problem(place, f"{place} has keys of its own: {', '.join(wanted)}")
-            else:
-                yield from _type_errors(file, value, wanted, f"{place}.")
-        elif not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-            yield file.problem(place, f"{place} is {value!r}, which is of the wrong type")
-        elif wanted is list and path in ("tools.", "shell.") and not all(isinstance(one, str) for one in value):
-            yield file.problem(place, f"{place} is a list of patterns")
-        elif isinstance(value, int | float) and path == "limits." and value <= 0:
-            yield file.problem(place, f"{place} must be more than 0")
+        hint = hints.get(key)
+        if hint is None:
+            near = "".join(f"did you mean {name}? " for name in get_close_matches(str(key), hints, 1))
+            yield file.problem(place, f"unknown key {place!r}; {near}known: {', '.join(hints)}")
+        elif is_typeddict(hint) and isinstance(value, dict):
+            yield from _type_errors(file, value, get_type_hints(hint), f"{place}.")
+        elif is_typeddict(hint):
+            yield file.problem(place, f"{place} has keys of its own: {', '.join(get_type_hints(hint))}")
+        else:
+            try:
+                # It stops at the first problem, so it is asked for one field at a time.
+                msgspec.convert(value, Annotated[hint, POSITIVE] if path == "limits." else hint)
+            except msgspec.ValidationError as error:
+                yield file.problem(place, f"{place} is {value!r}: {error}")
 
 
 def _doubles(read: list[_File]) -> Iterator[Problem]:

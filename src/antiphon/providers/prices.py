@@ -25,6 +25,7 @@ from antiphon.providers.references import HOSTED, parse
 
 Policy = Literal["block", "warn", "assume"]
 MILLION = Decimal(1_000_000)
+PRICE_KEYS = ("input", "output", "cached_read", "cached_write", "currency")
 log = logging.getLogger(__name__)
 
 
@@ -80,9 +81,12 @@ class Prices:
         try:
             raw = path.read_bytes()
             table = tomllib.loads(raw.decode("utf-8"), parse_float=Decimal)
-            own = {name: _price(entry) for name, entry in table.get("models", {}).items()}
-            assumed = _price(table["assumed"]) if "assumed" in table else ASSUMED
-        except (OSError, ValueError, KeyError, ArithmeticError) as error:
+            models = table.get("models", {})
+            if not isinstance(models, dict):
+                raise ValueError("models must be a table of prices")
+            own = {name: _price(f"models.{name}", entry) for name, entry in models.items()}
+            assumed = _price("assumed", table["assumed"]) if "assumed" in table else ASSUMED
+        except (OSError, ValueError) as error:
             raise ProviderError(Code.BAD_REQUEST, f"the price file {str(path)!r} is not valid: {error}") from error
         named = table.get("version") or sha256(raw).hexdigest()[:12]
         return cls(own, own_version=f"{path.name} {named}", policy=policy, limited=limited, assumed=assumed)
@@ -220,20 +224,23 @@ def _plain(amount: Decimal) -> Decimal:
     return short if short.as_tuple().exponent in range(-28, 1) else short.quantize(Decimal(1))
 
 
-def _price(entry: Mapping[str, Any]) -> Price:
-    def amount(name: str) -> Decimal | None:
-        return None if name not in entry else Decimal(str(entry[name]))
+def _price(place: str, entry: Any) -> Price:
+    if not isinstance(entry, dict) or not entry.keys() >= {"input", "output"}:
+        raise ValueError(f"{place} must be a table with input and output")
+    if unknown := sorted(entry.keys() - PRICE_KEYS):
+        raise ValueError(f"{place} has no {', '.join(unknown)}; known: {', '.join(PRICE_KEYS)}")
+    amounts = {key: _amount(f"{place}.{key}", value) for key, value in entry.items() if key != "currency"}
+    return Price(**amounts, currency=str(entry.get("currency", "USD")))
 
-    unknown = entry.keys() - {"input", "output", "cached_read", "cached_write", "currency"}
-    if unknown:
-        raise ValueError(f"a price has no {', '.join(sorted(unknown))}")
-    return Price(
-        Decimal(str(entry["input"])),
-        Decimal(str(entry["output"])),
-        amount("cached_read"),
-        amount("cached_write"),
-        entry.get("currency", "USD"),
-    )
+
+def _amount(place: str, value: Any) -> Decimal:
+    try:
+        amount = Decimal(str(value))
+    except ArithmeticError:
+        amount = Decimal("NaN")
+    if not (amount.is_finite() and amount >= 0):
+        raise ValueError(f"{place} must be a number that is not negative, not {value!r}")
+    return amount
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path:

@@ -3,17 +3,38 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from antiphon.json_schema import Checker, SchemaError
 from antiphon.messages import ToolCall
-from antiphon.tools.errors import Refused
+from antiphon.providers.base import Tool
+from antiphon.tools.errors import Refused, ToolsError
 
 Schema = Mapping[str, Any]
-KINDS: Mapping[str, Any] = {
-    "string": str,
-    "integer": int,
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-}
+
+
+class Parameters:
+    """The arguments that a tool takes: a compiled schema and defaults; `ToolsError` if the schema cannot be used."""
+
+    __slots__ = ("_checker", "_defaults")
+
+    def __init__(self, tool: Tool) -> None:
+        self._checker = Checker(tool.parameters)
+        try:
+            # Before the first call, which would hold up everything else while the package is loaded.
+            self._checker.compile()
+        except SchemaError as error:
+            raise ToolsError(f"the tool {tool.name!r} cannot be used: {error}") from None
+        properties = tool.parameters.get("properties", {})
+        self._defaults = {name: part["default"] for name, part in properties.items() if "default" in part}
+
+    def arguments_of(self, call: ToolCall) -> dict[str, Any]:
+        """Read and check what a model wrote, and add the defaults; `Refused` says what does not fit."""
+        try:
+            arguments = call.input()
+        except (ValueError, RecursionError) as error:
+            raise Refused(f"The arguments of {call.name} are no JSON object: {error}.") from None
+        if problems := self._checker.problems(arguments):
+            raise Refused(f"The arguments of {call.name} do not fit: {'; '.join(problems)}.")
+        return {**self._defaults, **{name: _normalize_integers(value) for name, value in arguments.items()}}
 
 
 def an_object(properties: Mapping[str, Schema], *, required: Sequence[str]) -> dict[str, Any]:
@@ -26,52 +47,14 @@ def an_object(properties: Mapping[str, Schema], *, required: Sequence[str]) -> d
     }
 
 
-def arguments_of(call: ToolCall, schema: Schema) -> dict[str, Any]:
-    """What a model wrote, checked; what it left out has its default; `Refused` says what does not fit."""
-    try:
-        given = call.input()
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"The arguments of {call.name} are no JSON object: {error}.") from None
-    _check(given, schema, "")
-    defaults = {name: one["default"] for name, one in schema["properties"].items() if "default" in one}
-    return {**defaults, **given}
-
-
-def _check(value: Any, schema: Schema, place: str) -> None:
-    kind = schema["type"]
-    allowed = KINDS[kind]
-    # To Python, a boolean is an integer.
-    if not isinstance(value, allowed) or (kind == "integer" and isinstance(value, bool)):
-        raise Refused(f"{place or 'The arguments'} must be of type {kind}, not {value!r}.")
-    if "enum" in schema and value not in schema["enum"]:
-        raise Refused(f"{place} must be one of {', '.join(map(repr, schema['enum']))}, not {value!r}.")
-    if kind == "object":
-        _check_object(value, schema, place)
-    elif kind == "array":
-        _check_size(len(value), schema, place, ("minItems", "maxItems"), " items")
-        for number, item in enumerate(value):
-            _check(item, schema["items"], f"{place}[{number}]")
-    elif kind == "string":
-        _check_size(len(value), schema, place, ("minLength", "maxLength"), " characters")
-    elif kind == "integer":
-        _check_size(value, schema, place, ("minimum", "maximum"), "")
-
-
-def _check_object(value: Mapping[str, Any], schema: Schema, place: str) -> None:
-    known = schema["properties"]
-    prefix = f"{place}." if place else ""
-    for name in schema["required"]:
-        if name not in value:
-            raise Refused(f"{prefix}{name} is missing.")
-    for name, item in value.items():
-        if name not in known:
-            raise Refused(f"{prefix}{name} is unknown; known: {', '.join(known)}.")
-        _check(item, known[name], f"{prefix}{name}")
-
-
-def _check_size(size: int, schema: Schema, place: str, keys: tuple[str, str], unit: str) -> None:
-    least, most = (schema.get(key) for key in keys)
-    if least is not None and size < least:
-        raise Refused(f"{place} is {size:,}{unit}; at least {least:,} are needed.")
-    if most is not None and size > most:
-        raise Refused(f"{place} is {size:,}{unit}; at most {most:,} are allowed.")
+def _normalize_integers(value: Any) -> Any:
+    """Replace 3.0 by 3: to JSON Schema it is an integer, to Python it is none."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case dict():
+            return {name: _normalize_integers(part) for name, part in value.items()}
+        case list():
+            return [_normalize_integers(part) for part in value]
+        case _:
+            return value

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
-from antiphon.tools.arguments import arguments_of
+from antiphon.tools.arguments import Parameters
 from antiphon.tools.errors import Refused
 
 Perform = Callable[[Mapping[str, Any]], Awaitable[str]]
@@ -26,10 +26,11 @@ class Instrument:
 class Instruments:
     """A toolbox of instruments: arguments are checked, and whatever goes wrong is a result."""
 
-    __slots__ = ("_known", "tools")
+    __slots__ = ("_known", "_parameters", "tools")
 
     def __init__(self, instruments: Iterable[Instrument]) -> None:
         self._known = {one.tool.name: one for one in instruments}
+        self._parameters = {name: Parameters(one.tool) for name, one in self._known.items()}
         self.tools = tuple(one.tool for one in self._known.values())
 
     def __repr__(self) -> str:
@@ -41,7 +42,7 @@ class Instruments:
         if found is None:
             return ToolResult.of(call, f"There is no tool {call.name!r}.", is_error=True)
         try:
-            return ToolResult.of(call, await found.perform(arguments_of(call, found.tool.parameters)))
+            return ToolResult.of(call, await found.perform(self._parameters[call.name].arguments_of(call)))
         except Refused as refused:
             return ToolResult.of(call, str(refused), is_error=True)
         except OSError as error:

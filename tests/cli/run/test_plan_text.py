@@ -32,6 +32,7 @@ def cut(text: str, cuts: list[int]) -> list[str]:
         (f"Plan ready.\n\n{FENCED}", "Plan ready.\n\n"),
         (f"Plan ready.\n\n{FENCED}\nShall we?", "Plan ready.\n\nShall we?"),
         (f"```\n{PLAN}\n```", ""),
+        (f"{PLAN}\nIt changes {{x}} only.", "It changes {x} only."),
         ('{"answer": 42}', '{"answer": 42}'),
         ('Like so:\n```json\n{"status": "ok"}\n```\n', 'Like so:\n```json\n{"status": "ok"}\n```\n'),
         ("```python\nprint({})\n```", "```python\nprint({})\n```"),

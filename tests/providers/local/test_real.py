@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from antiphon.answers import problems
+from antiphon.json_schema import Checker
 from antiphon.messages import user
 from antiphon.providers.base import OutputSchema, Request, TextDelta, Tool, ToolArgs
 from antiphon.providers.http.client import HttpCarrier
@@ -135,7 +135,7 @@ def test_data_fits_its_schema(voice):
     question = "Judge this debate. A: Trains emit far less CO2 than planes. B: I like planes. Who argued better?"
     verdict = voice.run(ask(voice.model, Request((user(question),), temperature=0), OutputSchema(VERDICT)))
 
-    assert problems(verdict.value, VERDICT) == []
+    assert Checker(VERDICT).problems(verdict.value) == []
 
 
 def test_a_sum_becomes_a_tool_call_with_its_numbers(voice):

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
+from antiphon.agents.machine.answer_schema import problems
 from antiphon.agents.machine.decisions import MAPPING
-from antiphon.answers import find_json, problems
+from antiphon.answers import find_json
 from antiphon.threads.machine.content import calls_of
 from antiphon.threads.machine.permission_rules import call_text
 

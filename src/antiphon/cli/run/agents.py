@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from antiphon.agents.files import AgentSet
 
 FOLDER = Path(".antiphon") / "agents"
-NO_YAML = "agents are read with PyYAML: pip install 'antiphon[agents]'"
+PACKAGES = ("msgspec", "yaml")
+NOT_INSTALLED = "agents are read with PyYAML and msgspec: pip install 'antiphon[agents]'"
 
 
 def default_team() -> "AgentSet":
     """The agents that come with the package."""
-    _need_yaml()
-    # Reading YAML takes a while to load, which only those pay who need agents.
+    _need_packages()
+    # The packages take a while to load, which only those pay who need agents.
     from antiphon.agents.files import default_agents
 
     return default_agents()
@@ -25,7 +26,7 @@ def default_team() -> "AgentSet":
 
 def team_in(folder: Path) -> "AgentSet":
     """The agents of a folder; `BadAgents` has everything that is wrong with them, `Misuse` says that there are none."""
-    _need_yaml()
+    _need_packages()
     from antiphon.agents.files import load_all_agents
 
     if not folder.is_dir():
@@ -41,7 +42,7 @@ def team_in(folder: Path) -> "AgentSet":
 
 def shipped_files() -> dict[str, str]:
     """The files of the agents that come with the package."""
-    _need_yaml()
+    _need_packages()
     from antiphon.agents.files import default_files
 
     return default_files()
@@ -52,6 +53,6 @@ def problem_lines(folder: Path, error: BadAgents) -> list[str]:
     return [f"{folder}/{problem.file}:{problem.line}: {problem.message}" for problem in error.problems]
 
 
-def _need_yaml() -> None:
-    if find_spec("yaml") is None:
-        raise Misuse(NO_YAML)
+def _need_packages() -> None:
+    if any(find_spec(name) is None for name in PACKAGES):
+        raise Misuse(NOT_INSTALLED)

@@ -1,6 +1,6 @@
 """A plan among the words of an agent: its JSON is kept back, because the plan is drawn."""
 
-from antiphon.answers import find_json
+import json
 
 FENCE = "```json"
 KEYS = ("steps", "partial", "version", "status", "confidence", "currentStepIndex", "isComplete")
@@ -29,26 +29,27 @@ class PlanText:
     def rest(self) -> str:
         """What can be shown at the end of a message: what was kept back, if it is no plan, or what came after it."""
         held, self._held, self._begins_line = self._held, "", True
-        is_plan = _is_plan(held)
-        return held.rpartition("}")[2].removeprefix("\n").removeprefix("```").lstrip() if is_plan else held
-
-
-def _is_plan(text: str) -> bool:
-    try:
-        value = find_json(text)
-    except ValueError:
-        return False
-    return isinstance(value, dict) and isinstance(value.get("steps"), list)
+        inner = _inside_fence(held)
+        try:
+            value, end = json.JSONDecoder().raw_decode(inner)
+        except (ValueError, RecursionError):
+            return held
+        is_plan = isinstance(value, dict) and isinstance(value.get("steps"), list)
+        return inner[end:].lstrip().removeprefix("```").lstrip() if is_plan else held
 
 
 def may_be_plan(text: str) -> bool:
     """Whether a text begins as a plan does, as far as it goes."""
     if FENCE.startswith(text):
         return True
-    inner = text.removeprefix(FENCE).removeprefix("```").lstrip()
+    inner = _inside_fence(text)
     if not inner.startswith("{"):
         return not inner and text.startswith("```")
     name, quote, _ = inner[1:].lstrip().removeprefix('"').partition('"')
     if not quote:
         return any(key.startswith(name) for key in KEYS)
     return name in KEYS
+
+
+def _inside_fence(text: str) -> str:
+    return text.removeprefix(FENCE).removeprefix("```").lstrip()
