@@ -18,8 +18,9 @@ from antiphon.chat.service import Chats
 from antiphon.debate.composition import compose_debate
 from antiphon.debate.kind import DEBATE
 from antiphon.debate.service import Debates
+from antiphon.errors import Code
 from antiphon.providers.base import Provider
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
 from antiphon.runtime.reader import Reader

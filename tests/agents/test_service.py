@@ -10,8 +10,9 @@ import pytest
 
 from antiphon.agents.service import Runs
 from antiphon.app import App
+from antiphon.errors import Code
 from antiphon.providers.base import Delta, Request, TextDelta
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.registry import Models
 from antiphon.stores.memory import MemoryStore
 from antiphon.threads.errors import Refused, UnknownThread

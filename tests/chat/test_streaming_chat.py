@@ -7,9 +7,10 @@ import pytest
 
 from antiphon import SimulatedClock
 from antiphon.chat.streaming_chat import StreamingChat
+from antiphon.errors import Code
 from antiphon.messages import Usage, system
 from antiphon.providers.base import Done, TextDelta, ThinkingDelta, ToolArgs, ToolStart, UsageDelta
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Price, Prices
 from antiphon.providers.scripted import ScriptedModel
 from antiphon.threads.errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting

@@ -9,10 +9,11 @@ import pytest
 
 from antiphon import create_actor, create_machine
 from antiphon.debate.judge import initialiser, judge, rubric
+from antiphon.errors import Code
 from antiphon.json_schema import Checker
 from antiphon.messages import Usage
 from antiphon.providers.base import Done, Model, TextDelta, UsageDelta
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Price, Prices
 
 MARKS = {"for": 80, "against": 70}

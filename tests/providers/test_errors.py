@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from antiphon.providers.errors import BY_KIND, RECOVERABLE, Code, ProviderError
+from antiphon.errors import RECOVERABLE, Code
+from antiphon.providers.errors import BY_KIND, ProviderError
 from antiphon.providers.formats.error_bodies import fault_error, retry_after, status_error
 from tests.paths import DOCS
 

@@ -6,7 +6,8 @@ import pickle
 
 import pytest
 
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.errors import Code
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys, Secret
 from tests.fixtures.providers import CANARY, NOWHERE
 

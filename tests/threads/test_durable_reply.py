@@ -2,7 +2,8 @@
 
 import asyncio
 
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.errors import Code
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.scripted import ScriptedModel
 from antiphon.stores.memory import MemoryStore
 from antiphon.threads.machine.streaming import streaming_machine

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from antiphon import SimulatedClock
+from antiphon.errors import RECOVERABLE, Code
 from antiphon.messages import Usage, assistant, message_to_json, user
 from antiphon.providers.base import (
     Done,
@@ -18,7 +19,7 @@ from antiphon.providers.base import (
     ToolStart,
     UsageDelta,
 )
-from antiphon.providers.errors import RECOVERABLE, Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Price, Prices
 from antiphon.providers.scripted import ScriptedModel
 from antiphon.threads.reply import reply_events, request_of

@@ -8,9 +8,10 @@ from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.agents.machine.briefs import arbiter_brief
 from antiphon.agents.machine.decisions import decision_schema
 from antiphon.agents.machine.rules import evaluate_by_rules, select_by_rules
+from antiphon.errors import Code
 from antiphon.messages import system, user
 from antiphon.providers.base import OutputSchema, Provider, Request
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.structured import ask
 from antiphon.threads.spending import spending_of

@@ -14,8 +14,9 @@ from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.render.progress import ByteProgress
 from antiphon.cli.render.text_width import harmless, pad, width
 from antiphon.cli.render.units import size
+from antiphon.errors import Code
 from antiphon.providers.catalog import Row, rows
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.local.install import install, install_from, remove
 from antiphon.providers.local.library import library_problem
 from antiphon.providers.local.weights import SMOLLM2, Weights, models_folder, named, verify

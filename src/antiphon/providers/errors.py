@@ -6,8 +6,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from antiphon.errors import RECOVERABLE as RECOVERABLE
-from antiphon.errors import Code as Code
+from antiphon.errors import RECOVERABLE, Code
 
 
 class ProviderError(Exception):

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
+from antiphon.errors import Code
 from antiphon.paths import user_path
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 
 VARIABLES: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("ANTHROPIC_API_KEY",),

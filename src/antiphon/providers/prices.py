@@ -17,10 +17,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from antiphon.errors import Code
 from antiphon.messages import Cost, Usage
 from antiphon.paths import user_path
 from antiphon.providers.base import Model
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.references import HOSTED, parse
 
 Policy = Literal["block", "warn", "assume"]

@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.errors import Code
+from antiphon.providers.errors import ProviderError
 
 HOSTED = ("anthropic", "openai", "google", "mistral")
 NAMES = (*HOSTED, "ollama", "local", "scripted")

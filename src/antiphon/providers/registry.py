@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
+from antiphon.errors import Code
 from antiphon.providers.base import Model, Provider, Timeouts
 from antiphon.providers.clock import LOOP_CLOCK, Clock
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.hosted import BASE_URLS, needs_key, ollama_url, wire_for
 from antiphon.providers.keys import Keys
 from antiphon.providers.local.engine import Engine, engine_of

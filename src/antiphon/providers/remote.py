@@ -5,9 +5,10 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from antiphon.errors import Code
 from antiphon.providers.base import Delta, Model, Request, Timeouts
 from antiphon.providers.clock import LOOP_CLOCK, Clock
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.error_bodies import request_id, status_error
 from antiphon.providers.http.idle_timer import Watch
 from antiphon.providers.keys import KeySource, Secret

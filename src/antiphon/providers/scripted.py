@@ -33,6 +33,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from antiphon.errors import Code
 from antiphon.messages import ToolResult, Usage, usage_from_json
 from antiphon.providers.base import (
     Delta,
@@ -47,7 +48,7 @@ from antiphon.providers.base import (
     UsageDelta,
 )
 from antiphon.providers.clock import LOOP_CLOCK, Clock, sleep
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.references import Reference
 from antiphon.providers.usage import guessed_usage
 

@@ -6,10 +6,11 @@ from itertools import islice
 from typing import Any
 
 from antiphon.answers import json_values
+from antiphon.errors import Code
 from antiphon.json_schema import Checker, SchemaError
 from antiphon.messages import Usage, system, user
 from antiphon.providers.base import OutputSchema, Provider, Request
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.reply import Reply
 
 MOST_VALUES = 16

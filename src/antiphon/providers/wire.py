@@ -5,8 +5,9 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from antiphon.errors import Code
 from antiphon.providers.base import Delta, Request
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Secret
 
 # Without the checks for white space around the value that `json.loads` makes with regular expressions.

@@ -11,8 +11,9 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TextIO
 
+from antiphon.errors import Code
 from antiphon.providers.clock import LOOP_CLOCK, Clock, sleep
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Secret
 from antiphon.providers.wire import Answer, Call, Carrier
 

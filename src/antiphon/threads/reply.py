@@ -13,6 +13,7 @@ from typing import Any
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.logic import LogicScope
 from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.errors import Code
 from antiphon.messages import message_from_json, message_to_json, usage_to_json
 from antiphon.providers.base import (
     Delta,
@@ -26,7 +27,7 @@ from antiphon.providers.base import (
     ToolStart,
     UsageDelta,
 )
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.reply import Reply
 

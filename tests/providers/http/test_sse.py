@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.errors import Code
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.http.sse import FrameDecoder
 
 

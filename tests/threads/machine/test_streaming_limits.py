@@ -3,7 +3,7 @@
 import pytest
 
 from antiphon import initial_transition, transition
-from antiphon.providers.errors import Code
+from antiphon.errors import Code
 from antiphon.threads.machine.streaming import streaming_machine
 from tests.fixtures.streaming import (
     CANCEL,

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from antiphon.errors import Code
 from antiphon.messages import Usage
 from antiphon.providers.base import (
     Delta,
@@ -17,7 +18,7 @@ from antiphon.providers.base import (
     ToolStart,
     UsageDelta,
 )
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.error_bodies import fault_error
 from antiphon.providers.formats.truncation import ended_early, last_deltas
 from antiphon.providers.http.sse import FrameDecoder

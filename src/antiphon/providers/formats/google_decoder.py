@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
+from antiphon.errors import Code
 from antiphon.messages import Usage
 from antiphon.providers.base import (
     Delta,
@@ -18,7 +19,7 @@ from antiphon.providers.base import (
     ToolStart,
     UsageDelta,
 )
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.error_bodies import fault_error, is_fault
 from antiphon.providers.formats.truncation import ended_early, last_deltas
 from antiphon.providers.http.sse import FrameDecoder

@@ -3,8 +3,9 @@
 import json
 from collections.abc import Callable, Iterator
 
+from antiphon.errors import Code
 from antiphon.providers.base import Delta
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.error_bodies import fault_error, is_fault
 from antiphon.providers.http.sse import FrameDecoder
 

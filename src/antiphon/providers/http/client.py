@@ -11,7 +11,8 @@ from urllib.request import getproxies
 import httpcore2
 import httpx2
 
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.errors import Code
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.http.sockets import LoopBackend, LoopStream
 from antiphon.providers.keys import Secret
 from antiphon.providers.wire import Call

@@ -4,8 +4,9 @@ import asyncio
 from types import TracebackType
 from typing import Any, Self
 
+from antiphon.errors import Code
 from antiphon.providers.clock import Clock
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 
 
 class Watch:

@@ -9,7 +9,8 @@
 
 from collections.abc import Iterator
 
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.errors import Code
+from antiphon.providers.errors import ProviderError
 
 LONGEST_LINE = 4 * 1024 * 1024
 MOST_STRAY = 64 * 1024

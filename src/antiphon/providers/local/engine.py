@@ -18,7 +18,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.errors import Code
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Secret
 from antiphon.providers.local.exits import describe_exit
 from antiphon.providers.local.library import XLLAMACPP, installation_problem, library_problem

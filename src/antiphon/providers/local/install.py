@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.errors import Code
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.local.weights import Weights, digest, file_of
 
 # Takes how many bytes have come, and how many there will be.

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from antiphon.errors import Code
 from antiphon.paths import user_path
-from antiphon.providers.errors import Code, ProviderError
+from antiphon.providers.errors import ProviderError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any, Literal, TypeVar
 
+from antiphon.errors import RECOVERABLE
 from antiphon.messages import Usage, user
 from antiphon.providers.base import Delta, Done, Provider, Request, TextDelta, ToolArgs, ToolStart, UsageDelta
-from antiphon.providers.errors import RECOVERABLE, ProviderError
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.reply import Reply
 
 # A complete reply with a thought, words and one tool call; words only; a failure after some words; words for ever.
