@@ -44,7 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command: Command = import_module(COMMANDS[name][0]).COMMAND
     if command.default is not None and (len(words) == 1 or _is_option(words[1])):
         words.insert(1, command.default)
-    return run_command(name, command, root_parser(name).parse_args(words))
+    options, unknown = root_parser(name).parse_known_args(words)
+    if unknown:
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return run_command(name, command, options)
 
 
 def _is_option(word: str) -> bool:
@@ -71,5 +74,6 @@ def root_parser(name: str | None = None) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if command is not None:
+            added.set_defaults(parser=added)
             command.add_options(added)
     return parser

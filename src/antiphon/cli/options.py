@@ -28,7 +28,7 @@ class Subcommands:
     def add(self, name: str, handler: Handler, about: str, *, json: bool = False) -> argparse.ArgumentParser:
         """Add a subcommand and return its parser."""
         parser = self._commands.add_parser(name, parents=self._parents, help=about, description=about)
-        parser.set_defaults(handler=handler)
+        parser.set_defaults(handler=handler, parser=parser)
         if json:
             add_json(parser)
         return parser

@@ -17,7 +17,7 @@ from antiphon.threads.activity import parsed_input
 
 Json = Mapping[str, Any]
 QUESTION = "allow? a: once, t: for this thread, d: deny, e: show it all > "
-NOBODY_ALLOWS = "nobody is here to be asked; --mode auto-edit lets tools change files unasked, --mode auto do all"
+NOBODY_ALLOWS = "nobody is here to be asked; --mode auto-edit allows changes of files, --mode auto commands too"
 NOBODY_ANSWERS = "Nobody is here to answer. Go on as you think best, and say what you assumed."
 MOST_LINES = 12
 MOST_CELLS = 200

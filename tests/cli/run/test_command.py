@@ -185,7 +185,7 @@ def test_where_nobody_can_be_asked_a_change_is_denied_and_the_agent_told_why(tmp
     assert (code, out) == (0, "Denied, then.\n")
     assert not (folder / "add.py").exists()
     assert "nobody can be asked here" in err
-    assert "write_file denied: nobody is here to be asked; --mode auto-edit lets tools change files" in err
+    assert "write_file denied: nobody is here to be asked; --mode auto-edit allows changes of files" in err
 
 
 def test_a_question_that_nobody_can_answer_goes_back_to_the_agent(tmp_path, folder, capsys):
@@ -491,7 +491,7 @@ def test_there_is_nothing_to_resume_in_a_run_that_is_over(model, folder, capsys)
     assert "there is nothing to resume in run " in err
     assert 'it is done; antiphon run "…" begins another' in err
     assert run("--resume", "nope") == 2
-    assert "there is no run 'nope'; antiphon runs list shows all" in capsys.readouterr().err
+    assert capsys.readouterr().err == "antiphon run: there is no run 'nope'; antiphon runs list shows all\n"
 
 
 def test_a_run_goes_on_as_it_was_or_not_at_all(model, capsys):

@@ -69,7 +69,7 @@ async def _found(library: Library, start: str) -> Lost:
     try:
         record = await library.read(await find_thread(library, start, "run"))
     except UnknownThread as error:
-        raise Misuse(f"{error}; antiphon runs list shows all") from error
+        raise Misuse(str(error)) from error
     if record.view.status in OVER:
         hint = 'antiphon run "…" begins another; antiphon runs show tells how it went'
         raise Misuse(f"there is nothing to resume in run {record.view.id}: {OVER[record.view.status]}; {hint}")
