@@ -50,7 +50,7 @@ def activities(entry: Entry) -> Iterator[Activity]:
     for emitted in entry.emitted:
         if emitted["from"] in SENDERS:
             kind, facts = _of_emitted(emitted["event"])
-            about = facts.get("agentId") or facts.get("participantId") or speaker
+            about = facts.get("agentId") or facts.get("participantId")
             yield Activity(entry.seq, entry.at, kind, facts, about)
 
 
