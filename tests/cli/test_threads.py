@@ -157,6 +157,16 @@ def test_what_was_put_away_is_not_listed_until_it_is_asked_for(capsys, thread):
     assert back.startswith(thread)
 
 
+def test_the_last_to_be_taken_out_again_is_the_latest_archived_one(tmp_path, capsys, thread):
+    other = ask(tmp_path, capsys, "Which wine?", "Red.")
+    threads(capsys, "archive", "last")
+    _, taken, _ = threads(capsys, "unarchive", "last")
+    code, _, err = threads(capsys, "unarchive", "last")
+
+    assert taken == f"{other} is taken out again\n"
+    assert (code, err) == (1, "antiphon threads: no thread is archived\n")
+
+
 def test_deleting_asks_and_says_how_to_keep_a_copy(capsys, thread, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
     code, out, err = threads(capsys, "delete", thread)

@@ -12,12 +12,17 @@ LISTS = {None: "threads", "chat": "threads", "run": "runs", "debate": "debates"}
 CREATES = {None: "chat", "chat": "chat", "run": "run", "debate": "debate"}
 
 
-async def find_thread(library: Library, start: str, kind: str | None = None) -> str:
-    """The id of the thread, of a kind if one is named, whose id starts so; `last` is the latest."""
+async def find_thread(library: Library, start: str, kind: str | None = None, *, archived: bool = False) -> str:
+    """The id of the thread, of a kind if one is named, whose id starts so.
+
+    `last` is the latest that is not archived, or the latest that is.
+    """
     noun = kind or "thread"
     if start == LAST:
-        latest = await library.latest(1, kind=kind)
+        latest = await library.latest(1, archived=archived, kind=kind)
         if not latest:
+            if archived:
+                raise UnknownThread(f"no {noun} is archived")
             raise UnknownThread(f"there is no {noun} yet; antiphon {CREATES[kind]} begins one")
         return latest[0].id
     ids = await library.find(start, kind)

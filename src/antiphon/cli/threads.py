@@ -62,7 +62,7 @@ async def _search(library: Library, options: argparse.Namespace) -> int:
 def _archive(options: argparse.Namespace) -> int:
     async def run() -> str:
         async with App(existing_store(options)) as app:
-            thread = await find_thread(app.library, options.id)
+            thread = await find_thread(app.library, options.id, archived=not options.archived)
             await app.threads.archive(thread, options.archived)
             return thread
 
