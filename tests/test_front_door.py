@@ -73,6 +73,29 @@ def test_every_public_name_can_be_imported_and_is_listed_by_dir(package):
     assert all(getattr(module, name) is not None for name in module.__all__)
 
 
+def test_every_package_with_lazy_names_is_public():
+    lazy = {
+        ".".join(path.parent.relative_to(PACKAGE.parent).parts)
+        for path in PACKAGE.rglob("__init__.py")
+        if "lazy_names" in path.read_text("utf-8")
+    }
+
+    assert lazy == set(PACKAGES)
+
+
+def test_importing_the_packages_loads_no_module_of_a_feature_and_no_third_party_package():
+    script = f"import sys; import {', '.join(PACKAGES)}; print(*sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    # Site customisation of the environment may load packages before any program starts.
+    bare = subprocess.run([sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True)
+    loaded = set(printed.split()) - set(bare.stdout.split())
+    ours = {name for name in loaded if name.split(".")[0] == "antiphon"}
+    engine = ("antiphon.chart", "antiphon.actors", "antiphon.lazy")
+
+    assert {name for name in ours if not name.startswith(engine)} == set(PACKAGES)
+    assert {name.split(".")[0] for name in loaded - ours} <= sys.stdlib_module_names
+
+
 def test_a_name_that_is_not_public_is_an_attribute_error():
     with pytest.raises(AttributeError, match=r"module 'antiphon.chat' has no attribute 'Chatz'"):
         _ = importlib.import_module("antiphon.chat").Chatz
