@@ -12,19 +12,8 @@ from hypothesis import strategies as st
 
 from antiphon.agents.machine import answer_schema
 from antiphon.json_schema import MOST_NESTED, MOST_PROBLEMS, Checker, SchemaError
+from tests.fixtures.schemas import PERSON
 
-PERSON = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "minLength": 1, "maxLength": 5, "pattern": "^[A-Z]"},
-        "age": {"type": ["integer", "null"], "minimum": 0, "exclusiveMaximum": 200},
-        "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 2, "uniqueItems": True},
-        "friend": {"$ref": "#/$defs/person"},
-    },
-    "required": ["name"],
-    "additionalProperties": False,
-    "$defs": {"person": {"type": "object", "properties": {"name": {"const": "Eve"}}}},
-}
 TREE = {"properties": {"next": {"$ref": "#"}}, "items": {"$ref": "#"}}
 
 

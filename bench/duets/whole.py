@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
-from antiphon.composition import process
-
 from antiphon import create_actor, to_awaitable
-from antiphon.agents.service import compose_run
+from antiphon.agents.composition import compose_run
 from antiphon.app import App
 from antiphon.providers.base import Delta, Done, Model, Request, TextDelta
+from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
 from antiphon.stores.memory import MemoryStore
+from antiphon.threads.machine.streaming import streaming_machine
+from antiphon.threads.machine.tools import tools_machine
+from antiphon.threads.reply import stream_reply
 from duets.crew import team
 from duets.hosted import said
 from duets.script import TASK, Stage, decisions, deltas, perform, speeches
@@ -54,7 +55,9 @@ class Cast:
 async def without_store(stage: Stage) -> None:
     """The machine as an actor of this process."""
     cast = Cast(stage.turns)
-    machine = compose_run(cast.models.open, process=process(asyncio.Event()))
+    prices = Prices()
+    reply = streaming_machine.provide(actors={"streamReply": stream_reply(cast.models.open, prices=prices)})
+    machine = compose_run(cast.models.open, prices=prices, reply=reply, tools=tools_machine)
 
     async def play(number: int) -> list[str]:
         actor = create_actor(machine, input={**cast.begin(), "agents": team()})

@@ -1,4 +1,4 @@
-// The chat for XState: the chart as it is, and the functions of machines/flow.py under its names.
+// The chat for XState: the chart as it is, and the functions of chat/machine/flow.py under its names.
 const { assign, cancel, emit, enqueueActions, sendParent, setup, spawnChild, stopChild } = require("xstate");
 const { output } = require("./chat/crystal.cjs");
 const operations = require("./chat/operations.cjs");

@@ -1,4 +1,4 @@
-// The thread machine for XState: the chart as it is, and the functions of machines/thread.py under its names.
+// The thread machine for XState: the chart as it is, and the functions of threads/machine/thread.py under its names.
 const { assign, emit, enqueueActions, setup } = require("xstate");
 const { given, isObject } = require("./python.cjs");
 

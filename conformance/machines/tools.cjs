@@ -1,4 +1,4 @@
-// The tools machine for XState: the chart as it is, and the functions of machines/tools.py under its names.
+// The tools machine for XState: the chart as it is, and the functions of threads/machine/tools.py under its names.
 const { assign, enqueueActions, sendTo, setup, spawnChild, stopChild } = require("xstate");
 const { given, isObject } = require("./python.cjs");
 

@@ -9,6 +9,7 @@ from antiphon.actors.actor import Actor
 from antiphon.actors.callbacks import from_callback, from_transition
 from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.creation import create_actor
+from antiphon.actors.errors import ActorError, NoEventLoop, NotRoot, SystemIdTaken, WaitError
 from antiphon.actors.tasks import from_stream, from_task
 from antiphon.actors.waiting import to_awaitable, wait_for
 from antiphon.chart.actions import (
@@ -27,7 +28,15 @@ from antiphon.chart.actions import (
     stop_child,
 )
 from antiphon.chart.config import MachineConfig, StateConfig
-from antiphon.chart.errors import ChartError, EngineError, EventError, GuardError, LoopError, SnapshotError
+from antiphon.chart.errors import (
+    ChartError,
+    EngineError,
+    EventError,
+    GuardError,
+    LoopError,
+    SnapshotError,
+    UnknownActor,
+)
 from antiphon.chart.events import assert_event, takes
 from antiphon.chart.guards import and_, not_, or_, state_in
 from antiphon.chart.machine import Machine, create_machine
@@ -137,6 +146,7 @@ __all__ = [
     "CHART_SCHEMA",
     "Action",
     "Actor",
+    "ActorError",
     "App",
     "ChartError",
     "Conflict",
@@ -152,6 +162,8 @@ __all__ = [
     "Machine",
     "MachineConfig",
     "MemoryStore",
+    "NoEventLoop",
+    "NotRoot",
     "NotRunning",
     "Quarantined",
     "Reader",
@@ -170,12 +182,15 @@ __all__ = [
     "StoreBusy",
     "StoreCorrupt",
     "StoreError",
+    "SystemIdTaken",
     "Text",
     "Trace",
     "TransitionPaths",
+    "UnknownActor",
     "UnknownMachine",
     "UnknownRoot",
     "Unstorable",
+    "WaitError",
     "__version__",
     "and_",
     "assert_event",

@@ -5,6 +5,21 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+# The extra that installs a third-party package.
+EXTRAS: Mapping[str, str] = {
+    "anyio": "mcp",
+    "genai_prices": "models",
+    "httpcore2": "models",
+    "httpx2": "models",
+    "jsonschema_rs": "models",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
+    "msgspec": "agents",
+    "rich": "cli",
+    "xllamacpp": "local",
+    "yaml": "agents",
+}
+
 
 def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
     """Make the `__getattr__` of a package; modules of its own are named without it, others in full."""
@@ -14,12 +29,25 @@ def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
         for module, names in modules.items()
         for name in names
     }
+    namespace = vars(sys.modules[package])
+    namespace["__dir__"] = lambda: sorted({*namespace, *places})
 
     def load(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(places[name]), name)
-        setattr(sys.modules[package], name, value)
+        value = getattr(_import(places[name], f"{package}.{name}"), name)
+        namespace[name] = value
         return value
 
     return load
+
+
+def _import(module: str, name: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        text = f"{name} needs {error.name}, which is not installed: pip install 'antiphon[{extra}]'"
+        raise ModuleNotFoundError(text, name=error.name) from error

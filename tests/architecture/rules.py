@@ -62,6 +62,18 @@ THIRD_PARTY: dict[str, set[str]] = {
     "agents": {"msgspec", "yaml"},
 }
 
+# Tests of more than one module, and files that tests need; every other folder of tests has the name of what it tests.
+SUITES = {
+    "architecture", "bench", "crash", "docs", "fixtures", "laws", "providers/http/tls", "simulation", "stores/files",
+    "typing", "typing/cases", "xstate", "xstate/machines",
+}  # fmt: skip
+
+
+def misplaced_folders(tests: Path, package: Path) -> list[str]:
+    """Folders of tests that neither mirror a folder of the package nor are a suite."""
+    folders = {path.parent.relative_to(tests).as_posix() for path in tests.rglob("*.py")} - {"."}
+    return sorted(folder for folder in folders - SUITES if not (package / folder).is_dir())
+
 
 def modules(package: Path) -> dict[str, Path]:
     """The modules of a package by dotted name."""

@@ -36,6 +36,10 @@ def test_no_folder_holds_too_many_modules():
     assert rules.full_folders(PACKAGE) == []
 
 
+def test_tests_mirror_the_package():
+    assert rules.misplaced_folders(PACKAGE.parents[1] / "tests", PACKAGE) == []
+
+
 def test_modules_form_no_cycle():
     assert rules.cycle(PACKAGE) == []
 

@@ -1,4 +1,4 @@
-// Twins of conversation/crystal.py and outputs.py: what remains of a conversation, and what is said about it.
+// Twins of chat/machine/crystal.py and emitted.py: what remains of a conversation, and what is said about it.
 const { hashAt, headOf, path, textOf, turnAt, turnsOf } = require("./tree.cjs");
 const { lineOf, utilisation, words } = require("./windows.cjs");
 const { unresolved } = require("./merging.cjs");

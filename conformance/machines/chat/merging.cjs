@@ -1,4 +1,4 @@
-// Twins of conversation/merging.py: what each branch has that the other has not, and the path that has both.
+// Twins of chat/machine/merging.py: what each branch has that the other has not, and the path that has both.
 const { compactJson, isObject } = require("../python.cjs");
 const { callsOf, closing, counting, headOf, meetingPoint, path, textOf, turnsOf, withBranch, withMessage } = require("./tree.cjs");
 const { words } = require("./windows.cjs");

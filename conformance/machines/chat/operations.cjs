@@ -1,4 +1,4 @@
-// Twins of conversation/operations.py: what a person does with a conversation.
+// Twins of chat/machine/operations.py: what a person does with a conversation.
 const { crystalOf } = require("./crystal.cjs");
 const { merged, planned, resolved } = require("./merging.cjs");
 const { otherBranches } = require("./refusals.cjs");

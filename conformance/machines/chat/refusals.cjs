@@ -1,4 +1,4 @@
-// Twins of conversation/refusals.py: why a chat does not accept an event. Only what a parent may hear has its exact words.
+// Twins of chat/machine/validation.py: why a chat does not accept an event. Only what a parent may hear has its exact words.
 const { isObject, repr } = require("../python.cjs");
 const { sides, unresolved } = require("./merging.cjs");
 const { areSettings, givenSettings } = require("./settings.cjs");

@@ -1,4 +1,4 @@
-// Twins of conversation/replies.py: the life of a reply.
+// Twins of chat/machine/replies.py: the life of a reply.
 const { lastingOverrides } = require("../permission.cjs");
 const { isObject } = require("../python.cjs");
 const { crystalOf } = require("./crystal.cjs");

@@ -1,4 +1,4 @@
-// Twins of conversation/settings.py and context.py: the settings of a chat, and the context they begin with.
+// Twins of chat/machine/settings.py and context.py: the settings of a chat, and the context they begin with.
 const { isObject } = require("../python.cjs");
 
 const DEFAULTS = {

@@ -1,4 +1,4 @@
-// Twins of conversation/content.py, tree.py and mending.py: what is in messages, and the tree they stand in.
+// Twins of threads/machine/content.py, chat/machine/tree.py and chat/machine/repair.py: what is in messages, and the tree they stand in.
 const { createHash } = require("crypto");
 const { compactJson } = require("../python.cjs");
 

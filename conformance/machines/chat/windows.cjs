@@ -1,4 +1,4 @@
-// Twins of conversation/windows.py: what of a branch a model is asked with.
+// Twins of chat/machine/windows.py: what of a branch a model is asked with.
 const {
   counting, isOnPath, mended, sizeOf, storedMessage, textOf, tokensOf, tokensOfText, turnsOf, walk, withBranch,
 } = require("./tree.cjs");

@@ -1,6 +1,6 @@
 """The shape of charts that are written in Python, for type checkers and for editors that complete keys.
 
-`schema.py` says the same of charts that are JSON files. Nothing needs these types: a plain dict is a chart.
+`explore/schema.py` says the same of charts that are JSON files. Nothing needs these types: a plain dict is a chart.
 """
 
 from __future__ import annotations

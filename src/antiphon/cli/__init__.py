@@ -1,1 +1,1 @@
-"""The terminal: a chart played live."""
+"""The command `antiphon` in the terminal, one module or folder for each of its commands."""

@@ -19,9 +19,8 @@ from antiphon.providers.catalog import Row, rows
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.local.install import install, install_from, remove
 from antiphon.providers.local.library import library_problem
-from antiphon.providers.local.weights import SMOLLM2, Weights, models_folder, named, verify
+from antiphon.providers.local.weights import SMOLLM2, Weights, models_folder, verify, weights_of
 from antiphon.providers.prices import Price
-from antiphon.providers.references import parse
 
 # How many models of a provider are shown without --all.
 FEW = 5
@@ -60,7 +59,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _install(options: argparse.Namespace) -> int:
-    weights, folder = _weights(options.model), models_folder()
+    weights, folder = weights_of(options.model), models_folder()
     if problem := library_problem():
         raise ProviderError(Code.UNSUPPORTED, f"{weights.reference}: {problem}")
     if _is_whole(weights, folder):
@@ -80,18 +79,11 @@ def _install(options: argparse.Namespace) -> int:
 
 
 def _remove(options: argparse.Namespace) -> int:
-    weights = _weights(options.model)
+    weights = weights_of(options.model)
     freed = remove(weights, models_folder())
     said = f"{weights.reference} is removed, {size(freed)} are free again" if freed else "there is nothing to remove"
     say([said])
     return DONE
-
-
-def _weights(reference: str) -> Weights:
-    meant = parse(reference)
-    if meant.provider != "local":
-        raise ProviderError(Code.BAD_REQUEST, f"{reference!r} is not embedded; {SMOLLM2.reference} is")
-    return named(meant.model)
 
 
 def _is_whole(weights: Weights, folder: Path) -> bool:

@@ -3,13 +3,15 @@
 import os
 from collections.abc import Mapping
 
+from antiphon.errors import Code
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.anthropic import AnthropicWire
 from antiphon.providers.formats.compatible import COMPATIBLE
 from antiphon.providers.formats.google import GoogleWire
 from antiphon.providers.formats.mistral import MISTRAL
 from antiphon.providers.formats.openai import OPENAI
 from antiphon.providers.references import Reference
-from antiphon.providers.wire import Wire
+from antiphon.providers.wire import Carrier, Wire
 
 WIRES: Mapping[str, Wire] = {
     "anthropic": AnthropicWire(),
@@ -24,6 +26,19 @@ BASE_URLS: Mapping[str, str] = {
     "google": "https://generativelanguage.googleapis.com",
     "mistral": "https://api.mistral.ai/v1",
 }
+
+
+NOT_INSTALLED = "models on servers are not installed: pip install 'antiphon[models]'"
+
+
+def open_carrier() -> Carrier:
+    """Open an HTTP client; the library is an extra, and only a model on a server needs it."""
+    try:
+        # It takes longer to load than all else.
+        from antiphon.providers.http.client import HttpCarrier
+    except ModuleNotFoundError as error:
+        raise ProviderError(Code.UNSUPPORTED, NOT_INSTALLED) from error
+    return HttpCarrier()
 
 
 def wire_for(reference: Reference) -> Wire:

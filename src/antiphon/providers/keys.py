@@ -59,9 +59,10 @@ class Keys:
 
     __slots__ = ("_environment", "_path")
 
-    def __init__(self, environment: Mapping[str, str] | None = None, path: Path | None = None) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None, path: str | Path | None = None) -> None:
         self._environment = os.environ if environment is None else environment
-        self._path = path or user_path("config", "keys.toml", variable="ANTIPHON_KEYS", environment=self._environment)
+        default = user_path("config", "keys.toml", variable="ANTIPHON_KEYS", environment=self._environment)
+        self._path = Path(path) if path else default
 
     def __repr__(self) -> str:
         return f"Keys(path={str(self._path)!r})"

@@ -77,10 +77,11 @@ class Prices:
         self._warned: set[str] = set()
 
     @classmethod
-    def load(cls, path: Path, *, policy: Policy | None = None, limited: bool = False) -> Self:
+    def load(cls, path: str | Path, *, policy: Policy | None = None, limited: bool = False) -> Self:
         """The prices with a file of one's own, which wins over the table."""
+        file = Path(path)
         try:
-            raw = path.read_bytes()
+            raw = file.read_bytes()
             table = tomllib.loads(raw.decode("utf-8"), parse_float=Decimal)
             models = table.get("models", {})
             if not isinstance(models, dict):
@@ -88,9 +89,9 @@ class Prices:
             own = {name: _price(f"models.{name}", entry) for name, entry in models.items()}
             assumed = _price("assumed", table["assumed"]) if "assumed" in table else ASSUMED
         except (OSError, ValueError) as error:
-            raise ProviderError(Code.BAD_REQUEST, f"the price file {str(path)!r} is not valid: {error}") from error
+            raise ProviderError(Code.BAD_REQUEST, f"the price file {str(file)!r} is not valid: {error}") from error
         named = table.get("version") or sha256(raw).hexdigest()[:12]
-        return cls(own, own_version=f"{path.name} {named}", policy=policy, limited=limited, assumed=assumed)
+        return cls(own, own_version=f"{file.name} {named}", policy=policy, limited=limited, assumed=assumed)
 
     def cost(
         self,

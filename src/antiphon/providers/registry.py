@@ -5,11 +5,9 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
-from antiphon.errors import Code
 from antiphon.providers.base import Model, Provider, Timeouts
 from antiphon.providers.clock import LOOP_CLOCK, Clock
-from antiphon.providers.errors import ProviderError
-from antiphon.providers.hosted import BASE_URLS, needs_key, ollama_url, wire_for
+from antiphon.providers.hosted import BASE_URLS, needs_key, ollama_url, open_carrier, wire_for
 from antiphon.providers.keys import Keys
 from antiphon.providers.local.engine import Engine, engine_of
 from antiphon.providers.local.model import LocalModel
@@ -18,7 +16,6 @@ from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
 from antiphon.providers.scripted import open_script
 from antiphon.providers.wire import Carrier
 
-NOT_INSTALLED = "models on servers are not installed: pip install 'antiphon[models]'"
 Opener = Callable[[Reference], Provider]
 
 
@@ -96,10 +93,5 @@ class Models:
 
     def _opened_carrier(self) -> Carrier:
         if self._carrier is None:
-            # The HTTP library is an extra, and loads longer than all else: only a model on a server needs it.
-            try:
-                from antiphon.providers.http.client import HttpCarrier
-            except ModuleNotFoundError as error:
-                raise ProviderError(Code.UNSUPPORTED, NOT_INSTALLED) from error
-            self._carrier = HttpCarrier()
+            self._carrier = open_carrier()
         return self._carrier

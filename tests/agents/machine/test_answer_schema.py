@@ -3,19 +3,7 @@
 import pytest
 
 from antiphon.agents.machine.answer_schema import problems
-
-PERSON = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "minLength": 1, "maxLength": 5, "pattern": "^[A-Z]"},
-        "age": {"type": ["integer", "null"], "minimum": 0, "exclusiveMaximum": 200},
-        "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 2, "uniqueItems": True},
-        "friend": {"$ref": "#/$defs/person"},
-    },
-    "required": ["name"],
-    "additionalProperties": False,
-    "$defs": {"person": {"type": "object", "properties": {"name": {"const": "Eve"}}}},
-}
+from tests.fixtures.schemas import PERSON
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,7 @@
 """Schemas as servers take them: closed, without bounds, strict where everything is required."""
 
 from antiphon.providers.formats.schema import closed, is_strict
-
-PERSON = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "minLength": 1, "maxLength": 5, "pattern": "^[A-Z]"},
-        "age": {"type": ["integer", "null"], "minimum": 0, "exclusiveMaximum": 200},
-        "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 2, "uniqueItems": True},
-        "friend": {"$ref": "#/$defs/person"},
-    },
-    "required": ["name"],
-    "additionalProperties": False,
-    "$defs": {"person": {"type": "object", "properties": {"name": {"const": "Eve"}}}},
-}
+from tests.fixtures.schemas import PERSON
 
 
 def test_a_closed_schema_takes_no_other_properties_and_has_no_bounds():

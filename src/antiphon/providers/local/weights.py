@@ -9,6 +9,7 @@ from pathlib import Path
 from antiphon.errors import Code
 from antiphon.paths import user_path
 from antiphon.providers.errors import ProviderError
+from antiphon.providers.references import parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,14 @@ def named(name: str) -> Weights:
     if name not in KNOWN:
         raise ProviderError(Code.NOT_FOUND, f"there is no embedded model {name!r}; known: {', '.join(KNOWN)}")
     return KNOWN[name]
+
+
+def weights_of(reference: str) -> Weights:
+    """The weights of the embedded model that a reference names."""
+    model = parse(reference)
+    if model.provider != "local":
+        raise ProviderError(Code.BAD_REQUEST, f"{reference!r} is not embedded; {SMOLLM2.reference} is")
+    return named(model.model)
 
 
 def models_folder(environment: Mapping[str, str] = os.environ) -> Path:
