@@ -97,8 +97,8 @@ def test_the_name_of_a_file_says_the_format_and_nothing_is_overwritten(tmp_path,
     wrong, _, told = debates(capsys, "export", "last", "--to", tmp_path / "told.pdf")
 
     assert target.read_text().startswith("<!doctype html>")
-    assert (code, "nothing is overwritten" in err) == (1, True)
-    assert (wrong, "must end in .md, .html, .json" in told) == (1, True)
+    assert (code, "nothing is overwritten" in err) == (2, True)
+    assert (wrong, "must end in .md, .html, .json" in told) == (2, True)
 
 
 def test_reading_needs_no_ownership(capsys, store, held):

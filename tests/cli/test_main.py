@@ -23,3 +23,11 @@ def test_an_unknown_option_is_reported_with_the_usage_of_its_command(words, comm
     assert ended.value.code == 2
     assert f"antiphon {command} [-h]" in err
     assert f"antiphon {command}: error: unrecognized arguments: --nonsense" in err
+
+
+def test_descriptions_are_wrapped_to_the_width_of_the_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["play", "--help"])
+
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80

@@ -112,7 +112,7 @@ def test_a_conversation_is_written_in_the_format_of_the_name(tmp_path, capsys, t
 
     assert (code, out) == (0, f"written to {target}\n")
     assert target.read_text(encoding="utf-8").startswith(text)
-    assert again == 1
+    assert again == 2
     assert "nothing is overwritten" in err
 
 

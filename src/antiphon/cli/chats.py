@@ -18,6 +18,8 @@ from antiphon.threads.library import Library
 def branch_text(library: Library, record: Record, options: argparse.Namespace) -> str:
     """A branch of a chat; any other thread as a whole."""
     if record.view.kind != "chat":
+        if options.branch is not None:
+            raise Misuse(f"{record.view.id} is a {record.view.kind}, which has no branches; leave out --branch")
         return export_text(library, record, "md")
     branch = options.branch or record.content["branch"]
     names = [*record.content["branches"], *record.content["closed"]]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from antiphon.cli.frame import Misuse
 from antiphon.stores.access import whole
+from antiphon.threads.errors import Refused
 from antiphon.threads.export.formats import FORMATS, format_of
 from antiphon.threads.kinds import Record
 from antiphon.threads.library import Library
@@ -16,10 +17,20 @@ def export_text(library: Library, record: Record, format: str) -> str:
 
 def write_export(library: Library, record: Record, target: Path, format: str | None = None) -> None:
     """Write a thread into a new file; its name says the format unless one is given."""
-    chosen = format or format_of(target)
+    chosen = check_target(target, format)
     errors = "surrogatepass" if chosen == "json" else "replace"
     with whole(target) as part:
         part.write_text(export_text(library, record, chosen), encoding="utf-8", errors=errors, newline="\n")
+
+
+def check_target(target: Path, format: str | None = None) -> str:
+    """Return the format in which a new file is to be written; `Misuse` if its name stands for none or is taken."""
+    try:
+        chosen = format or format_of(target)
+    except Refused as error:
+        raise Misuse(str(error)) from error
+    refuse_existing(target)
+    return chosen
 
 
 def refuse_existing(target: Path) -> None:

@@ -23,13 +23,15 @@ DONE = 0
 FAILED = 1
 MISUSED = 2
 INTERRUPTED = 130
-PROBLEMS = (ThreadError, ProviderError, RuntimeFault, ToolsError)
 # A model or a setting that does not exist is the caller's mistake.
 CALLERS_MISTAKE = (Code.BAD_REQUEST, Code.NOT_FOUND)
 
 
 class Misuse(Exception):
     """The command was called with something that cannot be; the message says what to do instead."""
+
+
+PROBLEMS = (Misuse, ThreadError, ProviderError, RuntimeFault, ToolsError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,6 @@ def run_command(name: str, command: Command, options: argparse.Namespace) -> int
     try:
         code = command.run(options)
         sys.stdout.flush()
-    except Misuse as error:
-        return complain(name, str(error), MISUSED)
     except PROBLEMS as error:
         return complain(name, error_text(error), MISUSED if _is_callers_mistake(error) else FAILED)
     except (KeyboardInterrupt, EOFError):
@@ -66,7 +66,9 @@ def run_command(name: str, command: Command, options: argparse.Namespace) -> int
 
 
 def _is_callers_mistake(error: Exception) -> bool:
-    return isinstance(error, ToolsError) or (isinstance(error, ProviderError) and error.code in CALLERS_MISTAKE)
+    if isinstance(error, ProviderError):
+        return error.code in CALLERS_MISTAKE
+    return isinstance(error, Misuse | ToolsError)
 
 
 def error_text(error: BaseException) -> str:

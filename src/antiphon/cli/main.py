@@ -1,7 +1,9 @@
 """The command `antiphon`: one parser, and commands that are loaded when they are called."""
 
 import argparse
+import shutil
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
@@ -54,6 +56,11 @@ def _is_option(word: str) -> bool:
     return word.startswith("-") and word not in ("-h", "--help")
 
 
+def _wrap(text: str) -> str:
+    # The formatter keeps lines as they are, for the examples below the options.
+    return textwrap.fill(text, shutil.get_terminal_size().columns - 2)
+
+
 def root_parser(name: str | None = None) -> argparse.ArgumentParser:
     """The parser of `antiphon`, with the options of one command; the others are only named."""
     parser = argparse.ArgumentParser(
@@ -69,7 +76,7 @@ def root_parser(name: str | None = None) -> argparse.ArgumentParser:
         added = commands.add_parser(
             each,
             help=about,
-            description=command.description if command else about,
+            description=_wrap(command.description if command else about),
             epilog=command.epilog if command else None,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )

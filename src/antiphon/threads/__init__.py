@@ -6,7 +6,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.threads.activity import Activity, activities
-    from antiphon.threads.consent import Consent
+    from antiphon.threads.consent import Consent, consent_from_json
     from antiphon.threads.errors import (
         Busy,
         InvalidTransition,
@@ -53,7 +53,10 @@ __getattr__ = lazy_names(
             "Activity",
             "activities",
         ),
-        "consent": ("Consent",),
+        "consent": (
+            "Consent",
+            "consent_from_json",
+        ),
         "errors": (
             "Busy",
             "InvalidTransition",
@@ -148,6 +151,7 @@ __all__ = [
     "UnknownThread",
     "activities",
     "call_tool",
+    "consent_from_json",
     "format_of",
     "permission_machine",
     "reply_events",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from antiphon.tools.errors import ConfigError, NotInstalled, Refused, ToolsError
+    from antiphon.tools.errors import ConfigError, NameTaken, NotInstalled, Refused, ToolsError
     from antiphon.tools.fetch import FetchSettings
     from antiphon.tools.files import FileLimits
     from antiphon.tools.finding import FindLimits
@@ -23,6 +23,7 @@ __getattr__ = lazy_names(
     {
         "errors": (
             "ConfigError",
+            "NameTaken",
             "NotInstalled",
             "Refused",
             "ToolsError",
@@ -59,6 +60,7 @@ __all__ = [
     "FileLimits",
     "FindLimits",
     "McpTools",
+    "NameTaken",
     "NotInstalled",
     "Refused",
     "ShellSettings",

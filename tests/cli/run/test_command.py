@@ -461,7 +461,7 @@ def test_a_run_is_looked_at_while_it_is_at_work(tmp_path, folder, capsys):
     ("arguments", "code", "problem"),
     [
         (["show", "nope"], 1, "there is no run 'nope'"),
-        (["export", "last", "--to", "run.txt"], 1, "run.txt: the name must end in .md, .html, .json"),
+        (["export", "last", "--to", "run.txt"], 2, "run.txt: the name must end in .md, .html, .json"),
         (["list", "--store", "/no/such/file"], 2, "/no/such/file: there is no such file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -477,7 +477,7 @@ def test_nothing_that_is_there_is_overwritten_by_an_export(model, folder, tmp_pa
     run("-m", model, "--arbiter", "rules", "--workspace", folder, "--quiet", "Write add.py")
     (tmp_path / "run.md").write_text("mine")
 
-    assert main(["runs", "export", "last", "--to", str(tmp_path / "run.md")]) == 1
+    assert main(["runs", "export", "last", "--to", str(tmp_path / "run.md")]) == 2
     assert (tmp_path / "run.md").read_text() == "mine"
 
 
@@ -490,7 +490,7 @@ def test_there_is_nothing_to_resume_in_a_run_that_is_over(model, folder, capsys)
     assert code == 2
     assert "there is nothing to resume in run " in err
     assert 'it is done; antiphon run "…" begins another' in err
-    assert run("--resume", "nope") == 2
+    assert run("--resume", "nope") == 1
     assert capsys.readouterr().err == "antiphon run: there is no run 'nope'; antiphon runs list shows all\n"
 
 

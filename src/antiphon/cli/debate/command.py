@@ -10,13 +10,12 @@ from antiphon.cli.debate.environment import announce, check_models, load_prices,
 from antiphon.cli.debate.options import EXAMPLES, add_options, debate_settings, format_problems
 from antiphon.cli.debate.start import prepare
 from antiphon.cli.default_model import Choice
-from antiphon.cli.exports import refuse_existing, write_export
+from antiphon.cli.exports import check_target, write_export
 from antiphon.cli.frame import Command, Misuse
 from antiphon.cli.lookup import find_thread
 from antiphon.cli.options import existing_store, given_flags, store_file
 from antiphon.debate import InvalidConfig
 from antiphon.providers.registry import Models
-from antiphon.threads import Refused, format_of
 
 # What cannot be changed once a debate has begun.
 FOR_NEW = (
@@ -40,13 +39,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_export(options: argparse.Namespace) -> None:
-    if options.export is None:
-        return
-    try:
-        format_of(options.export)
-    except Refused as error:
-        raise Misuse(str(error)) from error
-    refuse_existing(options.export)
+    if options.export is not None:
+        check_target(options.export)
 
 
 def _resumed(options: argparse.Namespace) -> tuple[None, None]:

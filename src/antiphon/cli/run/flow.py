@@ -19,7 +19,6 @@ from antiphon.cli.render.plain import PlainView, write
 from antiphon.cli.run.client import RunClient
 from antiphon.cli.run.environment import RunEnvironment, RunSpec, open_environment
 from antiphon.cli.run.output import RunOutput
-from antiphon.threads.errors import UnknownThread
 from antiphon.threads.library import Library
 
 OVER = {
@@ -66,10 +65,7 @@ def lost_run(store: Path, start: str) -> Lost:
 
 
 async def _found(library: Library, start: str) -> Lost:
-    try:
-        record = await library.read(await find_thread(library, start, "run"))
-    except UnknownThread as error:
-        raise Misuse(str(error)) from error
+    record = await library.read(await find_thread(library, start, "run"))
     if record.view.status in OVER:
         hint = 'antiphon run "…" begins another; antiphon runs show tells how it went'
         raise Misuse(f"there is nothing to resume in run {record.view.id}: {OVER[record.view.status]}; {hint}")
