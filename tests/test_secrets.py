@@ -13,11 +13,11 @@ from tests.fixtures.providers import CANARY, FORMATS, stand
 SCENES = ("text", "overload", "401")
 
 
+@pytest.mark.requirement("X-6")
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_key_is_nowhere_in_what_a_conversation_leaves(
     format: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """X-6."""
     seen: list[str] = []
     caplog.set_level(logging.DEBUG)
 

@@ -31,8 +31,8 @@ def asked(logic, *replies, **changes):
     return asyncio.run(found) if isawaitable(found) else found, teller
 
 
+@pytest.mark.requirement("S1-91", "S1-49", "S1-32")
 def test_a_decision_is_asked_for_with_everything_that_matters():
-    """S1-91, S1-49, S1-32."""
     output, teller = asked(arbiter_selects, CHOICE)
 
     assert output["decision"] == CHOICE
@@ -49,35 +49,37 @@ def test_a_decision_is_asked_for_with_everything_that_matters():
     assert "valuat" not in brief
 
 
+@pytest.mark.requirement("S1-94", "S1-59")
 def test_an_evaluation_is_asked_as_one():
-    """S1-94, S1-59."""
     _, teller = asked(arbiter_evaluates, {"type": "COMPLETE", "summary": "done"})
 
     assert "Evaluate the last turn" in teller.asked[0].messages[1].text
 
 
+@pytest.mark.requirement("S1.4-5")
 def test_an_answer_that_does_not_fit_is_asked_for_once_more():
-    """S1.4 item 5: also in a code block."""
+    """Also in a code block."""
     output, teller = asked(arbiter_selects, "I think the developer.", f"Sure:\n```json\n{json.dumps(CHOICE)}\n```")
 
     assert (output["decision"], len(teller.asked)) == (CHOICE, 2)
 
 
+@pytest.mark.requirement("S1-51", "S1-B2")
 def test_a_second_bad_answer_is_an_error_that_the_machine_may_try_again():
-    """S1-51, S1-B2."""
     with pytest.raises(ProviderError) as caught:
         asked(arbiter_selects, "no", {"type": "SELECT_MODE"})
 
     assert caught.value.recoverable
 
 
+@pytest.mark.requirement("S1-91")
 def test_an_unknown_agent_fits_the_schema_and_is_left_to_the_machine():
-    """S1-91."""
     output, _ = asked(arbiter_selects, {**CHOICE, "mode": "nobody"})
 
     assert output["decision"]["mode"] == "nobody"
 
 
+@pytest.mark.requirement("S1-32", "S1-104")
 @pytest.mark.parametrize(
     ("given", "fits"),
     [
@@ -93,12 +95,12 @@ def test_an_unknown_agent_fits_the_schema_and_is_left_to_the_machine():
     ],
 )
 def test_decisions_are_held_to_their_schema(given, fits):
-    """S1-32, S1-104."""
     assert (Checker(decision_schema(list(AGENTS))).problems(given) == []) == fits
 
 
+@pytest.mark.requirement("S1.4-6")
 def test_what_the_arbiter_is_told_is_bounded():
-    """S1.4 item 6: the last five turns, ten when more than two failed, long texts cut."""
+    """The last five turns, ten when more than two failed, long texts cut."""
     entry = {"agent": "a", "result": "success", "output": "x" * 10_000}
     failing = [{**entry, "result": "failure", "error": "no"}] * 3
 
@@ -111,15 +113,16 @@ def test_what_the_arbiter_is_told_is_bounded():
     assert len(arbiter_brief({**INPUT, "task": "t" * 100_000, "history": [entry] * 1_000}, "?")) < 10_000
 
 
+@pytest.mark.requirement("S1.4-6")
 def test_an_error_is_told_with_what_it_means():
-    """S1.4 item 6."""
     brief = arbiter_brief({**INPUT, "lastError": {"code": "3001", "message": "slow down"}}, "?")
 
     assert "The last error: slow down (a limit of the provider: waiting may help)" in brief
 
 
+@pytest.mark.requirement("S1-91", "S1-94")
 def test_rules_take_the_place_of_a_model():
-    """S1-91, S1-94: plan, then step by step, again what failed, and an end."""
+    """Plan, then step by step, again what failed, and an end."""
     plan = plan_of({"steps": ["one", {"description": "two", "agent": "reviewer"}]})
     success = {"agent": "developer", "result": "success", "output": "did"}
 

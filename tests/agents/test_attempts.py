@@ -109,8 +109,8 @@ def tried(folder: Path, attempts: tuple[Attempt, ...]) -> tuple[list[ToolResult]
     return troupe.results, run
 
 
+@pytest.mark.requirement("S1-92", "S1.4-2", "S1.4-3", "S1.4-9")
 def test_everything_bad_that_is_tried_through_a_run_gets_what_the_page_says(workspace: Path) -> None:
-    """S1-92, S1.4 items 2, 3 and 9."""
     results, run = tried(workspace, ATTEMPTS)
 
     assert len(results) == len(ATTEMPTS)

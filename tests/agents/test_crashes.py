@@ -68,6 +68,7 @@ async def _to_the_end(app: App) -> None:
                 break
 
 
+@pytest.mark.requirement("S1-98", "S1-99", "S1-105", "S1-B20", "E-17")
 @pytest.mark.parametrize(
     ("kind", "times"),
     [
@@ -76,7 +77,7 @@ async def _to_the_end(app: App) -> None:
     ],
 )  # fmt: skip
 def test_a_killed_run_is_resumed_to_its_end_and_no_command_runs_again(tmp_path: Path, kind: str, times: int) -> None:
-    """S1-98, S1-99, S1-105, S1-B20, E-17: no command begins twice, and only one that was cut has not written."""
+    """No command begins twice, and only one that was cut has not written."""
     (tmp_path / "work").mkdir()
     with doomed(tmp_path) as said:
         for _ in itertools.islice((one for one in said if one == kind), times):
@@ -91,8 +92,9 @@ def test_a_killed_run_is_resumed_to_its_end_and_no_command_runs_again(tmp_path: 
         _every_call_has_its_result(request.messages)
 
 
+@pytest.mark.requirement("S1-105", "E-17")
 def test_a_command_cut_by_a_kill_is_told_as_unknown_and_not_run_again(tmp_path: Path) -> None:
-    """S1-105, E-17: nobody knows how it ended; the model is told so, and goes on."""
+    """Nobody knows how it ended; the model is told so, and goes on."""
     work = tmp_path / "work"
     work.mkdir()
     os.mkfifo(work / "here")

@@ -20,8 +20,8 @@ def problems(path, **files):
     return [str(problem) for problem in caught.value.problems]
 
 
+@pytest.mark.requirement("S1-95")
 def test_the_default_team_is_whole_and_without_warnings():
-    """S1-95."""
     found = default_agents()
 
     assert list(found.agents) == ["planner", "developer", "tester", "reviewer", "researcher"]
@@ -30,16 +30,16 @@ def test_the_default_team_is_whole_and_without_warnings():
     assert found.agents["planner"]["transitions"] == {"onSuccess": "developer"}
 
 
+@pytest.mark.requirement("S1-95")
 def test_the_default_files_can_be_copied_and_loaded(tmp_path):
-    """S1-95."""
     for name, text in default_files().items():
         (tmp_path / name).write_text(text)
 
     assert load_all_agents(tmp_path).agents == default_agents().agents
 
 
+@pytest.mark.requirement("S1-95", "S1.4-2")
 def test_three_formats_say_the_same(tmp_path):
-    """S1-95, S1.4 item 2."""
     yaml = "name: bard\nwhenToUse: for poems\nsystemPrompt: You are the bard of this team.\n"
     toml = 'name = "singer"\nwhenToUse = "for songs"\nsystemPrompt = "You are the singer of this team."\n'
     toml += "[limits]\nmaxIterations = 3\n"

@@ -4,6 +4,8 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 
+import pytest
+
 from antiphon.app import App
 from antiphon.providers.base import Delta, Done, Model, Request, TextDelta
 from antiphon.providers.registry import Models
@@ -69,8 +71,9 @@ def weights_of_a_run() -> list[int]:
     return store.weights
 
 
+@pytest.mark.requirement("S1-98")
 def test_a_turn_late_in_a_run_stores_as_much_as_one_early_in_it() -> None:
-    """S1-98: every transition is stored, and what is stored does not grow with what was said before."""
+    """Every transition is stored, and what is stored does not grow with what was said before."""
     weights = weights_of_a_run()
     turns = weights[2:-2]  # without the beginning and the end, which tells the whole history once
     quarter = len(turns) // 4

@@ -108,12 +108,12 @@ async def _work(runs: Runs, id: str) -> None:
     await ended(runs, id)
 
 
+@pytest.mark.requirement("S1-98", "S1-99", "S1-105", "S1-B20", "E-17")
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_run_killed_at_any_commit_is_resumed_and_repeats_no_finished_call(
     tmp_path: Path, after: bool, kind: str
 ) -> None:
-    """S1-98, S1-99, S1-105, S1-B20, E-17."""
     deaths = 0
     for at in range(1, 200):
         store: Any = MemoryStore() if kind == "memory" else RebootedStore(tmp_path / f"{at}.db")
@@ -156,8 +156,9 @@ def simulated(work: Coroutine[Any, Any, T]) -> T:
         loop.dispose()
 
 
+@pytest.mark.requirement("S1-99")
 def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) -> None:
-    """S1-99: nobody waits for ever, and what the dead process asked for is not done."""
+    """Nobody waits for ever, and what the dead process asked for is not done."""
     model = script(
         tmp_path,
         says("developer", "Not written.", after="write_file"),
@@ -184,9 +185,10 @@ def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) 
     assert (result["success"], result["summary"], made) == (True, "Not written.", Counter())
 
 
+@pytest.mark.requirement("S1-99")
 @pytest.mark.parametrize("by", ["resume", "answer"])
 def test_a_run_that_was_lost_while_it_asked_can_ask_again(tmp_path: Path, by: str) -> None:
-    """S1-99: whoever lets it go on begins another run of the thread, and hears what that one asks."""
+    """Whoever lets it go on begins another run of the thread, and hears what that one asks."""
     model = script(
         tmp_path,
         says("developer", "Named and not written.", after="ask_user"),

@@ -54,8 +54,9 @@ def test_it_calls_a_real_tool_with_arguments_that_fit(tmp_path: Path) -> None:
     assert [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+@pytest.mark.requirement("S1-32", "S1-94")
 def test_it_can_be_the_arbiter_by_constrained_json_and_the_run_stays_within_its_limits(tmp_path: Path) -> None:
-    """S1-32, S1-94: whatever it decides is a decision; whether it is a wise one, nobody claims."""
+    """Whatever it decides is a decision; whether it is a wise one, nobody claims."""
     run = held(tmp_path, "researcher", [], "Say what a semaphore is.")
 
     assert run["status"] in ("completed", "failed")

@@ -39,8 +39,9 @@ async def finished(runs: Runs, id: str, task: str = "Write add.py") -> list[Any]
     return [one async for one in runs.until_idle(id, receipt.seq - 1)]
 
 
+@pytest.mark.requirement("S1-95..S1-97", "S1-54", "S1-61", "S1-B4", "S1-106")
 def test_a_team_does_a_small_task_with_a_retry_and_a_review_that_sends_it_back(tmp_path: Path) -> None:
-    """S1-95..S1-97, S1-54, S1-61, S1-B4, S1-106: files are written, checked, mended, read and written again."""
+    """Files are written, checked, mended, read and written again."""
 
     async def main(runs: Runs, box: Workshop) -> None:
         agents = team("planner", "developer", "tester", "reviewer")
@@ -63,9 +64,8 @@ def test_a_team_does_a_small_task_with_a_retry_and_a_review_that_sends_it_back(t
     staged(tmp_path, main)
 
 
+@pytest.mark.requirement("S1-95", "S1-97")
 def test_the_team_that_comes_with_the_package_plays_its_script(tmp_path: Path) -> None:
-    """S1-95, S1-97."""
-
     async def main(runs: Runs, box: Workshop) -> None:
         agents = team("planner", "developer", "tester", "reviewer", "researcher")
         id = await runs.create(agents, model="scripted:agents", tools=box.listed, consent={"mode": "auto"})
@@ -79,8 +79,9 @@ def test_the_team_that_comes_with_the_package_plays_its_script(tmp_path: Path) -
     staged(tmp_path, main)
 
 
+@pytest.mark.requirement("S1-104")
 def test_agents_work_in_parallel_and_one_that_fails_stops_no_other(tmp_path: Path) -> None:
-    """S1-104: joined in the order of the plan."""
+    """Joined in the order of the plan."""
     pick = {"type": "SELECT_MODE", "mode": "red", "reason": "at once"}
     parallel = [{"mode": "blue", "step": 1}, {"mode": "red", "step": 0}, {"mode": "grey", "step": 2}]
 
@@ -110,8 +111,9 @@ def test_agents_work_in_parallel_and_one_that_fails_stops_no_other(tmp_path: Pat
     staged(tmp_path, main)
 
 
+@pytest.mark.requirement("S1-106")
 def test_a_question_of_an_agent_waits_for_its_answer(tmp_path: Path) -> None:
-    """S1-106: WAIT question, then on with the answer."""
+    """WAIT question, then on with the answer."""
 
     async def main(runs: Runs, box: Workshop) -> None:
         model = script(
@@ -159,9 +161,8 @@ def test_a_write_asks_for_permission_and_a_read_does_not(tmp_path: Path) -> None
     staged(tmp_path, main)
 
 
+@pytest.mark.requirement("S1.4-1")
 def test_a_dry_run_gives_the_plan_and_does_nothing(tmp_path: Path) -> None:
-    """S1.4 item 1."""
-
     async def main(runs: Runs, box: Workshop) -> None:
         found = await runs.dry_run(team("planner", "developer"), "Write add.py", model=small_task(tmp_path))
 
@@ -172,8 +173,9 @@ def test_a_dry_run_gives_the_plan_and_does_nothing(tmp_path: Path) -> None:
     staged(tmp_path, main)
 
 
+@pytest.mark.requirement("S1-45", "S1-47", "S1-34", "S1-B8", "S1-B9")
 def test_a_run_is_steered_by_a_person(tmp_path: Path) -> None:
-    """S1-45, S1-47, S1-34, S1-B8, S1-B9: forced, retried, cancelled, and given another task."""
+    """Forced, retried, cancelled, and given another task."""
 
     async def main(runs: Runs, box: Workshop) -> None:
         slow = {"system": "developer", "steps": [{"delay_ms": 60_000}, {"text": "Late."}]}
@@ -222,9 +224,8 @@ class Moody(Teller):
             yield delta
 
 
+@pytest.mark.requirement("S1-B2", "S1-66", "S1-47")
 def test_a_model_that_is_busy_is_waited_for_unless_a_person_does_not_want_to(tmp_path: Path) -> None:
-    """S1-B2, S1-66, S1-47."""
-
     async def main(runs: Runs, box: Workshop) -> None:
         id = await runs.create(team("developer"), model="scripted:teller", arbiter={"kind": "rules"})
         await runs.start(id, "Write add.py")
@@ -243,9 +244,8 @@ def test_a_model_that_is_busy_is_waited_for_unless_a_person_does_not_want_to(tmp
     staged(tmp_path, main, Moody([TextDelta("Done.")]).models)
 
 
+@pytest.mark.requirement("S1-67", "S1-55")
 def test_a_model_that_is_not_there_fails_the_run(tmp_path: Path) -> None:
-    """S1-67, S1-55."""
-
     async def main(runs: Runs, box: Workshop) -> None:
         broken = script(tmp_path, {"system": "developer", "steps": [{"error": "9001", "message": "never"}]})
         id = await runs.create(team("developer"), model=broken, arbiter={"kind": "rules"})

@@ -71,8 +71,9 @@ def planner(scene: Scene) -> Reply:
     return '{"steps": [{"description": "Write slug.py with a test"}], "confidence": 0.9}'
 
 
+@pytest.mark.requirement("S1-95..S1-97", "S1-54", "S1-61", "S1-B4", "S1-106")
 def test_a_team_writes_tests_mends_and_reviews_a_program_that_then_works(tmp_path: Path) -> None:
-    """S1-95..S1-97, S1-54, S1-61, S1-B4, S1-106: whether tests pass is what the real shell says."""
+    """Whether tests pass is what the real shell says."""
     troupe = Troupe(arbiter=arbiter, planner=planner, developer=developer, tester=checker, reviewer=reviewer)
 
     async def main(runs: Runs, tools: list[dict[str, Any]]) -> dict[str, Any]:
@@ -109,6 +110,7 @@ def lone_run(mode: str, **settings: Any) -> dict[str, Any]:
     return {"model": "scripted:troupe", "arbiter": {"kind": "rules"}, "consent": {"mode": mode}, **settings}
 
 
+@pytest.mark.requirement("S1.4-2", "S1.4-9")
 @pytest.mark.parametrize(
     ("mode", "command", "asked"),
     [
@@ -125,7 +127,7 @@ def lone_run(mode: str, **settings: Any) -> dict[str, Any]:
 def test_a_command_is_asked_about_as_it_is_risky_and_shown_word_by_word(
     tmp_path: Path, mode: str, command: str, asked: bool
 ) -> None:
-    """S1.4 items 2 and 9: reads are silent, writes ask by mode, destructive ones always."""
+    """Reads are silent, writes ask by mode, destructive ones always."""
     (tmp_path / "kept.txt").write_text("kept\n")
     (tmp_path / "data").mkdir()
     troupe = alone(command)
@@ -149,8 +151,9 @@ def test_a_command_is_asked_about_as_it_is_risky_and_shown_word_by_word(
     assert (tmp_path / "new.txt").exists() == (command == "touch new.txt" and not asked)
 
 
+@pytest.mark.requirement("S1.4-9")
 def test_what_a_person_allows_is_done_and_what_nobody_knows_is_asked_about(tmp_path: Path) -> None:
-    """S1.4 item 9: a tool that is not listed counts as destructive, whatever the mode."""
+    """A tool that is not listed counts as destructive, whatever the mode."""
     (tmp_path / "data").mkdir()
     calls = [Call("shell", {"command": "rm -r data"}), Call("format_disk", {})]
     troupe = Troupe(developer=lambda scene: "Done." if scene.results else calls)
@@ -169,8 +172,8 @@ def test_what_a_person_allows_is_done_and_what_nobody_knows_is_asked_about(tmp_p
     assert [result.is_error for result in troupe.results] == [False, True]
 
 
+@pytest.mark.requirement("S1-92", "S1.4-2", "S1.4-9")
 def test_the_shell_filter_of_an_agent_holds_before_anybody_is_asked(tmp_path: Path) -> None:
-    """S1-92, S1.4 items 2 and 9."""
     held = {**team("developer")[0], "shell": {"allowed": ["ls*", "echo *"], "blocked": ["*secret*"]}}
     commands = ["echo fine", "echo a; touch b", "echo $(touch b)", "echo a > b", "ls secret", "touch b"]
     calls = [Call("shell", {"command": command}) for command in commands]
@@ -214,9 +217,10 @@ def is_alive(pid: int) -> bool:
     return True
 
 
+@pytest.mark.requirement("S1-34", "S1-B7")
 @pytest.mark.parametrize("grace_ms", [0, 100])
 def test_cancelling_an_endless_command_kills_all_that_it_started(tmp_path: Path, grace_ms: int) -> None:
-    """S1-34, S1-B7: the turn is recorded as cancelled, and nothing of it lives on."""
+    """The turn is recorded as cancelled, and nothing of it lives on."""
     troupe = alone("sleep 600 & echo $! > child; echo $$ > pid; echo > begun; sleep 600")
 
     async def main(runs: Runs, tools: list[dict[str, Any]]) -> dict[str, Any]:
@@ -237,8 +241,9 @@ def test_cancelling_an_endless_command_kills_all_that_it_started(tmp_path: Path,
     assert not any(is_alive(int((tmp_path / name).read_text())) for name in ("pid", "child"))
 
 
+@pytest.mark.requirement("S1-B7")
 def test_a_command_in_mid_work_may_come_to_its_end_within_the_grace_time(tmp_path: Path) -> None:
-    """S1-B7: its result is recorded, no more is asked of the model."""
+    """Its result is recorded, no more is asked of the model."""
     troupe = alone("echo > begun; until [ -e go ]; do sleep 0.02; done; echo finished > done", then="Never said.")
 
     async def main(runs: Runs, tools: list[dict[str, Any]]) -> tuple[dict[str, Any], list[Any]]:

@@ -7,8 +7,8 @@ from tests.architecture.statuses import OTHER_STATUSES, status_writes
 from tests.architecture.test_rules import PACKAGE, tree
 
 
+@pytest.mark.requirement("S3-01", "S3-38", "S3-43")
 def test_nobody_but_the_thread_machine_writes_a_status():
-    """S3-01, S3-38, S3-43."""
     assert status_writes(PACKAGE, frozenset(STATUSES)) == []
 
 
@@ -16,6 +16,7 @@ def test_every_exception_still_exists():
     assert [name for name in OTHER_STATUSES if not (PACKAGE / name).exists()] == []
 
 
+@pytest.mark.requirement("S3-01")
 @pytest.mark.parametrize(
     "line",
     [
@@ -34,7 +35,6 @@ def test_every_exception_still_exists():
     "module", ["chat/service.py", "server/routes.py", "cli/chat/client.py", "chat/machine/flow.py"]
 )
 def test_a_written_status_is_noticed(tmp_path, module, line):
-    """S3-01."""
     assert status_writes(tree(tmp_path, {module: line}), frozenset(STATUSES))
 
 

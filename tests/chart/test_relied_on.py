@@ -24,9 +24,8 @@ def context_of(entry, **implementations):
     return initial_transition(machine)[0].context
 
 
+@pytest.mark.requirement("E-02")
 def test_a_context_is_a_literal_or_made_from_the_input():
-    """E-02."""
-
     def counted(input):
         return {"n": input["n"] + 1}
 
@@ -36,18 +35,18 @@ def test_a_context_is_a_literal_or_made_from_the_input():
     assert initial_transition(made, {"n": 1})[0].context == {"n": 2}
 
 
+@pytest.mark.requirement("E-03")
 @pytest.mark.parametrize(
     "assignment",
     [{"n": 2}, {"n": lambda context: context["n"] + 1}, lambda context, event: {"n": 2}],
     ids=["values", "functions", "one function"],
 )
 def test_a_context_is_assigned_by_values_functions_or_one_function(assignment):
-    """E-03."""
     assert context_of([assign(assignment)])["n"] == 2
 
 
+@pytest.mark.requirement("E-04")
 def test_actions_by_name_and_inline_run_in_order_and_see_what_was_assigned_before():
-    """E-04."""
     actions = [assign({"n": 5}), "look", assign({"n": lambda context: context["n"] + 1})]
 
     found = context_of(actions, actions={"look": assign({"seen": lambda context: context["n"]})})
@@ -55,9 +54,8 @@ def test_actions_by_name_and_inline_run_in_order_and_see_what_was_assigned_befor
     assert found == {"n": 6, "seen": 5}
 
 
+@pytest.mark.requirement("E-05")
 def test_a_guard_that_throws_says_where():
-    """E-05."""
-
     def broken(context, event, params):
         raise KeyError(params["name"])
 
@@ -68,9 +66,9 @@ def test_a_guard_that_throws_says_where():
         transition(machine, initial_transition(machine)[0], {"type": "GO"})
 
 
+@pytest.mark.requirement("E-06")
 @pytest.mark.parametrize(("n", "state"), [(0, "none"), (1, "one"), (2, "many")])
 def test_the_first_candidate_whose_guard_holds_is_taken(n, state):
-    """E-06."""
     candidates = [
         {"guard": lambda context, event: event["n"] == 0, "target": "none"},
         {"guard": lambda context, event: event["n"] < 2, "target": "one"},
@@ -83,10 +81,9 @@ def test_the_first_candidate_whose_guard_holds_is_taken(n, state):
     assert transition(machine, initial_transition(machine)[0], {"type": "GO", "n": n})[0].value == state
 
 
+@pytest.mark.requirement("E-07", "E-16")
 @pytest.mark.parametrize(("given", "state"), [(2, "done"), (0, "failed")])
 def test_invoked_work_has_an_input_and_its_end_is_an_event(given, state):
-    """E-07, E-16."""
-
     async def divide(input):
         return 10 // input
 
@@ -102,9 +99,9 @@ def test_invoked_work_has_an_input_and_its_end_is_an_event(given, state):
     assert asyncio.run(main()).value == state
 
 
+@pytest.mark.requirement("E-08")
 @pytest.mark.parametrize(("reenter", "entries"), [(False, 1), (True, 2)])
 def test_a_state_that_is_its_own_target_is_entered_again_only_if_asked(reenter, entries):
-    """E-08."""
     entered = []
     state = {"entry": lambda: entered.append(1), "on": {"GO": {"target": "a", "reenter": reenter}}}
     create_actor(create_machine({"initial": "a", "states": {"a": state}})).start().send({"type": "GO"})
@@ -112,8 +109,8 @@ def test_a_state_that_is_its_own_target_is_entered_again_only_if_asked(reenter, 
     assert len(entered) == entries
 
 
+@pytest.mark.requirement("E-09")
 def test_what_a_callback_sends_back_reaches_its_parent_and_what_it_emits_only_listeners():
-    """E-09."""
     heard, noted = [], []
 
     def work(input, scope):
@@ -130,9 +127,9 @@ def test_what_a_callback_sends_back_reaches_its_parent_and_what_it_emits_only_li
     assert (heard, noted) == ([{"type": "EMITTED"}], [{"type": "SENT"}])
 
 
+@pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("target", ["b", {"target": "b"}, "#chart.b", "#b.c"])
 def test_a_target_is_a_sibling_a_shorthand_or_an_id_with_a_path(target):
-    """E-13."""
     named = {"id": "b"} if target == "#b.c" else {}
     states = {"a": {"on": {"GO": target}}, "b": {**named, "initial": "c", "states": {"c": {}}}}
     machine = create_machine({"id": "chart", "initial": "a", "states": states})
@@ -140,8 +137,8 @@ def test_a_target_is_a_sibling_a_shorthand_or_an_id_with_a_path(target):
     assert transition(machine, initial_transition(machine)[0], {"type": "GO"})[0].value == {"b": "c"}
 
 
+@pytest.mark.requirement("E-15")
 def test_provide_replaces_functions_and_never_the_context():
-    """E-15."""
     machine = create_machine({"context": {"n": 1}, "entry": "add"}, actions={"add": assign({"n": 2})})
     other = machine.provide(actions={"add": emit({"type": "ADDED"})})
 
@@ -149,8 +146,8 @@ def test_provide_replaces_functions_and_never_the_context():
     assert initial_transition(other)[0].context == {"n": 1}
 
 
+@pytest.mark.requirement("E-16")
 def test_send_runs_to_completion_before_it_returns_and_subscribers_have_heard():
-    """E-16."""
     states = {"a": {"on": {"GO": "b"}}, "b": {"always": "c"}, "c": {}}
     actor, seen = create_actor(create_machine({"initial": "a", "states": states})).start(), []
     actor.subscribe(lambda snapshot: seen.append(snapshot.value))
@@ -160,8 +157,9 @@ def test_send_runs_to_completion_before_it_returns_and_subscribers_have_heard():
     assert (possible, actor.get_snapshot().value, actor.get_snapshot().status, seen) == (True, "c", "active", ["c"])
 
 
+@pytest.mark.requirement("E-18")
 def test_a_loop_of_work_that_is_done_at_once_starves_nobody():
-    """E-18: timers and other tasks have their turn."""
+    """Timers and other tasks have their turn."""
 
     async def nothing(input):
         return None

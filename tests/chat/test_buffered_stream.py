@@ -61,28 +61,28 @@ def told(script, **options):
     return batches
 
 
+@pytest.mark.requirement("X-7", "S0-75")
 def test_chunks_wait_for_each_other_for_fifty_milliseconds():
-    """X-7, S0-75."""
     assert told([text("a"), 20, text("b"), 29, text("c"), 1, text("d"), 50]) == [["abc"], ["d"]]
 
 
+@pytest.mark.requirement("X-7")
 def test_chunks_do_not_wait_once_there_are_four_kilobytes():
-    """X-7."""
     assert told([text("a"), text("b" * 4_096), text("c"), 50]) == [["a" + "b" * 4_096], ["c"]]
 
 
+@pytest.mark.requirement("X-7")
 def test_other_events_go_at_once_and_in_order():
-    """X-7."""
     assert told([FIRST, text("a"), text("b"), COMPLETE]) == [["FIRST_EVENT"], ["ab", "COMPLETE"]]
 
 
+@pytest.mark.requirement("X-7", "S0-13")
 def test_text_and_thinking_are_not_mixed():
-    """X-7, S0-13."""
     assert told([thinking("a"), text("b"), text("c"), thinking("d"), 50]) == [["a", "bc", "d"]]
 
 
+@pytest.mark.requirement("S0-76")
 def test_chunks_of_different_requests_are_not_mixed():
-    """S0-76."""
     assert told([text("a", requestId="r1"), text("b", requestId="r2"), 50]) == [["a", "b"]]
 
 
@@ -95,9 +95,8 @@ def test_an_error_of_the_source_comes_after_what_was_told_before_it():
         told([text("a"), OSError("gone")])
 
 
+@pytest.mark.requirement("X-5", "S0-66")
 def test_closing_the_batches_closes_the_source():
-    """X-5, S0-66."""
-
     async def main():
         source = Source()
         source.queue.put_nowait(FIRST)
@@ -115,19 +114,18 @@ script = st.lists(
 )
 
 
+@pytest.mark.requirement("X-7")
 @settings(max_examples=50, deadline=None)
 @given(script)
 def test_batching_loses_nothing_and_changes_no_order(script):
-    """X-7."""
-
     joined = "".join("".join(batch) for batch in told(script))
     plain = "".join(event.get("content", event["type"]) for event in script if not isinstance(event, int))
 
     assert joined == plain
 
 
+@pytest.mark.requirement("S0-75")
 def test_the_state_accumulates():
-    """S0-75."""
     state = StreamState()
     for event in (
         FIRST,
@@ -151,16 +149,16 @@ def test_the_state_accumulates():
     )
 
 
+@pytest.mark.requirement("S0-75")
 def test_an_error_is_part_of_the_state():
-    """S0-75."""
     state = StreamState().after(text("Half")).after(ERROR)
 
     assert (state.text, state.error) == ("Half", {"code": "1001", "message": "Gone", "recoverable": True})
     assert not state.is_complete
 
 
+@pytest.mark.requirement("S0-75", "S0-95", "X-1")
 def test_a_model_can_be_followed_without_a_machine():
-    """S0-75, S0-95, X-1."""
     model = ScriptedModel({"replies": [{"steps": [{"thinking": "Hm."}, {"text": "Good day to you."}]}]})
 
     async def main():
@@ -173,9 +171,8 @@ def test_a_model_can_be_followed_without_a_machine():
     assert len(frames) < 5
 
 
+@pytest.mark.requirement("S0-65", "S0-76")
 def test_a_stream_shared_by_several_requests_is_filtered():
-    """S0-65, S0-76."""
-
     async def shared():
         for event in (text("mine", requestId="r1"), text("yours", requestId="r2"), text(" too")):
             yield event
@@ -187,8 +184,8 @@ def test_a_stream_shared_by_several_requests_is_filtered():
     assert run(main)[-1] == "mine too"
 
 
+@pytest.mark.requirement("S0-B3")
 def test_early_events_are_held_in_their_order():
-    """S0-B3."""
     buffer = EventBuffer()
     for content in "abc":
         buffer.hold("r1", text(content))
@@ -198,8 +195,8 @@ def test_early_events_are_held_in_their_order():
     assert buffer.take("r1") == []
 
 
+@pytest.mark.requirement("S0-B3")
 def test_of_too_many_early_events_the_oldest_are_dropped_and_counted():
-    """S0-B3."""
     buffer = EventBuffer(most_events=1_000, most_requests=2)
     for number in range(1_003):
         buffer.hold("r1", text(str(number)))
@@ -208,8 +205,8 @@ def test_of_too_many_early_events_the_oldest_are_dropped_and_counted():
     assert (len(kept), kept[0]["content"], buffer.dropped) == (1_000, "3", 3)
 
 
+@pytest.mark.requirement("S0-B3")
 def test_of_too_many_requests_the_oldest_is_dropped():
-    """S0-B3."""
     buffer = EventBuffer(most_requests=2)
     for request in ("r1", "r2", "r3"):
         buffer.hold(request, text("x"))
@@ -218,9 +215,8 @@ def test_of_too_many_requests_the_oldest_is_dropped():
     assert buffer.dropped == 1
 
 
+@pytest.mark.requirement("S0-75")
 def test_events_that_show_nothing_make_no_frame():
-    """S0-75."""
-
     async def quiet():
         yield {"type": "REQUEST_STARTED", "requestId": "r1"}
         yield FIRST

@@ -57,8 +57,9 @@ async def status_is(app: App, status: str) -> None:
             return
 
 
+@pytest.mark.requirement("S3-16", "S3-29", "S3-30", "X-6")
 def test_a_reply_cut_by_a_crash_is_kept_and_resumed_without_repeating(killed: Callable[[str], Path]) -> None:
-    """S3-16, S3-29, S3-30, X-6: text so far kept, thread interrupted, one RESTART goes on with the right note."""
+    """Text so far kept, thread interrupted, one RESTART goes on with the right note."""
 
     async def main(app: App, teller: Teller) -> None:
         await status_is(app, "interrupted")
@@ -84,8 +85,9 @@ def test_a_reply_cut_by_a_crash_is_kept_and_resumed_without_repeating(killed: Ca
     after(killed("replying"), main)
 
 
+@pytest.mark.requirement("S3-B13")
 def test_a_question_left_open_by_a_crash_expires_and_is_never_allowed(killed: Callable[[str], Path]) -> None:
-    """S3-B13: still waiting, its process lost, the request for permission expired."""
+    """Still waiting, its process lost, the request for permission expired."""
 
     async def main(app: App, teller: Teller) -> None:
         async for one in app.chats.follow(THREAD):

@@ -45,9 +45,8 @@ async def branched(app, folder, **config):
     return thread
 
 
+@pytest.mark.requirement("X-9")
 def test_exported_imported_and_exported_again_it_is_the_same(tmp_path):
-    """X-9."""
-
     async def main():
         async with App(MemoryStore()) as app:
             thread = await branched(app, tmp_path)
@@ -124,9 +123,8 @@ def test_a_thread_is_not_made_with_a_history_that_does_not_hold_together():
     asyncio.run(main())
 
 
+@pytest.mark.requirement("X-9")
 def test_as_markdown_every_message_stands_once_under_its_branch(tmp_path):
-    """X-9."""
-
     async def main():
         async with App(MemoryStore()) as app:
             talk = await talk_of(app, await branched(app, tmp_path))
@@ -142,9 +140,8 @@ def test_as_markdown_every_message_stands_once_under_its_branch(tmp_path):
     asyncio.run(main())
 
 
+@pytest.mark.requirement("X-9")
 def test_as_html_nothing_that_was_said_becomes_markup(tmp_path):
-    """X-9."""
-
     async def main():
         async with App(MemoryStore()) as app:
             page = to_html(chat_document(await talk_of(app, await branched(app, tmp_path))))

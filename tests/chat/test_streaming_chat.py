@@ -68,18 +68,18 @@ def scene(test=None, **options):
     return decorate if test is None else decorate(test)
 
 
+@pytest.mark.requirement("S0-T23", "S0-56", "S0-57")
 @scene
 async def test_a_chat_begins_idle(stage):
-    """S0-T23 (story:2.6-HOOK-001), S0-56, S0-57."""
     chat = stage.chat
 
     assert (chat.state, chat.context["text"]) == ("idle", "")
     assert (chat.is_loading, chat.is_error, chat.is_complete) == (False, False, False)
 
 
+@pytest.mark.requirement("S0-T24", "S0-58", "S0-B2")
 @scene
 async def test_send_sends_and_asks_the_model(stage):
-    """S0-T24 (story:2.6-HOOK-002), S0-58, S0-B2."""
     await stage.ask("Hello", session_id="s1")
 
     assert (stage.chat.state, stage.chat.context["lastPrompt"], stage.chat.context["sessionId"]) == (
@@ -91,9 +91,9 @@ async def test_send_sends_and_asks_the_model(stage):
     assert stage.chat.context["requestId"] == "r1"
 
 
+@pytest.mark.requirement("S0-T25", "S0-60")
 @scene
 async def test_reset_goes_back_to_the_beginning(stage):
-    """S0-T25 (story:2.6-HOOK-003), S0-60."""
     stage.puppet.say(*WHOLE)
     await stage.chat.send("Hello")
 
@@ -102,9 +102,9 @@ async def test_reset_goes_back_to_the_beginning(stage):
     assert (stage.chat.state, stage.chat.context["messages"]) == ("idle", [])
 
 
+@pytest.mark.requirement("S0-T26", "S0-61", "S0-70")
 @scene
 async def test_is_loading_while_sending_and_streaming(stage):
-    """S0-T26 (story:2.6-HOOK-004), S0-61, S0-70."""
     asking = await stage.ask()
     assert (stage.chat.state, stage.chat.is_loading) == ("sending", True)
 
@@ -116,9 +116,9 @@ async def test_is_loading_while_sending_and_streaming(stage):
     await asking
 
 
+@pytest.mark.requirement("S0-T27", "S0-62")
 @scene
 async def test_is_error_after_an_error(stage):
-    """S0-T27 (story:2.6-HOOK-005), S0-62."""
     stage.puppet.say(REFUSED)
 
     context = await stage.chat.send("Hello")
@@ -127,9 +127,9 @@ async def test_is_error_after_an_error(stage):
     assert context["error"] == {"code": "9002", "message": "No", "recoverable": False}
 
 
+@pytest.mark.requirement("S0-T28", "S0-63")
 @scene
 async def test_is_complete_after_the_end(stage):
-    """S0-T28 (story:2.6-HOOK-006), S0-63."""
     stage.puppet.say(*WHOLE)
 
     await stage.chat.send("Hello")
@@ -137,9 +137,9 @@ async def test_is_complete_after_the_end(stage):
     assert stage.chat.is_complete
 
 
+@pytest.mark.requirement("S0-T29", "S0-64", "X-1")
 @scene
 async def test_everything_a_model_says_reaches_the_machine(stage):
-    """S0-T29 (story:2.6-HOOK-007), S0-64, X-1."""
     await stage.ask()
 
     await stage.say(
@@ -152,9 +152,9 @@ async def test_everything_a_model_says_reaches_the_machine(stage):
     assert context["tools"] == {"t": {"name": "search", "status": "complete", "durationMs": 40, "input": {}}}
 
 
+@pytest.mark.requirement("S0-T30", "S0-02")
 @scene
 async def test_the_whole_way_from_send_to_complete(stage):
-    """S0-T30 (story:2.6-INT-001), S0-02."""
     states = []
     stage.chat.subscribe(lambda snapshot: states.append(snapshot.value))
     stage.puppet.say(*WHOLE)
@@ -165,9 +165,9 @@ async def test_the_whole_way_from_send_to_complete(stage):
     assert (context["text"], context["totalTokens"], context["stop"]) == ("Good day.", 15, "end")
 
 
+@pytest.mark.requirement("S0-T31", "S0-03")
 @scene
 async def test_the_way_into_an_error(stage):
-    """S0-T31 (story:2.6-INT-002), S0-03."""
     states = []
     stage.chat.subscribe(lambda snapshot: states.append(snapshot.value))
     stage.puppet.say(REFUSED)
@@ -177,9 +177,9 @@ async def test_the_way_into_an_error(stage):
     assert list(dict.fromkeys(states)) == ["sending", "error"]
 
 
+@pytest.mark.requirement("S0-T32", "S0-81")
 @scene
 async def test_the_way_out_of_an_error(stage):
-    """S0-T32 (story:2.6-INT-003), S0-81."""
     stage.puppet.say(REFUSED)
     await stage.chat.send("Hello")
 
@@ -189,9 +189,9 @@ async def test_the_way_out_of_an_error(stage):
     assert (stage.chat.state, context["text"], context["error"]) == ("complete", "Good day.", None)
 
 
+@pytest.mark.requirement("S0-T33", "S0-04", "S0-B8")
 @scene
 async def test_one_message_after_the_other(stage):
-    """S0-T33 (story:2.6-INT-004), S0-04, S0-B8."""
     for prompt in ("One", "Two"):
         stage.puppet.say(*WHOLE)
         await stage.chat.send(prompt)
@@ -199,9 +199,9 @@ async def test_one_message_after_the_other(stage):
     assert [message.text for message in stage.puppet.requests[1].messages] == ["One", "Good day.", "Two"]
 
 
+@pytest.mark.requirement("S0-59")
 @scene
 async def test_an_exception_of_the_provider_is_a_recoverable_network_error(stage):
-    """S0-59."""
     asking = await stage.ask()
 
     await stage.say(OSError("no route"))
@@ -211,9 +211,9 @@ async def test_an_exception_of_the_provider_is_a_recoverable_network_error(stage
     await asking
 
 
+@pytest.mark.requirement("S0-B5")
 @scene
 async def test_a_busy_chat_rejects_by_default_and_asks_nobody(stage):
-    """S0-B5."""
     await stage.ask("One")
 
     with pytest.raises(Busy, match="sending"):
@@ -222,9 +222,9 @@ async def test_a_busy_chat_rejects_by_default_and_asks_nobody(stage):
     assert (len(stage.puppet.requests), stage.chat.context["lastPrompt"]) == (1, "One")
 
 
+@pytest.mark.requirement("S0-B5")
 @scene(on_busy="queue")
 async def test_a_queueing_chat_sends_one_after_the_other(stage):
-    """S0-B5."""
     asking = [await stage.ask(prompt) for prompt in ("One", "Two", "Three")]
     assert len(stage.puppet.requests) == 1
 
@@ -236,9 +236,9 @@ async def test_a_queueing_chat_sends_one_after_the_other(stage):
     assert [context["requestId"] for context in ended] == ["r1", "r2", "r3"]
 
 
+@pytest.mark.requirement("S0-B5", "X-5")
 @scene
 async def test_an_interrupting_message_wins(stage):
-    """S0-B5, atdd:UNIT-052, X-5."""
     first = await stage.ask("One")
     await stage.say(TextDelta("Half"))
 
@@ -251,9 +251,9 @@ async def test_an_interrupting_message_wins(stage):
     assert (won["lastPrompt"], won["text"], stage.puppet.closed) == ("Two", "Good day.", 2)
 
 
+@pytest.mark.requirement("S0-B5")
 @scene(on_busy="queue")
 async def test_whoever_queues_waits_for_an_interrupting_message_too(stage):
-    """S0-B5."""
     first, queued = await stage.ask("One"), await stage.ask("Two")
     urgent = await stage.ask("Now", on_busy="interrupt")
     assert len(stage.puppet.requests) == 2
@@ -264,9 +264,9 @@ async def test_whoever_queues_waits_for_an_interrupting_message_too(stage):
     assert [(await one)["lastPrompt"] for one in (first, urgent, queued)] == ["One", "Now", "Two"]
 
 
+@pytest.mark.requirement("S0-86", "X-5", "E-10")
 @scene
 async def test_cancel_reaches_the_running_call(stage):
-    """S0-86, X-5, E-10."""
     asking = await stage.ask()
     await stage.say(TextDelta("Half"))
 
@@ -277,9 +277,9 @@ async def test_cancel_reaches_the_running_call(stage):
     assert ((await asking)["cancelled"], (await asking)["text"]) == (True, "Half")
 
 
+@pytest.mark.requirement("X-5", "E-10")
 @scene
 async def test_who_stops_waiting_ends_the_call(stage):
-    """X-5, E-10."""
     asking = await stage.ask()
 
     asking.cancel()
@@ -288,9 +288,9 @@ async def test_who_stops_waiting_ends_the_call(stage):
     assert (stage.chat.state, stage.puppet.closed) == ("idle", 1)
 
 
+@pytest.mark.requirement("S0-B5")
 @scene(on_busy="queue")
 async def test_who_leaves_the_queue_disturbs_nobody(stage):
-    """S0-B5."""
     first, second, third = [await stage.ask(prompt) for prompt in ("One", "Two", "Three")]
 
     second.cancel()
@@ -300,9 +300,8 @@ async def test_who_leaves_the_queue_disturbs_nobody(stage):
     assert [(await one)["lastPrompt"] for one in (first, third)] == ["One", "Three"]
 
 
+@pytest.mark.requirement("S0-66", "E-10")
 def test_leaving_ends_the_call_and_forgets_the_listeners():
-    """S0-66, E-10."""
-
     async def main():
         seen = []
         async with Scene() as stage:
@@ -321,9 +320,9 @@ def test_leaving_ends_the_call_and_forgets_the_listeners():
     run(main)
 
 
+@pytest.mark.requirement("S0-85", "S0-B12", "S0-73", "X-2")
 @scene
 async def test_an_overloaded_model_is_asked_again_until_it_answers(stage):
-    """S0-85, S0-B12, S0-73, X-2."""
     asking = await stage.ask()
     await stage.say(OVERLOADED)
     assert (stage.chat.is_error, stage.chat.is_busy, asking.done()) == (True, True, False)
@@ -335,9 +334,9 @@ async def test_an_overloaded_model_is_asked_again_until_it_answers(stage):
     assert (await asking)["text"] == "Good day."
 
 
+@pytest.mark.requirement("S0-86")
 @scene
 async def test_a_chat_that_waits_for_another_attempt_is_busy_and_can_be_cancelled(stage):
-    """S0-86."""
     asking = await stage.ask()
     await stage.say(OVERLOADED)
     with pytest.raises(Busy):
@@ -349,9 +348,9 @@ async def test_a_chat_that_waits_for_another_attempt_is_busy_and_can_be_cancelle
     assert not stage.chat.is_busy
 
 
+@pytest.mark.requirement("S0-85")
 @scene
 async def test_retry_asks_again(stage):
-    """S0-85."""
     stage.puppet.say(REFUSED)
     await stage.chat.send("Hello")
 
@@ -368,9 +367,9 @@ async def test_there_must_be_something_to_retry(stage):
         await stage.chat.retry()
 
 
+@pytest.mark.requirement("S0-87", "S0-B10", "E-11", "X-5")
 @scene(settings={"firstEventMs": 500})
 async def test_a_model_that_says_nothing_is_given_up_and_closed(stage):
-    """S0-87, S0-B10, E-11, X-5."""
     await stage.ask()
 
     await stage.wait(500)
@@ -389,9 +388,9 @@ async def test_the_first_token_s_latency_is_measured(stage):
     assert (context["firstTokenMs"], context["durationMs"]) == (420, 420)
 
 
+@pytest.mark.requirement("S0-B1")
 @scene
 async def test_a_session_stays_until_another_is_given(stage):
-    """S0-B1."""
     seen = []
     for given in ({"session_id": "s1"}, {}, {"session_id": None}):
         stage.puppet.say(*WHOLE)
@@ -400,9 +399,9 @@ async def test_a_session_stays_until_another_is_given(stage):
     assert seen == ["s1", "s1", None]
 
 
+@pytest.mark.requirement("S0-B3")
 @scene
 async def test_events_that_are_early_are_held_for_their_request(stage):
-    """S0-B3."""
     stage.chat.receive(text("early ", requestId="named"))
     stage.chat.receive(text("bird", requestId="named"))
     assert stage.chat.state == "idle"
@@ -412,9 +411,9 @@ async def test_events_that_are_early_are_held_for_their_request(stage):
     assert stage.chat.context["text"] == "early bird"
 
 
+@pytest.mark.requirement("S0-B4", "S0-65")
 @scene
 async def test_events_that_are_late_are_counted(stage):
-    """S0-B4, S0-65."""
     stage.puppet.say(*WHOLE)
     await stage.chat.send("One")
     await stage.ask("Two")
@@ -424,9 +423,9 @@ async def test_events_that_are_late_are_counted(stage):
     assert (stage.chat.context["text"], stage.chat.context["staleEvents"]) == ("", 1)
 
 
+@pytest.mark.requirement("X-3")
 @scene(reference="openai:puppet", prices=PRICED, settings={"budgetUsd": 10})
 async def test_the_budget_warns_and_then_ends_the_conversation(stage):
-    """X-3."""
     warnings = []
     stage.chat.on("BUDGET_WARNING", warnings.append)
     stage.puppet.say(UsageDelta(Usage(90), "puppet"), TextDelta("x"), Done("end"))
@@ -441,9 +440,8 @@ async def test_the_budget_warns_and_then_ends_the_conversation(stage):
         await stage.chat.send("Three")
 
 
+@pytest.mark.requirement("X-3")
 def test_a_budget_needs_prices():
-    """X-3."""
-
     async def main():
         async with StreamingChat(Puppet("openai:unheard-of"), settings={"budgetUsd": 1}) as chat:
             context = await chat.send("Hello")
@@ -462,9 +460,8 @@ def test_an_earlier_conversation_goes_on():
     assert run(main) == ("s0", ["system", "user"])
 
 
+@pytest.mark.requirement("S0-76", "S0-B13")
 def test_two_chats_do_not_disturb_each_other():
-    """S0-76, S0-B13."""
-
     async def main():
         async with Scene() as one, Scene() as other:
             await one.ask("One")
@@ -476,8 +473,8 @@ def test_two_chats_do_not_disturb_each_other():
     assert run(main) == ("a", "b")
 
 
+@pytest.mark.requirement("X-1")
 def test_any_provider_will_do():
-    """X-1."""
     model = ScriptedModel({"replies": [{"steps": [{"text": "Good day."}]}, {"steps": [{"text": "Good night."}]}]})
 
     async def main():

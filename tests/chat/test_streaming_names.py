@@ -2,21 +2,23 @@
 
 from typing import get_type_hints
 
+import pytest
+
 from antiphon.chat.streaming_chat import StreamingChat
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.streaming_types import StreamEvent, StreamingContext, StreamingEvent
 from tests.architecture import rules
 
 
+@pytest.mark.requirement("S0-67", "S0-69")
 def test_machine_types_and_driver_can_be_imported():
-    """S0-67, S0-69."""
     assert streaming_machine.id == "streaming"
     assert {"requestId", "text", "settings"} <= get_type_hints(StreamingContext).keys()
     assert get_type_hints(StreamingChat.context.fget)["return"] is StreamingContext
     assert set(StreamEvent.__args__) < set(StreamingEvent.__args__)
 
 
+@pytest.mark.requirement("S0-95")
 def test_what_the_machine_needs_does_not_know_of_it():
-    """S0-95."""
     assert not rules.MAY_IMPORT["providers"] & {"threads", "chat", "agents", "debate"}
     assert not rules.MAY_IMPORT["threads.machine"] & {"providers"}

@@ -4,6 +4,8 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
+
 from antiphon import create_actor, to_awaitable
 from antiphon.actors.tasks import AsyncLogic
 from antiphon.chat.summaries import CRYSTALLIZE, SUMMARISE, crystallizer, summariser
@@ -22,8 +24,8 @@ def given(logic: AsyncLogic, **input: Any) -> Any:
     return asyncio.run(main())
 
 
+@pytest.mark.requirement("S2.4-1")
 def test_a_summary_is_asked_with_the_old_one_and_says_what_it_used() -> None:
-    """S2.4, 1."""
     told = [TextDelta("Poplars."), UsageDelta(Usage(input=20, output=3), "teller")]
     teller = Teller(told)
     found = given(summariser(lambda model: teller), summary="They like trees.", messages=MESSAGES)
@@ -34,8 +36,8 @@ def test_a_summary_is_asked_with_the_old_one_and_says_what_it_used() -> None:
     assert asked == ["Earlier: They like trees.", "Which tree grows fastest?", SUMMARISE]
 
 
+@pytest.mark.requirement("S2-19")
 def test_a_crystal_is_data_and_is_asked_for_again_when_it_is_none() -> None:
-    """S2-19."""
     teller = Teller([TextDelta("Here you are!")], [TextDelta(json.dumps(CRYSTAL))])
     found = given(crystallizer(lambda model: teller), messages=MESSAGES, branch="main")
 

@@ -66,8 +66,8 @@ def test_a_list_for_programs_has_everything(here, capsys):
     assert "systemPrompt" in listed[0]
 
 
+@pytest.mark.requirement("S1-95", "S1.4-2")
 def test_everything_that_is_wrong_is_told_with_file_and_line(here, capsys):
-    """S1-95, S1.4 item 2."""
     main(["agents", "init", "mine"])
     (here / "mine" / "poet.yaml").write_text("name: poet\nwhenToUse: for poems\nsystemPrompt: You write.\nlimts: {}\n")
     (here / "mine" / "bad.md").write_text("no front matter")

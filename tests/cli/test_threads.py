@@ -93,8 +93,8 @@ def test_shown_as_json_it_is_the_export(capsys, thread):
     assert json.loads(out) == json.loads(exported)
 
 
+@pytest.mark.requirement("X-9")
 def test_what_was_said_is_found_whatever_the_case(capsys, thread):
-    """X-9."""
     code, out, _ = threads(capsys, "search", "ementaler,")
     missing, nothing, _ = threads(capsys, "search", "gouda")
 
@@ -103,9 +103,9 @@ def test_what_was_said_is_found_whatever_the_case(capsys, thread):
     assert "Ementaler, " in out
 
 
+@pytest.mark.requirement("X-9")
 @pytest.mark.parametrize(("name", "text"), [("t.md", "# Which"), ("t.html", "<!doctype html>"), ("t.json", "{\n")])
 def test_a_conversation_is_written_in_the_format_of_the_name(tmp_path, capsys, thread, name, text):
-    """X-9."""
     target = tmp_path / name
     code, out, _ = threads(capsys, "export", thread, "--to", target)
     again, _, err = threads(capsys, "export", thread, "--to", target)

@@ -80,8 +80,9 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[
         store.finish()
 
 
+@pytest.mark.requirement("S4-12", "S4-13", "S4-98", "S4-100", "S4-112", "S4-116", "S4-B9")
 def test_a_debate_ends_the_same_whichever_commit_its_process_dies_after(stores: Callable[[int], Any]) -> None:
-    """S4-12, S4-13, S4-98, S4-100, S4-112, S4-116, S4-B9: transcript, costs and verdict, at every commit."""
+    """Transcript, costs and verdict, at every commit."""
     reference, commits = simulate(unharmed)
 
     assert commits > 20

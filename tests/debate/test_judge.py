@@ -78,8 +78,8 @@ def verdict_of(*answers):
     return performed(judge(lambda reference: teller, PRICES), INPUT), teller
 
 
+@pytest.mark.requirement("S4-09", "S4-36", "S4-95", "S4-96")
 def test_a_verdict_that_fits_is_taken_with_what_it_cost():
-    """S4-09, S4-36, S4-95, S4-96."""
     output, teller = verdict_of(GOOD)
 
     assert (output["verdict"], output["error"]) == (GOOD, None)
@@ -88,8 +88,8 @@ def test_a_verdict_that_fits_is_taken_with_what_it_cost():
     assert len(teller.asked) == 1
 
 
+@pytest.mark.requirement("S4-B28")
 def test_a_verdict_that_does_not_fit_is_asked_for_once_more():
-    """S4-B28."""
     output, teller = verdict_of({**GOOD, "scores": {"for": 180, "against": 1}}, GOOD)
 
     assert output["verdict"] == GOOD
@@ -97,8 +97,8 @@ def test_a_verdict_that_does_not_fit_is_asked_for_once_more():
     assert output["usage"]["input"] == 200
 
 
+@pytest.mark.requirement("S4-B28")
 def test_two_misfits_are_an_error_that_was_paid_for():
-    """S4-B28."""
     output, _ = verdict_of("I cannot say.", {"winner": "me"})
 
     assert output["verdict"] is None
@@ -118,6 +118,7 @@ def test_a_second_answer_that_fails_leaves_the_first_to_be_paid_for():
     assert (output["verdict"], output["usage"]["input"], output["costUsd"]) == (None, 100, 0.00045)
 
 
+@pytest.mark.requirement("S4-30", "S4-36")
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -135,10 +136,11 @@ def test_a_second_answer_that_fails_leaves_the_first_to_be_paid_for():
     ],
 )
 def test_the_rubric_refuses_what_is_no_verdict(wrong):
-    """S4-30, S4-36: scores from 0 to 100, for everyone, by every criterion."""
+    """Scores from 0 to 100, for everyone, by every criterion."""
     assert Checker(rubric(["for", "against"], ["wit"]).schema).problems(wrong)
 
 
+@pytest.mark.requirement("S4-B28")
 @pytest.mark.parametrize(
     "right",
     [
@@ -149,7 +151,6 @@ def test_the_rubric_refuses_what_is_no_verdict(wrong):
     ],
 )
 def test_the_rubric_takes_verdicts_ties_and_references_to_turns(right):
-    """S4-B28."""
     assert Checker(rubric(["for", "against"], ["wit"]).schema).problems(right) == []
 
 
@@ -157,8 +158,8 @@ def seat(name):
     return {"id": name, "model": {"provider": "scripted", "modelId": name}}
 
 
+@pytest.mark.requirement("S4-02", "S4-83", "S4-114")
 def test_models_are_opened_and_their_prices_looked_up():
-    """S4-02, S4-83, S4-114."""
     given = {"participants": [seat("a"), seat("b")], "judge": seat("c"), "costLimit": 1.0}
     output = performed(initialiser(lambda reference: Teller(), PRICES), given)
 
@@ -166,8 +167,9 @@ def test_models_are_opened_and_their_prices_looked_up():
     assert set(output["prices"]) == {"scripted:a", "scripted:b", "scripted:c"}
 
 
+@pytest.mark.requirement("S4-02", "S4-B12")
 def test_with_a_limit_a_model_without_a_price_is_refused():
-    """S4-02, S4-B12: what cannot be counted must not be spent."""
+    """What cannot be counted must not be spent."""
 
     class Unpriced(Teller):
         model = Model("openai:unheard-of", "openai", "unheard-of")
@@ -178,9 +180,8 @@ def test_with_a_limit_a_model_without_a_price_is_refused():
     assert performed(logic, {**given, "costLimit": None})["prices"]["scripted:a"] is None
 
 
+@pytest.mark.requirement("S4-02")
 def test_a_model_that_cannot_be_opened_is_named():
-    """S4-02."""
-
     def refuse(reference):
         raise ProviderError(Code.NOT_FOUND, f"no {reference}")
 

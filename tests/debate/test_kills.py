@@ -64,9 +64,10 @@ async def unharmed(path: Path, scene: str) -> dict[str, Any]:
             return await app.debates.read(id)
 
 
+@pytest.mark.requirement("S4-12", "S4-13", "S4-45", "S4-98", "S4-100", "S4-112", "S4-B9", "S4-B10", "X-6")
 @pytest.mark.parametrize("scene", SCENES)
 def test_a_debate_killed_in_any_state_ends_as_if_nothing_had_happened(tmp_path: Path, scene: str) -> None:
-    """S4-12, S4-13, S4-45, S4-98, S4-100, S4-112, S4-B9, S4-B10, X-6: SIGKILL, SQLite; transcript, costs, verdict."""
+    """SIGKILL, SQLite; transcript, costs, verdict."""
     found, states = asyncio.run(resumed(killed(tmp_path, scene), scene))
 
     assert essence(found) == essence(asyncio.run(unharmed(tmp_path / "unharmed.db", scene)))

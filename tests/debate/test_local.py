@@ -50,10 +50,11 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", only_here)
 
 
+@pytest.mark.requirement("S4-106", "S4-36", "S4-B28")
 @pytest.mark.local
 @pytest.mark.usefixtures("offline")
 def test_a_debate_on_the_embedded_model_comes_to_a_verdict_offline(tmp_path: Path) -> None:
-    """S4-106, S4-36, S4-B28: two sides, one round, a judge held to the rubric by a grammar; shapes, not words."""
+    """Two sides, one round, a judge held to the rubric by a grammar; shapes, not words."""
     found = asyncio.run(held(tmp_path / "store.db"))
 
     assert found["outcome"] == "verdict"

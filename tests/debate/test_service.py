@@ -57,8 +57,8 @@ async def until(debates: Debates, id: str, kind: str, after: int = 0, **facts: A
     raise AssertionError
 
 
+@pytest.mark.requirement("S4-106", "S4-11", "S4-12", "S4-29", "S4-36", "S4-98")
 def test_a_scripted_debate_runs_from_topic_to_verdict() -> None:
-    """S4-106, S4-11, S4-12, S4-29, S4-36, S4-98."""
     found = debate(CONFIG)
 
     assert [(one["phase"], one["roundNumber"]) for one in found["rounds"]] == [
@@ -75,8 +75,9 @@ def test_a_scripted_debate_runs_from_topic_to_verdict() -> None:
     assert (verdict["tokensUsed"], verdict["reasoning"][:33]) == (3120 + 168, "Both sides answered each other. T")
 
 
+@pytest.mark.requirement("S4-23", "S4-24", "S4-35", "S4-114", "S4-122", "S4-B14")
 def test_the_costs_of_a_scripted_debate_are_what_one_counts_by_hand() -> None:
-    """S4-23, S4-24, S4-35, S4-114, S4-122, S4-B14: tokens as the script says, 3 USD in and 15 USD out for a million."""
+    """Tokens as the script says, 3 USD in and 15 USD out for a million."""
     found = debate(CONFIG)
 
     # Openings 420+66 and 420+58, second rebuttals 1880+57 and 1890+82, closings 2480+55 and 2500+64, judge 3120+168.
@@ -101,8 +102,9 @@ def cached(reference: Any) -> ScriptedModel:
     return ScriptedModel({"replies": [judge, {"steps": [{"text": "I am right."}, usage]}]}, name=reference.model)
 
 
+@pytest.mark.requirement("S4-24", "S4-34", "S4-35", "S4-105", "S4-114", "S4-B14")
 def test_every_model_of_a_debate_is_charged_by_its_own_prices() -> None:
-    """S4-24, S4-34, S4-35, S4-105, S4-114, S4-B14: input, output and cached apart, model by model."""
+    """Input, output and cached apart, model by model."""
     dear = Price(Decimal(3), Decimal(15), cached_read=Decimal("0.3"), cached_write=Decimal("3.75"))
     prices = {"scripted:dear": dear, "scripted:cheap": Price(Decimal("0.1"), Decimal("0.4"))}
     prices["scripted:judge"] = Price(Decimal(2), Decimal(8))
@@ -127,16 +129,17 @@ def test_every_model_of_a_debate_is_charged_by_its_own_prices() -> None:
     assert (used["cachedReadTokens"], used["cachedWriteTokens"]) == (1200, 200)
 
 
+@pytest.mark.requirement("S4-B26")
 def test_three_sides_sit_at_a_round_table() -> None:
-    """S4-B26."""
     found = debate(ROUND_TABLE)
 
     assert [one["participantId"] for one in found["rounds"][1]["responses"]] == ["for", "against", "neutral"]
     assert found["verdict"]["scores"]["neutral"] == 78
 
 
+@pytest.mark.requirement("S4-03", "S4-B26", "S4-113")
 def test_openings_stream_side_by_side_and_rebuttals_in_turn() -> None:
-    """S4-03, S4-B26, S4-113: each debater's words come as its own stream, from the journal."""
+    """Each debater's words come as its own stream, from the journal."""
 
     async def main(debates: Debates) -> list[Any]:
         id = await debates.create(CONFIG)
@@ -157,8 +160,9 @@ def test_openings_stream_side_by_side_and_rebuttals_in_turn() -> None:
     assert states == ["initializing", "awaitingArguments", "debating", "debating", "judgeEvaluating"]
 
 
+@pytest.mark.requirement("S4-116")
 def test_a_debate_can_be_followed_from_any_step_it_was_left_at() -> None:
-    """S4-116: by its id and the number of the last step, as Last-Event-ID has it."""
+    """By its id and the number of the last step, as Last-Event-ID has it."""
 
     async def main(debates: Debates) -> None:
         id = await debates.create(CONFIG)
@@ -171,8 +175,9 @@ def test_a_debate_can_be_followed_from_any_step_it_was_left_at() -> None:
     held(main)
 
 
+@pytest.mark.requirement("S4-13", "S4-45", "S4-46")
 def test_a_debate_is_paused_and_resumed_by_its_thread_or_directly() -> None:
-    """S4-13, S4-45, S4-46: the thread is stopped while nobody speaks, and runs again afterwards."""
+    """The thread is stopped while nobody speaks, and runs again afterwards."""
 
     async def main(debates: Debates) -> None:
         id = await debates.create(CONFIG)
@@ -196,8 +201,9 @@ def test_a_debate_is_paused_and_resumed_by_its_thread_or_directly() -> None:
     held(main)
 
 
+@pytest.mark.requirement("S4-B12", "S4-B25")
 def test_a_limit_stops_a_debate_until_it_is_raised() -> None:
-    """S4-B12, S4-B25: the thread has failed with `cost_limit`, and goes on with the same round."""
+    """The thread has failed with `cost_limit`, and goes on with the same round."""
 
     async def main(debates: Debates) -> Any:
         model = {"provider": "scripted", "modelId": "debate", "maxTokens": 6000}
@@ -218,9 +224,8 @@ def test_a_limit_stops_a_debate_until_it_is_raised() -> None:
     assert [len(one["responses"]) for one in found["rounds"]] == [2, 2]
 
 
+@pytest.mark.requirement("S4.4-15")
 def test_an_interjection_is_heard_and_kept() -> None:
-    """S4.4 item 15."""
-
     async def main(debates: Debates) -> Any:
         id = await debates.create(CONFIG)
         await debates.start(id)
@@ -234,9 +239,8 @@ def test_an_interjection_is_heard_and_kept() -> None:
     assert "> From the audience: And the children?" in to_markdown(debate_document(recorded(found)))
 
 
+@pytest.mark.requirement("S4-B11")
 def test_stopping_in_the_openings_ends_without_a_verdict() -> None:
-    """S4-B11."""
-
     async def main(debates: Debates) -> None:
         id = await debates.create(CONFIG)
         await debates.start(id)
@@ -250,9 +254,8 @@ def test_stopping_in_the_openings_ends_without_a_verdict() -> None:
     held(main)
 
 
+@pytest.mark.requirement("S4-02")
 def test_a_model_that_cannot_be_opened_is_an_error_before_anything_is_spent() -> None:
-    """S4-02."""
-
     async def main() -> None:
         async with App(MemoryStore()) as app:
             id = await app.debates.create({**CONFIG, "models": ["scripted:nobody"]})
@@ -264,9 +267,8 @@ def test_a_model_that_cannot_be_opened_is_an_error_before_anything_is_spent() ->
     asyncio.run(main())
 
 
+@pytest.mark.requirement("S4-B21", "S4-B23")
 def test_what_is_wrong_is_said_before_a_thread_is_made() -> None:
-    """S4-B21, S4-B23."""
-
     async def main(debates: Debates) -> None:
         with pytest.raises(InvalidConfig, match="maxRounds: is 11"):
             await debates.create({**CONFIG, "maxRounds": 11})
@@ -280,8 +282,8 @@ def test_what_is_wrong_is_said_before_a_thread_is_made() -> None:
     held(main)
 
 
+@pytest.mark.requirement("X-9", "S4.4-3")
 def test_a_debate_is_exported_as_markdown() -> None:
-    """X-9, S4.4 item 3."""
     text = to_markdown(debate_document(recorded(debate(CONFIG))))
 
     facts = "- Format: oxford\n- Sides: Ada (for), Bruno (against)\n- Status: completed\n- Cost: $0.0464\n"
@@ -291,8 +293,9 @@ def test_a_debate_is_exported_as_markdown() -> None:
     assert "| scripted:debate | 7 | 12710 | 0 | 550 | 0.04638 |" in text
 
 
+@pytest.mark.requirement("X-9")
 def test_a_debate_is_exported_as_html_that_needs_nothing_else() -> None:
-    """X-9: no script, no reference to anything outside, and words are words."""
+    """No script, no reference to anything outside, and words are words."""
     found = debate(CONFIG)
     found["rounds"][0]["responses"][0]["content"] = "<script>alert('x')</script> & so on"
     page = to_html(debate_document(recorded(found)))
@@ -305,15 +308,15 @@ def test_a_debate_is_exported_as_html_that_needs_nothing_else() -> None:
     assert "Ada wins" in page
 
 
+@pytest.mark.requirement("X-9")
 def test_a_debate_is_exported_as_json_without_loss() -> None:
-    """X-9."""
     found = debate(CONFIG)
 
     assert json.loads(FORMATS["json"](DEBATE, recorded(found))) == found
 
 
+@pytest.mark.requirement("S4-28")
 def test_settings_come_from_toml_json_and_flags_and_flags_win(tmp_path: Path) -> None:
-    """S4-28."""
     (tmp_path / "d.toml").write_text('topic = "From a file, at length"\nmaxRounds = 3\nmodels = ["a:b"]\n', "utf-8")
     (tmp_path / "d.json").write_text(json.dumps(CONFIG), "utf-8")
 

@@ -62,8 +62,9 @@ def test_every_example_is_understood(line, tmp_path, monkeypatch):
         complete(debate_settings(options)[0])
 
 
+@pytest.mark.requirement("X-12")
 def test_the_debate_in_the_file_can_be_held(tmp_path, capsys):
-    """X-12: the example, with a script that speaks at once."""
+    """The example, with a script that speaks at once."""
     quick = debaters(tmp_path)
     text = TOML.replace('"scripted:debate"', f'"{quick}"').replace('"debate"', f'"{quick.partition(":")[2]}"')
     (tmp_path / "debate.toml").write_text(text)

@@ -18,8 +18,8 @@ PAGE = (DOCS / "machines" / "streaming.md").read_text(encoding="utf-8")
 TOLD = set(re.findall(r"`([\w.]+)`", "\n".join(line for line in PAGE.splitlines() if line.startswith("|"))))
 
 
+@pytest.mark.requirement("X-10", "E-20")
 def test_the_picture_is_current():
-    """X-10, E-20."""
     assert to_mermaid(streaming_machine).strip() in PAGE
 
 
@@ -29,8 +29,8 @@ def test_every_state_has_its_line_in_the_words_of_the_chart():
         assert f"| `{name}` | {described[0].lower()}{described[1:]} |" in PAGE
 
 
+@pytest.mark.requirement("S0-10..S0-19")
 def test_every_key_of_the_context_and_every_setting_has_its_line():
-    """S0-10..S0-19."""
     assert set(initial_context()) - TOLD == set()
     assert set(DEFAULT_SETTINGS) - TOLD == set()
 
@@ -43,15 +43,15 @@ def test_the_defaults_of_settings_are_those_of_the_code():
         assert shown in line.split("|")[2]
 
 
+@pytest.mark.requirement("S0-20..S0-29")
 def test_every_event_has_its_line():
-    """S0-20..S0-29."""
     types = {name for event in get_args(StreamingEvent) for name in get_args(get_type_hints(event)["type"])}
 
     assert types - TOLD == set()
 
 
+@pytest.mark.requirement("S0-56..S0-63")
 def test_every_member_of_a_chat_has_its_line():
-    """S0-56..S0-63."""
     members = {name for name in vars(StreamingChat) if not name.startswith("_")}
 
     assert {name for name in members if not re.search(rf"`(?:await )?{name}\b", PAGE)} == set()
@@ -63,6 +63,7 @@ def test_every_error_of_a_chat_is_named(error):
     assert f"`{error}`" in PAGE
 
 
+@pytest.mark.requirement("S0-96", "S0-77", "S0-92")
 @pytest.mark.parametrize(
     "fact",
     [
@@ -75,5 +76,4 @@ def test_every_error_of_a_chat_is_named(error):
     ],
 )
 def test_the_page_says_where_the_machine_comes_from(fact):
-    """S0-96, S0-77, S0-92."""
     assert fact in PAGE

@@ -32,8 +32,8 @@ def table(name):
     return {row[0].strip(" `"): row[1:] for row in rows}
 
 
+@pytest.mark.requirement("S2.4-7")
 def test_every_tool_has_its_line_with_its_risk(tmp_path):
-    """S2.4 item 7."""
     with Workspace(tmp_path) as workspace:
         risks = {tool.name: tool.risk for tool in workspace_tools(workspace).tools}
     risks |= {tool["name"]: tool["risk"] for tool in OWN_TOOLS}

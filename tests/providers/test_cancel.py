@@ -1,4 +1,4 @@
-"""Whoever stops reading stops paying: the connection is closed at once and no task is left (X-5)."""
+"""Whoever stops reading stops paying: the connection is closed at once and no task is left."""
 
 import asyncio
 import gc
@@ -9,6 +9,8 @@ from antiphon.providers.base import TextDelta
 from antiphon.providers.reply import Reply
 from tests.fixtures.matrix import GRACE
 from tests.fixtures.providers import FORMATS, HELLO, run, stand
+
+pytestmark = pytest.mark.requirement("X-5")
 
 
 async def read_some(provider, reply, count):

@@ -1,10 +1,14 @@
-"""Every provider keeps the contract (X-1)."""
+"""Every provider keeps the contract."""
 
 from contextlib import asynccontextmanager
+
+import pytest
 
 from antiphon.providers.scripted import ScriptedModel
 from antiphon.testing.contracts.providers import ProviderContract
 from tests.fixtures.providers import stand
+
+pytestmark = pytest.mark.requirement("X-1")
 
 SCENES = {
     "ok": {

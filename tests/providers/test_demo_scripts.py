@@ -116,8 +116,9 @@ def test_the_error_of_the_chat_is_over_at_the_next_try():
     assert "second time" in answer(model, user("please fail")).text
 
 
+@pytest.mark.requirement("S1-32", "S1-28", "S1-29")
 def test_the_agents_go_from_a_task_to_its_end():
-    """S1-32, S1-28, S1-29: the decisions of the arbiter and the plan have the fields of the machine."""
+    """The decisions of the arbiter and the plan have the fields of the machine."""
     model = quick("agents")
     history = ["Task: write a greeting"]
     decisions = []
@@ -159,9 +160,10 @@ def worked(model, mode, history):
     return reply.text
 
 
+@pytest.mark.requirement("S4-36", "S4-29")
 @pytest.mark.parametrize("sides", [("for", "against"), ("for", "against", "neutral")], ids=["two", "three"])
 def test_a_debate_has_openings_rebuttals_closings_and_a_verdict(sides):
-    """S4-36, S4-29: the verdict has scores from 0 to 100 for each side and criterion."""
+    """The verdict has scores from 0 to 100 for each side and criterion."""
     model = quick("debate")
     said = {}
     for part in ("Give your opening argument.", "Round 2: your rebuttal.", "Give your closing statement."):

@@ -1,4 +1,4 @@
-"""The words of providers become codes, and every code is explained (S0-71..S0-74, S0-B11, S1-73)."""
+"""The words of providers become codes, and every code is explained."""
 
 import json
 import re
@@ -9,6 +9,8 @@ from antiphon.errors import RECOVERABLE, Code
 from antiphon.providers.errors import BY_KIND, ProviderError
 from antiphon.providers.formats.error_bodies import fault_error, retry_after, status_error
 from tests.paths import DOCS
+
+pytestmark = pytest.mark.requirement("S0-71..S0-74", "S0-B11", "S1-73")
 
 PAGE = DOCS / "providers.md"
 

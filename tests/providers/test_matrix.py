@@ -1,10 +1,12 @@
-"""Every format makes the same of every scenario, and notices every fault (S0-71..S0-74, S0-B11, S1-73)."""
+"""Every format makes the same of every scenario, and notices every fault."""
 
 import pytest
 
 from antiphon.testing.fake_llm import SCENARIOS
 from tests.fixtures.matrix import EXPECTED, play
 from tests.fixtures.providers import FORMATS, run
+
+pytestmark = pytest.mark.requirement("S0-71..S0-74", "S0-B11", "S1-73")
 
 
 @pytest.mark.parametrize("scenario", EXPECTED)

@@ -1,4 +1,4 @@
-"""Prices are exact, go by the model that answered, and are never silently nothing (X-3)."""
+"""Prices are exact, go by the model that answered, and are never silently nothing."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -9,6 +9,8 @@ from antiphon.messages import Usage
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Price, Prices, default_path, table_version
+
+pytestmark = pytest.mark.requirement("X-3")
 
 OPUS = Model("anthropic:claude-opus-4-5", "anthropic", "claude-opus-4-5")
 GEMINI = Model("google:gemini-3-pro-preview", "google", "gemini-3-pro-preview")

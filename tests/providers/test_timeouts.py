@@ -1,4 +1,4 @@
-"""Silence has three limits, counted in deltas and on an injected clock; a slow reader is never to blame (S0-B10)."""
+"""Silence has three limits, counted in deltas and on an injected clock; a slow reader is never to blame."""
 
 import asyncio
 
@@ -9,6 +9,8 @@ from antiphon.providers.base import TextDelta, Timeouts
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.http.idle_timer import Watch
 from tests.fixtures.providers import HELLO, TIMEOUTS, Outcome, read, run, stand, until
+
+pytestmark = pytest.mark.requirement("S0-B10")
 
 
 def test_time_passes_without_harm_before_each_limit():

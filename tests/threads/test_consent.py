@@ -56,8 +56,9 @@ def test_the_same_permission_is_remembered_once():
     assert len(consent.overrides) == 1
 
 
+@pytest.mark.requirement("S0.4-11")
 def test_a_tool_that_keeps_failing_rests_and_comes_back():
-    """S0.4, 11: three failures within 60 s."""
+    """Three failures within 60 s."""
     consent = Consent(mode="auto")
     for at in (0, 10, 20):
         assert answered(consent, [command("make")], at=at)["decision"] == "allowed"

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.scripted import ScriptedModel
@@ -22,9 +24,8 @@ def talking(*steps):
     return streaming_machine.provide(actors={"streamReply": service})
 
 
+@pytest.mark.requirement("S0-02", "X-1")
 def test_a_reply_is_stored_as_it_arrives():
-    """S0-02, X-1."""
-
     async def main():
         async with runtime(MemoryStore(), talking({"thinking": "Hm."}, {"text": "Good day."}, *SAME_CALLS)) as host:
             root = await host.create("streaming", input=MODEL)
@@ -39,8 +40,9 @@ def test_a_reply_is_stored_as_it_arrives():
     simulate(main)
 
 
+@pytest.mark.requirement("S0-59", "S0-85")
 def test_a_reply_that_a_dead_process_left_is_an_error_with_what_had_arrived():
-    """S0-59, S0-85: the call is not repeated unseen, and can be repeated by hand."""
+    """The call is not repeated unseen, and can be repeated by hand."""
 
     async def main():
         store = MemoryStore()
@@ -61,9 +63,8 @@ def test_a_reply_that_a_dead_process_left_is_an_error_with_what_had_arrived():
     simulate(main)
 
 
+@pytest.mark.requirement("S0-72", "X-2")
 def test_a_model_that_cannot_be_opened_is_an_error_like_any_other():
-    """S0-72, X-2."""
-
     def refuse(reference):
         raise ProviderError(Code.UNAUTHENTICATED, f"no key for {reference}")
 

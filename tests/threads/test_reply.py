@@ -47,8 +47,8 @@ def types(events):
     return [event["type"] for event in events]
 
 
+@pytest.mark.requirement("S0-64", "S0-58", "S0-T29", "X-1")
 def test_a_reply_is_told_from_its_start_to_its_end():
-    """S0-64, S0-58, S0-T29 (story:2.6-HOOK-007), X-1."""
     events = told(ThinkingDelta("Hm."), *WHOLE)
 
     assert types(events) == [
@@ -57,15 +57,15 @@ def test_a_reply_is_told_from_its_start_to_its_end():
     assert [event["content"] for event in events if "content" in event] == ["Hm.", "Good ", "day."]
 
 
+@pytest.mark.requirement("S0-76", "X-4")
 def test_every_event_names_its_request():
-    """S0-76, X-4."""
     events = [*told(*WHOLE), *told(ProviderError(Code.NETWORK, "gone"))]
 
     assert {event["requestId"] for event in events} == {"r1"}
 
 
+@pytest.mark.requirement("S0-27", "X-3")
 def test_the_end_carries_the_whole_message_and_what_it_took():
-    """S0-27, X-3."""
     [*_, complete] = told(*WHOLE)
 
     assert complete == {
@@ -83,8 +83,8 @@ def test_the_end_carries_the_whole_message_and_what_it_took():
     }  # fmt: skip
 
 
+@pytest.mark.requirement("X-3")
 def test_the_cost_goes_by_the_price_of_the_model():
-    """X-3."""
     [*_, complete] = told(
         TextDelta("x"), UsageDelta(Usage(10, 5), "puppet"), Done("end"), prices=PRICED, reference="openai:puppet"
     )
@@ -92,23 +92,23 @@ def test_the_cost_goes_by_the_price_of_the_model():
     assert complete["costUsd"] == 2.0
 
 
+@pytest.mark.requirement("X-3")
 def test_an_unknown_price_is_no_cost_rather_than_a_free_one():
-    """X-3."""
     [*_, complete] = told(*WHOLE, reference="openai:puppet", prices=Prices(policy="warn"))
 
     assert complete["costUsd"] is None
 
 
+@pytest.mark.requirement("X-3")
 def test_a_model_without_a_price_is_not_asked_when_money_is_limited():
-    """X-3."""
     [started, error] = told(*WHOLE, reference="openai:puppet", prices=Prices(limited=True))
 
     assert (started["type"], error["code"], error["recoverable"]) == ("REQUEST_STARTED", "9007", False)
 
 
+@pytest.mark.requirement("S0-28", "S0-71..S0-74", "S0-B11", "X-2")
 @pytest.mark.parametrize("code", list(Code))
 def test_an_error_of_the_provider_is_an_event_with_its_class(code):
-    """S0-28, S0-71..S0-74, S0-B11, X-2."""
     [_, error] = told(ProviderError(code, "No", retry_after_ms=50), jitter=0.25)
 
     assert error == {
@@ -122,8 +122,8 @@ def test_an_error_of_the_provider_is_an_event_with_its_class(code):
     }
 
 
+@pytest.mark.requirement("X-3")
 def test_an_error_after_the_first_words_says_what_they_cost():
-    """X-3."""
     [*_, error] = told(
         UsageDelta(Usage(10, 1), "puppet"), TextDelta("x" * 40), ProviderError(Code.NETWORK, "gone"),
         prices=PRICED, reference="openai:puppet",
@@ -148,8 +148,8 @@ def test_a_stream_that_just_ends_is_an_error():
     assert run(collect)[-1]["code"] == "1004"
 
 
+@pytest.mark.requirement("S0-25")
 def test_a_tool_call_is_told_when_it_is_whole():
-    """S0-25."""
     events = told(
         ToolStart("a", "search"), ToolArgs("a", '{"q":'), ToolArgs("a", ' "x"}'), TextDelta("More."),
         ToolStart("b", "now"), UsageDelta(Usage(1, 1), "puppet"), Done("tool_calls"),
@@ -186,8 +186,9 @@ def test_signatures_are_in_the_message_only():
     assert events[-1]["message"]["parts"][0] == {"type": "thinking", "text": "Hm.", "signature": "s"}
 
 
+@pytest.mark.requirement("X-3")
 def test_a_long_reply_tells_what_it_has_used_about_every_second():
-    """X-3: also while nothing is shown, as with long arguments of a tool."""
+    """Also while nothing is shown, as with long arguments of a tool."""
     clock = SimulatedClock()
 
     async def collect():
@@ -212,9 +213,8 @@ def test_a_long_reply_tells_what_it_has_used_about_every_second():
     assert run(collect) == ["REQUEST_STARTED", "FIRST_EVENT", "USAGE", "USAGE"]
 
 
+@pytest.mark.requirement("X-5", "E-10", "S0-66")
 def test_closing_the_events_closes_the_call():
-    """X-5, E-10, S0-66."""
-
     async def main():
         puppet = Puppet()
         puppet.say(TextDelta("x"))
@@ -240,8 +240,8 @@ def test_the_end_is_told_after_the_call_is_closed():
     assert run(main) == 1
 
 
+@pytest.mark.requirement("X-1")
 def test_the_same_script_tells_the_same_story():
-    """X-1."""
     script = ScriptedModel({"replies": [{"steps": [{"thinking": "Hm."}, {"text": "Good day."}, {"tool": "f"}]}]})
 
     async def collect():

@@ -17,8 +17,8 @@ def event(type, **facts):
     return {"type": type, **facts}
 
 
+@pytest.mark.requirement("S3-31..S3-33", "S3-36", "S3-46")
 def test_a_transition_gives_the_status_and_why_the_run_began():
-    """S3-31, S3-32, S3-33, S3-36, S3-46."""
     threads = ThreadStatusMachine()
     threads.transition("t", event("START"))
     threads.transition("t", event("WAIT", reason="question"))
@@ -29,15 +29,16 @@ def test_a_transition_gives_the_status_and_why_the_run_began():
     assert threads.get_resume_reason("t") == "waiting-response"
 
 
+@pytest.mark.requirement("S3-32", "S3-B4")
 def test_the_alias_and_the_positional_arguments_are_those_of_the_seed():
-    """S3-32, S3-B4."""
     change = ThreadStatusMachine().transition_status("t", event("RESTART"), "stopped", 2.5)
 
     assert (change.status, change.resume_reason, change.context["cost"]) == ("running", "interrupted", 2.5)
 
 
+@pytest.mark.requirement("S3-37")
 def test_a_runner_needs_no_memory_of_the_status_before():
-    """S3-37: the event, the returned status and a lookup are all there is to it."""
+    """The event, the returned status and a lookup are all there is to it."""
     threads, stored = ThreadStatusMachine(), {"asked": "waiting", "broken": "failed"}
     notes = {}
     for thread_id, status in list(stored.items()):
@@ -49,8 +50,9 @@ def test_a_runner_needs_no_memory_of_the_status_before():
     assert notes == {"asked": "", "broken": RESUME_PREFIXES["interrupted"]}
 
 
+@pytest.mark.requirement("S3-B3")
 def test_the_first_run_ever_is_fresh_and_no_other():
-    """S3-B3: `fresh` is no reason to resume."""
+    """`fresh` is no reason to resume."""
     threads = ThreadStatusMachine()
     first = threads.transition("t", event("START"))
     confirmed = threads.transition("t", event("START"))
@@ -62,8 +64,8 @@ def test_the_first_run_ever_is_fresh_and_no_other():
     assert not second.is_fresh
 
 
+@pytest.mark.requirement("S3-34")
 def test_a_thread_comes_to_be_when_it_is_first_mentioned():
-    """S3-34."""
     threads = ThreadStatusMachine()
     assert "t" not in threads
     assert threads.get_status("t") is None
@@ -80,8 +82,9 @@ def test_a_thread_comes_to_be_when_it_is_first_mentioned():
 # -- refusals --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S3-42", "S3-B6", "E-21")
 def test_a_refused_event_says_so_and_changes_nothing():
-    """S3-42, S3-B6, E-21: completed does not become waiting."""
+    """Completed does not become waiting."""
     threads = ThreadStatusMachine()
     change = threads.transition("t", event("WAIT", reason="question"), "completed")
 
@@ -91,16 +94,17 @@ def test_a_refused_event_says_so_and_changes_nothing():
     assert threads.get_context("t")["waitingReason"] is None
 
 
+@pytest.mark.requirement("S3-B6")
 def test_an_event_may_be_accepted_without_changing_the_status():
-    """S3-B6: accepted and changed are two things."""
+    """Accepted and changed are two things."""
     change = ThreadStatusMachine().transition("t", event("START"), "running")
 
     assert (change.accepted, change.changed) == (True, False)
 
 
+@pytest.mark.requirement("S3-B6", "E-21")
 @pytest.mark.parametrize("by_call", [True, False])
 def test_strictness_raises_with_the_events_that_are_valid(by_call):
-    """S3-B6, E-21."""
     threads = ThreadStatusMachine(strict=not by_call)
     with pytest.raises(InvalidTransition) as caught:
         threads.transition("t", event("STOP"), "completed", **({"strict": True} if by_call else {}))
@@ -116,6 +120,7 @@ def test_strictness_can_be_left_for_one_call():
     assert not ThreadStatusMachine(strict=True).transition("t", event("STOP"), "completed", strict=False).accepted
 
 
+@pytest.mark.requirement("X-8")
 @pytest.mark.parametrize(
     ("status", "refused", "reason"),
     [
@@ -127,14 +132,13 @@ def test_strictness_can_be_left_for_one_call():
     ],
 )
 def test_a_refusal_has_a_reason(status, refused, reason):
-    """X-8."""
     change = ThreadStatusMachine().transition("t", refused, status)
 
     assert (change.accepted, change.reason) == (False, reason)
 
 
+@pytest.mark.requirement("S3-B7", "X-4")
 def test_a_result_of_another_run_is_refused_as_that():
-    """S3-B7, X-4."""
     threads = ThreadStatusMachine()
     threads.transition("t", event("START", runId="new"))
     change = threads.transition("t", event("COMPLETE", runId="old"))
@@ -142,9 +146,10 @@ def test_a_result_of_another_run_is_refused_as_that():
     assert (change.status, change.reason) == ("running", "it is about the run 'old', not 'new'")
 
 
+@pytest.mark.requirement("S3-B6")
 @pytest.mark.parametrize("status", STATUSES)
 def test_every_event_that_is_called_valid_is_taken(status):
-    """S3-B6: the list can be relied on."""
+    """The list can be relied on."""
     valid = ThreadStatusMachine().transition("t", event("UNHEARD_OF"), status).valid_events
     assert valid
 
@@ -153,8 +158,8 @@ def test_every_event_that_is_called_valid_is_taken(status):
         assert any(ThreadStatusMachine().transition("t", offer, status).accepted for offer in offers)
 
 
+@pytest.mark.requirement("X-8", "S3-B16")
 def test_the_log_has_refused_events_too_and_is_bounded():
-    """X-8, S3-B16."""
     threads = ThreadStatusMachine()
     threads.transition("t", event("START"))
     threads.transition("t", event("FOLLOW_UP"))
@@ -173,17 +178,19 @@ def test_an_unknown_status_is_refused_by_name():
 # -- the database knows better ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S3-B11")
 @pytest.mark.parametrize("status", STATUSES)
 def test_a_thread_is_built_from_the_status_it_is_said_to_have(status):
-    """S3-B11: from a snapshot, not by events that would leave their marks."""
+    """From a snapshot, not by events that would leave their marks."""
     threads = ThreadStatusMachine()
     change = threads.transition("t", event("MERGED"), status)
 
     assert (change.status, change.previous, change.resume_reason) == (status, status, None)
 
 
+@pytest.mark.requirement("S3-03", "S3-B10")
 def test_if_the_database_says_otherwise_the_database_is_right(caplog):
-    """S3-03, S3-B10: logged, rehydrated, then applied."""
+    """Logged, rehydrated, then applied."""
     threads = ThreadStatusMachine()
     threads.transition("t", event("START", runId="r"))
     with caplog.at_level(logging.WARNING):
@@ -194,8 +201,8 @@ def test_if_the_database_says_otherwise_the_database_is_right(caplog):
     assert "'stopped' where it is stored" in caplog.text
 
 
+@pytest.mark.requirement("S3-B10")
 def test_a_drift_keeps_the_cost_but_nothing_of_the_wrong_status():
-    """S3-B10."""
     threads = ThreadStatusMachine()
     threads.transition("t", event("START"))
     threads.transition("t", event("WAIT", reason="plan", cost=3))
@@ -204,8 +211,8 @@ def test_a_drift_keeps_the_cost_but_nothing_of_the_wrong_status():
     assert (change.context["waitingReason"], change.context["cost"]) == (None, 3)
 
 
+@pytest.mark.requirement("S3-B10")
 def test_what_is_known_is_kept_if_the_database_agrees():
-    """S3-B10."""
     threads = ThreadStatusMachine()
     threads.transition("t", event("START", runId="r"))
     change = threads.transition("t", event("COMPLETE", runId="r"), "running")
@@ -213,8 +220,8 @@ def test_what_is_known_is_kept_if_the_database_agrees():
     assert (change.accepted, change.warnings) == (True, ())
 
 
+@pytest.mark.requirement("S3-B15")
 def test_a_cost_that_falls_is_taken_and_warned_about(caplog):
-    """S3-B15."""
     threads = ThreadStatusMachine()
     threads.transition("t", event("WAIT", cost=3), "running")
     with caplog.at_level(logging.WARNING):
@@ -228,8 +235,9 @@ def test_a_cost_that_falls_is_taken_and_warned_about(caplog):
 # -- many threads ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S3-35")
 def test_forgotten_threads_leave_nothing_behind():
-    """S3-35: on delete and on archive."""
+    """On delete and on archive."""
     archive = {}
     threads = ThreadStatusMachine(limit=1, archive=archive)
     for name in ("a", "b"):
@@ -241,8 +249,9 @@ def test_forgotten_threads_leave_nothing_behind():
     assert (len(threads), archive, threads.get_status("a")) == (0, {}, None)
 
 
+@pytest.mark.requirement("S3-B16")
 def test_only_threads_at_work_and_the_last_used_ones_are_kept():
-    """S3-B16: the others rest in the archive, as JSON."""
+    """The others rest in the archive, as JSON."""
     archive = {}
     threads = ThreadStatusMachine(limit=3, archive=archive)
     threads.transition("busy", event("START"))
@@ -255,8 +264,8 @@ def test_only_threads_at_work_and_the_last_used_ones_are_kept():
     assert threads.get_status("t0") == "stopped"
 
 
+@pytest.mark.requirement("S3-B16")
 def test_threads_at_work_are_kept_however_many_they_are():
-    """S3-B16."""
     threads = ThreadStatusMachine(limit=2)
     for number in range(5):
         threads.transition(f"t{number}", event("START"))
@@ -264,8 +273,9 @@ def test_threads_at_work_are_kept_however_many_they_are():
     assert (len(threads), threads.archive) == (5, {})
 
 
+@pytest.mark.requirement("S3-B16")
 def test_using_a_thread_keeps_it():
-    """S3-B16: least recently used goes first."""
+    """Least recently used goes first."""
     threads = ThreadStatusMachine(limit=2)
     for name in ("a", "b", "a", "c"):
         threads.transition(name, event("MERGED"))
@@ -273,8 +283,9 @@ def test_using_a_thread_keeps_it():
     assert list(threads.archive) == ["b"]
 
 
+@pytest.mark.requirement("S3-B11", "S3-B16")
 def test_a_thread_from_the_archive_goes_on_where_it_was():
-    """S3-B11, S3-B16: its run is still known, so a late result is still judged."""
+    """Its run is still known, so a late result is still judged."""
     threads = ThreadStatusMachine(limit=1)
     threads.transition("t", event("START", runId="r"))
     threads.transition("t", event("FAIL", runId="r", error="x"))
@@ -293,8 +304,8 @@ def test_an_archive_of_another_version_is_refused_not_guessed():
         threads.transition("t", event("START"))
 
 
+@pytest.mark.requirement("X-6")
 def test_another_process_goes_on_from_the_archive():
-    """X-6."""
     first = ThreadStatusMachine()
     first.transition("t", event("START", runId="r"))
     saved = json.loads(json.dumps(first.persisted("t")))
@@ -305,8 +316,9 @@ def test_another_process_goes_on_from_the_archive():
     assert second.transition("t", event("COMPLETE", runId="r")).accepted
 
 
+@pytest.mark.requirement("S3-16", "S3-25", "S3-B13", "S3.4-4")
 def test_at_the_start_of_a_process_stale_threads_are_interrupted():
-    """S3-16, S3-25, S3-B13; marked at start-up, and resumed by their start event (S3.4, 4)."""
+    """Marked at start-up, and resumed by their start event."""
     threads = ThreadStatusMachine()
     changes = threads.recover({"a": "running", "b": "waiting", "c": "completed", "d": "pending"})
 

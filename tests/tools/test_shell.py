@@ -123,8 +123,9 @@ def test_a_command_that_takes_too_long_is_stopped_and_its_words_are_kept(bench):
     )
 
 
+@pytest.mark.requirement("S1-107")
 def test_a_command_that_is_asked_to_end_has_time_to_do_so(bench, tmp_path):
-    """S1-107: first a signal that can be heard, then some time."""
+    """First a signal that can be heard, then some time."""
     said = bench.refused("shell", command="trap 'echo bye; exit' TERM; while :; do sleep 0.01; done", timeout_ms=300)
 
     assert "bye\n" in said
@@ -149,8 +150,8 @@ def test_whatever_a_command_started_ends_with_it(bench, tmp_path, start):
     assert not any(map(is_running, pids(tmp_path)))
 
 
+@pytest.mark.requirement("S1-107", "S1-B7")
 def test_cancelling_ends_grandchildren_too_and_comes_back_when_nothing_is_left(bench, tmp_path):
-    """S1-107, S1-B7."""
     command = "trap '' TERM; (setsid sleep 1000 & echo $! >> pids; sleep 1000 & echo $! >> pids; echo $$ >> pids); wait"
 
     async def cancelled():

@@ -34,12 +34,13 @@ DESTROYS = [
 ]  # fmt: skip
 
 
+@pytest.mark.requirement("S2.4-7")
 @pytest.mark.parametrize(
     ("command", "risk"),
     [(one, "read") for one in READS] + [(one, "write") for one in WRITES] + [(one, "destructive") for one in DESTROYS],
 )
 def test_a_command_is_as_risky_as_what_it_runs(command, risk):
-    """S2.4 item 7: reads are silent, writes are acknowledged, what destroys is approved."""
+    """Reads are silent, writes are acknowledged, what destroys is approved."""
     assert risk_of_command(command) == risk
 
 
@@ -61,6 +62,7 @@ def test_very_long_nesting_is_judged_too():
     assert risk_of_command("ls " + "$(" * 3_000 + "ls" + ")" * 3_000) == "destructive"
 
 
+@pytest.mark.requirement("S1.4-9")
 @pytest.mark.parametrize(
     "command",
     [
@@ -70,7 +72,6 @@ def test_very_long_nesting_is_judged_too():
     ],
 )  # fmt: skip
 def test_reading_outside_the_folder_is_more_than_reading(command):
-    """S1.4 item 9."""
     assert risk_of_command(command) == "write"
 
 
@@ -81,6 +82,7 @@ def test_what_stays_in_the_folder_is_reading(command):
     assert risk_of_command(command) == "read"
 
 
+@pytest.mark.requirement("S0.4-11", "S2.4-7")
 @pytest.mark.parametrize(
     ("tool", "arguments", "risk"),
     [
@@ -97,7 +99,6 @@ def test_what_stays_in_the_folder_is_reading(command):
     ],
 )
 def test_a_call_is_judged_by_its_tool_and_its_command(tool, arguments, risk):
-    """S0.4 item 11, S2.4 item 7."""
     assert risk_of_call(tool, arguments) == risk
     assert risk_of_call(tool, json.dumps(arguments)) == risk
 
@@ -110,14 +111,15 @@ def test_arguments_that_are_no_object_are_as_risky_as_any():
 GIT = CommandFilter(allowed=["git status*", "git log*", "ls", "ls *"])
 
 
+@pytest.mark.requirement("S1.4-9")
 @pytest.mark.parametrize(
     "command", ["git status", "git log -5", "ls -l", "git status && ls", "ls | ls", "ls 2>/dev/null"]
 )
 def test_a_command_on_the_allow_list_passes(command):
-    """S1.4 item 9."""
     assert GIT.problem(command) is None
 
 
+@pytest.mark.requirement("S1.4-9")
 @pytest.mark.parametrize(
     "command",
     [
@@ -127,7 +129,7 @@ def test_a_command_on_the_allow_list_passes(command):
     ],
 )  # fmt: skip
 def test_nothing_rides_along_past_an_allow_list(command):
-    """S1.4 item 9: the filter is proof against redirection, and comes before the allow-list of tools."""
+    """The filter is proof against redirection, and comes before the allow-list of tools."""
     assert GIT.problem(command) is not None
 
 

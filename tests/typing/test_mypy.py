@@ -19,6 +19,7 @@ def found(tmp_path_factory):
     return {(case_of(each["file"]), each["line"]) for each in errors}
 
 
+@pytest.mark.requirement("S0-84")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_mypy_finds_what_is_marked_and_nothing_else(case, found):
     lines = {line for path, line in found if path == case}

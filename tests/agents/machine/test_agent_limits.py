@@ -1,5 +1,7 @@
 """Turns and crews at their limits: a last reply, what an agent may not use, questions when it is cancelled or lost."""
 
+import pytest
+
 from antiphon.agents.machine.crew import crew_machine
 from tests.agents.machine.test_agent_turn import Turn, answered, call, replied
 from tests.fixtures.orchestrator import agent
@@ -8,15 +10,16 @@ from tests.xstate.machines.walks import Walk, recorder
 ASKS = replied("", call("write"), call("ask_user", question="Which?"))
 
 
+@pytest.mark.requirement("S1-92", "S1-93")
 def test_a_last_reply_that_was_cut_short_is_not_prompted_again():
-    """S1-92, S1-93."""
     turn = Turn(replied("Half", stop="length"), replied("More", stop="length"), maxTurns=2)
 
     assert (turn.state, turn.output["turns"], turn.output["exhausted"]) == ("done", 2, True)
 
 
+@pytest.mark.requirement("S1-92")
 def test_what_is_blocked_is_not_used_whatever_is_allowed():
-    """S1-92: what is blocked is not allowed by anything."""
+    """What is blocked is not allowed by anything."""
     turn = Turn(replied("", call("write")), agent=agent("reader", tools={"allowed": ["*"], "blocked": ["write"]}))
 
     assert turn.heard("AGENT_TOOL_CALL") == []
@@ -35,8 +38,9 @@ def test_what_a_person_allowed_for_the_thread_is_kept_once():
     assert twice.context["consent"] == once.context["consent"]
 
 
+@pytest.mark.requirement("S1-107")
 def test_a_turn_that_is_cancelled_or_lost_asks_nobody_anything():
-    """S1-107: the tool that runs may finish, and that is all."""
+    """The tool that runs may finish, and that is all."""
     cancelled = Turn(ASKS, {"type": "CANCEL"}, answered("c-write"))
     lost = Turn(ASKS, answered("c-write", lost=True))
 
@@ -44,15 +48,16 @@ def test_a_turn_that_is_cancelled_or_lost_asks_nobody_anything():
     assert cancelled.heard("AGENT_WAITS") == lost.heard("AGENT_WAITS") == []
 
 
+@pytest.mark.requirement("S1-99")
 def test_a_turn_that_came_back_is_not_lost_any_more():
-    """S1-99."""
     turn = Turn(ASKS, answered("c-write", lost=True), {"type": "RESUME"}, replied("", call("ask_user", question="x")))
 
     assert (turn.state, len(turn.heard("AGENT_LOST"))) == ("asking", 1)
 
 
+@pytest.mark.requirement("S1-99")
 def test_a_parent_hears_that_a_turn_goes_on_only_if_it_does():
-    """S1-99: who waited for a person and lost the process does not go on."""
+    """Who waited for a person and lost the process does not go on."""
     wait = {"type": "wait", "id": "p", "calls": []}
     went_on = Turn(replied("", call("write")), wait, answered("c-write"))
     lost = Turn(replied("", call("write")), wait, answered("c-write", lost=True))
@@ -60,8 +65,9 @@ def test_a_parent_hears_that_a_turn_goes_on_only_if_it_does():
     assert (len(went_on.heard("AGENT_GOES_ON")), len(lost.heard("AGENT_GOES_ON"))) == (1, 0)
 
 
+@pytest.mark.requirement("S1-92")
 def test_a_tool_that_nobody_knows_is_held_for_the_worst():
-    """S1-92: what is not known to be harmless is asked about."""
+    """What is not known to be harmless is asked about."""
     turn = Turn(replied("", call("write"), call("mystery")))
 
     assert [(one["name"], one["risk"]) for one in turn.context["calls"]] == [
@@ -70,8 +76,9 @@ def test_a_tool_that_nobody_knows_is_held_for_the_worst():
     ]
 
 
+@pytest.mark.requirement("S1-B11")
 def test_an_answer_says_what_time_it_is():
-    """S1-B11: machines have no clock, events bring the time."""
+    """Machines have no clock, events bring the time."""
     turn = Turn(replied("", call("ask_user", question="Which?")), {"type": "ANSWER", "text": "this", "at": 99})
 
     assert turn.context["at"] == 99
@@ -91,8 +98,8 @@ def crew(count):
     return Walk(machine, {"assignments": [{"agent": agent(f"a{number}")} for number in range(count)]})
 
 
+@pytest.mark.requirement("S1-104")
 def test_what_is_said_to_one_agent_is_heard_by_no_other():
-    """S1-104."""
     walk = crew(2)
     walk.take({"type": "ANSWER", "agentId": "agent-1", "text": "this"})
     walk.take({"type": "RESUME"})
@@ -101,8 +108,9 @@ def test_what_is_said_to_one_agent_is_heard_by_no_other():
     assert heard == {"agent-0": ["RESUME"], "agent-1": ["ANSWER", "RESUME"]}
 
 
+@pytest.mark.requirement("S1-104")
 def test_an_agent_ends_once_and_is_let_go():
-    """S1-104: what comes from one who has ended, or was never there, changes nothing."""
+    """What comes from one who has ended, or was never there, changes nothing."""
     walk = crew(2)
     for id, words in (("agent-0", "first"), ("agent-0", "again"), ("agent-7", "who?")):
         output = {"success": True, "summary": words}

@@ -82,8 +82,9 @@ class Turn:
         return [event for event in self.told if event["type"] == type]
 
 
+@pytest.mark.requirement("S1-92", "S1-54", "S1-96")
 def test_a_turn_ends_with_the_first_whole_answer():
-    """S1-92, S1-54, S1-96: a turn opens its own conversation, with the agent's prompt and tools."""
+    """A turn opens its own conversation, with the agent's prompt and tools."""
     turn = Turn(replied("Done: wrote it.", usage={"input": 5, "output": 2}, costUsd=0.25))
 
     assert (turn.state, turn.output["success"], turn.output["summary"]) == ("done", True, "Done: wrote it.")
@@ -93,8 +94,9 @@ def test_a_turn_ends_with_the_first_whole_answer():
     assert message["message"] == {"role": "assistant", "content": "Done: wrote it."}
 
 
+@pytest.mark.requirement("S1-92")
 def test_a_reply_that_was_cut_short_is_prompted_to_go_on():
-    """S1-92: the first prompt is the task, then continuations."""
+    """The first prompt is the task, then continuations."""
     turn = Turn(replied("Half", stop="length"))
 
     assert turn.state == "replying"
@@ -103,8 +105,8 @@ def test_a_reply_that_was_cut_short_is_prompted_to_go_on():
     assert turn.send(replied("Whole")).output["success"]
 
 
+@pytest.mark.requirement("S1-57", "S1-39", "S1-40", "S1-92")
 def test_tools_are_called_told_of_and_answered():
-    """S1-57, S1-39, S1-40, S1-92."""
     turn = Turn(replied("", call("write", path="a")))
     assert turn.state == "calling"
     assert [event["toolCall"]["name"] for event in turn.heard("AGENT_TOOL_CALL")] == ["write"]
@@ -115,16 +117,18 @@ def test_tools_are_called_told_of_and_answered():
     assert [event["toolResult"]["isError"] for event in turn.heard("AGENT_TOOL_RESULT")] == [False]
 
 
+@pytest.mark.requirement("S1-92")
 def test_a_turn_of_nobody_in_particular_calls_tools_too():
-    """S1-92: rules are an agent's own, and without an agent there are none."""
+    """Rules are an agent's own, and without an agent there are none."""
     turn = Turn(replied("", call("write", path="a")), agent=None)
 
     assert turn.state == "calling"
     assert [event["toolCall"]["name"] for event in turn.heard("AGENT_TOOL_CALL")] == ["write"]
 
 
+@pytest.mark.requirement("S1-92", "S1-93", "S1-B12")
 def test_a_turn_has_only_so_many_replies():
-    """S1-92, S1-93, S1-B12: ten by default, and then it was no success."""
+    """Ten by default, and then it was no success."""
     turn = Turn()
     for _ in range(10):
         turn.send(replied("", call("write")), answered("c-write"))
@@ -160,8 +164,9 @@ def test_questions_are_asked_one_by_one_after_the_tools():
     assert [part["callId"] for part in turn.context["messages"][-1]["parts"]] == ["c-write", "c-ask_user", "c2"]
 
 
+@pytest.mark.requirement("S1-B10")
 def test_the_plan_is_changed_at_once_and_what_is_no_plan_is_refused():
-    """S1-B10: planUpdates come from the planner's structured output, or from its tool."""
+    """PlanUpdates come from the planner's structured output, or from its tool."""
     turn = Turn(replied("", call("update_plan", steps=["one", "two"])))
     assert turn.heard("AGENT_PLAN")[0]["planUpdates"] == {"steps": ["one", "two"]}
     refused = Turn(replied("", call("update_plan", steps=[])))
@@ -172,8 +177,8 @@ def test_the_plan_is_changed_at_once_and_what_is_no_plan_is_refused():
     assert Turn(replied(said), agent=planner).output["planUpdates"] == {"steps": ["one"]}
 
 
+@pytest.mark.requirement("S1.4-4", "S1-B12")
 def test_a_planner_without_a_plan_has_failed():
-    """S1.4 item 4, S1-B12."""
     output = Turn(replied("I would rather not."), agent=agent("planner", plans=True)).output
 
     assert (output["success"], output["failedOutright"], output["error"]["message"]) == (
@@ -183,8 +188,8 @@ def test_a_planner_without_a_plan_has_failed():
     )
 
 
+@pytest.mark.requirement("S1.4-5")
 def test_an_answer_that_does_not_fit_its_schema_is_asked_for_once_more():
-    """S1.4 item 5."""
     schema = {"type": "object", "required": ["verdict"], "properties": {"verdict": {"enum": ["good", "bad"]}}}
     strict = agent("judge", responseSchema=schema)
     turn = Turn(replied("Hm."), agent=strict)
@@ -195,6 +200,7 @@ def test_an_answer_that_does_not_fit_its_schema_is_asked_for_once_more():
     assert failed.output["error"]["message"] == "$.verdict is none of ['good', 'bad']"
 
 
+@pytest.mark.requirement("S1.4-5")
 @pytest.mark.parametrize(
     ("schema", "answer", "problem"),
     [
@@ -209,7 +215,7 @@ def test_an_answer_that_does_not_fit_its_schema_is_asked_for_once_more():
     ],
 )
 def test_the_whole_schema_is_held_against_an_answer(schema, answer, problem):
-    """S1.4 item 5: asked once more with what is wrong, then the turn has failed."""
+    """Asked once more with what is wrong, then the turn has failed."""
     strict = agent("judge", responseSchema=schema)
     turn = Turn(replied(answer), agent=strict)
     assert problem in turn.context["messages"][-1]["parts"][0]["text"]
@@ -219,16 +225,16 @@ def test_the_whole_schema_is_held_against_an_answer(schema, answer, problem):
     assert (turn.output["success"], turn.output["failedOutright"]) == (False, False)
 
 
+@pytest.mark.requirement("S1-55")
 def test_a_model_that_cannot_be_asked_is_an_error_of_the_turn():
-    """S1-55."""
     error = {"code": "3001", "message": "busy", "recoverable": True}
     output = Turn({"type": "REPLY.FAILED", "error": error, "text": ""}).output
 
     assert (output["success"], output["failedOutright"], output["error"]["code"]) == (False, True, "3001")
 
 
+@pytest.mark.requirement("S1-99", "S1-105", "S1-B20")
 def test_a_lost_process_waits_to_be_resumed_and_no_tool_is_called_again():
-    """S1-99, S1-105, S1-B20."""
     turn = Turn(replied("", call("write")), answered("c-write"), {"type": "REPLY.FAILED", "error": LOST, "text": ""})
     assert (turn.state, len(turn.heard("AGENT_LOST"))) == ("lost", 1)
     turn.send({"type": "RESUME"})
@@ -240,8 +246,8 @@ def test_a_lost_process_waits_to_be_resumed_and_no_tool_is_called_again():
     assert len(in_tool.send({"type": "RESUME"}).heard("AGENT_TOOL_CALL")) == 1
 
 
+@pytest.mark.requirement("S1-107", "S1-B7")
 def test_a_cancelled_turn_lets_its_tool_finish_and_says_so():
-    """S1-107, S1-B7."""
     turn = Turn(replied("", call("write")), {"type": "CANCEL"})
     assert turn.state == "calling"
     turn.send(answered("c-write"))
@@ -259,8 +265,8 @@ def test_permission_is_asked_and_answered_through_the_turn():
     assert turn.send({"type": "ANSWER", "decision": "allow"}).context["waiting"] is None
 
 
+@pytest.mark.requirement("S1.4-9")
 def test_a_command_is_as_risky_as_it_is_and_a_tool_that_nobody_knows_as_any():
-    """S1.4 item 9."""
     tools = [{"name": "shell", "risk": "command"}, {"name": "silent"}]
     asked = [call("shell", command="git status"), call("shell", command="make"), call("shell", command="rm -r src")]
     turn = Turn(replied("", *asked, call("silent"), call("unknown")), tools=tools)
@@ -268,8 +274,9 @@ def test_a_command_is_as_risky_as_it_is_and_a_tool_that_nobody_knows_as_any():
     assert [one["risk"] for one in turn.context["calls"]] == ["read", "write", *["destructive"] * 3]
 
 
+@pytest.mark.requirement("S1-92", "S1.4-2", "S1.4-9")
 def test_an_agent_gets_only_its_tools_and_may_call_no_other():
-    """S1-92, S1.4 item 2 and 9: filtered tools, and a shell filter that no second command rides along."""
+    """Filtered tools, and a shell filter that no second command rides along."""
     strict = agent(
         "tester",
         tools={"allowed": ["shell"], "blocked": ["ask_user"]},
@@ -302,8 +309,9 @@ def crew(*names):
     return create_actor(parent).start().get_snapshot().children["crew"]
 
 
+@pytest.mark.requirement("S1-92", "S1-96")
 def test_a_crew_tells_its_agent_of_the_task_the_last_turns_and_what_a_person_said():
-    """S1-92, S1-96: a run of twelve turns, with a plan, after a turn that failed."""
+    """A run of twelve turns, with a plan, after a turn that failed."""
     run = create_actor(orchestrator_machine, input={"agents": AGENTS, "plan": PLAN, "maxIterations": 20}).start()
     turns = [event for turn in range(11) for event in (select("developer"), done(f"turn {turn}"))]
     for event in (START, *turns, select("developer"), FAILED, {"type": "message", "text": "Mind the rhyme."}):
@@ -323,8 +331,9 @@ def test_a_crew_tells_its_agent_of_the_task_the_last_turns_and_what_a_person_sai
     assert told[-2:] == ["The last error: could not", "The person adds: Mind the rhyme."]
 
 
+@pytest.mark.requirement("S1-104")
 def test_agents_work_side_by_side_and_are_joined_in_the_order_of_the_plan():
-    """S1-104: one that fails does not stop the others."""
+    """One that fails does not stop the others."""
     actor = crew("a", "b", "c")
     children = actor.get_snapshot().children
     children["agent-2"].send(replied("third"))
@@ -340,8 +349,8 @@ def test_agents_work_side_by_side_and_are_joined_in_the_order_of_the_plan():
     assert "error" not in output
 
 
+@pytest.mark.requirement("S1-104", "S1-55")
 def test_a_crew_of_which_all_failed_has_failed():
-    """S1-104, S1-55."""
     actor = crew("a")
     actor.get_snapshot().children["agent-0"].send(
         {"type": "REPLY.FAILED", "error": {"code": "9001", "message": "no"}, "text": ""}
@@ -361,15 +370,15 @@ EVENTS = [
 INPUT = {"agent": DEVELOPER, "prompt": "p", "model": "m", "tools": TOOLS, "maxTurns": 3}
 
 
+@pytest.mark.requirement("X-11", "E-19")
 def test_every_state_of_a_turn_can_be_reached():
-    """X-11, E-19."""
     assert unreachable_states(agent_machine, events=EVENTS, input=INPUT, limit=5_000) == []
 
 
+@pytest.mark.requirement("E-17", "S1-99")
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.sampled_from(EVENTS), max_size=12), st.lists(st.sampled_from(EVENTS), max_size=6))
 def test_a_stored_turn_goes_on_as_if_nothing_had_happened(walk, rest):
-    """E-17, S1-99."""
     actor = create_actor(agent_machine, input=INPUT).start()
     for event in walk:
         actor.send(event)

@@ -37,8 +37,8 @@ BY_STATE = {
 }
 
 
+@pytest.mark.requirement("S1-01", "S1-03", "S1-12..S1-15", "S1-17..S1-27")
 def test_it_begins_idle_with_the_context_of_the_seed():
-    """S1-01, S1-03, S1-12..S1-15, S1-17..S1-27."""
     run = Run()
 
     assert (orchestrator_machine.id, run.state) == ("rawko", "idle")
@@ -50,25 +50,26 @@ def test_it_begins_idle_with_the_context_of_the_seed():
     assert {key: run.context[key] for key in defaults} == defaults
 
 
+@pytest.mark.requirement("S1-16")
 def test_agents_are_kept_by_name_whether_given_as_a_list_or_by_name():
-    """S1-16."""
     assert Run(agents=list(AGENTS.values())).context["agents"] == AGENTS == Run().context["agents"]
 
 
+@pytest.mark.requirement("S1-01", "S1-B16", "S1-B19")
 def test_input_goes_over_defaults_but_null_does_not():
-    """S1-01, S1-B16, S1-B19."""
     context = Run(maxIterations=None, maxFailures=5, providerName="other").context
 
     assert (context["maxIterations"], context["maxFailures"], context["providerName"]) == (50, 5, "other")
 
 
+@pytest.mark.requirement("S1-102")
 def test_the_context_is_typed_key_by_key():
-    """S1-102: one flat TypedDict, which editors and mypy read without inferring anything."""
+    """One flat TypedDict, which editors and mypy read without inferring anything."""
     assert list(OrchestratorContext.__annotations__) == list(load_chart("orchestrator")["context"])
 
 
+@pytest.mark.requirement("S1-03..S1-11")
 def test_all_eight_states_are_there_and_described():
-    """S1-03..S1-11."""
     states = load_chart("orchestrator")["states"]
 
     assert list(states) == [
@@ -92,8 +93,8 @@ def test_all_eight_states_are_there_and_described():
     )
 
 
+@pytest.mark.requirement("S1-33", "S1-48", "S1-50", "S1-52", "S1-54", "S1-60", "S1-43", "S1-41", "S1-69", "S1-B8")
 def test_a_task_is_selected_for_worked_on_evaluated_and_done():
-    """S1-33, S1-48, S1-50, S1-52, S1-54, S1-60, S1-43, S1-41, S1-69, S1-B8."""
     run = Run(START)
     assert (run.state, run.context["task"], run.context["startedAt"]) == ("selecting", "write a poem", 1_000)
     run.send(DEVELOPER)
@@ -110,8 +111,8 @@ def test_a_task_is_selected_for_worked_on_evaluated_and_done():
     assert (run.output["success"], run.output["reason"], run.output["summary"]) == (True, "completed", "all done")
 
 
+@pytest.mark.requirement("S1-75..S1-77", "S1-84", "S1-90")
 def test_what_people_read_is_what_the_seed_writes():
-    """S1-75..S1-77, S1-84, S1-90."""
     run = Run(START, DEVELOPER, done(), COMPLETE)
 
     assert run.lines == [
@@ -122,8 +123,8 @@ def test_what_people_read_is_what_the_seed_writes():
     ]
 
 
+@pytest.mark.requirement("S1-55", "S1-42", "S1-78", "S1-82", "S1-67", "S1-85", "S1-09", "S1-B17")
 def test_an_error_of_an_agent_is_counted_recorded_and_told():
-    """S1-55, S1-42, S1-78, S1-82, S1-67, S1-85, S1-09, S1-B17."""
     run = Run(START, DEVELOPER, {"type": "AGENT_ERROR", "error": BROKEN, "at": 1_500})
 
     assert (run.state, run.context["consecutiveFailures"], run.context["totalFailures"]) == ("failed", 1, 1)
@@ -140,8 +141,8 @@ def test_an_error_of_an_agent_is_counted_recorded_and_told():
     assert (run.output["success"], run.output["error"]["code"]) == (False, "9001")
 
 
+@pytest.mark.requirement("S1-38..S1-40", "S1-56", "S1-57", "S1-79", "S1-80", "S1-B3", "S1-106")
 def test_messages_and_tools_of_an_agent_are_shown_as_they_come():
-    """S1-38..S1-40, S1-56, S1-57, S1-79, S1-80, S1-B3, S1-106."""
     run = Run(START, DEVELOPER)
     run.send(
         {"type": "AGENT_MESSAGE", "message": {"role": "assistant", "content": "Hello"}, "costUsd": 0.5},
@@ -157,9 +158,9 @@ def test_messages_and_tools_of_an_agent_are_shown_as_they_come():
     assert (run.context["costUsd"], run.context["toolsRunning"]) == (0.5, 0)
 
 
+@pytest.mark.requirement("S1-34", "S1-58", "S1-10", "S1-86", "S1-B7")
 @pytest.mark.parametrize("state", BY_STATE)
 def test_it_can_be_cancelled_everywhere(state):
-    """S1-34, S1-58, S1-10, S1-86, S1-B7."""
     run = Run(*BY_STATE[state], CANCEL)
 
     assert (run.state, run.output["reason"], run.lines[-1]) == ("cancelled", "cancelled", "[rawko] Task cancelled")
@@ -167,8 +168,8 @@ def test_it_can_be_cancelled_everywhere(state):
     assert len(cancelled) == (state == "executing")
 
 
+@pytest.mark.requirement("S1-107", "S1-B7")
 def test_a_tool_that_runs_may_finish_before_a_cancellation_within_its_grace():
-    """S1-107, S1-B7."""
     call = {"type": "AGENT_TOOL_CALL", "toolCall": {"id": "1", "name": "shell"}}
     run = Run(START, DEVELOPER, call, CANCEL, graceMs=5_000)
     assert run.state == "executing"
@@ -182,8 +183,9 @@ def test_a_tool_that_runs_may_finish_before_a_cancellation_within_its_grace():
     assert Run(START, DEVELOPER, call, CANCEL, CANCEL, graceMs=5_000).state == "cancelled"
 
 
+@pytest.mark.requirement("S1-62", "S1-71", "S1-87", "S1-B1", "S1-B13", "E-18")
 def test_the_order_of_decisions_lets_no_retry_pass_the_limit():
-    """S1-62, S1-71, S1-87, S1-B1, S1-B13, E-18: at the limit it ends in `complete`, without success."""
+    """At the limit it ends in `complete`, without success."""
     run = Run(START, maxIterations=5)
     for _ in range(5):
         run.send(DEVELOPER, done(), AGAIN)
@@ -197,8 +199,8 @@ def test_the_order_of_decisions_lets_no_retry_pass_the_limit():
     assert [one["guard"] for one in candidates if one.get("guard") in order] == order
 
 
+@pytest.mark.requirement("S1-51", "S1-64..S1-66", "S1-72", "S1-73", "S1-88", "S1-89", "S1-37", "S1-44", "S1-B2")
 def test_errors_of_the_arbiter_are_counted_and_waited_for():
-    """S1-51, S1-64, S1-65, S1-66, S1-72, S1-73, S1-88, S1-89, S1-37, S1-44, S1-B2."""
     failed = {"type": "AGENT_SELECTION_FAILED", "error": BUSY}
     run = Run(START, failed)
     assert (run.state, run.context["consecutiveFailures"]) == ("error_handling", 1)
@@ -219,8 +221,8 @@ def test_errors_of_the_arbiter_are_counted_and_waited_for():
     assert "[rawko] Max consecutive failures (3) reached" in run.lines
 
 
+@pytest.mark.requirement("S1-B2")
 def test_a_provider_that_says_how_long_to_wait_is_heard():
-    """S1-B2."""
     run = Run(START, {"type": "ARBITER_ERROR", "error": {**BUSY, "retry_after_ms": 30_000}})
     run.clock.increment(29_999)
     assert run.state == "error_handling"
@@ -229,13 +231,14 @@ def test_a_provider_that_says_how_long_to_wait_is_heard():
     assert run.state == "selecting"
 
 
+@pytest.mark.requirement("S1-47", "S1-B8")
 def test_a_person_need_not_wait_after_an_error():
-    """S1-47, S1-B8: RETRY leaves the wait at once."""
+    """RETRY leaves the wait at once."""
     assert Run(*BY_STATE["error_handling"], RETRY).state == "selecting"
 
 
+@pytest.mark.requirement("S1-B4", "S1-74")
 def test_an_agent_chosen_by_an_evaluation_works_at_once():
-    """S1-B4, S1-74."""
     known = Run(START, DEVELOPER, done(), select("reviewer"))
     unknown = Run(START, DEVELOPER, done(), select("nobody"))
 
@@ -245,8 +248,8 @@ def test_an_agent_chosen_by_an_evaluation_works_at_once():
     assert not GUARDS["hasAgent"](known.context, {"type": "X"}, {"name": "nobody"})
 
 
+@pytest.mark.requirement("S1-61", "S1-63", "S1-70", "S1-B5")
 def test_continue_lets_the_same_agent_go_on_and_retry_selects_anew():
-    """S1-61, S1-63, S1-70, S1-B5."""
     same = Run(START, DEVELOPER, done(), CONTINUE)
 
     assert (same.state, same.context["currentMode"], same.context["iterationCount"]) == ("executing", "developer", 2)
@@ -254,8 +257,8 @@ def test_continue_lets_the_same_agent_go_on_and_retry_selects_anew():
     assert Run(START, DEVELOPER, done(), decision({"type": "SHRUG"})).state == "selecting"
 
 
+@pytest.mark.requirement("S1-B6")
 def test_a_selection_that_names_nobody_completes_or_falls_back():
-    """S1-B6."""
     fallback = Run(START, CONTINUE)
 
     assert Run(START, COMPLETE).state == "complete"
@@ -263,30 +266,30 @@ def test_a_selection_that_names_nobody_completes_or_falls_back():
     assert Run(START, AGAIN, defaultAgent="reviewer").context["currentMode"] == "reviewer"
 
 
+@pytest.mark.requirement("S1-91", "S1-B2")
 def test_an_unknown_agent_is_an_error_that_is_counted_and_tried_again():
-    """S1-91, S1-B2."""
     run = Run(START, select("nobody"))
 
     assert (run.state, run.context["totalFailures"]) == ("error_handling", 1)
     assert run.context["lastError"]["message"] == "Arbiter selected unknown agent: nobody"
 
 
+@pytest.mark.requirement("S1-91")
 def test_without_agents_a_task_fails_and_says_why():
-    """S1-91."""
     run = Run(START, CONTINUE, agents={})
 
     assert (run.state, run.output["error"]["code"]) == ("failed", "no_agents")
 
 
+@pytest.mark.requirement("S1-36", "S1-B8")
 def test_an_agent_may_be_selected_from_outside():
-    """S1-36, S1-B8."""
     assert Run(START, {"type": "AGENT_SELECTED", "agent": AGENTS["reviewer"]}).context["currentMode"] == "reviewer"
     assert Run(START, {"type": "AGENT_SELECTED", "agent": agent("stranger")}).state == "error_handling"
 
 
+@pytest.mark.requirement("S1-45", "S1-B8")
 @pytest.mark.parametrize("state", ["selecting", "executing", "evaluating", "error_handling"])
 def test_a_person_can_force_an_agent(state):
-    """S1-45, S1-B8."""
     run = Run(*BY_STATE[state])
     before = run.context["iterationCount"]
     run.send(FORCE)
@@ -301,8 +304,8 @@ def test_a_person_can_force_an_agent(state):
     assert refused.send({**FORCE, "agentName": "nobody"}).state == state
 
 
+@pytest.mark.requirement("S1-45", "S1-B8")
 def test_an_agent_forced_while_idle_works_first():
-    """S1-45, S1-B8."""
     remembered = Run(FORCE, START)
     at_once = Run({**FORCE, "task": "read it"})
 
@@ -311,6 +314,7 @@ def test_an_agent_forced_while_idle_works_first():
     assert Run({**FORCE, "agentName": "nobody"}, START).state == "selecting"
 
 
+@pytest.mark.requirement("S1-46", "S1-B8")
 @pytest.mark.parametrize(
     ("state", "after"),
     [
@@ -321,7 +325,6 @@ def test_an_agent_forced_while_idle_works_first():
     ],
 )
 def test_a_step_can_be_skipped(state, after):
-    """S1-46, S1-B8."""
     events = [{**event, "plan": PLAN} if event is START else event for event in BY_STATE[state]]
     run = Run(*events, SKIP)
 
@@ -332,8 +335,8 @@ def test_a_step_can_be_skipped(state, after):
     assert without.send(SKIP).state == state
 
 
+@pytest.mark.requirement("S1-47", "S1-B8")
 def test_retry_reruns_the_current_agent():
-    """S1-47, S1-B8."""
     working = Run(*BY_STATE["executing"], RETRY)
     judged = Run(*BY_STATE["evaluating"], RETRY)
 
@@ -344,9 +347,9 @@ def test_retry_reruns_the_current_agent():
     assert Run(*BY_STATE["selecting"], RETRY).state == "selecting"
 
 
+@pytest.mark.requirement("S1-35", "S1-B9")
 @pytest.mark.parametrize("state", BY_STATE)
 def test_a_run_can_be_reset_while_it_is_not_over(state):
-    """S1-35, S1-B9."""
     run = Run(*BY_STATE[state], RESET, maxIterations=7)
 
     assert (run.state, run.context["task"], run.context["history"]) == ("idle", "", [])
@@ -354,16 +357,16 @@ def test_a_run_can_be_reset_while_it_is_not_over(state):
     assert run.send(START).state == "selecting"
 
 
+@pytest.mark.requirement("S1-B9", "E-12")
 def test_a_run_that_is_over_takes_nothing_and_another_actor_begins_anew():
-    """S1-B9, E-12."""
     run = Run(START, COMPLETE, RESET, START)
 
     assert run.state == "complete"
     assert Run(START).state == "selecting"
 
 
+@pytest.mark.requirement("S1-B15", "S1-54")
 def test_success_clears_the_last_error_and_a_new_task_everything():
-    """S1-B15, S1-54."""
     run = Run(*BY_STATE["error_handling"], RETRY, DEVELOPER)
     assert run.context["lastError"] is not None
     run.send(done())
@@ -373,8 +376,8 @@ def test_success_clears_the_last_error_and_a_new_task_everything():
     assert (run.context["totalFailures"], run.context["history"], run.context["plan"]) == (0, [], None)
 
 
+@pytest.mark.requirement("S1-19", "S1-B15")
 def test_every_agent_has_a_bounded_conversation_of_its_own():
-    """S1-19, S1-B15."""
     said = [{"role": "user", "parts": []}, {"role": "assistant", "parts": []}]
     run = Run(START, DEVELOPER, done(messages=said * 50), select("reviewer"))
     assert run.context["messages"] == []
@@ -384,8 +387,8 @@ def test_every_agent_has_a_bounded_conversation_of_its_own():
     assert 0 < len(run.context["messages"]) <= 60
 
 
+@pytest.mark.requirement("S1-B12", "S1-30", "S1-31")
 def test_an_agent_without_success_is_recorded_as_failed_and_still_evaluated():
-    """S1-B12, S1-30, S1-31."""
     run = Run(START, DEVELOPER, FAILED)
     assert (run.state, run.results, run.context["consecutiveFailures"]) == ("evaluating", [("developer", "failure")], 1)
     run.send(CONTINUE, FAILED, CONTINUE, FAILED, CONTINUE)
@@ -393,8 +396,8 @@ def test_an_agent_without_success_is_recorded_as_failed_and_still_evaluated():
     assert (run.state, run.context["totalFailures"]) == ("failed", 3)
 
 
+@pytest.mark.requirement("S1-30", "S1-81", "S1-B11")
 def test_the_history_has_the_real_start_of_a_turn():
-    """S1-30, S1-81, S1-B11."""
     run = Run(START, {**DEVELOPER, "at": 2_000}, {**done("x", usage={"input": 3}), "at": 9_000})
 
     assert run.context["history"] == [
@@ -405,8 +408,9 @@ def test_the_history_has_the_real_start_of_a_turn():
     ]  # fmt: skip
 
 
+@pytest.mark.requirement("S1-68", "S1-83", "S1-23", "S1-B18", "S1-B14")
 def test_the_end_lets_the_session_go():
-    """S1-68, S1-83, S1-23, S1-B18, S1-B14: nothing needs a session, and one that is given is let go."""
+    """Nothing needs a session, and one that is given is let go."""
     run = Run(START, COMPLETE, session={"id": "s1"})
 
     assert run.context["session"] is None
@@ -414,8 +418,9 @@ def test_the_end_lets_the_session_go():
         assert "cleanupSession" in load_chart("orchestrator")["states"][state]["entry"]
 
 
+@pytest.mark.requirement("S1-B2", "S1-B13")
 def test_money_is_a_limit():
-    """S1-B2, S1-B13: what agents and the arbiter cost is added up."""
+    """What agents and the arbiter cost is added up."""
     run = Run(START, DEVELOPER, done(costUsd=0.6), CONTINUE, maxCostUsd=1.0)
     assert run.state == "executing"
     run.send(done(costUsd=0.6), CONTINUE)
@@ -423,16 +428,17 @@ def test_money_is_a_limit():
     assert (run.state, run.output["reason"], run.output["costUsd"]) == ("complete", "cost_limit", 1.2)
 
 
+@pytest.mark.requirement("S1-B13")
 def test_time_is_a_limit():
-    """S1-B13."""
     run = Run(START, DEVELOPER, maxWallMs=60_000)
     run.clock.increment(60_000)
 
     assert (run.state, run.output["reason"], run.results) == ("complete", "wall_time", [("developer", "cancelled")])
 
 
+@pytest.mark.requirement("S1.4-3")
 def test_an_agent_says_who_comes_next_before_the_arbiter_is_asked():
-    """S1.4 item 3: onSuccess, onFailure, onMaxIterations, onOutput."""
+    """OnSuccess, onFailure, onMaxIterations, onOutput."""
     rules = {"onSuccess": "reviewer", "onFailure": "CONTINUE", "onMaxIterations": "COMPLETE"}
     rules["onOutput"] = [{"pattern": "hopeless", "to": "planner"}]
     agents = {**AGENTS, "developer": agent("developer", transitions=rules)}
@@ -449,8 +455,9 @@ def test_an_agent_says_who_comes_next_before_the_arbiter_is_asked():
     assert after(FAILED, maxFailures=1) == ("evaluating", "developer")
 
 
+@pytest.mark.requirement("S1-49", "S1-53", "S1-59", "S1-94", "S1-103")
 def test_services_are_given_what_they_need_and_are_replaced_by_plain_functions():
-    """S1-49, S1-53, S1-59, S1-94, S1-103: nothing has to be mocked."""
+    """Nothing has to be mocked."""
     given = {}
 
     async def select_agent(input):

@@ -20,9 +20,10 @@ def waits(number, reason="question"):
     return {"type": "AGENT_WAITS", "agentId": f"agent-{number}", "reason": reason, "id": f"q{number}"}
 
 
+@pytest.mark.requirement("S1-99", "S1-B20")
 @pytest.mark.parametrize("state", BY_STATE)
 def test_a_lost_process_is_nobodys_failure_and_waits_where_it_was(state):
-    """S1-99, S1-B20: no time lets it go on, a person does, and it goes on in the state it was in."""
+    """No time lets it go on, a person does, and it goes on in the state it was in."""
     actor, events = BY_STATE[state]
     run = Run(*events, {"type": f"xstate.error.actor.{actor}", "actorId": actor, "error": LOST})
     run.clock.increment(600_000)
@@ -33,8 +34,8 @@ def test_a_lost_process_is_nobodys_failure_and_waits_where_it_was(state):
     assert run.context["lostIn"] is None
 
 
+@pytest.mark.requirement("S1-99", "S1-B20")
 def test_agents_that_lost_their_process_are_resumed_once():
-    """S1-99, S1-B20."""
     run = Watched(*AT_WORK, {"type": "AGENT_LOST", "agentId": "agent-0"}, {"type": "resume"}, {"type": "resume"})
 
     assert run.heard == [{"type": "RESUME"}]
@@ -66,8 +67,9 @@ def test_a_parent_hears_that_it_goes_on_only_when_nobody_waits():
     assert run.told[-1]["type"] == "RESPOND"
 
 
+@pytest.mark.requirement("S1-34", "S1-107", "S1-B7")
 def test_a_cancellation_with_grace_tells_the_crew_and_waits_for_no_answer_of_a_person():
-    """S1-34, S1-107, S1-B7: a tool that runs may finish; a person who is asked is not waited for."""
+    """A tool that runs may finish; a person who is asked is not waited for."""
     run = Watched(*AT_WORK, CALL, CANCEL, graceMs=500)
     asked = Watched(*AT_WORK, CALL, waits(0), CANCEL, graceMs=500)
 
@@ -75,8 +77,9 @@ def test_a_cancellation_with_grace_tells_the_crew_and_waits_for_no_answer_of_a_p
     assert asked.state == "cancelled"
 
 
+@pytest.mark.requirement("S1-35", "S1-B9")
 def test_a_reset_forgets_the_grace_and_the_time_of_the_task_before():
-    """S1-35, S1-B9: timers are a task's own."""
+    """Timers are a task's own."""
     slow = Watched(*AT_WORK, CALL, CANCEL, 300, RESET, *AT_WORK, CALL, CANCEL, 300, graceMs=500)
     timed = Watched(START, 600, RESET, START, 600, maxWallMs=1_000)
     states = slow.state, timed.state
@@ -99,8 +102,9 @@ def test_the_next_agent_is_told_the_last_ten_things_that_a_person_said():
     assert run.send(select("developer"), done()).context["guidance"] == []
 
 
+@pytest.mark.requirement("S1-107")
 def test_a_result_without_a_call_does_not_make_the_next_call_invisible():
-    """S1-107: as many tools run as were called and have not answered, and never fewer than none."""
+    """As many tools run as were called and have not answered, and never fewer than none."""
     result = {"type": "AGENT_TOOL_RESULT", "toolResult": {"id": "1", "name": "shell"}}
     run = Run(*AT_WORK, result, CALL, graceMs=500)
 
@@ -108,23 +112,24 @@ def test_a_result_without_a_call_does_not_make_the_next_call_invisible():
     assert run.send(CANCEL).state == "executing"
 
 
+@pytest.mark.requirement("S1-99")
 def test_a_process_of_which_nothing_is_known_is_lost_too():
-    """S1-99: a task whose end nobody saw may have done its work."""
+    """A task whose end nobody saw may have done its work."""
     unknown = {"code": "unknown", "message": "nobody saw its end"}
 
     assert Run(*AT_WORK, {"type": "AGENT_ERROR", "error": unknown}).context["totalFailures"] == 0
 
 
+@pytest.mark.requirement("S1-35")
 def test_a_parent_hears_of_a_reset_only_if_there_was_a_run():
-    """S1-35."""
     idle = Watched(RESET, reportsToParent=True)
     begun = Watched({**START, "runId": "n1"}, RESET, reportsToParent=True)
 
     assert (idle.told, [one["type"] for one in begun.told]) == ([], ["STOP"])
 
 
+@pytest.mark.requirement("S1.4-1")
 def test_a_dry_run_is_complete_for_its_parent_even_if_its_plan_is_unsure():
-    """S1.4 item 1."""
     run = Watched(*AT_WORK, done(), dryRun=True, reportsToParent=True)
 
     assert not run.actor.get_snapshot().output["success"]

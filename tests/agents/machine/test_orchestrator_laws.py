@@ -99,13 +99,14 @@ def situation(snapshot):
 OPTIONS = {"events": EVENTS, "serialize": situation, "stop_when": is_explored, "limit": 20_000}
 
 
+@pytest.mark.requirement("X-11", "E-19", "S1-02")
 def test_every_state_can_be_reached():
-    """X-11, E-19, S1-02."""
     assert unreachable_states(BY_HAND, input=INPUT, **OPTIONS) == []
 
 
+@pytest.mark.requirement("S1-02")
 def test_every_written_transition_of_every_state_is_a_known_name():
-    """S1-02: a chart with a name that nobody has does not build, so all there is is bound."""
+    """A chart with a name that nobody has does not build, so all there is is bound."""
     for machine, name in ((orchestrator_machine, "orchestrator"), (crew_machine, "crew"), (agent_machine, "agent")):
         chart = load_chart(name)
         words = set(re.findall(r'"([a-z][A-Za-z]+)"', json.dumps([chart["states"], chart.get("on", {})])))
@@ -113,9 +114,9 @@ def test_every_written_transition_of_every_state_is_a_known_name():
         assert bound <= words
 
 
+@pytest.mark.requirement("S1-11", "S1-02")
 @pytest.mark.parametrize("name", ["orchestrator", "crew", "agent"])
 def test_every_state_is_described_and_the_chart_is_data(name):
-    """S1-11, S1-02."""
     chart = load_chart(name)
 
     assert chart["description"]
@@ -123,8 +124,9 @@ def test_every_state_is_described_and_the_chart_is_data(name):
     assert json.loads(json.dumps(chart)) == chart
 
 
+@pytest.mark.requirement("X-10", "E-20", "S1-02", "S1-100", "S1-101")
 def test_the_pictures_on_the_page_are_the_machines():
-    """X-10, E-20, S1-02, S1-100, S1-101: what happens can be seen."""
+    """What happens can be seen."""
     for machine in (orchestrator_machine, crew_machine, agent_machine):
         assert f"```mermaid\n{to_mermaid(machine)}```" in PAGE
 
@@ -153,10 +155,10 @@ def saved(actor):
     return json.loads(json.dumps(actor.get_persisted_snapshot(timers=True)))
 
 
+@pytest.mark.requirement("E-17", "S1-02", "S1-B1", "S1-B2", "S1-B17", "S1-98")
 @quick
 @given(walks)
 def test_any_walk_keeps_a_legal_state_within_its_limits(walk):
-    """E-17, S1-02, S1-B1, S1-B2, S1-B17, S1-98."""
     clock = SimulatedClock()
     actor = create_actor(BY_HAND, input=INPUT, clock=clock).start()
     walked(walk, actor, clock)
@@ -171,10 +173,10 @@ def test_any_walk_keeps_a_legal_state_within_its_limits(walk):
     assert context["totalFailures"] >= context["consecutiveFailures"]
 
 
+@pytest.mark.requirement("E-17", "S1-98", "S1-99", "S1-B20", "S1-105")
 @quick
 @given(walks, walks)
 def test_a_stored_run_goes_on_as_if_nothing_had_happened(walk, rest):
-    """E-17, S1-98, S1-99, S1-B20, S1-105."""
     clock = SimulatedClock()
     actor = create_actor(BY_HAND, input=INPUT, clock=clock).start()
     walked(walk, actor, clock)
@@ -186,8 +188,9 @@ def test_a_stored_run_goes_on_as_if_nothing_had_happened(walk, rest):
     assert saved(again) == saved(actor)
 
 
+@pytest.mark.requirement("E-18", "S1-B1")
 def test_a_loop_of_immediate_answers_lets_the_event_loop_live():
-    """E-18, S1-B1: other work goes on while agents and arbiter answer at once, and the run ends at its limit."""
+    """Other work goes on while agents and arbiter answer at once, and the run ends at its limit."""
 
     async def main():
         ticks = 0
@@ -236,9 +239,9 @@ ENDS = {
 }
 
 
+@pytest.mark.requirement("X-11", "E-19")
 @pytest.mark.slow
 def test_a_few_paths_take_every_transition():
-    """X-11, E-19."""
     missing = None
     few = [START, CONTINUE, select("developer"), done()]
     for input, events in (({**INPUT, "plan": PLAN}, EVENTS), ({**INPUT, "dryRun": True}, few), ({"agents": {}}, few)):

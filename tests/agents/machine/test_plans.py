@@ -12,23 +12,24 @@ def statuses(plan):
     return [step["status"] for step in plan["steps"]]
 
 
+@pytest.mark.requirement("S1-28", "S1-29", "S1-B10")
 def test_a_plan_is_made_whole():
-    """S1-28, S1-29, S1-B10."""
     assert PLAN["steps"][0] == {"index": 0, "description": "first", "status": "pending", "dependsOn": []}
     assert (PLAN["version"], PLAN["status"], PLAN["currentStepIndex"], PLAN["isComplete"]) == (1, "draft", 0, False)
 
 
+@pytest.mark.requirement("S1-B10")
 @pytest.mark.parametrize(
     "nonsense", [None, "a plan", {}, {"steps": []}, {"steps": "x"}, {"steps": [3]}, {"isComplete": True}]
 )
 def test_what_is_no_plan_changes_nothing(nonsense):
-    """S1-B10: a partial update of no plan gives no plan."""
+    """A partial update of no plan gives no plan."""
     assert plan_of(nonsense) is None
     assert plan_of(nonsense, PLAN) is PLAN
 
 
+@pytest.mark.requirement("S1-29", "S1-B8")
 def test_steps_go_on_and_a_finished_one_stays_finished():
-    """S1-29, S1-B8."""
     plan = with_step(with_step(PLAN, 0, "complete", "developer"), 0, "failed")
 
     assert (statuses(plan), plan["currentStepIndex"]) == (["complete", "pending", "pending"], 1)
@@ -37,8 +38,9 @@ def test_steps_go_on_and_a_finished_one_stays_finished():
     assert (all_done["isComplete"], all_done["status"], current_step(all_done)) == (True, "complete", None)
 
 
+@pytest.mark.requirement("S1.4-7")
 def test_a_new_plan_keeps_what_is_finished():
-    """S1.4 item 7: versions, and finished steps stay."""
+    """Versions, and finished steps stay."""
     begun = with_step(PLAN, 0, "complete")
     again = plan_of({"steps": ["another", {"description": "last", "dependsOn": [0]}]}, begun)
     repeated = plan_of({"steps": ["first", "other"]}, begun)
@@ -50,8 +52,8 @@ def test_a_new_plan_keeps_what_is_finished():
     assert statuses(repeated) == ["complete", "pending"]
 
 
+@pytest.mark.requirement("S1.4-7")
 def test_a_partial_update_changes_statuses_only():
-    """S1.4 item 7."""
     plan = plan_of({"partial": True, "steps": [{"index": 0, "status": "complete"}]}, PLAN)
 
     assert (statuses(plan), plan["steps"][0]["description"], plan["version"]) == (
@@ -64,8 +66,9 @@ def test_only_steps_that_wait_for_nothing_are_ready():
     assert [step["index"] for step in ready_steps(with_step(PLAN, 0, "complete"))] == [1, 2]
 
 
+@pytest.mark.requirement("S1.4-1")
 def test_what_is_wrong_with_a_plan_is_said_and_lowers_the_confidence():
-    """S1.4 item 1: a dry run gives the validated plan, warnings and a confidence."""
+    """A dry run gives the validated plan, warnings and a confidence."""
     circle = plan_of({"steps": [{"description": "a", "dependsOn": [1]}, {"description": "b", "dependsOn": [0, 9]}]})
     stranger = plan_of({"steps": [{"description": "a", "agent": "nobody"}], "confidence": 0.9})
 
@@ -82,8 +85,8 @@ def test_what_is_wrong_with_a_plan_is_said_and_lowers_the_confidence():
     assert not checked(None)["isSure"]
 
 
+@pytest.mark.requirement("S1-104")
 def test_agents_work_side_by_side_in_the_order_of_the_plan_each_step_once():
-    """S1-104."""
     parallel = [{"mode": f"a{step}", "step": step} for step in (4, 2, 0, 2)]
 
     chosen = assignments_of({"type": "SELECT_MODE", "mode": "a0", "parallel": parallel})
@@ -92,12 +95,13 @@ def test_agents_work_side_by_side_in_the_order_of_the_plan_each_step_once():
     assert len(assignments_of({"mode": "x", "parallel": parallel}, [0, 2])) == 2
 
 
+@pytest.mark.requirement("S1-28")
 def test_a_plan_has_at_most_a_hundred_steps():
-    """S1-28."""
     assert len(plan_of({"steps": ["x"] * 150})["steps"]) == 100
 
 
+@pytest.mark.requirement("S1.4-1")
 def test_a_plan_that_is_not_believed_in_at_all_is_not_sure():
-    """S1.4 item 1: no confidence is something else than none given."""
+    """No confidence is something else than none given."""
     assert plan_of({"steps": ["x"], "confidence": 0})["confidence"] == 0
     assert "confidence" not in plan_of({"steps": ["x"], "confidence": 2})

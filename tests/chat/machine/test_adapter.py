@@ -16,25 +16,25 @@ VALID = {
     S.COLLAPSED: {"reset", "harvest"},
 }
 CHANGES = [
-    ("start", S.DORMANT, S.STREAMING),  # S2-14
-    ("fork", S.STREAMING, S.BRANCHING),  # S2-15
-    ("confirm_fork", S.BRANCHING, S.STREAMING),  # S2-16
-    ("cancel_fork", S.BRANCHING, S.STREAMING),  # S2-17
-    ("stop", S.STREAMING, S.DRAINING),  # S2-18
-    ("crystallize", S.DRAINING, S.COLLAPSED),  # S2-19
-    ("reset", S.COLLAPSED, S.DORMANT),  # S2-20
-    ("confirm_merge", S.CONVERGING, S.STREAMING),  # S2-21
-    ("cancel_merge", S.CONVERGING, S.STREAMING),  # S2-22
+    ("start", S.DORMANT, S.STREAMING),
+    ("fork", S.STREAMING, S.BRANCHING),
+    ("confirm_fork", S.BRANCHING, S.STREAMING),
+    ("cancel_fork", S.BRANCHING, S.STREAMING),
+    ("stop", S.STREAMING, S.DRAINING),
+    ("crystallize", S.DRAINING, S.COLLAPSED),
+    ("reset", S.COLLAPSED, S.DORMANT),
+    ("confirm_merge", S.CONVERGING, S.STREAMING),
+    ("cancel_merge", S.CONVERGING, S.STREAMING),
 ]
 KEEPS = [
-    ("configure", S.DORMANT),  # S2-23
-    ("message", S.STREAMING),  # S2-24
-    ("rewind", S.STREAMING),  # S2-25
-    ("checkpoint", S.STREAMING),  # S2-26
-    ("inject_context", S.STREAMING),  # S2-27
-    ("flush", S.DRAINING),  # S2-28
-    ("harvest", S.COLLAPSED),  # S2-29
-    ("resolve_conflict", S.CONVERGING),  # S2-30, S2-B2
+    ("configure", S.DORMANT),
+    ("message", S.STREAMING),
+    ("rewind", S.STREAMING),
+    ("checkpoint", S.STREAMING),
+    ("inject_context", S.STREAMING),
+    ("flush", S.DRAINING),
+    ("harvest", S.COLLAPSED),
+    ("resolve_conflict", S.CONVERGING),
 ]
 WAYS = {
     S.DORMANT: [],
@@ -54,22 +54,23 @@ def chat(*actions, **config):
     return adapter
 
 
+@pytest.mark.requirement("S2-01..S2-07")
 def test_a_chat_has_six_states_with_lower_case_values():
-    """S2-01..S2-07."""
     names = ["dormant", "streaming", "branching", "converging", "draining", "collapsed"]
 
     assert [state.value for state in FlowState] == names
     assert [state.name.lower() for state in FlowState] == names
 
 
+@pytest.mark.requirement("S2-01", "S2-31", "S2-32")
 def test_a_new_adapter_is_dormant():
-    """S2-01, S2-31, S2-32."""
     assert ChatPolynomialAdapter().state is FlowState.DORMANT
 
 
+@pytest.mark.requirement("S2-08..S2-13", "S2-34", "S2-B12")
 @pytest.mark.parametrize("state", FlowState)
 def test_a_state_allows_its_actions(state):
-    """S2-08..S2-13, S2-34, S2-B12: no action needs a payload."""
+    """No action needs a payload."""
     adapter = chat(*WAYS[state])
     if state is S.CONVERGING:  # the way there left a second branch open
         assert "merge" not in adapter.get_valid_actions()
@@ -78,14 +79,14 @@ def test_a_state_allows_its_actions(state):
     assert adapter.get_valid_actions() == VALID[state] == chat_directions(state)
 
 
+@pytest.mark.requirement("S2-58", "S2-48")
 def test_the_sets_of_actions_have_their_sizes():
-    """S2-58, S2-48."""
     assert [len(chat_directions(state)) for state in FlowState] == [2, 6, 2, 3, 2, 2]
 
 
+@pytest.mark.requirement("S2-14..S2-22", "S2-33")
 @pytest.mark.parametrize(("action", "before", "after"), CHANGES)
 def test_an_action_that_changes_the_state_does(action, before, after):
-    """S2-14..S2-22, S2-33."""
     adapter = chat(*WAYS[before])
 
     adapter.perform(action)
@@ -94,9 +95,9 @@ def test_an_action_that_changes_the_state_does(action, before, after):
     assert chat_transition(before, action)[0] is after
 
 
+@pytest.mark.requirement("S2-23..S2-30")
 @pytest.mark.parametrize(("action", "state"), KEEPS)
 def test_an_action_that_keeps_the_state_does(action, state):
-    """S2-23..S2-30."""
     adapter = chat(*WAYS[state])
 
     adapter.perform(action)
@@ -125,30 +126,30 @@ OUTPUTS = {
 }
 
 
+@pytest.mark.requirement("S2-53")
 @pytest.mark.parametrize(("state", "action"), [(state, action) for state in S for action in sorted(VALID[state])])
 def test_perform_says_what_happened(state, action):
-    """S2-53."""
     assert chat(*WAYS[state]).perform(action)["event"] == OUTPUTS[action]
     assert chat_transition(state, action)[1] == {"event": OUTPUTS[action]}
 
 
+@pytest.mark.requirement("S2-53")
 def test_a_started_chat_is_ready():
-    """S2-53."""
     assert ChatPolynomialAdapter().perform("start") == {"event": "started", "ready": True}
 
 
+@pytest.mark.requirement("S2-42", "S2-43", "S2-B4")
 @pytest.mark.parametrize("action", ["message", "fork"])
 def test_an_invalid_action_is_named_with_the_state_and_what_is_valid(action):
-    """S2-42, S2-43, S2-B4."""
     with pytest.raises(ValueError) as raised:
         ChatPolynomialAdapter().perform(action)
 
     assert str(raised.value) == f"Invalid action '{action}' for state DORMANT. Valid actions: configure, start"
 
 
+@pytest.mark.requirement("S2-44", "S2-52")
 @pytest.mark.parametrize("state", FlowState)
 def test_a_refused_action_changes_nothing(state):
-    """S2-44, S2-52."""
     adapter = chat(*WAYS[state])
     before, history = adapter.context, adapter.get_history()
 
@@ -167,15 +168,16 @@ def test_events_of_the_engine_are_no_actions():
         adapter.perform("xstate.done.actor.crystallizer")
 
 
+@pytest.mark.requirement("S2-B10")
 def test_stop_names_the_way_out_of_a_planned_fork_or_merge():
-    """S2-B10."""
     for state, way in ((S.BRANCHING, "cancel_fork"), (S.CONVERGING, "cancel_merge")):
         with pytest.raises(ValueError, match=way):
             chat(*WAYS[state]).perform("stop")
 
 
+@pytest.mark.requirement("S2-35", "S2-36")
 def test_the_history_tells_the_way():
-    """S2-35, S2-36: what the document prints for debugging."""
+    """What the document prints for debugging."""
     adapter = chat("start", "message")
 
     assert adapter.get_history() == [(S.DORMANT, "start", S.STREAMING), (S.STREAMING, "message", S.STREAMING)]
@@ -185,8 +187,8 @@ def test_the_history_tells_the_way():
     ]
 
 
+@pytest.mark.requirement("S2-37", "S2-41", "S2-45", "S2-54")
 def test_a_whole_life_leads_back_to_the_beginning_and_keeps_its_history():
-    """S2-37, S2-41, S2-45, S2-54."""
     actions = ["start", "message", "message", "checkpoint", "message", "stop", "flush", "crystallize", "reset"]
     adapter = chat(*actions)
 
@@ -196,8 +198,8 @@ def test_a_whole_life_leads_back_to_the_beginning_and_keeps_its_history():
     assert adapter.perform("start")["event"] == "started"
 
 
+@pytest.mark.requirement("S2-B13")
 def test_the_action_reset_keeps_the_settings_and_clears_the_conversation():
-    """S2-B13."""
     adapter = chat()
     adapter.perform("configure", maxTurns=7)
     for action in ("start", "message", "checkpoint", "stop", "crystallize", "reset"):
@@ -210,8 +212,8 @@ def test_the_action_reset_keeps_the_settings_and_clears_the_conversation():
     assert adapter.context["crystal"] is None
 
 
+@pytest.mark.requirement("S2-54")
 def test_resetting_the_adapter_works_in_any_state_and_clears_the_history():
-    """S2-54."""
     for state in FlowState:
         adapter = chat(*WAYS[state])
 
@@ -220,15 +222,16 @@ def test_resetting_the_adapter_works_in_any_state_and_clears_the_history():
         assert (adapter.state, adapter.get_history(), adapter.messages) == (S.DORMANT, [], [])
 
 
+@pytest.mark.requirement("S2-06", "S2-47", "S2-B3")
 def test_a_collapsed_chat_leaves_only_by_reset():
-    """S2-06, S2-47, S2-B3: terminal, but not final."""
+    """Terminal, but not final."""
     assert chat_directions(S.COLLAPSED) == {"reset", "harvest"}
     assert standing(S.COLLAPSED).has_tag("terminal")
     assert standing(S.COLLAPSED).status == "active"
 
 
+@pytest.mark.requirement("S2-46")
 def test_only_streaming_leads_to_branching_and_draining():
-    """S2-46."""
     leading = {
         (state, target)
         for state in FlowState
@@ -239,8 +242,8 @@ def test_only_streaming_leads_to_branching_and_draining():
     assert leading == {(S.STREAMING, S.BRANCHING), (S.STREAMING, S.DRAINING)}
 
 
+@pytest.mark.requirement("S2-49", "S2-50", "S2-55", "S2-57", "S2-B14")
 def test_the_laws_hold():
-    """S2-49, S2-50, S2-55, S2-57, S2-B14."""
     verified = ChatPolynomialAdapter().verify_laws()
 
     assert verified == dict.fromkeys(LAWS, True)
@@ -255,8 +258,8 @@ def test_the_laws_hold():
     ]
 
 
+@pytest.mark.requirement("S2-56")
 def test_the_polynomial_is_a_value():
-    """S2-56."""
     assert CHAT_POLYNOMIAL.name == "ChatPolynomial"
     assert CHAT_POLYNOMIAL.positions == set(FlowState)
     assert CHAT_POLYNOMIAL.directions(S.DORMANT) == {"start", "configure"}
@@ -266,8 +269,8 @@ def test_the_polynomial_is_a_value():
         chat_transition(S.DORMANT, "message")
 
 
+@pytest.mark.requirement("S2-50", "S2-B14")
 def test_a_cancelled_fork_leaves_nothing_behind():
-    """S2-50, S2-B14."""
     adapter = chat("start", "message")
     before = adapter.context
 
@@ -277,8 +280,8 @@ def test_a_cancelled_fork_leaves_nothing_behind():
     assert adapter.context == before
 
 
+@pytest.mark.requirement("S2-B1", "S2-04")
 def test_merge_is_offered_only_while_another_branch_is_open():
-    """S2-B1, S2-04."""
     adapter = chat("start", "message")
     assert not adapter.can_perform("merge")
 
@@ -291,8 +294,8 @@ def test_merge_is_offered_only_while_another_branch_is_open():
     assert adapter.get_valid_actions() == VALID[S.STREAMING]
 
 
+@pytest.mark.requirement("S2.4-12")
 def test_the_first_message_starts_a_chat_that_is_told_so():
-    """S2.4 item 12."""
     adapter = chat(autoStart=True)
     assert adapter.get_valid_actions() == {"start", "configure", "message"}
 
@@ -339,8 +342,8 @@ def test_a_chat_does_not_begin_with_wrong_settings():
         ChatPolynomialAdapter({"contextLimit": 0})
 
 
+@pytest.mark.requirement("S2-23")
 def test_settings_stand_alone_or_under_config():
-    """S2-23."""
     adapter = chat()
     adapter.perform("configure", config={"maxTurns": 1}, onBusy="queue")
 

@@ -123,8 +123,8 @@ def asking(**config):
 # -- the whole story -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S3-38")
 def test_a_turn_without_tools():
-    """S3-38."""
     world = World().do("START", message={"text": "Hello"})
     running = world.status
     world.says("Hello yourself.")
@@ -135,8 +135,9 @@ def test_a_turn_without_tools():
     assert world.facts["cost"] == 0.25
 
 
+@pytest.mark.requirement("S3-38", "S3.4-7", "S3.4-13")
 def test_a_turn_in_which_a_person_is_asked_and_says_yes():
-    """S3-38, S3.4, 7 and 13: the whole way down and up again."""
+    """The whole way down and up again."""
     world = asking()
     assert (world.status, world.facts["waitingReason"], world.facts["cost"]) == ("waiting", "permission", 0.25)
 
@@ -201,9 +202,9 @@ def test_a_tool_of_unknown_risk_is_asked_about_each_time():
 # -- leaving off -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("X-5", "E-10", "S3-B8")
 @pytest.mark.parametrize("allowed", [False, True])
 def test_a_stop_reaches_tools_that_wait_or_work_and_the_next_run_has_a_valid_history(allowed):
-    """X-5, E-10, S3-B8."""
     world = asking()
     if allowed:
         world.do("RESPOND", answer={"decision": "allow"})
@@ -217,8 +218,8 @@ def test_a_stop_reaches_tools_that_wait_or_work_and_the_next_run_has_a_valid_his
     assert world.says("Yes.").status == "completed"
 
 
+@pytest.mark.requirement("X-5")
 def test_a_stop_cuts_a_model_that_speaks_and_keeps_its_words():
-    """X-5."""
     world = World().do("START", message={"text": "Hello"})
     world.tell({"type": "TEXT_CHUNK", "content": "Well, "})
     world.do("STOP")
@@ -262,8 +263,8 @@ def test_nobody_answers_in_time_and_the_thread_goes_on():
 # -- what was lost ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S3-B13", "S3.4-7")
 def test_a_request_that_its_process_left_behind_expires_and_the_thread_goes_on_waiting():
-    """S3-B13, S3.4, 7."""
     world = asking().ends("process", LOST)
 
     assert world.status == "waiting"
@@ -276,8 +277,9 @@ def test_a_request_that_its_process_left_behind_expires_and_the_thread_goes_on_w
     assert world.says("I ask again.").status == "completed"
 
 
+@pytest.mark.requirement("S3.4-7")
 def test_an_answer_to_a_request_that_has_expired_allows_nothing():
-    """S3.4, 7: never a silent yes."""
+    """Never a silent yes."""
     world = asking().ends("process", LOST).do("RESPOND", answer={"decision": "allow"})
 
     assert world.status == "failed"
@@ -286,9 +288,9 @@ def test_an_answer_to_a_request_that_has_expired_allows_nothing():
     assert world.do("RESTART").status == "running"
 
 
+@pytest.mark.requirement("S3.4-4")
 @pytest.mark.parametrize("code", ["interrupted", "unknown"])
 def test_a_call_that_was_lost_interrupts_the_thread_and_is_in_the_history(code):
-    """S3.4, 4."""
     world = asking().do("RESPOND", answer={"decision": "allow"}).ends("call-0", {**LOST, "code": code})
 
     assert world.status == "interrupted"
@@ -308,8 +310,8 @@ def test_a_call_that_merely_fails_is_told_to_the_model():
     assert (world.status, world.story[-1]) == ("running", ("tool", "failed: no disk"))
 
 
+@pytest.mark.requirement("S3.4-4")
 def test_a_model_that_is_lost_interrupts_the_thread_and_the_question_is_asked_again():
-    """S3.4, 4."""
     world = World().do("START", message={"text": "Hello"})
     reply = world.chat.get_snapshot().children["reply"]
     reply.send({"type": "xstate.error.actor.stream", "error": LOST})
@@ -342,8 +344,9 @@ def test_a_thread_with_nothing_to_go_on_with_says_so():
 # -- restored --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("E-17", "X-6")
 def test_a_thread_that_waits_for_permission_survives_a_journey_through_json():
-    """E-17, X-6: with the whole tree and its timers."""
+    """With the whole tree and its timers."""
     world = asking().reborn()
     assert (world.status, world.tools.get_snapshot().value) == ("waiting", "asking")
 

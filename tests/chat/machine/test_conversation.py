@@ -14,8 +14,8 @@ from antiphon.chat.machine.validation import refusal
 from tests.fixtures.conversations import Talk, law, texts
 
 
+@pytest.mark.requirement("S2-24")
 def test_messages_name_their_parents_and_are_counted():
-    """S2-24."""
     talk = Talk().says("one", "two")
 
     assert [(m["id"], m["parent"], m["role"], m["turn"]) for m in talk.context["messages"].values()] == [
@@ -58,15 +58,15 @@ def test_a_malformed_message_is_refused_with_a_reason(payload, reason):
     assert reason in refusal(talk.context, event)
 
 
+@pytest.mark.requirement("S2.4-1")
 def test_a_conversation_has_no_more_turns_than_it_may():
-    """S2.4 item 1."""
     talk = Talk(maxTurns=1).says("one")
 
     assert refusal(talk.context, {"type": "message"}) == "the conversation has 1 turns, and 1 are the most"
 
 
+@pytest.mark.requirement("S2-27")
 def test_injected_context_is_no_turn():
-    """S2-27."""
     talk = Talk().says("one").do("inject_context", text="It rains.", key="weather")
 
     message = talk.context["messages"]["m2"]
@@ -74,8 +74,8 @@ def test_injected_context_is_no_turn():
     assert talk.context["metrics"]["turns"] == 1
 
 
+@pytest.mark.requirement("S2-39", "S2-03")
 def test_a_fork_goes_on_from_where_the_branch_stands():
-    """S2-39, S2-03."""
     talk = Talk().says("one", "two").do("fork", name="a").do("confirm_fork").says("three")
 
     assert talk.context["branch"] == "a"
@@ -85,9 +85,9 @@ def test_a_fork_goes_on_from_where_the_branch_stands():
     assert (branch["parent"], branch["forkPoint"], branch["mergedInto"]) == ("main", "m2", None)
 
 
+@pytest.mark.requirement("S2-B8")
 @pytest.mark.parametrize(("turn", "kept"), [(0, []), (1, ["one", "answer"]), (2, ["one", "answer", "two"])])
 def test_a_fork_goes_on_from_any_turn_and_zero_is_the_beginning(turn, kept):
-    """S2-B8."""
     talk = Talk().says("one").do("message", role="assistant", text="answer").says("two")
 
     talk.do("fork", turn=turn).do("confirm_fork")
@@ -121,8 +121,8 @@ def test_a_fork_from_nowhere_is_refused(payload, reason):
     assert reason in refusal(talk.context, event)
 
 
+@pytest.mark.requirement("S2.4-3")
 def test_at_most_three_branches_are_open():
-    """S2.4 item 3."""
     talk = Talk().says("one")
     for _ in range(2):
         talk.do("fork").do("confirm_fork")
@@ -148,8 +148,8 @@ def test_the_current_branch_stays_open():
     assert not talk.can("switch", branch="b")
 
 
+@pytest.mark.requirement("S2-25", "S2-38")
 def test_rewinding_moves_the_head_and_deletes_nothing():
-    """S2-25, S2-38."""
     talk = Talk().says("one").do("message", role="assistant", text="answer").says("two")
 
     talk.do("rewind")
@@ -159,17 +159,18 @@ def test_rewinding_moves_the_head_and_deletes_nothing():
     assert talk.says("three").texts == ["one", "answer", "three"]
 
 
+@pytest.mark.requirement("S2-B5")
 @pytest.mark.parametrize(("turns", "left"), [(0, ["one", "two"]), (1, ["one"]), (2, [])])
 def test_rewinding_goes_back_as_many_turns_as_asked(turns, left):
-    """S2-B5: zero turns change nothing."""
+    """Zero turns change nothing."""
     talk = Talk().says("one", "two").do("rewind", turns=turns)
 
     assert (talk.value, talk.texts) == ("streaming", left)
 
 
+@pytest.mark.requirement("S2-B5")
 @pytest.mark.parametrize("payload", [{"turns": 3}, {"turns": -1}, {"turns": "1"}, {"turns": True}])
 def test_rewinding_too_far_is_refused(payload):
-    """S2-B5."""
     adapter = ChatPolynomialAdapter()
     adapter.perform("start")
     adapter.perform("message", text="one")
@@ -186,8 +187,8 @@ def test_what_stood_before_the_first_turn_survives_every_rewind():
     assert talk.texts == ["It rains."]
 
 
+@pytest.mark.requirement("S2-26", "S2-38", "S2-B6")
 def test_a_checkpoint_is_restored_after_a_rewind_and_after_more_words():
-    """S2-26, S2-38, S2-B6."""
     talk = Talk().says("one", "two").do("checkpoint", name="before", at=7)
     id = talk.emitted[0]["checkpointId"]
     assert talk.context["checkpoints"][id] == {
@@ -199,8 +200,9 @@ def test_a_checkpoint_is_restored_after_a_rewind_and_after_more_words():
     assert not talk.can("rewind", checkpointId="c0")
 
 
+@pytest.mark.requirement("S2-49", "S2-B6", "S2.4-4")
 def test_unchanged_words_have_the_same_checkpoint():
-    """S2-49, S2-B6, S2.4 item 4: the id is the hash of the content."""
+    """The id is the hash of the content."""
     talk = Talk().says("one").do("checkpoint")
     first = talk.emitted[0]["checkpointId"]
     talk.do("checkpoint")
@@ -211,16 +213,16 @@ def test_unchanged_words_have_the_same_checkpoint():
     assert Talk().says("One").do("checkpoint").emitted[0]["checkpointId"] != first
 
 
+@pytest.mark.requirement("S2-B6", "E-17")
 def test_a_checkpoint_survives_json():
-    """S2-B6, E-17."""
     talk = Talk().says("one").do("checkpoint")
     id = talk.emitted[0]["checkpointId"]
 
     assert talk.says("two").restored().do("rewind", checkpointId=id).texts == ["one"]
 
 
+@pytest.mark.requirement("S2.4-4")
 def test_a_difference_says_what_each_branch_has_alone():
-    """S2.4 item 4."""
     talk = Talk().says("one").do("fork", name="a").do("confirm_fork").says("two").do("switch", branch="main")
     talk.says("three").do("message", role="assistant", parts=[])
 
@@ -230,8 +232,8 @@ def test_a_difference_says_what_each_branch_has_alone():
     assert written(talk.context["messages"], found) == "- user: three\n- assistant\n+ user: two"
 
 
+@pytest.mark.requirement("S2.4-4")
 def test_branches_that_say_the_same_are_equivalent():
-    """S2.4 item 4."""
     adapter = ChatPolynomialAdapter({"autoStart": True})
     adapter.perform("message", text="one")
     adapter.perform("fork", name="a", turn=0)
@@ -301,8 +303,8 @@ def test_every_version_of_a_log_is_what_a_dict_would_be(choices):
     assert all(list(log.items()) == list(table.items()) for log, table in versions)
 
 
+@pytest.mark.requirement("S2.4-10", "E-17")
 def test_a_conversation_is_plain_json():
-    """S2.4 item 10, E-17."""
     talk = Talk().says("one").do("fork", name="a").do("confirm_fork").says("two").do("checkpoint")
     again = talk.restored()
 

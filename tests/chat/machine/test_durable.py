@@ -1,5 +1,7 @@
 """A chat on the durable runtime: what was said is still there after a crash, and goes on."""
 
+import pytest
+
 from antiphon import from_task
 from antiphon.chat.machine.flow import flow_machine
 from antiphon.stores.memory import MemoryStore
@@ -14,9 +16,8 @@ async def crystal(input):
 MACHINE = flow_machine.provide(actors={"crystallizer": from_task(crystal)})
 
 
+@pytest.mark.requirement("S2.4-10", "S2-19", "E-17")
 def test_a_chat_survives_its_process_and_ends_with_its_crystal():
-    """S2.4 item 10, S2-19, E-17."""
-
     async def main():
         store = MemoryStore()
         first = await runtime(store, MACHINE).__aenter__()

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,8 +19,8 @@ TEXT = [{"type": "text", "text": "Hi"}]
 CALL = [{"type": "toolCall", "id": "t1", "name": "look", "arguments": '{"path": "a"}'}]
 
 
+@pytest.mark.requirement("E-14", "S2-B3")
 def test_every_state_is_described_and_none_is_final():
-    """E-14, S2-B3."""
     assert "description" in CHART
     for state in CHART["states"].values():
         assert state["description"].endswith(".")
@@ -27,16 +28,16 @@ def test_every_state_is_described_and_none_is_final():
         assert state["on"]
 
 
+@pytest.mark.requirement("E-01")
 def test_the_chart_is_data_and_every_function_it_names_is_used():
-    """E-01."""
     assert json.loads(json.dumps(CHART)) == CHART
     named = json.dumps(CHART)
     bound = flow_machine.implementations
     assert [name for name in (*bound.actions, *bound.guards) if f'"{name}"' not in named] == []
 
 
+@pytest.mark.requirement("E-21", "X-8")
 def test_every_guarded_event_of_a_person_has_a_reason_to_be_refused():
-    """E-21, X-8."""
     guarded = {
         event
         for state in (CHART, *CHART["states"].values())
@@ -48,8 +49,8 @@ def test_every_guarded_event_of_a_person_has_a_reason_to_be_refused():
     assert guarded | {"message"} == set(REASONS)
 
 
+@pytest.mark.requirement("X-11", "E-19")
 def test_every_state_can_be_reached():
-    """X-11, E-19."""
     events = [{"type": type} for state in CHART["states"].values() for type in state["on"]]
 
     assert unreachable_states(flow_machine, events=events, limit=30_000) == []
@@ -156,15 +157,15 @@ def taken(input, walk):
                 yield "" if source.parent is None else source.key, found.event_type, list(same).index(found)
 
 
+@pytest.mark.requirement("X-11", "S2-46", "S2-48")
 def test_the_walks_take_every_transition():
-    """X-11, S2-46, S2-48."""
     found = {entry for input, walk in WALKS for entry in taken(input, walk)}
 
     assert set(declared()) - found == set()
 
 
+@pytest.mark.requirement("E-19")
 def test_paths_through_a_chat_without_payloads_can_be_generated():
-    """E-19."""
     events = [{"type": type} for state in CHART["states"].values() for type in state["on"] if not type.startswith("x")]
 
     def told_apart(snapshot):
@@ -228,10 +229,10 @@ def walks(draw):
     return config, events
 
 
+@pytest.mark.requirement("E-17", "S2.4-10")
 @law
 @given(walks())
 def test_any_walk_keeps_the_context_json_and_a_restored_chat_goes_on_alike(walk):
-    """E-17, S2.4 item 10."""
     config, events = walk
     talk = Talk(config, **{key: value for key, value in config.items() if key != "reportsToParent"})
     for event in events:
@@ -262,6 +263,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.requirement("E-21")
 @law
 @given(
     st.lists(st.tuples(st.sampled_from(PERSONS), st.dictionaries(st.sampled_from(KEYS), json_values, max_size=4))),
@@ -269,7 +271,7 @@ json_values = st.recursive(
     st.booleans(),
 )
 def test_whatever_a_person_sends_the_chat_goes_on(events, model, asked):
-    """E-21: what does not fit is refused, and breaks nothing."""
+    """What does not fit is refused, and breaks nothing."""
     talk = Talk(model=model, onBusy="interrupt", consent={}).says("one")
     if asked and model:
         talk.reply(calls=[("t1", "look")]).do("wait", reason="permission")

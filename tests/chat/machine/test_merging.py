@@ -15,8 +15,8 @@ def forked(ours=(), theirs=(), **config):
     return talk.do("switch", branch="main").says(*ours)
 
 
+@pytest.mark.requirement("S2-04", "S2-40", "S2-B1")
 def test_merging_leads_through_converging():
-    """S2-04, S2-40, S2-B1."""
     talk = forked(["ours"], ["theirs"]).do("merge", source="a")
     assert talk.value == "converging"
     assert talk.emitted == [{"type": "merge_initiated", "source": "a", "target": "main", "conflicts": []}]
@@ -28,35 +28,36 @@ def test_merging_leads_through_converging():
     assert list(talk.context["branches"]) == ["main"]
 
 
+@pytest.mark.requirement("S2-22")
 def test_a_merge_that_is_cancelled_changes_nothing():
-    """S2-22."""
     talk = forked(["ours"], ["theirs"])
     before = talk.context
 
     assert talk.do("merge").do("cancel_merge").context == before
 
 
+@pytest.mark.requirement("S2-B7")
 def test_a_shared_beginning_is_never_repeated():
-    """S2-B7."""
     talk = forked(["ours"], ["theirs"]).do("merge").do("confirm_merge")
 
     assert talk.texts.count("shared") == 1
 
 
+@pytest.mark.requirement("S2.4-3")
 def test_merged_messages_say_where_they_come_from():
-    """S2.4 item 3: the last one has two parents."""
+    """The last one has two parents."""
     talk = forked(["ours"], ["x", "y"]).do("merge").do("confirm_merge")
     merged = path(talk.context["messages"], talk.head)[2:]
 
     assert [(m.get("copiedFrom"), m.get("mergedFrom")) for m in merged] == [("m2", None), ("m3", "m3")]
 
 
+@pytest.mark.requirement("S2-B7")
 @pytest.mark.parametrize(
     ("strategy", "expected"),
     [("sequential", ["o1", "o2", "t1", "t2", "t3"]), ("interleave", ["o1", "t1", "o2", "t2", "t3"])],
 )
 def test_a_strategy_decides_the_order(strategy, expected):
-    """S2-B7."""
     talk = forked(["o1", "o2"], ["t1", "t2", "t3"]).do("merge", strategy=strategy).do("confirm_merge")
 
     assert talk.texts == ["shared", *expected]
@@ -79,10 +80,11 @@ words = st.lists(st.sampled_from(["red", "green", "blue"]), max_size=6)
 strategies = st.sampled_from(["sequential", "interleave", "manual"])
 
 
+@pytest.mark.requirement("S2-B7")
 @law
 @given(words, strategies, st.integers(0, 6))
 def test_merging_a_fork_back_gives_what_was_there(said, strategy, turn):
-    """S2-B7: merge(fork(s)) = s, from any turn."""
+    """Merge(fork(s)) = s, from any turn."""
     talk = Talk().says(*said)
     before, messages = hash_at(talk.context["messages"], talk.head), len(talk.context["messages"])
 
@@ -96,10 +98,10 @@ def test_merging_a_fork_back_gives_what_was_there(said, strategy, turn):
     assert len(talk.context["messages"]) == messages
 
 
+@pytest.mark.requirement("S2-B7")
 @law
 @given(words, words, st.sampled_from(["sequential", "interleave"]))
 def test_a_merge_without_decisions_has_every_turn_of_both_once_and_in_order(ours, theirs, strategy):
-    """S2-B7."""
     one, other = [f"o{n} {word}" for n, word in enumerate(ours)], [f"t{n} {word}" for n, word in enumerate(theirs)]
     talk = forked(one, other).do("merge", strategy=strategy).do("confirm_merge")
 
@@ -127,8 +129,8 @@ def disagreeing():
     return answered(answered(talk, "which? ", "spaces"), "When?", "later").do("merge", source="a")
 
 
+@pytest.mark.requirement("S2-B7", "S2-30")
 def test_the_same_question_with_other_answers_is_a_conflict():
-    """S2-B7, S2-30."""
     talk = disagreeing()
 
     assert talk.context["merge"]["conflicts"] == [
@@ -137,8 +139,8 @@ def test_the_same_question_with_other_answers_is_a_conflict():
     ]
 
 
+@pytest.mark.requirement("S2-B2")
 def test_a_merge_is_confirmed_only_when_every_conflict_is_resolved():
-    """S2-B2."""
     talk = disagreeing()
     assert refusal(talk.context, {"type": "confirm_merge"}) == "conflicts wait to be resolved: x1, x2"
     assert not talk.can("confirm_merge")
@@ -168,9 +170,8 @@ def test_a_conflict_is_resolved_for_one_for_both_or_for_none(pick, left):
     assert [text for text in talk.texts if text in ("tabs", "spaces")] == left
 
 
+@pytest.mark.requirement("S2-B7")
 def test_context_under_one_key_and_files_of_one_path_are_conflicts():
-    """S2-B7."""
-
     def work(talk, text):
         call = {"type": "toolCall", "id": "t", "name": "write", "arguments": f'{{"path": "a.py", "text": "{text}"}}'}
         talk.says(f"{text} please").do("message", role="assistant", parts=[call])
@@ -200,8 +201,8 @@ def test_arguments_that_are_no_object_touch_nothing():
         assert talk.context["merge"]["conflicts"] == []
 
 
+@pytest.mark.requirement("S2-B7")
 def test_in_a_manual_merge_every_turn_is_a_decision():
-    """S2-B7."""
     talk = forked(["o1"], ["t1", "t2"]).do("merge", strategy="manual")
     assert [(c["item"], c["ours"], c["theirs"]) for c in talk.context["merge"]["conflicts"]] == [
         ("turn 1", "m4", "m2"),
@@ -213,8 +214,8 @@ def test_in_a_manual_merge_every_turn_is_a_decision():
     assert talk.texts == ["shared", "t1"]
 
 
+@pytest.mark.requirement("S2-B7")
 def test_in_a_manual_merge_the_turns_can_be_chosen_at_once():
-    """S2-B7."""
     talk = forked(["o1"], ["t1", "t2"]).do("merge", strategy="manual")
     talk.do("resolve_conflict", turns=["m3", "m4"]).do("confirm_merge")
 

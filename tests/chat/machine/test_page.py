@@ -17,8 +17,8 @@ SETTINGS = PAGE.partition("\n## Settings\n")[2].partition("\n## ")[0].split("\n"
 NAMED = set(re.findall(r"[\w.]+", " ".join(re.findall(r"`([^`\n]+)`", PAGE))))
 
 
+@pytest.mark.requirement("X-10", "E-20")
 def test_the_picture_is_current():
-    """X-10, E-20."""
     assert f"```mermaid\n{to_mermaid(flow_machine).rstrip()}\n```" in PAGE
 
 
@@ -29,8 +29,8 @@ def test_every_event_is_named(state):
     assert [event for event in events if event not in NAMED] == []
 
 
+@pytest.mark.requirement("S2-53")
 def test_every_output_is_named():
-    """S2-53."""
     outputs = re.findall(r"'event': '(\w+)'", str(CHART))
 
     assert [output for output in outputs if output not in NAMED] == []
@@ -47,6 +47,6 @@ def test_every_key_of_the_context_is_named(shape):
     assert [key for key in shape.__annotations__ if key not in NAMED] == []
 
 
+@pytest.mark.requirement("S2-51", "S2-B1..S2-B14")
 def test_every_decision_is_on_the_page():
-    """S2-51, S2-B1..B14."""
     assert [row for row in [f"S2-B{n}" for n in range(1, 15)] + ["S2-51"] if row not in PAGE] == []

@@ -21,8 +21,8 @@ def asking(**config):
     return Talk(model=MODEL, **config).says("question")
 
 
+@pytest.mark.requirement("S2-B9", "S2-02", "X-4")
 def test_a_message_asks_for_a_reply_if_there_is_a_model():
-    """S2-B9, S2-02, X-4."""
     talk = Talk(model=MODEL, settings={"temperature": 0}).says("question")
 
     assert talk.spawned["reply"] == {
@@ -55,8 +55,8 @@ def test_the_note_of_a_resumed_thread_goes_along():
     assert [part["text"] for part in question["parts"]] == ["You were interrupted.", "Go on"]
 
 
+@pytest.mark.requirement("S2-B9", "X-3")
 def test_a_completed_reply_is_a_message_with_what_it_used():
-    """S2-B9, X-3."""
     talk = asking().reply("answer", usage=USAGE, costUsd=0.25, durationMs=80, at=9)
 
     message = talk.context["messages"]["m2"]
@@ -69,22 +69,23 @@ def test_a_completed_reply_is_a_message_with_what_it_used():
     assert (metrics["replies"], metrics["durationMs"], metrics["slowestMs"]) == (1, 80, 80)
 
 
+@pytest.mark.requirement("X-3")
 def test_a_reply_without_a_price_is_counted_as_such():
-    """X-3: never silently free."""
+    """Never silently free."""
     assert asking().reply("answer", usage=USAGE, costUsd=None).context["metrics"]["unpriced"] == 1
 
 
+@pytest.mark.requirement("S2-B9")
 def test_a_reply_goes_to_the_branch_it_was_asked_on():
-    """S2-B9."""
     talk = asking().do("fork", name="a").do("confirm_fork").reply("answer")
 
     assert texts(talk.context, "main") == ["question", "answer"]
     assert texts(talk.context, "a") == ["question"]
 
 
+@pytest.mark.requirement("S2-B9")
 @pytest.mark.parametrize("way", [["fork"], ["stop"]])
 def test_a_reply_is_taken_in_whatever_state_it_comes(way):
-    """S2-B9."""
     talk = asking()
     for action in way:
         talk.do(action)
@@ -92,18 +93,18 @@ def test_a_reply_is_taken_in_whatever_state_it_comes(way):
     assert talk.reply("answer").texts == ["question", "answer"]
 
 
+@pytest.mark.requirement("X-4")
 @pytest.mark.parametrize("type", ["REPLY.COMPLETED", "REPLY.FAILED", "REPLY.CANCELLED", "turn_timeout"])
 def test_what_a_reply_says_that_is_over_is_not_heard(type):
-    """X-4."""
     talk = asking()
     before = talk.context
 
     assert talk.do(type, requestId="r0", message={"parts": []}, text="late", error="late").context == before
 
 
+@pytest.mark.requirement("S2-B9", "X-2")
 @pytest.mark.parametrize("error", [{"code": "3001", "message": "slow down", "recoverable": True}, "slow down"])
 def test_a_failed_reply_keeps_its_words_and_says_why(error):
-    """S2-B9, X-2."""
     talk = asking().do("REPLY.FAILED", requestId="r1", error=error, text="half an ans", at=4)
 
     message = talk.context["messages"]["m2"]
@@ -128,8 +129,8 @@ def test_a_child_that_breaks_is_a_failed_reply():
     assert talk.context["reply"] is None
 
 
+@pytest.mark.requirement("X-5")
 def test_cancelling_asks_the_child_and_keeps_its_words():
-    """X-5."""
     talk = asking().do("cancel")
     assert talk.sent == [{"type": "CANCEL", "requestId": "r1"}]
     assert talk.context["reply"]["cut"] == "keep"
@@ -159,8 +160,8 @@ def test_cancelling_a_summary_drops_it_and_the_reply():
     assert talk.do("xstate.done.actor.summariser", output={"text": "late"}).context == late
 
 
+@pytest.mark.requirement("S2.4-1")
 def test_a_turn_that_takes_too_long_is_cut_and_fails():
-    """S2.4 item 1."""
     talk = asking(turnTimeoutMs=60_000)
     timer = next(effect for effect in talk.effects if isinstance(effect, Raise) and effect.delay is not None)
     assert (timer.event, timer.delay) == ({"type": "turn_timeout", "requestId": "r1"}, 60_000)
@@ -172,16 +173,17 @@ def test_a_turn_that_takes_too_long_is_cut_and_fails():
     assert any(isinstance(effect, Cancel) for effect in talk.effects)
 
 
+@pytest.mark.requirement("S2-B9")
 def test_by_default_a_message_is_refused_while_a_reply_is_in_flight():
-    """S2-B9."""
     talk = asking()
 
     assert not talk.can("message", text="more")
     assert refusal(talk.context, {"type": "message"}) == IN_FLIGHT
 
 
+@pytest.mark.requirement("S2-B9")
 def test_queued_messages_are_said_one_by_one():
-    """S2-B9: complete."""
+    """Complete."""
     talk = asking(onBusy="queue").says("second", "third")
     assert [item["text"] for item in talk.context["queue"]] == ["second", "third"]
     assert talk.emitted == [{"type": "message_queued", "waiting": 2}]
@@ -217,8 +219,9 @@ def test_a_queued_message_is_said_even_if_its_id_was_counted_meanwhile():
     assert talk.reply("answer").texts == ["question", "answer", "more"]
 
 
+@pytest.mark.requirement("S2-B9")
 def test_an_interruption_keeps_the_words_so_far():
-    """S2-B9: abort."""
+    """Abort."""
     talk = asking(onBusy="interrupt").says("wait")
     assert talk.sent == [{"type": "CANCEL", "requestId": "r1"}]
 
@@ -234,8 +237,9 @@ def test_a_reply_that_ends_before_it_is_interrupted_stays_whole():
     assert talk.texts == ["question", "answer", "wait"]
 
 
+@pytest.mark.requirement("S2-B9")
 def test_merged_messages_are_one_turn():
-    """S2-B9: merge."""
+    """Merge."""
     talk = asking(onBusy="merge").says(" and more").do("REPLY.CANCELLED", requestId="r1", text="half an ans")
 
     assert talk.texts == ["question and more"]
@@ -251,8 +255,9 @@ def test_a_merged_message_after_a_whole_reply_is_a_turn_of_its_own():
     assert talk.texts == ["question", "answer", "and more"]
 
 
+@pytest.mark.requirement("S2-B9")
 def test_while_a_reply_is_in_flight_heads_do_not_move_back():
-    """S2-B9: fork and checkpoint are possible, rewind and merge are not."""
+    """Fork and checkpoint are possible, rewind and merge are not."""
     talk = Talk(model=MODEL).do("fork", name="a").do("confirm_fork").says("question")
 
     assert [refusal(talk.context, {"type": type}) for type in ("rewind", "merge")] == [IN_FLIGHT] * 2
@@ -260,8 +265,8 @@ def test_while_a_reply_is_in_flight_heads_do_not_move_back():
     assert not talk.do("switch", branch="main").can("close", branch="a")
 
 
+@pytest.mark.requirement("S2-05", "S2-18", "S2-B9")
 def test_a_stopped_chat_waits_for_the_reply():
-    """S2-05, S2-18, S2-B9."""
     talk = asking().do("stop")
     assert talk.emitted == [{"type": "stopping", "waitsForReply": True}]
     assert [talk.can("flush"), talk.can("crystallize")] == [False, False]
@@ -273,8 +278,8 @@ def test_a_stopped_chat_waits_for_the_reply():
     assert [talk.can("flush"), talk.can("crystallize")] == [True, True]
 
 
+@pytest.mark.requirement("S2-B9")
 def test_a_stop_can_cut_the_reply():
-    """S2-B9."""
     talk = asking(onStop="cut").do("stop")
     assert talk.sent == [{"type": "CANCEL", "requestId": "r1"}]
 
@@ -283,8 +288,8 @@ def test_a_stop_can_cut_the_reply():
     assert (talk.value, talk.texts, talk.can("crystallize")) == ("draining", ["question", "half"], True)
 
 
+@pytest.mark.requirement("S2-28")
 def test_what_waits_is_not_said_after_a_stop_and_is_flushed():
-    """S2-28."""
     talk = asking(onBusy="queue").says("more").do("stop").reply("answer")
     assert (talk.spawned, len(talk.context["queue"])) == ({}, 1)
 
@@ -293,8 +298,9 @@ def test_what_waits_is_not_said_after_a_stop_and_is_flushed():
     assert talk.context["queue"] == []
 
 
+@pytest.mark.requirement("S2-B9")
 def test_a_reply_that_asks_for_tools_goes_on_with_their_results():
-    """S2-B9: is_awaiting_tool."""
+    """Is_awaiting_tool."""
     talk = asking().reply("Let me look.", calls=[("t1", "look")])
     assert talk.context["reply"]["phase"] == "tools"
     assert not talk.can("message", text="more")
@@ -343,8 +349,9 @@ def test_a_reply_that_was_cancelled_asks_for_no_tools():
     assert talk.context["reply"] is None
 
 
+@pytest.mark.requirement("S2-B9")
 def test_a_person_who_is_asked_can_answer_with_a_message():
-    """S2-B9: tools may wait for a person."""
+    """Tools may wait for a person."""
     talk = Talk(THREAD, start=False, model=MODEL).do("message", text="go", runId="n1")
     talk.reply(calls=[("t1", "ask")]).do("wait", reason="question")
     assert talk.sent == [{"type": "WAIT", "reason": "question", "runId": "n1", "cost": 0.0}]
@@ -365,8 +372,8 @@ def run(**config):
     return Talk(THREAD, start=False, model=MODEL, **config).do("message", text="go", runId="n1")
 
 
+@pytest.mark.requirement("S2.4-12")
 def test_a_chat_in_a_thread_starts_with_its_first_message_and_tells_how_it_ended():
-    """S2.4 item 12."""
     talk = run()
     assert (talk.value, talk.context["run"]["runId"]) == ("streaming", "n1")
 
@@ -420,8 +427,8 @@ def test_a_message_that_is_not_taken_fails_its_run():
     assert run().do("message", text="more", runId="n2").sent[0]["error"]["message"] == IN_FLIGHT
 
 
+@pytest.mark.requirement("S2-19", "S2.4-6")
 def test_a_crystal_is_made_by_the_model():
-    """S2-19, S2.4 item 6."""
     talk = asking().reply("answer").do("stop").do("crystallize", trigger="goal")
     assert (talk.value, talk.context["crystallizing"]) == ("draining", "goal")
     assert talk.spawned["crystallizer"]["model"] == MODEL
@@ -438,8 +445,8 @@ def test_a_crystal_is_made_by_the_model():
     assert talk.context["metrics"]["costUsd"] == 0.125
 
 
+@pytest.mark.requirement("S2-B11")
 def test_a_crystal_that_fails_leaves_the_chat_draining_and_can_be_tried_again():
-    """S2-B11."""
     talk = asking().reply("answer").do("stop").do("crystallize")
     talk.do("xstate.error.actor.crystallizer", error={"code": "3001", "message": "slow down", "recoverable": True})
 
@@ -451,8 +458,8 @@ def test_a_crystal_that_fails_leaves_the_chat_draining_and_can_be_tried_again():
     assert talk.do("crystallize", plain=True).value == "collapsed"
 
 
+@pytest.mark.requirement("S2-19", "S2.4-6")
 def test_a_plain_crystal_quotes_what_was_said():
-    """S2-19, S2.4 item 6."""
     code = "We decided: tabs.\n```python\nx = 1\n# we will not count this\n```\nDone."
     talk = Talk().says("Tabs or spaces, what do you think is better here?").do("message", role="assistant", text=code)
     talk.do("stop").do("crystallize")
@@ -468,8 +475,8 @@ def test_a_plain_crystal_quotes_what_was_said():
     assert crystal["by"] == "rules"
 
 
+@pytest.mark.requirement("S2.4-6")
 def test_a_chat_that_is_idle_or_full_should_end():
-    """S2.4 item 6."""
     talk = Talk(contextLimit=100).says("x" * 360)
     assert (due_trigger(talk.context), due_trigger(talk.context, 299_999)) == (None, None)
     assert due_trigger(talk.context, 300_000) == "inactivity"
@@ -484,8 +491,8 @@ def test_an_empty_chat_has_a_crystal_too():
     assert Talk().do("stop").do("crystallize").context["crystal"]["title"] == "Untitled conversation"
 
 
+@pytest.mark.requirement("S2-29", "S2.4-9")
 def test_a_harvest_has_the_metrics():
-    """S2-29, S2.4 item 9."""
     talk = asking().reply("answer", usage=USAGE, costUsd=0.25, durationMs=80).do("fork").do("confirm_fork")
     talk.do("checkpoint").do("stop").do("crystallize", plain=True).do("harvest")
 
@@ -506,8 +513,8 @@ def test_a_harvest_has_the_metrics():
     assert talk.emitted[0]["crystal"] == talk.context["crystal"]
 
 
+@pytest.mark.requirement("X-4")
 def test_ids_are_never_used_twice_not_even_after_a_reset():
-    """X-4."""
     talk = asking().reply("answer").do("stop").do("crystallize", plain=True).do("reset").do("start").says("again")
 
     assert (talk.head, talk.context["reply"]["requestId"]) == ("m3", "r2")
@@ -551,6 +558,7 @@ def speaking():
     )
 
 
+@pytest.mark.requirement("S2-B9", "X-5")
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
@@ -560,7 +568,6 @@ def speaking():
     ],
 )
 def test_each_policy_works_with_a_real_child(policy, expected):
-    """S2-B9, X-5."""
     machine = flow_machine.provide(actors={"reply": speaking()})
     actor = create_actor(machine, input={"model": MODEL, "onBusy": policy}).start()
     for event in ({"type": "start"}, {"type": "message", "text": "one"}, {"type": "message", "text": " two"}):

@@ -55,23 +55,25 @@ def test_the_tools_are_given_all_calls_with_their_risk():
     }
 
 
+@pytest.mark.requirement("S3.4-7")
 def test_a_tool_that_nobody_knows_counts_as_destructive():
-    """S3.4, 7: never a silent approval."""
+    """Never a silent approval."""
     (call,) = calling("format_disk").spawned["tools"]["calls"]
 
     assert call["risk"] == "destructive"
 
 
+@pytest.mark.requirement("S3.4-7")
 def test_a_tool_of_unknown_risk_counts_as_destructive():
-    """S3.4, 7: never a silent approval."""
+    """Never a silent approval."""
     (call,) = calling("look", settings={"options": {"tools": [{"name": "look"}]}}).spawned["tools"]["calls"]
 
     assert call["risk"] == "destructive"
 
 
+@pytest.mark.requirement("S3.4-7")
 @pytest.mark.parametrize(("command", "risk"), [("ls", "read"), ("touch a", "write"), ("rm a", "destructive")])
 def test_a_tool_that_runs_commands_is_as_risky_as_the_command(command, risk):
-    """S3.4, 7."""
     options = {"options": {"tools": [{"name": "shell", "risk": "command"}]}}
     talk = Talk({"reportsToParent": True}, start=False, model=MODEL, settings=options, consent={})
     talk.do("message", text="question", runId="n1")
@@ -165,9 +167,10 @@ WRONG = [
 ]
 
 
+@pytest.mark.requirement("E-21", "S3.4-7")
 @pytest.mark.parametrize(("answer", "reason"), WRONG)
 def test_an_answer_that_cannot_be_meant_is_refused_and_the_question_stays_open(answer, reason):
-    """E-21, S3.4, 7: else nobody could answer any more."""
+    """Else nobody could answer any more."""
     talk = waiting().do("answer", runId="n1", **answer)
 
     assert refusal(talk.context, {"type": "answer", **answer}) == reason
@@ -191,8 +194,8 @@ def test_an_answer_is_refused_if_the_results_come_from_outside():
     assert not talk.can("answer", decision="allow")
 
 
+@pytest.mark.requirement("S2-B9")
 def test_a_message_drops_the_tools_that_wait_and_the_calls_are_cancelled():
-    """S2-B9."""
     talk = waiting().do("message", text="Leave it.", runId="n1")
 
     assert talk.stopped == ["tools"]
@@ -221,9 +224,9 @@ def test_a_request_that_times_out_goes_on_and_the_thread_hears_of_it():
     assert talk.spawned["reply"]["messages"][-1]["parts"] == [result(text="not allowed")]
 
 
+@pytest.mark.requirement("X-5")
 @pytest.mark.parametrize("ask", [calling, waiting])
 def test_a_cancelled_chat_stops_its_tools_and_its_history_stays_valid(ask):
-    """X-5."""
     talk = ask().do("cancel")
 
     assert talk.stopped == ["tools"]
@@ -259,6 +262,7 @@ def test_what_the_settings_decide_for_the_thread_holds_too_and_a_person_has_the_
     assert talk.spawned["tools"]["consent"]["overrides"][-1]["decision"] == "allow"
 
 
+@pytest.mark.requirement("E-21")
 @pytest.mark.parametrize(
     "consent",
     [
@@ -274,7 +278,6 @@ def test_what_the_settings_decide_for_the_thread_holds_too_and_a_person_has_the_
     ],
 )
 def test_consent_that_makes_no_sense_is_refused(consent):
-    """E-21."""
     assert not Talk(start=False).can("configure", consent=consent)
 
 
@@ -288,8 +291,8 @@ def test_consent_may_be_anything_that_makes_sense():
 # -- what was lost ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S3.4-7")
 def test_calls_that_were_lost_are_in_the_history_and_the_run_is_interrupted():
-    """S3.4, 7."""
     talk = done(calling(), result(text="nobody knows"), lost=True)
 
     assert talk.context["reply"] is None
@@ -358,8 +361,9 @@ def test_a_question_asked_again_leaves_the_old_answer_in_the_tree():
 # -- the bill --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S3-B15")
 def test_the_parent_is_told_the_cost_of_the_whole_conversation():
-    """S3-B15: an event carries the total, which replaces what was known."""
+    """An event carries the total, which replaces what was known."""
     talk = Talk({"reportsToParent": True}, start=False, model=MODEL)
     for run in ("n1", "n2"):
         talk.do("message", text="question", runId=run).reply("answer", costUsd=0.25, durationMs=10)
@@ -379,7 +383,7 @@ def test_another_model_is_asked_from_the_next_reply_on():
     assert talk.says("next").spawned["reply"]["model"] == "scripted:other"
 
 
+@pytest.mark.requirement("E-21")
 @pytest.mark.parametrize("wrong", [{"model": 3}, {"system": "x"}, {"config": 3}, {"config": {"onBusy": "queue"}}])
 def test_use_model_changes_the_model_and_nothing_else(wrong):
-    """E-21."""
     assert not Talk(model=MODEL).can("use_model", **wrong)

@@ -35,15 +35,15 @@ def names(talk):
     return [text.rstrip(".") for text in words(talk)]
 
 
+@pytest.mark.requirement("S2.4-1")
 def test_without_a_strategy_everything_is_sent():
-    """S2.4 item 1."""
     talk = told(Talk(model=MODEL, strategy="none", contextLimit=20), "a", "b", "c").says("d")
 
     assert names(talk) == ["a", "re a", "b", "re b", "c", "re c", "d"]
 
 
+@pytest.mark.requirement("S2.4-1")
 def test_a_sliding_window_leaves_out_as_few_of_the_oldest_turns_as_it_can():
-    """S2.4 item 1."""
     talk = told(Talk(model=MODEL, strategy="sliding", contextLimit=60), "a", "b", "c")
     assert talk.context["branches"]["main"]["window"] is None
 
@@ -77,8 +77,9 @@ def test_the_newest_turn_is_always_sent():
     assert len(words(talk)) == 1
 
 
+@pytest.mark.requirement("S2.4-1", "S2.4-2")
 def test_forgetting_waits_for_the_upper_mark_and_goes_down_to_the_lower():
-    """S2.4 items 1 and 2: hysteresis."""
+    """Hysteresis."""
     talk = told(Talk(model=MODEL, strategy="forget", contextLimit=100), "a", "b", "c")
     talk.says("d".ljust(24, "."))
     assert utilisation(talk.context, "main") == 0.7
@@ -92,16 +93,16 @@ def test_forgetting_waits_for_the_upper_mark_and_goes_down_to_the_lower():
     assert utilisation(talk.context, "main") == 0.7
 
 
+@pytest.mark.requirement("S2.4-2")
 def test_after_a_compression_the_next_messages_do_not_bring_another_one():
-    """S2.4 item 2."""
     talk = told(Talk(model=MODEL, strategy="forget", contextLimit=100), *"abcdefgh")
 
     # One below the upper mark is never touched, and the marks are a turn apart.
     assert talk.context["metrics"]["compressions"] == 4
 
 
+@pytest.mark.requirement("S2.4-2")
 def test_required_and_pinned_messages_are_always_sent():
-    """S2.4 item 2."""
     talk = Talk(model=MODEL, contextLimit=60)
     talk.do("inject_context", text="rule".ljust(24, "."))
     talk.do("message", text="pinned".ljust(24, "."), pinned=True).reply("re".ljust(24, "."))
@@ -110,8 +111,8 @@ def test_required_and_pinned_messages_are_always_sent():
     assert names(talk) == ["rule", "pinned", "b", "re b", "c"]
 
 
+@pytest.mark.requirement("S2.4-2")
 def test_preserved_messages_go_after_all_others():
-    """S2.4 item 2."""
     talk = Talk(model=MODEL, contextLimit=60)
     talk.do("message", text="kept".ljust(24, "."), tags=["PRESERVED"]).reply("re".ljust(24, "."))
     told(talk, "a", "b").says("c".ljust(24, "."))
@@ -123,8 +124,8 @@ def test_preserved_messages_go_after_all_others():
     assert names(talk) == ["d" * 240]
 
 
+@pytest.mark.requirement("S2.4-2")
 def test_a_message_pinned_later_comes_back_and_goes_when_it_is_let_go():
-    """S2.4 item 2."""
     talk = told(Talk(model=MODEL, contextLimit=60), "a", "b", "c").says("d".ljust(24, "."))
     assert "a" not in names(talk)
     talk.reply("re d".ljust(24, "."))
@@ -152,8 +153,9 @@ def test_a_pin_changes_no_window_that_has_not_passed_it():
     assert talk.do("pin", message=talk.head).context["branches"]["main"]["window"] == window
 
 
+@pytest.mark.requirement("S2.4-1", "S2.4-2", "S2-B9")
 def test_a_summary_takes_the_place_of_what_it_was_made_from():
-    """S2.4 items 1 and 2, S2-B9: a model summarises before it replies."""
+    """A model summarises before it replies."""
     talk = told(Talk(model=MODEL, strategy="summarise", contextLimit=100), "a", "b", "c", "d")
     talk.says("e".ljust(24, "."))
     assert talk.context["reply"]["phase"] == "compressing"
@@ -170,8 +172,8 @@ def test_a_summary_takes_the_place_of_what_it_was_made_from():
     assert talk.texts[0].startswith("a")  # the conversation itself has lost nothing
 
 
+@pytest.mark.requirement("S2.4-2")
 def test_a_second_summary_is_derived_from_the_first():
-    """S2.4 item 2."""
     talk = told(Talk(model=MODEL, strategy="summarise", contextLimit=100), "a", "b", "c", "d")
     talk.says("e".ljust(24, ".")).do("xstate.done.actor.summariser", output={"text": "a and b"})
     first = talk.context["branches"]["main"]["window"]["summary"]
@@ -186,9 +188,9 @@ def test_a_second_summary_is_derived_from_the_first():
     assert names(talk)[0] == "more"
 
 
+@pytest.mark.requirement("S2-B9")
 @pytest.mark.parametrize("output", [None, {}, {"text": ""}])
 def test_a_summariser_that_says_nothing_or_fails_is_replaced_by_a_digest(output):
-    """S2-B9."""
     talk = told(Talk(model=MODEL, strategy="summarise", contextLimit=1000), *"abcd", size=400).says("e" * 400)
     ending = "xstate.done.actor.summariser" if output is not None else "xstate.error.actor.summariser"
 
@@ -198,8 +200,8 @@ def test_a_summariser_that_says_nothing_or_fails_is_replaced_by_a_digest(output)
     assert words(talk)[0].endswith("re b".ljust(200, "."))
 
 
+@pytest.mark.requirement("S2.4-1")
 def test_plain_summaries_need_no_model():
-    """S2.4 item 1."""
     talk = told(Talk(model=MODEL, strategy="summarise", summaries="plain", contextLimit=1000), *"abcd", size=400)
     talk.says("e" * 400)
 
@@ -217,8 +219,9 @@ def test_a_summary_never_outgrows_its_share():
     assert words(talk)[0] == "é" * 20
 
 
+@pytest.mark.requirement("S2.4-2")
 def test_a_window_that_cannot_shrink_is_not_tried_again_until_it_has_room():
-    """S2.4 item 2: hysteresis, when too much must be kept."""
+    """Hysteresis, when too much must be kept."""
     talk = Talk(model=MODEL, strategy="forget", contextLimit=100)
     talk.do("message", text="x" * 280, pinned=True).reply("re x").says("a")
     assert talk.context["branches"]["main"]["window"]["armed"] is False
@@ -247,9 +250,9 @@ def test_a_fork_inherits_the_window():
     assert names(talk) == ["c", "re c", "d", "re d", "e"]
 
 
+@pytest.mark.requirement("S2.4-1")
 @pytest.mark.parametrize(("placement", "place"), [("prepend", 0), ("inject", 2)])
 def test_the_system_prompt_stands_first_or_before_the_last_question(placement, place):
-    """S2.4 item 1."""
     talk = told(Talk(model=MODEL, system="Be kind.", systemPlacement=placement), "a").says("b")
 
     assert names(talk).index("Be kind") == place
@@ -262,13 +265,13 @@ def test_an_injected_prompt_without_a_question_stands_first():
     assert [m["role"] for m in asked(talk.context, "main")] == ["system", "assistant"]
 
 
+@pytest.mark.requirement("S2.4-1", "S2.4-2")
 @law
 @given(
     st.lists(st.tuples(st.integers(0, 60), st.sampled_from([None, "REQUIRED", "PRESERVED", "DROPPABLE"])), max_size=30),
     st.sampled_from(["sliding", "forget", "summarise"]),
 )
 def test_a_window_fits_unless_the_newest_turn_and_what_must_be_kept_do_not(sizes, strategy):
-    """S2.4 items 1 and 2."""
     talk = Talk(model=MODEL, strategy=strategy, summaries="plain", contextLimit=100)
     required = []
     for size, tag in sizes:
@@ -313,6 +316,7 @@ NOTE = {"role": "system", "parts": []}
 USER = {"role": "user", "parts": []}
 
 
+@pytest.mark.requirement("S2-B9")
 @pytest.mark.parametrize(
     ("messages", "expected"),
     [
@@ -327,7 +331,7 @@ USER = {"role": "user", "parts": []}
     ],
 )
 def test_every_tool_call_has_a_result_and_every_result_a_call(messages, expected):
-    """S2-B9: what was cut between a call and its result is mended before a model sees it."""
+    """What was cut between a call and its result is mended before a model sees it."""
     assert mended(messages) == expected
 
 

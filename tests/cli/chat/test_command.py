@@ -61,8 +61,8 @@ def test_a_reply_that_fails_ends_with_one_and_says_why(tmp_path, capsys):
     assert "failed: no such key (2001)" in capsys.readouterr().err
 
 
+@pytest.mark.requirement("X-12")
 def test_as_json_everything_that_happens_is_a_line_and_the_last_sums_it_up(tmp_path, capsys):
-    """X-12."""
     code = main(["chat", "--json", "-m", script(tmp_path, HELLO), "Hello"])
 
     out, err = capsys.readouterr()

@@ -16,8 +16,8 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
+@pytest.mark.requirement("X-12")
 def test_a_reply_streams_in_as_markdown_with_what_it_cost(tmp_path):
-    """X-12."""
     steps = [
         {"thinking": "Hm."},
         {"text": "Some **bold** words.\n\n- one\n- two\n"},

@@ -40,8 +40,8 @@ def lines(out):
     return [json.loads(line) for line in out.splitlines()]
 
 
+@pytest.mark.requirement("S4-106")
 def test_a_real_process_holds_a_whole_debate(tmp_path):
-    """S4-106."""
     held = antiphon("debate", TOPIC, "-m", debaters(tmp_path), "--rounds", 2)
 
     assert held.returncode == 0
@@ -62,8 +62,8 @@ def test_openings_that_come_together_are_told_one_after_the_other(debate):
     assert any(turn.endswith("we should open another.") for turn in turns)
 
 
+@pytest.mark.requirement("S4-36")
 def test_only_the_verdict_is_told_when_quiet(debate):
-    """S4-36."""
     code, out, err = debate(TOPIC, "--rounds", 1, "--quiet")
 
     assert (code, err) == (0, "")
@@ -78,8 +78,8 @@ def test_only_the_verdict_is_told_when_quiet(debate):
     assert "Half the ground" not in out
 
 
+@pytest.mark.requirement("S4-12", "S4-36")
 def test_as_json_everything_is_a_line_and_the_last_has_the_result(debate):
-    """S4-12, S4-36."""
     code, out, err = debate(TOPIC, "--rounds", 1, "--json")
 
     *happened, end = lines(out)
@@ -92,8 +92,9 @@ def test_as_json_everything_is_a_line_and_the_last_has_the_result(debate):
     assert (end["result"]["verdict"]["winner"], end["result"]["id"]) == ("for", end["debate"])
 
 
+@pytest.mark.requirement("S4-35", "S4-B14")
 def test_the_ledger_is_what_the_script_says_it_used_times_the_price(tmp_path, debate):
-    """S4-35, S4-B14: 420/66, 420/58, 1880/57, 1890/82 and 3120/168 tokens at 3 and 15 USD a million."""
+    """420/66, 420/58, 1880/57, 1890/82 and 3120/168 tokens at 3 and 15 USD a million."""
     _, out, _ = debate(TOPIC, "--rounds", 1, "--json", "--prices", prices(tmp_path))
 
     result = lines(out)[-1]["result"]
@@ -104,8 +105,8 @@ def test_the_ledger_is_what_the_script_says_it_used_times_the_price(tmp_path, de
     assert round((tokens_in * 3 + tokens_out * 15) / 1_000_000, 6) == 0.029655
 
 
+@pytest.mark.requirement("S4-28", "S4-29", "S4-B16")
 def test_a_debate_is_configured_by_toml_and_by_json_and_flags_win(tmp_path, debate):
-    """S4-28, S4-29, S4-B16."""
     told = {
         "topic": TOPIC,
         "format": "roundtable",
@@ -149,8 +150,8 @@ def test_debaters_and_their_models_are_named(tmp_path, debate):
     assert {one["model"]["maxTokens"] for one in result["participants"]} == {500}
 
 
+@pytest.mark.requirement("S4-B21", "S4-B23")
 def test_every_wrong_setting_is_named_and_nothing_is_made(debate, store):
-    """S4-B21, S4-B23."""
     code, out, err = debate(
         "short", "--rounds", "many", "--limit", 0.05, "--warn", 3, "--format", "circle", "--judge", "x",
         "--on-limit", "cry", "--timeout", -1, "--context", 1, "--max-tokens", 0, "--participants", "A", "B=up",
@@ -190,8 +191,8 @@ def test_misuse_is_refused_with_what_to_do_and_nothing_is_made(words, code, prob
     assert not store.exists()
 
 
+@pytest.mark.requirement("S4-B12", "S4-B25", "S4-111")
 def test_a_debate_without_money_ends_with_one_and_goes_on_with_more(tmp_path, debate):
-    """S4-B12, S4-B25, S4-111."""
     table = prices(tmp_path)
     common = ("--json", "--prices", table)
     code, out, _ = debate(TOPIC, "--rounds", 1, "--limit", 0.11, "--max-tokens", 7000, *common)
@@ -213,8 +214,8 @@ def test_the_judge_decides_when_the_money_ends_if_so_told(tmp_path, debate):
     assert len(end["result"]["rounds"]) < 11
 
 
+@pytest.mark.requirement("S4-B13")
 def test_a_warning_is_told_once(tmp_path, debate):
-    """S4-B13."""
     _, _, err = debate(TOPIC, "--rounds", 2, "--warn", 0.001, "--prices", prices(tmp_path))
 
     assert err.count("warning: $0.00") == 1
@@ -273,9 +274,9 @@ def finished(process):
     return json.loads(out.splitlines()[-1])
 
 
+@pytest.mark.requirement("S4-112", "S4-B9", "X-1")
 @pytest.mark.parametrize("kind", ["turn_started", "text", "round_started", "judging"])
 def test_a_killed_debate_goes_on_where_it_was_and_ends_as_any_other(tmp_path, kind, capsys):
-    """S4-112, S4-B9, X-1."""
     process = begun(TOPIC, "--rounds", 1, "-m", debaters(tmp_path, 10))
     until(process, kind)
     os.kill(process.pid, signal.SIGKILL)
@@ -290,8 +291,8 @@ def test_a_killed_debate_goes_on_where_it_was_and_ends_as_any_other(tmp_path, ki
     assert result["verdict"]["winner"] == "for"
 
 
+@pytest.mark.requirement("S4-74")
 def test_control_c_lets_the_judge_decide_and_ends_with_130(tmp_path):
-    """S4-74."""
     process = begun(TOPIC, "--rounds", 3, "-m", debaters(tmp_path, 10))
     until(process, "text", speaker="for")
     until(process, "round_started")
@@ -302,8 +303,8 @@ def test_control_c_lets_the_judge_decide_and_ends_with_130(tmp_path):
     assert len(end["result"]["rounds"]) < 4
 
 
+@pytest.mark.requirement("S4-B11")
 def test_openings_that_are_stopped_have_no_verdict(tmp_path):
-    """S4-B11."""
     process = begun(TOPIC, "-m", debaters(tmp_path, 100))
     until(process, "text")
     process.send_signal(signal.SIGINT)

@@ -49,6 +49,7 @@ def recorded(phase, number, **quality):
     return {**one, "quality": {**QUALITY, **quality}}
 
 
+@pytest.mark.requirement("S4-45..S4-47")
 @pytest.mark.parametrize(
     ("state", "keys"),
     [
@@ -60,7 +61,7 @@ def recorded(phase, number, **quality):
     ],
 )
 def test_only_what_can_be_done_now_is_offered(state, keys):
-    """S4-45, S4-46, S4-47: and the chart takes it."""
+    """And the chart takes it."""
     chart = load_chart("debate")
     taken = {*chart["on"], *chart["states"][state]["on"]}
 
@@ -68,8 +69,8 @@ def test_only_what_can_be_done_now_is_offered(state, keys):
     assert {EVENTS.get(key, "RESUME") for key in keys} <= taken
 
 
+@pytest.mark.requirement("S4-59", "S4-B8")
 def test_what_failed_can_be_tried_again_three_times():
-    """S4-59, S4-B8."""
     shown = in_state("error", type="timeout", retryable=True)
     tries = 0
     while "r" in keys_now(shown):
@@ -119,17 +120,17 @@ def test_the_track_has_a_lamp_for_every_phase_and_is_short_where_it_must():
     assert words.text_of(words.track(shown, 10)) == "●openings…"
 
 
+@pytest.mark.requirement("S4-B26")
 @pytest.mark.parametrize(("format", "last"), [("oxford", "closing"), ("lincoln-douglas", "round 2")])
 def test_only_an_oxford_debate_has_a_closing(format, last):
-    """S4-B26."""
     shown = stage()
     shown.format = format
 
     assert words.text_of(words.track(shown, 80)).split(" ── ")[-2] == f"○ {last}"
 
 
+@pytest.mark.requirement("S4-34")
 def test_the_meter_has_ticks_where_it_warns_and_stops():
-    """S4-34."""
     shown = stage()
     take(shown, "cost", **{**COSTS, "totalCost": "0.5", "warningThreshold": "0.75", "limitThreshold": "1"})
     meter = words.text_of(words.meter(shown, 110))
@@ -167,8 +168,8 @@ def test_circles_and_contradictions_are_named():
     assert "Ada contradicts an earlier claim" in line
 
 
+@pytest.mark.requirement("S4-B6")
 def test_a_round_is_taken_once():
-    """S4-B6."""
     shown = stage()
     for _ in range(2):
         take(shown, "round_recorded", round=recorded("opening", 1))
@@ -176,8 +177,8 @@ def test_a_round_is_taken_once():
     assert len(shown.rounds) == 1
 
 
+@pytest.mark.requirement("S4-B28")
 def test_a_tie_and_the_turns_it_refers_to_are_told():
-    """S4-B28."""
     shown = stage()
     turns = [
         {"participantId": "for", "phase": "rebuttal", "round": 1},

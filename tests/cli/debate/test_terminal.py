@@ -23,8 +23,8 @@ def slow(folder, *, first=""):
     return f"scripted:{path}"
 
 
+@pytest.mark.requirement("S4-109")
 def test_debaters_speak_side_by_side_and_the_verdict_is_a_table(tmp_path):
-    """S4-109."""
     words = ("debate", TOPIC, "-m", debaters(tmp_path, 5), "--rounds", 2, "--limit", 1, "--warn", 0.001)
     with Screen(*words, "--prices", prices(tmp_path), columns=110) as screen:
         openings = screen.until("◉ openings ── ○ round 1 ── ○ closing ── ○ verdict")
@@ -62,8 +62,8 @@ def test_in_a_narrow_terminal_they_stand_below_each_other(tmp_path):
     assert code == 130
 
 
+@pytest.mark.requirement("S4-45", "S4-46", "S4-B10")
 def test_p_pauses_and_r_resumes(tmp_path):
-    """S4-45, S4-46, S4-B10."""
     with Screen("debate", TOPIC, "-m", debaters(tmp_path, 40), "--rounds", 1, columns=110) as screen:
         screen.until("speaking …")
         screen.press(b"p")
@@ -99,8 +99,8 @@ def test_what_is_left_paused_can_be_resumed_later(tmp_path):
     assert "We are opening it." in again
 
 
+@pytest.mark.requirement("S4-B11")
 def test_j_has_the_judge_decide_what_was_said(tmp_path):
-    """S4-B11."""
     with Screen("debate", TOPIC, "-m", debaters(tmp_path, 20), "--rounds", 5, columns=110) as screen:
         screen.until("j judge now")
         screen.press(b"j")
@@ -136,8 +136,8 @@ def test_i_types_a_line_that_the_debaters_hear(tmp_path):
     assert "dropped" not in shown
 
 
+@pytest.mark.requirement("S4-74")
 def test_q_stops_and_the_judge_still_decides(tmp_path):
-    """S4-74."""
     with Screen("debate", TOPIC, "-m", debaters(tmp_path, 20), "--rounds", 5, columns=110) as screen:
         screen.until("◉ round 1")
         screen.press(b"q")
@@ -147,8 +147,8 @@ def test_q_stops_and_the_judge_still_decides(tmp_path):
     assert code == 0
 
 
+@pytest.mark.requirement("S4-B25")
 def test_l_pays_more_for_a_debate_that_stands_still(tmp_path):
-    """S4-B25."""
     words = ("debate", TOPIC, "-m", debaters(tmp_path, 1), "--rounds", 1, "--limit", 0.11, "--max-tokens", 7000)
     with Screen(*words, "--prices", prices(tmp_path), columns=110) as screen:
         screen.until("stands still for want of money; the next call may cost")
@@ -169,8 +169,8 @@ def test_l_pays_more_for_a_debate_that_stands_still(tmp_path):
     assert code == 0
 
 
+@pytest.mark.requirement("S4-49", "S4-81", "S4-B9")
 def test_r_tries_again_what_failed(tmp_path):
-    """S4-49, S4-81, S4-B9."""
     path = tmp_path / "debate-0.toml"
     model = debaters(tmp_path)
     good = path.read_text()

@@ -62,8 +62,8 @@ def ended(out):
     return happened, end
 
 
+@pytest.mark.requirement("S1-95..S1-97", "S1-106")
 def test_a_task_is_done_in_a_folder_and_its_result_goes_to_the_standard_output(model, folder, capsys):
-    """S1-95..S1-97, S1-106."""
     code = run("-m", model, "--arbiter", "rules", "--mode", "auto-edit", "--workspace", folder, "Write", "add.py")
 
     out, err = capsys.readouterr()
@@ -120,8 +120,9 @@ def whole_task(tmp_path):
     )
 
 
+@pytest.mark.requirement("S1-95..S1-97", "S1-54", "S1-61", "S1-106")
 def test_a_team_writes_files_runs_their_tests_mends_them_and_is_sent_back_once(tmp_path, folder):
-    """S1-95..S1-97, S1-54, S1-61, S1-106: all of it in a process of its own, with a shell that really runs."""
+    """All of it in a process of its own, with a shell that really runs."""
     done = antiphon(
         "run", "--json", "-m", whole_task(tmp_path), "--mode", "auto", "Write add.py with tests", cwd=folder
     )
@@ -146,8 +147,8 @@ def test_quiet_is_the_result_and_nothing_else(model, folder, capsys):
     assert tuple(capsys.readouterr()) == ("Written as add.py.\n", "")
 
 
+@pytest.mark.requirement("S1-106")
 def test_as_json_everything_that_happens_is_a_line_and_the_last_is_the_result(model, folder, capsys):
-    """S1-106."""
     options = ["--json", "-m", model, "--arbiter", "rules", "--mode", "auto", "--workspace", folder]
     code = run(*options, "Write add.py")
 
@@ -202,8 +203,8 @@ def test_a_question_that_nobody_can_answer_goes_back_to_the_agent(tmp_path, fold
     assert "developer asks: Which name? (nobody is here to answer)" in err
 
 
+@pytest.mark.requirement("S1.4-1")
 def test_a_dry_run_prints_the_plan_and_changes_nothing(model, folder, capsys):
-    """S1.4 item 1."""
     code = run("--dry-run", "-m", model, "--workspace", folder, "--arbiter", "rules", "Write add.py")
 
     found = json.loads(capsys.readouterr().out)
@@ -213,8 +214,8 @@ def test_a_dry_run_prints_the_plan_and_changes_nothing(model, folder, capsys):
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.requirement("S1.4-1")
 def test_a_plan_that_is_not_to_be_relied_on_ends_a_dry_run_with_one(tmp_path, folder, capsys):
-    """S1.4 item 1."""
     model = script(tmp_path, says("planner", '{"steps": ["Guess"], "confidence": 0.2}'))
     code = run("--dry-run", "-m", model, "--workspace", folder, "--arbiter", "rules", "Write add.py")
 
@@ -246,8 +247,8 @@ def test_a_plan_from_a_file_is_begun_with(tmp_path, folder, capsys):
     assert [entry["agent"] for entry in end["history"]] == ["developer", "developer"]
 
 
+@pytest.mark.requirement("S1-B13")
 def test_a_task_that_is_not_done_ends_with_one_and_says_which_limit_it_was(tmp_path, folder, capsys):
-    """S1-B13."""
     model = script(tmp_path, decides(None, type="SELECT_MODE", mode="developer", reason="go on"), says("dev", "More."))
     code = run("-m", model, "--max-iterations", 2, "--workspace", folder, "Never ending")
 
@@ -388,8 +389,8 @@ def slow_after_a_file(tmp_path):
     )
 
 
+@pytest.mark.requirement("S1-98", "S1-99", "S1-B20")
 def test_a_run_that_was_killed_goes_on_in_its_folder_and_makes_no_call_again(tmp_path, folder, capsys):
-    """S1-98, S1-99, S1-B20."""
     with begun(slow_after_a_file(tmp_path), folder, "--mode", "auto") as process:
         process.send_signal(signal.SIGKILL)
     assert (folder / "add.py").read_text() == GOOD
@@ -421,8 +422,8 @@ def test_the_start_of_an_id_names_the_run_to_resume(tmp_path, folder, capsys):
     assert (code, end["run"], end["exit"]) == (0, id, 0)
 
 
+@pytest.mark.requirement("S1.4-11")
 def test_runs_are_listed_shown_and_exported(model, folder, tmp_path, capsys):
-    """S1.4 item 11."""
     run("-m", model, "--arbiter", "rules", "--mode", "auto", "--workspace", folder, "--quiet", "Write add.py")
     capsys.readouterr()
     main(["runs", "list"])

@@ -73,8 +73,8 @@ def answers(store):
     return asyncio.run(read())
 
 
+@pytest.mark.requirement("S1-106")
 def test_the_plan_the_agent_and_the_meters_are_drawn_below_what_is_said(tmp_path, folder):
-    """S1-106."""
     model = script(
         tmp_path,
         {"system": "developer", "steps": [{"text": "Some **bold** words."}, {"delay_ms": 600}, {"text": " More."}]},
@@ -188,8 +188,8 @@ def test_a_command_that_may_destroy_is_shown_exactly_without_asking_for_it(tmp_p
     assert not (folder / "old.py").exists()
 
 
+@pytest.mark.requirement("S1-106")
 def test_a_question_of_an_agent_is_answered_by_typing(tmp_path, folder):
-    """S1-106."""
     model = script(
         tmp_path,
         says("developer", "Thank you.", after="ask_user"),
@@ -206,8 +206,8 @@ def test_a_question_of_an_agent_is_answered_by_typing(tmp_path, folder):
     assert "developer asks: Which name?\n  1. Grace\n  2. Ada\n" in asked
 
 
+@pytest.mark.requirement("S1-B7")
 def test_control_c_cancels_the_run_and_ends_it_with_130(tmp_path, folder, capsys):
-    """S1-B7."""
     model = script(tmp_path, {"system": "developer", "steps": [{"text": "It begins"}, {"delay_ms": 600_000}]})
     with at_work(model, folder) as screen:
         screen.until("It begins")
@@ -222,8 +222,8 @@ def test_control_c_cancels_the_run_and_ends_it_with_130(tmp_path, folder, capsys
     assert "it was cancelled" in capsys.readouterr().err
 
 
+@pytest.mark.requirement("S1-107", "S1-B7")
 def test_control_c_kills_a_command_that_does_not_end(tmp_path, folder):
-    """S1-107, S1-B7."""
     model = script(tmp_path, calls("developer", "shell", {"command": "echo $$ > pid; sleep 600"}))
     with at_work(model, folder) as screen:
         screen.until(ASKED)
@@ -269,8 +269,8 @@ def test_a_second_control_c_leaves_at_once_and_takes_the_command_with_it(tmp_pat
     assert screen.raw.rindex("\x1b[?25h") > screen.raw.rindex("\x1b[?25l")
 
 
+@pytest.mark.requirement("S1-99")
 def test_a_permission_that_a_killed_process_asked_for_is_not_given_and_the_run_goes_on(tmp_path, folder):
-    """S1-99."""
     with at_work(writer(tmp_path), folder) as screen:
         screen.until(ASKED)
         screen.process.kill()
@@ -283,8 +283,8 @@ def test_a_permission_that_a_killed_process_asked_for_is_not_given_and_the_run_g
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.requirement("S1-99")
 def test_a_question_outlives_the_process_that_asked_it(tmp_path, folder):
-    """S1-99."""
     model = script(
         tmp_path,
         says("developer", "Thank you.", after="ask_user"),
@@ -304,8 +304,8 @@ def test_a_question_outlives_the_process_that_asked_it(tmp_path, folder):
     assert answers(tmp_path / "store.db") == ["Ada"]
 
 
+@pytest.mark.requirement("S1-104")
 def test_several_agents_are_shown_side_by_side(tmp_path, folder):
-    """S1-104."""
     agents = tmp_path / "agents"
     agents.mkdir()
     for name in ("red", "blue"):

@@ -40,9 +40,10 @@ WRONG = [
 ]
 
 
+@pytest.mark.requirement("S4-28..S4-31", "S4-B21", "S4-B23")
 @pytest.mark.parametrize(("more", "field"), WRONG)
 def test_a_wrong_field_is_named(more, field):
-    """S4-28..S4-31, S4-B21, S4-B23: 1 to 10 rounds, topics of 10 to 500, limits above 0.10, warn below limit."""
+    """1 to 10 rounds, topics of 10 to 500, limits above 0.10, warn below limit."""
     with pytest.raises(InvalidConfig) as raised:
         complete({**config(), **more})
 
@@ -54,8 +55,9 @@ def test_a_missing_topic_and_missing_debaters_are_named_together():
     assert {problem.field for problem in problems_with({})} == {"topic", "participants"}
 
 
+@pytest.mark.requirement("S4-31", "S4-B19")
 def test_a_key_is_no_setting():
-    """S4-31, S4-B19: keys stay in the environment, and a key that is given is not repeated in the message."""
+    """Keys stay in the environment, and a key that is given is not repeated in the message."""
     with pytest.raises(InvalidConfig) as raised:
         complete(config(judge={"model": {**SONNET, "apiKey": "sk-secret"}}))
 
@@ -63,15 +65,16 @@ def test_a_key_is_no_setting():
     assert "sk-secret" not in str(raised.value)
 
 
+@pytest.mark.requirement("S4-15", "S4-B23")
 @pytest.mark.parametrize("rounds", [1, 2, 10])
 @pytest.mark.parametrize("topic", ["x" * 10, "x" * 500])
 def test_the_ends_of_the_ranges_are_allowed(rounds, topic):
-    """S4-15, S4-B23."""
     assert complete(config(maxRounds=rounds, topic=topic))["maxRounds"] == rounds
 
 
+@pytest.mark.requirement("S4-08", "S4-20", "S4-28..S4-30")
 def test_what_is_not_given_has_a_default():
-    """S4-08, S4-20: five rounds; S4-28..S4-30."""
+    """There are five rounds by default."""
     whole = complete({"topic": TOPIC, "models": ["openai:gpt-5", "mistral:large"]})
 
     assert whole["maxRounds"] == DEFAULTS["maxRounds"] == 5
@@ -90,8 +93,9 @@ def test_one_model_takes_both_sides_and_three_sit_at_a_round_table():
     assert [one["id"] for one in table["participants"]] == ["for", "against", "neutral", "for-3"]
 
 
+@pytest.mark.requirement("S4.4-9")
 def test_personas_are_given_to_those_who_have_none():
-    """S4.4 item 9: names, manners and colours, none of them twice, and none over what was given."""
+    """Names, manners and colours, none of them twice, and none over what was given."""
     first = {**seats("for")[0], "name": "Bruno", "color": COLORS[0], "systemPrompt": "You joke."}
     one, two = complete(config(participants=[first, *seats("against")]))["participants"]
 
@@ -131,6 +135,7 @@ def test_a_debater_is_told_its_side_and_no_other(position):
         assert others.isdisjoint(told)
 
 
+@pytest.mark.requirement("S4-B26")
 @pytest.mark.parametrize(
     ("format", "ids", "fits"),
     [
@@ -148,12 +153,11 @@ def test_a_debater_is_told_its_side_and_no_other(position):
     ],
 )
 def test_a_format_says_who_may_take_part(format, ids, fits):
-    """S4-B26."""
     assert (seats_problem(format, ids) is None) == fits
 
 
+@pytest.mark.requirement("S4-B26")
 def test_oxford_opens_in_parallel_rebuts_in_turn_and_closes_in_reverse():
-    """S4-B26."""
     four = seats("for-1", "for-2", "against-1", "against-2")
 
     assert groups("oxford", "opening", 1, four) == [["for-1", "for-2", "against-1", "against-2"]]
@@ -164,8 +168,8 @@ def test_oxford_opens_in_parallel_rebuts_in_turn_and_closes_in_reverse():
     assert phase_of("oxford", 1, 1) == "rebuttal"
 
 
+@pytest.mark.requirement("S4-B26")
 def test_lincoln_douglas_takes_strict_turns():
-    """S4-B26."""
     two = seats("against", "for")
 
     assert groups("lincoln-douglas", "opening", 1, two) == [["for"], ["against"]]
@@ -173,8 +177,8 @@ def test_lincoln_douglas_takes_strict_turns():
     assert phase_of("lincoln-douglas", 3, 3) == "rebuttal"
 
 
+@pytest.mark.requirement("S4-B26")
 def test_a_round_table_rotates_who_begins():
-    """S4-B26."""
     three = seats("for", "against", "neutral")
     first = [groups("roundtable", "rebuttal", number, three)[0] for number in (1, 2, 3, 4)]
 

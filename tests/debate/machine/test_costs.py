@@ -32,8 +32,9 @@ def dear(table, id, cost):
     return spoken(table, id, cost=cost)
 
 
+@pytest.mark.requirement("S4-24", "S4-35", "S4-105", "S4-114", "S4-B14")
 def test_input_output_and_cached_tokens_are_counted_and_priced_apart():
-    """S4-24, S4-35, S4-105, S4-114, S4-B14: 1000 tokens are not billed twice."""
+    """1000 tokens are not billed twice."""
     usage = {"input": 1000, "output": 200, "cachedRead": 400, "cachedWrite": 100}
     said = [reply("for", usage=usage), reply("against", usage={"input": 0, "output": 1000})]
     table = begun().send({"type": "ARGUMENTS_READY", "responses": said})
@@ -48,8 +49,8 @@ def test_input_output_and_cached_tokens_are_counted_and_priced_apart():
     assert table.context["costTracker"]["costByModel"] == {MODEL: "0.019995"}
 
 
+@pytest.mark.requirement("S4-B14")
 def test_a_bare_total_counts_as_output_and_is_marked():
-    """S4-B14."""
     bare = [{"participantId": id, "content": "x", "tokensUsed": 1000} for id in ("for", "against")]
     table = begun().send({"type": "ARGUMENTS_READY", "responses": bare})
 
@@ -57,8 +58,9 @@ def test_a_bare_total_counts_as_output_and_is_marked():
     assert table.context["tokenUsage"][MODEL]["estimated"]
 
 
+@pytest.mark.requirement("S4-23", "S4-114", "S4-122")
 def test_what_the_provider_says_wins_over_the_table_and_adds_up_without_error():
-    """S4-23, S4-114, S4-122: ten times a tenth is one."""
+    """Ten times a tenth is one."""
     table = acting(maxRounds=5)
     for _ in range(10):
         table.send(dear(table, next(iter(table.context["activeStreams"])), 0.1))
@@ -74,8 +76,8 @@ def test_a_call_without_a_price_is_counted_as_such():
     assert (table.context["costTracker"]["totalCost"], table.context["costTracker"]["unpriced"]) == ("0", 2)
 
 
+@pytest.mark.requirement("S4-34", "S4-38", "S4-50", "S4-51", "S4-58", "S4-72", "S4-93", "S4-108", "S4-B13")
 def test_crossing_the_threshold_warns_once_and_the_debate_goes_on():
-    """S4-34, S4-38, S4-50, S4-51, S4-58, S4-72, S4-93, S4-108, S4-B13."""
     table = acting(warnAtCost=0.3)
     table.send(dear(table, "for", 0.25))
     assert table.context["costTracker"]["warnings"] == []
@@ -90,17 +92,19 @@ def test_crossing_the_threshold_warns_once_and_the_debate_goes_on():
     assert len(table.context["costTracker"]["warnings"]) == 1
 
 
+@pytest.mark.requirement("S4-58")
 def test_reaching_the_threshold_is_crossing_it():
-    """S4-58: as much as the threshold, not more."""
+    """As much as the threshold, not more."""
     table = acting(warnAtCost=0.5)
 
     assert table.send(dear(table, "for", 0.49)).context["costTracker"]["warnings"] == []
     assert len(table.send(dear(table, "against", 0.01)).context["costTracker"]["warnings"]) == 1
 
 
+@pytest.mark.requirement("S4-72", "S4-B13")
 @pytest.mark.parametrize("before", [begun, debating, lambda: debating().send("STOP"), lambda: debating().send("PAUSE")])
 def test_warnings_are_taken_and_acknowledged_wherever_the_debate_is(before):
-    """S4-72, S4-B13: a warning from outside too, once for its threshold."""
+    """A warning from outside too, once for its threshold."""
     table = before()
     state = table.state
     table.send(WARNED)
@@ -118,8 +122,9 @@ def test_an_acknowledgement_without_a_warning_is_refused():
     assert not Table().now.can(WARNED)
 
 
+@pytest.mark.requirement("S4-08", "S4-57", "S4-76", "S4-111", "S4-B12", "S4-B20")
 def test_reaching_the_limit_is_an_error_that_cannot_be_retried():
-    """S4-08, S4-57, S4-76, S4-111, S4-B12, S4-B20: charged in debating, the machine goes to error by itself."""
+    """Charged in debating, the machine goes to error by itself."""
     table = whole_round(acting(costLimit=5.0))
     table.send(dear(table, "for", 5.5))
 
@@ -131,16 +136,18 @@ def test_reaching_the_limit_is_an_error_that_cannot_be_retried():
     assert table.spawned == []
 
 
+@pytest.mark.requirement("S4-B12")
 def test_the_limit_holds_in_the_openings_too():
-    """S4-B12: after every charge in all active states."""
+    """After every charge in all active states."""
     table = acting(costLimit=5.0)
     table.send(dear(table, "for", 5.0))
 
     assert (table.state, table.context["lastError"]["type"]) == ("error", "cost_limit")
 
 
+@pytest.mark.requirement("S4-08", "S4-60", "S4-B12")
 def test_the_limit_can_lead_to_the_judge_instead():
-    """S4-08, S4-60, S4-B12: onCostLimit."""
+    """OnCostLimit."""
     table = whole_round(acting(costLimit=5.0, onCostLimit="judge"))
     table.send(dear(table, "for", 5.5))
 
@@ -151,8 +158,9 @@ def test_the_limit_can_lead_to_the_judge_instead():
     assert table.context["outcome"] == "verdict"
 
 
+@pytest.mark.requirement("S4-B12")
 def test_no_call_is_made_that_might_break_the_limit():
-    """S4-B12: an estimate before every call, with what the calls on their way may cost."""
+    """An estimate before every call, with what the calls on their way may cost."""
     table = acting(costLimit=0.11)
     assert set(table.context["activeStreams"]) == {"for", "against"}
     table.send(dear(table, "for", 0.05), dear(table, "against", 0.05))
@@ -164,8 +172,9 @@ def test_no_call_is_made_that_might_break_the_limit():
     assert table.context["costTracker"]["overshoot"] == "0"
 
 
+@pytest.mark.requirement("S4-B12")
 def test_the_calls_on_their_way_are_reserved():
-    """S4-B12: two openings of up to 0.0602 each do not both fit into 0.11."""
+    """Two openings of up to 0.0602 each do not both fit into 0.11."""
     model = {"provider": "anthropic", "modelId": "claude-sonnet-4-5", "maxTokens": 4000}
     sides = [{"id": id, "position": id, "model": model} for id in ("for", "against")]
     table = acting(costLimit=0.11, participants=sides)
@@ -173,8 +182,9 @@ def test_the_calls_on_their_way_are_reserved():
     assert (table.state, [one["id"] for one in table.spawned]) == ("error", ["reply-for"])
 
 
+@pytest.mark.requirement("S4-B12")
 def test_a_reply_is_not_asked_for_again_when_with_the_others_on_their_way_it_might_be_too_dear():
-    """S4-B12: 0.08 are spent and 0.0154 on their way, so that another 0.0154 do not fit into 0.11."""
+    """0.08 are spent and 0.0154 on their way, so that another 0.0154 do not fit into 0.11."""
     table = acting(costLimit=0.11)
     table.send(broken(table, "for", usage={"input": 1, "output": 1}, costUsd=0.08))
 
@@ -184,8 +194,8 @@ def test_a_reply_is_not_asked_for_again_when_with_the_others_on_their_way_it_mig
     assert [one["id"] for one in roomy.spawned] == ["reply-for"]
 
 
+@pytest.mark.requirement("S4-B12")
 def test_when_the_limit_leads_to_a_verdict_the_verdict_is_reserved():
-    """S4-B12."""
     table = acting(costLimit=0.11, onCostLimit="judge")
     table.send(dear(table, "for", 0.04), dear(table, "against", 0.04))
 
@@ -200,8 +210,9 @@ def test_the_judge_too_is_estimated_when_the_limit_is_an_error():
     assert (table.state, table.context["resumeTarget"]) == ("error", "judgeEvaluating")
 
 
+@pytest.mark.requirement("S4-B25")
 def test_a_higher_limit_leads_back_to_where_it_was():
-    """S4-B25: same round, nothing repeated."""
+    """Same round, nothing repeated."""
     table = whole_round(acting(costLimit=5.0))
     table.send(dear(table, "for", 5.5))
     for wrong in (5.0, "6", None, True):
@@ -213,8 +224,8 @@ def test_a_higher_limit_leads_back_to_where_it_was():
     assert table.context["costTracker"]["overshoot"] == "0"
 
 
+@pytest.mark.requirement("S4-B11")
 def test_a_debate_given_up_for_want_of_money_says_so():
-    """S4-B11."""
     table = whole_round(acting(costLimit=5.0))
     table.send(dear(table, "for", 5.5), "STOP")
 
@@ -228,8 +239,9 @@ def test_a_limit_can_be_raised_before_it_is_reached():
     )
 
 
+@pytest.mark.requirement("S4-111", "S4-B20")
 def test_the_seeds_own_test_of_the_limit_holds_from_a_snapshot():
-    """S4-111, S4-B20: costs of 5.5 with a limit of 5, in debating."""
+    """Costs of 5.5 with a limit of 5, in debating."""
     table = debating(costLimit=5.0)
     table.now.context["costTracker"]["totalCost"] = 5.5
     table.send({"type": "STREAM_CHUNK", "participantId": "for", "chunk": "x"})
@@ -274,8 +286,9 @@ def test_a_judge_whose_answer_nobody_saw_is_stated_apart(end):
     assert unseen_calls(judging.send(end)) == 1
 
 
+@pytest.mark.requirement("S4-B11")
 def test_stopping_while_the_judge_decides_states_late_replies_apart_too():
-    """S4-B11: a debater's reply was cancelled and has not told what it used."""
+    """A debater's reply was cancelled and has not told what it used."""
     table = whole_round(acting()).send("JUDGE_NOW", "STOP")
 
     assert (table.state, unseen_calls(table)) == ("completed", 2)
@@ -293,8 +306,8 @@ def test_a_judge_who_has_answered_or_was_not_asked_is_not_unseen():
     assert (too_dear.state, unseen_calls(too_dear)) == ("error", 0)
 
 
+@pytest.mark.requirement("S4-B17", "S4-B24")
 def test_replies_given_up_because_time_is_up_are_stated_apart():
-    """S4-B17, S4-B24."""
     late = acting().send({"type": "DEBATER_TIMEOUT", "participantId": "for"})
     sides = [{"id": id, "position": id, "model": SONNET} for id in ("for", "against", "neutral")]
     round = whole_round(acting(format="roundtable", participants=sides))
@@ -307,8 +320,9 @@ def test_replies_given_up_because_time_is_up_are_stated_apart():
     assert (round.context["currentRound"], unseen_calls(round)) == (2, 1)
 
 
+@pytest.mark.requirement("S4-B9", "S4-B10")
 def test_replies_that_have_not_said_what_they_used_before_a_debate_goes_on_are_stated_apart():
-    """S4-B9, S4-B10: cancelled, and resumed before the reply could tell."""
+    """Cancelled, and resumed before the reply could tell."""
     table = acting().send("PAUSE")
     assert unseen_calls(table) == 0
     table.send("RESUME")
@@ -321,8 +335,8 @@ def test_amounts_are_plain_texts(value, text):
     assert ledger.told(Decimal(value)) == text
 
 
+@pytest.mark.requirement("S4-114")
 def test_prices_are_looked_up_once_and_kept():
-    """S4-114."""
     assert begun().context["prices"] == PRICES
     assert complete(config())["costLimit"] is None
     assert round_of()["type"] == "ROUND_COMPLETE"

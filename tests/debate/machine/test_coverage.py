@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 from antiphon import get_microsteps, initial_transition
 from antiphon.chart.explore.labels import transition_label, written_transitions
 from antiphon.debate.machine.debate import debate_machine
@@ -90,8 +92,8 @@ def taken(seed):
             yield from micro.transitions
 
 
+@pytest.mark.requirement("X-11", "S4-121")
 def test_random_walks_take_every_transition():
-    """X-11, S4-121."""
     wanted = {transition for node in debate_machine.root.walk() for transition in written_transitions(node)}
     for seed in range(SEEDS):
         wanted -= set(taken(seed))

@@ -30,8 +30,9 @@ ERROR = {"type": "ERROR", "error": TIMEOUT}
 FATAL = {"type": "ERROR", "error": {**TIMEOUT, "retryable": False}}
 
 
+@pytest.mark.requirement("S4-01", "S4-16..S4-27")
 def test_a_debate_waits_for_its_configuration():
-    """S4-01, S4-16..S4-27: idle, with everything the seed's context names, empty."""
+    """Idle, with everything the seed's context names, empty."""
     table = Table()
 
     assert table.state == "idle"
@@ -41,8 +42,9 @@ def test_a_debate_waits_for_its_configuration():
     assert table.context["costTracker"]["totalCost"] == "0"
 
 
+@pytest.mark.requirement("S4-39", "S4-61", "S4-110", "S4-B4", "S4-B16")
 def test_a_valid_configuration_begins_the_debate_and_is_taken_over():
-    """S4-39, S4-61, S4-110, S4-B4, S4-B16: maxRounds, participants and judge come from the configuration."""
+    """MaxRounds, participants and judge come from the configuration."""
     table = Table().send({**START, "config": config(maxRounds=3, costLimit=5.0, warnAtCost=3.0)})
 
     assert table.state == "initializing"
@@ -52,8 +54,8 @@ def test_a_valid_configuration_begins_the_debate_and_is_taken_over():
     assert (tracker["warningThreshold"], tracker["limitThreshold"]) == ("3", "5")
 
 
+@pytest.mark.requirement("S4-B16")
 def test_participants_and_judge_may_stand_beside_the_configuration():
-    """S4-B16."""
     bare = {key: value for key, value in config().items() if key not in ("participants", "judge")}
     event = {"type": "START_DEBATE", "config": bare, "participants": seats("against", "for"), "judge": {"name": "Zoe"}}
     table = Table().send(event)
@@ -62,8 +64,8 @@ def test_participants_and_judge_may_stand_beside_the_configuration():
     assert table.context["judge"]["name"] == "Zoe"
 
 
+@pytest.mark.requirement("S4-01", "S4-02", "S4-B21")
 def test_an_invalid_configuration_is_an_error_that_names_its_field():
-    """S4-01, S4-02, S4-B21."""
     table = Table().send({**START, "config": config(maxRounds=11)})
 
     assert table.state == "error"
@@ -72,19 +74,21 @@ def test_an_invalid_configuration_is_an_error_that_names_its_field():
     assert table.send("RETRY").state == "error"
 
 
+@pytest.mark.requirement("S4-54", "S4-B1", "S4-B2")
 @pytest.mark.parametrize(
     "participants",
     [[], seats("for"), seats("for", "for"), [*seats("for"), {"id": "b", "model": None}], seats(*"abcde")],
 )
 def test_nobody_debates_whose_participants_are_not_ready(participants):
-    """S4-54, S4-B1, S4-B2: the guard looks at the event's participants: 2 to 4, unique ids, all with a model."""
+    """The guard looks at the event's participants: 2 to 4, unique ids, all with a model."""
     table = Table().send(START).send({"type": "INIT_COMPLETE", "participants": participants})
 
     assert (table.state, table.context["lastError"]["type"]) == ("error", "validation")
 
 
+@pytest.mark.requirement("S4-03", "S4-40", "S4-62", "S4-83..S4-86", "S4-B18")
 def test_ready_participants_are_asked_for_their_openings():
-    """S4-03, S4-40, S4-62, S4-83..S4-86, S4-B18: an actor per debater, each with its own prompt."""
+    """An actor per debater, each with its own prompt."""
     table = acting()
 
     assert table.state == "awaitingArguments"
@@ -98,8 +102,8 @@ def test_ready_participants_are_asked_for_their_openings():
     assert set(table.context["activeStreams"]) == {"for", "against"}
 
 
+@pytest.mark.requirement("S4-02", "S4-63", "S4-B18")
 def test_initialising_is_an_actors_work_and_may_fail():
-    """S4-02, S4-63, S4-B18."""
     table = Table({"driver": "actors"}).send(START)
 
     assert [one["id"] for one in table.spawned] == ["initialiser"]
@@ -115,8 +119,9 @@ def test_initialising_is_an_actors_work_and_may_fail():
     assert Table().send(START, ERROR).state == "error"
 
 
+@pytest.mark.requirement("S4-106", "S4-66", "S4-70", "S4-71", "S4-77", "S4-41..S4-44")
 def test_the_whole_debate_of_the_seed():
-    """S4-106, S4-66, S4-70, S4-71, S4-77, S4-41..S4-44: six steps from configuration to verdict."""
+    """Six steps from configuration to verdict."""
     table = begun()
     assert table.state == "awaitingArguments"
 
@@ -132,8 +137,9 @@ def test_the_whole_debate_of_the_seed():
     assert table.context["verdict"]["winner"] == "for"
 
 
+@pytest.mark.requirement("S4-55", "S4-B3")
 def test_openings_are_complete_with_one_of_each_and_no_stream_left():
-    """S4-55, S4-B3: the event's responses are looked at, not rounds that are not there yet."""
+    """The event's responses are looked at, not rounds that are not there yet."""
     table = begun()
     for wrong in ([reply("for")], [reply("for"), reply("for")], [*replies(), reply("stranger")]):
         assert table.send({"type": "ARGUMENTS_READY", "responses": wrong}).state == "awaitingArguments"
@@ -144,8 +150,9 @@ def test_openings_are_complete_with_one_of_each_and_no_stream_left():
     assert table.send({"type": "ARGUMENTS_READY", "responses": replies()}).state == "debating"
 
 
+@pytest.mark.requirement("S4-52", "S4-53", "S4-64", "S4-65", "S4-87", "S4-88", "S4-115")
 def test_streams_from_outside_grow_end_and_are_dropped():
-    """S4-52, S4-53, S4-64, S4-65, S4-87, S4-88, S4-115: the last one makes the openings whole."""
+    """The last one makes the openings whole."""
     table = begun()
     for chunk in ("Good ", "evening."):
         table.send({"type": "STREAM_CHUNK", "participantId": "for", "chunk": chunk})
@@ -158,8 +165,8 @@ def test_streams_from_outside_grow_end_and_are_dropped():
     assert [one["content"] for one in table.context["rounds"][0]["responses"]] == ["Good evening.", "No."]
 
 
+@pytest.mark.requirement("S4-69", "S4-B15")
 def test_streams_from_outside_are_heard_in_rounds_and_by_the_judge():
-    """S4-69, S4-B15."""
     table = debating()
     for id in ("for", "against"):
         table.send({"type": "STREAM_CHUNK", "participantId": id, "chunk": "x"})
@@ -172,8 +179,8 @@ def test_streams_from_outside_are_heard_in_rounds_and_by_the_judge():
     assert (table.state, table.context["activeStreams"]) == ("judgeEvaluating", {})
 
 
+@pytest.mark.requirement("S4-32", "S4-33", "S4-66", "S4-90", "S4-91", "S4-B6")
 def test_the_openings_are_a_round_of_their_own_phase():
-    """S4-32, S4-33, S4-66, S4-90, S4-91, S4-B6."""
     table = debating()
 
     [opening] = table.context["rounds"]
@@ -183,8 +190,9 @@ def test_the_openings_are_a_round_of_their_own_phase():
     assert table.context["currentRound"] == 1
 
 
+@pytest.mark.requirement("S4-05", "S4-20", "S4-56", "S4-92", "S4-B4", "S4-B6")
 def test_every_round_is_stored_once_under_its_own_number():
-    """S4-05, S4-20, S4-56, S4-92, S4-B4, S4-B6: exactly maxRounds ROUND_COMPLETE; only incrementRound counts."""
+    """Exactly maxRounds ROUND_COMPLETE; only incrementRound counts."""
     table = debating(maxRounds=5)
     for _ in range(5):
         assert table.state == "debating"
@@ -196,8 +204,9 @@ def test_every_round_is_stored_once_under_its_own_number():
     assert keys == [("opening", 1), *rebuttals, ("closing", 5)]
 
 
+@pytest.mark.requirement("S4.4-11", "S4-B6")
 def test_a_round_that_was_recorded_or_is_another_one_is_refused():
-    """S4.4 item 11, S4-B6: duplicate protection per participant and round."""
+    """Duplicate protection per participant and round."""
     table = debating()
     for wrong in (
         round_of(roundNumber=2),
@@ -209,8 +218,8 @@ def test_a_round_that_was_recorded_or_is_another_one_is_refused():
     assert len(table.context["rounds"]) == 1
 
 
+@pytest.mark.requirement("S4-42", "S4-B6")
 def test_a_round_is_not_over_while_somebody_speaks():
-    """S4-42, S4-B6."""
     table = debating()
     table.send({"type": "STREAM_CHUNK", "participantId": "for", "chunk": "I"}, round_of())
     assert (len(table.context["rounds"]), table.context["currentRound"]) == (1, 1)
@@ -219,8 +228,9 @@ def test_a_round_is_not_over_while_somebody_speaks():
     assert (len(table.context["rounds"]), table.context["currentRound"]) == (2, 2)
 
 
+@pytest.mark.requirement("S4-05..S4-07", "S4-89", "S4-B5")
 def test_every_round_begins_anew_with_its_own_actors():
-    """S4-05..S4-07, S4-89, S4-B5: the second round starts, which in the seed it never does."""
+    """The second round starts, which in the seed it never does."""
     table = whole_round(acting(maxRounds=2))
     assert [one["id"] for one in table.spawned] == ["reply-for"]
     whole_round(table)
@@ -230,8 +240,9 @@ def test_every_round_begins_anew_with_its_own_actors():
     assert {"type": "round_started", "phase": "closing", "roundNumber": 2, "maxRounds": 2} in table.told
 
 
+@pytest.mark.requirement("S4-05")
 def test_earlier_rounds_are_the_context_of_later_ones():
-    """S4-05: a debater hears what was said, its own words as its own."""
+    """A debater hears what was said, its own words as its own."""
     table = whole_round(acting())
 
     messages = table.spawned[0]["input"]["messages"]
@@ -239,8 +250,9 @@ def test_earlier_rounds_are_the_context_of_later_ones():
     assert [message["parts"][0]["text"] for message in messages[1:3]] == ["I am for.", "Bruno: I am against."]
 
 
+@pytest.mark.requirement("S4-B26")
 def test_who_speaks_at_the_same_time_hears_nothing_of_the_others_also_when_asked_again():
-    """S4-B26: an opening that failed and comes later is still an opening."""
+    """An opening that failed and comes later is still an opening."""
     table = acting()
     table.send(spoken(table, "for"), broken(table, "against"))
 
@@ -250,8 +262,8 @@ def test_who_speaks_at_the_same_time_hears_nothing_of_the_others_also_when_asked
     assert "I am for." not in str(again["input"]["messages"])
 
 
+@pytest.mark.requirement("S4.4-11", "X-4")
 def test_a_reply_is_heard_once_and_a_stale_one_never():
-    """S4.4 item 11, X-4."""
     table = acting()
     said = spoken(table, "for")
     table.send(said, said)
@@ -260,8 +272,9 @@ def test_a_reply_is_heard_once_and_a_stale_one_never():
     assert table.context["tokenUsage"]["anthropic:claude-sonnet-4-5"]["requestCount"] == 1
 
 
+@pytest.mark.requirement("S4-13", "S4-45", "S4-46", "S4-67", "S4-100..S4-102", "S4-B10")
 def test_a_pause_cancels_streams_and_asks_only_for_what_is_missing_afterwards():
-    """S4-13, S4-45, S4-46, S4-67, S4-100..S4-102, S4-B10: back to the openings, without repeating or paying twice."""
+    """Back to the openings, without repeating or paying twice."""
     table = acting()
     table.send(spoken(table, "for"))
     asked = request(table, "against")
@@ -279,8 +292,9 @@ def test_a_pause_cancels_streams_and_asks_only_for_what_is_missing_afterwards():
     assert (table.state, len(table.context["rounds"])) == ("debating", 1)
 
 
+@pytest.mark.requirement("S4-13")
 def test_a_reply_that_was_whole_before_its_cancellation_counts():
-    """S4-13: it is paid for, so it is kept."""
+    """It is paid for, so it is kept."""
     table = acting()
     late = spoken(table, "for")
     table.send("PAUSE", late, "RESUME")
@@ -293,8 +307,9 @@ def told_to_parent(table):
     return [one["event"]["type"] for one in table.effect("xstate.sendTo") if one["target"] == "#_parent"]
 
 
+@pytest.mark.requirement("S4-13")
 def test_the_parent_is_told_of_pauses_and_returns_that_it_did_not_ask_for():
-    """S4-13: `PAUSE` and `RESUME` come from people, `cancel` and `resume` from the thread, which knows."""
+    """`PAUSE` and `RESUME` come from people, `cancel` and `resume` from the thread, which knows."""
     for pause, told in (("PAUSE", ["STOP"]), ("cancel", [])):
         paused = begun({"reportsToParent": True}).send(pause)
         assert (paused.state, told_to_parent(paused)) == ("paused", told)
@@ -304,8 +319,9 @@ def test_the_parent_is_told_of_pauses_and_returns_that_it_did_not_ask_for():
             assert resumed.context["runId"] == "run-2"
 
 
+@pytest.mark.requirement("S4-B11")
 def test_a_reply_that_comes_when_the_judge_has_been_called_is_paid_for_and_no_more():
-    """S4-B11: its round is over, and what the judge was given does not grow."""
+    """Its round is over, and what the judge was given does not grow."""
     table = whole_round(acting())
     late = spoken(table, "for", cost=0.5)
     table.send("JUDGE_NOW", late)
@@ -314,8 +330,9 @@ def test_a_reply_that_comes_when_the_judge_has_been_called_is_paid_for_and_no_mo
     assert table.context["costTracker"]["totalCost"] == "0.509"
 
 
+@pytest.mark.requirement("S4-04", "S4-115")
 def test_the_timer_of_an_opening_ends_with_it():
-    """S4-04, S4-115: a reply that is whole leaves neither an actor nor a timer."""
+    """A reply that is whole leaves neither an actor nor a timer."""
     table = acting()
     table.send(spoken(table, "for"))
 
@@ -325,8 +342,8 @@ def test_the_timer_of_an_opening_ends_with_it():
     assert left.effect("xstate.cancel") == [{"send_id": "timeout-for"}, {"send_id": "timeout-against"}]
 
 
+@pytest.mark.requirement("S4-B9", "S4-B24")
 def test_who_has_failed_is_asked_again_when_a_debate_is_retried():
-    """S4-B9, S4-B24."""
     table = acting(format="roundtable", participants=seats("for", "against", "neutral"))
     for _ in range(2):
         table.send(broken(table, "for"))
@@ -336,12 +353,12 @@ def test_who_has_failed_is_asked_again_when_a_debate_is_retried():
     assert [one["id"] for one in table.spawned] == ["reply-for", "reply-against", "reply-neutral"]
 
 
+@pytest.mark.requirement("S4-15", "S4-49", "S4-73", "S4-79", "S4-81", "S4-107", "S4-B9", "S4-B10", "S4-B27")
 @pytest.mark.parametrize(
     ("before", "back"),
     [(begun, "awaitingArguments"), (debating, "debating"), (lambda: debating().send("STOP"), "judgeEvaluating")],
 )
 def test_resuming_and_retrying_lead_back_to_where_it_was(before, back):
-    """S4-15, S4-49, S4-73, S4-79, S4-81, S4-107, S4-B9, S4-B10, S4-B27."""
     table = before()
     rounds = table.context["rounds"]
     table.send("PAUSE")
@@ -354,8 +371,9 @@ def test_resuming_and_retrying_lead_back_to_where_it_was(before, back):
     assert (table.state, table.context["rounds"]) == (back, rounds)
 
 
+@pytest.mark.requirement("S4-107", "S4-B9")
 def test_a_round_is_resumed_with_its_number_and_its_responses():
-    """S4-107, S4-B9: the same round, asking only who is missing."""
+    """The same round, asking only who is missing."""
     table = whole_round(acting(format="roundtable", participants=seats("for", "against", "neutral")))
     table.send(spoken(table, "for"), ERROR, "RETRY")
     table.send({"type": "INIT_COMPLETE", "participants": table.context["participants"]})
@@ -365,10 +383,12 @@ def test_a_round_is_resumed_with_its_number_and_its_responses():
     assert [one["id"] for one in table.spawned] == ["reply-against"]
 
 
+@pytest.mark.requirement(
+    "S4-14", "S4-37", "S4-48", "S4-59", "S4-63", "S4-68", "S4-75", "S4-78", "S4-103", "S4-104", "S4-B7"
+)
 @pytest.mark.parametrize("before", [lambda: Table().send(START), begun, debating, lambda: debating().send("STOP")])
 @pytest.mark.parametrize("event", [ERROR, FATAL])
 def test_every_error_leads_to_error_and_only_retryable_ones_back(before, event):
-    """S4-14, S4-37, S4-48, S4-59, S4-63, S4-68, S4-75, S4-78, S4-103, S4-104, S4-B7."""
     table = before().send(event)
 
     assert table.state == "error"
@@ -378,8 +398,9 @@ def test_every_error_leads_to_error_and_only_retryable_ones_back(before, event):
     assert table.send("RETRY").state == ("initializing" if event is ERROR else "error")
 
 
+@pytest.mark.requirement("S4-104")
 def test_an_error_cancels_the_replies_on_their_way():
-    """S4-104: they tell what they used, and it is paid for."""
+    """They tell what they used, and it is paid for."""
     table = acting()
     asked = [request(table, id) for id in ("for", "against")]
     table.send(ERROR)
@@ -391,13 +412,13 @@ def test_an_error_cancels_the_replies_on_their_way():
     assert (table.state, table.context["costTracker"]["totalCost"]) == ("error", "0.00165")
 
 
+@pytest.mark.requirement("S4-13", "S4-B21")
 def test_a_paused_debate_can_fail_too():
-    """S4-13, S4-B21."""
     assert debating().send("PAUSE", FATAL).state == "error"
 
 
+@pytest.mark.requirement("S4-27", "S4-59", "S4-75", "S4-B8")
 def test_three_retries_are_granted_and_a_round_gives_them_back():
-    """S4-27, S4-59, S4-75, S4-B8."""
     table = debating()
     back = {"type": "INIT_COMPLETE", "participants": table.context["participants"]}
     for count in (1, 2, 3):
@@ -409,9 +430,10 @@ def test_three_retries_are_granted_and_a_round_gives_them_back():
     assert fresh.context["retryCount"] == 0
 
 
+@pytest.mark.requirement("S4-B8")
 @pytest.mark.parametrize("before", [lambda: Table().send(START), lambda: debating().send("STOP")])
 def test_retries_are_counted_wherever_the_error_was(before):
-    """S4-B8: while models are opened, and while the judge decides."""
+    """While models are opened, and while the judge decides."""
     table = before()
     state = table.state
     for _ in range(3):
@@ -423,6 +445,7 @@ def test_retries_are_counted_wherever_the_error_was(before):
     assert table.send(ERROR, "RETRY").state == "error"
 
 
+@pytest.mark.requirement("S4-08", "S4-14", "S4-47", "S4-74", "S4-80", "S4-82", "S4-108", "S4-B11")
 @pytest.mark.parametrize(
     ("before", "state", "outcome"),
     [
@@ -436,14 +459,14 @@ def test_retries_are_counted_wherever_the_error_was(before):
     ],
 )
 def test_stopping_ends_the_debate_or_calls_the_judge(before, state, outcome):
-    """S4-08, S4-14, S4-47, S4-74, S4-80, S4-82, S4-108, S4-B11."""
     table = before().send("STOP")
 
     assert (table.state, table.context["outcome"]) == (state, outcome)
 
 
+@pytest.mark.requirement("S4-B11", "S4.4-14")
 def test_the_judge_can_be_called_at_once_and_hears_what_was_said():
-    """S4-B11, S4.4 item 14: JUDGE_NOW in debating and paused; a round cut short is kept and marked."""
+    """JUDGE_NOW in debating and paused; a round cut short is kept and marked."""
     table = whole_round(acting())
     table.send(spoken(table, "for", "Half a round."), "JUDGE_NOW")
 
@@ -456,8 +479,9 @@ def test_the_judge_can_be_called_at_once_and_hears_what_was_said():
     assert begun().send("PAUSE", "JUDGE_NOW").state == "paused"
 
 
+@pytest.mark.requirement("S4-B11")
 def test_a_debate_paused_in_its_openings_can_be_judged_by_what_was_said():
-    """S4-B11: by one opening too, which is kept as a round cut short."""
+    """By one opening too, which is kept as a round cut short."""
     table = acting()
     table.send(spoken(table, "for"), "PAUSE")
     table.send({"type": "REPLY.CANCELLED", "requestId": request(table, "against")}, "JUDGE_NOW")
@@ -467,13 +491,13 @@ def test_a_debate_paused_in_its_openings_can_be_judged_by_what_was_said():
     assert (opening["phase"], opening["partial"], len(opening["responses"])) == ("opening", True, 1)
 
 
+@pytest.mark.requirement("S4-43", "S4-B15")
 def test_all_rounds_complete_leads_to_the_judge():
-    """S4-43, S4-B15."""
     assert debating().send("ALL_ROUNDS_COMPLETE").state == "judgeEvaluating"
 
 
+@pytest.mark.requirement("S4-09", "S4-30", "S4-94..S4-96")
 def test_the_judge_is_given_the_transcript_and_its_tokens_are_counted():
-    """S4-09, S4-30, S4-94..S4-96."""
     table = debating(judge={"name": "Zoe", "model": "openai:gpt-5", "evaluationCriteria": ["wit"]}).send("JUDGE_NOW")
     table.send(VERDICT)
 
@@ -490,8 +514,8 @@ def test_the_judge_is_given_the_transcript_and_its_tokens_are_counted():
     assert transcript.startswith(TOPIC)
 
 
+@pytest.mark.requirement("S4-36", "S4-B28")
 def test_equal_scores_are_a_tie_without_a_winner():
-    """S4-36, S4-B28."""
     tied = {
         "type": "VERDICT_READY",
         "verdict": {"scores": {"for": 70, "against": 70}, "winner": "for", "reasoning": "x"},
@@ -501,8 +525,8 @@ def test_equal_scores_are_a_tie_without_a_winner():
     assert (table.context["verdict"]["winner"], table.context["verdict"]["tie"]) == (None, True)
 
 
+@pytest.mark.requirement("S4-78", "S4-B28")
 def test_a_judge_without_a_verdict_is_a_retryable_error_that_was_paid_for():
-    """S4-78, S4-B28."""
     table = whole_round(acting()).send("JUDGE_NOW")
     output = {"verdict": None, "error": {"code": "9006", "message": "no verdict that fits", "recoverable": False}}
     done = {"type": "xstate.done.actor.judge", "actorId": "judge"}
@@ -517,8 +541,9 @@ def test_a_judge_without_a_verdict_is_a_retryable_error_that_was_paid_for():
     assert (table.state, table.context["verdict"]["winner"], table.context["lastAt"]) == ("completed", "against", 50)
 
 
+@pytest.mark.requirement("S4-11", "S4-12", "S4-97..S4-99", "S4-B22")
 def test_a_completed_debate_tells_everything_and_is_final():
-    """S4-11, S4-12, S4-97..S4-99, S4-B22: transcript, verdict and costs, for good."""
+    """Transcript, verdict and costs, for good."""
     table = debating().send("STOP", VERDICT)
 
     told = {one["type"]: one for one in table.told}
@@ -536,8 +561,8 @@ def test_a_completed_debate_tells_everything_and_is_final():
     assert debate_machine.root.states["completed"].type == "final"
 
 
+@pytest.mark.requirement("S4-B24", "S4.4-7")
 def test_a_failing_debater_is_asked_again_alone_and_the_others_go_on():
-    """S4-B24, S4.4 item 7."""
     table = acting(format="roundtable", participants=seats("for", "against", "neutral"))
     table.send(broken(table, "for"))
     assert [one["id"] for one in table.spawned] == ["reply-for"]
@@ -551,8 +576,9 @@ def test_a_failing_debater_is_asked_again_alone_and_the_others_go_on():
     assert [one["id"] for one in table.spawned] == ["reply-for"]  # in the next round it is asked again
 
 
+@pytest.mark.requirement("S4-B24", "S4-B17")
 def test_with_fewer_than_two_left_the_round_fails():
-    """S4-B24, S4-B17: retryable, with the name of who failed."""
+    """Retryable, with the name of who failed."""
     table = acting()
     table.send(broken(table, "for"))
     table.send(broken(table, "for"))
@@ -565,8 +591,9 @@ def test_with_fewer_than_two_left_the_round_fails():
     assert (fatal.state, fatal.context["lastError"]["type"]) == ("error", "model_error")
 
 
+@pytest.mark.requirement("S4-13")
 def test_a_lost_process_pauses_the_debate_and_is_told_as_an_interruption():
-    """S4-13: an interrupted reply is asked for again when somebody resumes; what it cost is stated apart."""
+    """An interrupted reply is asked for again when somebody resumes; what it cost is stated apart."""
     table = acting()
     table.send(spoken(table, "for"))
     lost = broken(table, "against", code="interrupted", usage={"input": 9}, costUsd=0.25)
@@ -589,8 +616,8 @@ def timed(**more):
     return actor, clock
 
 
+@pytest.mark.requirement("S4-04", "S4-B17", "S4-B24")
 def test_an_opening_has_120_seconds_and_one_more_try():
-    """S4-04, S4-B17, S4-B24."""
     actor, clock = timed()
     assert OPENING_TIMEOUT_MS == 120_000
     clock.increment(119_999)
@@ -606,8 +633,9 @@ def test_an_opening_has_120_seconds_and_one_more_try():
     assert error["retryable"]
 
 
+@pytest.mark.requirement("S4-B17", "S4-28", "S4-107")
 def test_a_round_has_the_time_it_was_configured_with():
-    """S4-B17, S4-28, S4-107: 60 s, then an error that names who is missing and can be retried."""
+    """60 s, then an error that names who is missing and can be retried."""
     actor, clock = timed()
     actor.send({"type": "ARGUMENTS_READY", "responses": replies()})
     actor.send({"type": "STREAM_COMPLETE", "participantId": "for", "content": "x"})
@@ -619,8 +647,8 @@ def test_a_round_has_the_time_it_was_configured_with():
     assert (error["type"], error["participantId"], error["retryable"]) == ("timeout", "against", True)
 
 
+@pytest.mark.requirement("S4-B24")
 def test_a_round_goes_on_without_who_is_late_if_enough_have_spoken():
-    """S4-B24."""
     three = seats("for", "against", "neutral")
     actor, clock = timed(format="roundtable", participants=three)
     actor.send({"type": "ARGUMENTS_READY", "responses": replies("for", "against", "neutral")})
@@ -633,8 +661,8 @@ def test_a_round_goes_on_without_who_is_late_if_enough_have_spoken():
     assert [one["participantId"] for one in snapshot.context["responses"] if one.get("failed")] == ["against"]
 
 
+@pytest.mark.requirement("S4-10", "S4-B17")
 def test_the_judge_has_180_seconds():
-    """S4-10, S4-B17."""
     actor, clock = timed()
     actor.send({"type": "ARGUMENTS_READY", "responses": replies()})
     actor.send({"type": "STOP"})
@@ -648,8 +676,8 @@ def test_the_judge_has_180_seconds():
     assert snapshot.context["lastError"]["retryable"]
 
 
+@pytest.mark.requirement("S4.4-15")
 def test_a_person_can_say_something_and_the_debaters_hear_it():
-    """S4.4 item 15."""
     table = whole_round(acting())
     table.send({"type": "INTERJECT", "text": "And the cost?", "at": 7})
     table.send(spoken(table, "for"))
@@ -660,8 +688,8 @@ def test_a_person_can_say_something_and_the_debaters_hear_it():
     assert Table().send({"type": "INTERJECT", "text": "Too soon"}).context["interjections"] == []
 
 
+@pytest.mark.requirement("S4-B22", "S4-117")
 def test_there_are_the_eight_states_of_the_seed():
-    """S4-B22, S4-117."""
     known = {"idle", "initializing", "awaitingArguments", "debating", "judgeEvaluating", "completed", "paused", "error"}
 
     assert set(debate_machine.root.states) == known

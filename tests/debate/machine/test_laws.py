@@ -20,16 +20,17 @@ LOST = {"code": "interrupted", "message": "gone", "recoverable": True}
 ACTIVE = ("initializing", "awaitingArguments", "debating", "judgeEvaluating")
 
 
+@pytest.mark.requirement("X-11")
 def test_every_state_is_described():
-    """X-11."""
     inner = [state for outer in CHART["states"].values() for state in outer.get("states", {}).values()]
 
     assert CHART["description"]
     assert all(state["description"] for state in [*CHART["states"].values(), *inner])
 
 
+@pytest.mark.requirement("S4-117", "E-17")
 def test_the_chart_is_data_and_names_nothing_that_is_not_bound():
-    """S4-117, E-17: it loads unchanged in another engine."""
+    """It loads unchanged in another engine."""
     assert json.loads(json.dumps(CHART)) == CHART
     assert Table().now.value == CHART["initial"]
 
@@ -46,9 +47,9 @@ ROUTES["paused"] = [*ROUTES["debating"], {"type": "PAUSE"}]
 ROUTES["error"] = [*ROUTES["debating"], ERROR]
 
 
+@pytest.mark.requirement("X-11", "S4-121", "S4-01..S4-14")
 @pytest.mark.parametrize("state", STATES)
 def test_every_state_can_be_reached_and_all_but_the_last_left(state):
-    """X-11, S4-121, S4-01..S4-14."""
     table = Table().send(*ROUTES[state])
 
     assert table.state == state
@@ -57,9 +58,9 @@ def test_every_state_can_be_reached_and_all_but_the_last_left(state):
     assert any(left) == (state != "completed")
 
 
+@pytest.mark.requirement("S4-67", "S4-73", "S4-B11", "S4-B27")
 @pytest.mark.parametrize("state", ACTIVE)
 def test_every_active_state_can_be_paused_broken_and_stopped(state):
-    """S4-67, S4-73, S4-B11, S4-B27."""
     for event, found in (({"type": "PAUSE"}, "paused"), (ERROR, "error")):
         assert Table().send(*ROUTES[state], event).state == found
     assert Table().send(*ROUTES[state], "STOP").state != state
@@ -129,10 +130,11 @@ def walk(driver, steps):
         yield snapshot
 
 
+@pytest.mark.requirement("S4-B6", "S4-B19", "S4-112", "S4-122", "X-6")
 @settings(max_examples=200, deadline=None)
 @given(DRIVER, WALK)
 def test_whatever_happens_a_debate_is_json_and_its_books_are_right(driver, steps):
-    """S4-B6, S4-B19, S4-112, S4-122, X-6: rounds unique, one response each, the total is the sum of the models."""
+    """Rounds unique, one response each, the total is the sum of the models."""
     for snapshot in walk(driver, steps):
         context = snapshot.context
         kept = to_json_value(context, "context")
@@ -155,10 +157,11 @@ def test_whatever_happens_a_debate_is_json_and_its_books_are_right(driver, steps
             assert context["outcome"] is not None
 
 
+@pytest.mark.requirement("S4-B12")
 @settings(max_examples=200, deadline=None)
 @given(WALK)
 def test_no_reply_is_asked_for_beyond_the_limit(steps):
-    """S4-B12: whenever actors start, the limit has room for what they may cost."""
+    """Whenever actors start, the limit has room for what they may cost."""
     snapshot, _ = initial_transition(debate_machine, {"driver": "actors"})
     for step in [NAMED[1], NAMED[5], *steps]:
         if snapshot.status != "active":
@@ -175,10 +178,10 @@ def tell(actor, event):
         actor.send(event)
 
 
+@pytest.mark.requirement("E-17", "X-6", "S4-100", "S4-112")
 @settings(max_examples=100, deadline=None)
 @given(DRIVER, WALK, st.lists(OUTSIDE, max_size=5))
 def test_a_restored_debate_takes_the_same_next_step(driver, steps, onward):
-    """E-17, X-6, S4-100, S4-112."""
     actor = create_actor(debate_machine, input={"driver": driver}, clock=SimulatedClock()).start()
     for step in [START, NAMED[5], *steps]:
         tell(actor, event_of(step, actor.get_snapshot().context))

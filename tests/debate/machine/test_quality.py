@@ -19,8 +19,8 @@ def before(*texts):
     return [{"responses": said(*texts)}]
 
 
+@pytest.mark.requirement("S4.4-5", "S4.4-10")
 def test_new_words_are_novel_and_old_ones_are_not():
-    """S4.4 items 5 and 10."""
     fresh, stale = quality_of(before(*NEW), said("a b c d", "e f g h")), quality_of(before(*NEW), said(*NEW))
 
     assert (fresh["novelty"], fresh["repetition"], fresh["health"]) == (10, 0, 10)
@@ -32,8 +32,8 @@ def test_sides_that_say_the_same_converge():
     assert quality_of([], said("we agree on this", "we agree on this"))["convergence"] == 10
 
 
+@pytest.mark.requirement("S4.4-10")
 def test_a_speaker_who_says_the_opposite_contradicts_himself_and_others_do_not():
-    """S4.4 item 10."""
     earlier = before("Closed streets help the shops.", "Nobody shops on foot.")
     answer = "Closed streets never help the shops."
 
@@ -47,6 +47,7 @@ def test_a_speaker_who_says_the_opposite_contradicts_himself_and_others_do_not()
     ]
 
 
+@pytest.mark.requirement("S4.4-5")
 @pytest.mark.parametrize(
     ("number", "more", "reason"),
     [
@@ -58,12 +59,12 @@ def test_a_speaker_who_says_the_opposite_contradicts_himself_and_others_do_not()
     ],
 )
 def test_there_are_three_reasons_to_stop_early(number, more, reason):
-    """S4.4 item 5: novelty below 3 counts from round 3 on."""
+    """Novelty below 3 counts from round 3 on."""
     assert reason_to_stop(number, {"novelty": 5, "repetition": 0, "convergence": 0, **more}) == reason
 
 
+@pytest.mark.requirement("S4.4-5")
 def test_a_debate_that_turns_in_circles_stops_early_only_if_it_is_to():
-    """S4.4 item 5."""
     same = round_of()
     early, patient = debating(maxRounds=5, earlyStop=True).send(same), debating(maxRounds=5).send(same)
 
@@ -76,8 +77,8 @@ def turns(count, size=400):
     return [{"speaker": "for", "text": f"{number:03}" + "x" * (size - 3)} for number in range(count)]
 
 
+@pytest.mark.requirement("S4.4-6")
 def test_a_long_debate_is_told_with_its_first_and_its_last_turns():
-    """S4.4 item 6."""
     kept = bounded(turns(20), 500)  # 2000 characters: the first turn, and four more
 
     assert [turn["text"][:3] for turn in kept if turn["speaker"]] == ["000", "016", "017", "018", "019"]
@@ -114,8 +115,9 @@ def test_each_speech_of_a_long_debate_is_taken_apart_once():
     assert calls < 800
 
 
+@pytest.mark.requirement("S4.4-6")
 def test_the_last_turn_is_kept_however_little_may_be_said():
-    """S4.4 item 6: the first and the last turn are always there, without their middles."""
+    """The first and the last turn are always there, without their middles."""
     turns = [{"speaker": id, "text": id * 1000} for id in "ab"]
     kept = bounded(turns, 50)
 

@@ -1,4 +1,4 @@
-"""What is asked is written in each format as its provider wants it (S4-31)."""
+"""What is asked is written in each format as its provider wants it."""
 
 import json
 
@@ -7,6 +7,8 @@ import pytest
 from antiphon.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, assistant, system, tool, user
 from antiphon.providers.base import OutputSchema, Request, Tool
 from antiphon.providers.hosted import COMPATIBLE, WIRES
+
+pytestmark = pytest.mark.requirement("S4-31")
 
 TOOL = Tool("get_weather", "The weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]}

@@ -6,6 +6,7 @@ from antiphon.threads.machine.agent_events import runner_event_to_machine_event,
 from tests.threads.machine.test_thread import fresh
 
 
+@pytest.mark.requirement("S3-08", "S3-56")
 @pytest.mark.parametrize(
     ("type", "data", "event"),
     [
@@ -26,28 +27,28 @@ from tests.threads.machine.test_thread import fresh
     ],
 )
 def test_what_a_socket_says_is_an_event_or_nothing(type, data, event):
-    """S3-08, S3-56."""
     assert ws_event_to_machine_event(type, data) == event
 
 
+@pytest.mark.requirement("S3-56", "S3-42")
 def test_a_status_that_nobody_knows_is_an_event_that_every_thread_refuses():
-    """S3-56, S3-42."""
     event = ws_event_to_machine_event("agent:status", {"status": "unheard-of"})
 
     assert event == {"type": "SET_STATUS", "status": "unheard-of"}
     assert not fresh().can(event)
 
 
+@pytest.mark.requirement("S3-39..S3-41")
 @pytest.mark.parametrize(
     ("type", "data", "event", "status"),
     [
-        ("agent:stopped", {"at": 7}, {"type": "STOP", "at": 7}, "stopped"),  # S3-39
-        ("agent:error", {"error": "x"}, {"type": "FAIL", "error": "x"}, "failed"),  # S3-40
-        ("agent:unexpected-exit", {"error": "exit 1"}, {"type": "FAIL", "error": "exit 1"}, "failed"),  # S3-41
+        ("agent:stopped", {"at": 7}, {"type": "STOP", "at": 7}, "stopped"),
+        ("agent:error", {"error": "x"}, {"type": "FAIL", "error": "x"}, "failed"),
+        ("agent:unexpected-exit", {"error": "exit 1"}, {"type": "FAIL", "error": "exit 1"}, "failed"),
     ],
 )
 def test_what_a_runner_notices_is_an_event_of_the_thread(type, data, event, status):
-    """S3-39, S3-40, S3-41: the status is the machine's, and so is the time of the end."""
+    """The status is the machine's, and so is the time of the end."""
     told = runner_event_to_machine_event(type, data)
     ended = fresh("START", told)
 

@@ -42,6 +42,7 @@ def test_a_request_that_the_rules_do_not_decide_waits_for_a_person():
     assert [effect.params["delay"] for effect in effects] == [60_000]
 
 
+@pytest.mark.requirement("S0.4-11")
 @pytest.mark.parametrize(
     ("input", "decision", "by"),
     [
@@ -55,7 +56,6 @@ def test_a_request_that_the_rules_do_not_decide_waits_for_a_person():
     ],
 )
 def test_what_the_rules_decide_is_decided_at_once_and_nobody_is_asked(input, decision, by):
-    """S0.4, 11."""
     snapshot, effects = initial_transition(permission_machine, input)
 
     assert (snapshot.status, snapshot.value) == ("done", decision)
@@ -85,6 +85,7 @@ def test_an_answer_ends_the_request(event, decision, scope, reason):
     assert output["by"] == ("nobody" if decision == "expired" else "person")
 
 
+@pytest.mark.requirement("X-4", "E-21")
 @pytest.mark.parametrize(
     "event",
     [
@@ -96,24 +97,25 @@ def test_an_answer_ends_the_request(event, decision, scope, reason):
     ],
 )
 def test_an_answer_to_something_else_is_refused(event):
-    """X-4, E-21."""
     asked, _ = initial_transition(permission_machine, request(EDIT))
 
     assert not asked.can(event)
     assert transition(permission_machine, asked, event)[0] is asked
 
 
+@pytest.mark.requirement("S3-B13", "E-12")
 @pytest.mark.parametrize("end", [{"type": "EXPIRE"}, {"after": 60_000}, {"type": "DENY"}])
 def test_a_yes_that_comes_too_late_is_no_yes(end):
-    """S3-B13, E-12: an expired permission cannot be approved."""
+    """An expired permission cannot be approved."""
     snapshot = ended(request(EDIT), end, {"type": "ALLOW"})
 
     assert snapshot.output["decision"] != "allowed"
     assert not snapshot.can({"type": "ALLOW"})
 
 
+@pytest.mark.requirement("S3-B13", "E-11")
 def test_a_request_restored_after_its_time_has_expired():
-    """S3-B13, E-11: what was open when the process ended is not approved by the next one."""
+    """What was open when the process ended is not approved by the next one."""
     clock = SimulatedClock()
     actor = create_actor(permission_machine, input=request(EDIT), clock=clock).start()
     saved = json.loads(json.dumps(actor.get_persisted_snapshot(timers=True)))
@@ -146,8 +148,9 @@ def test_every_call_of_a_batch_is_in_the_question_and_in_the_answer():
     assert [call["id"] for call in output["calls"]] == [READ["id"], EDIT["id"], DESTROY["id"]]
 
 
+@pytest.mark.requirement("S2.4-7")
 def test_how_much_of_a_call_is_shown_follows_its_risk_and_who_decided():
-    """S2.4, 7: read silent, mutation acknowledged, destructive approved."""
+    """Read silent, mutation acknowledged, destructive approved."""
     silent = ended(request(READ, EDIT, mode="auto")).output["calls"]
     asked = ended(request(EDIT, DESTROY), {"type": "ALLOW"}).output["calls"]
     refused = ended(request(READ, EDIT), {"type": "DENY"}).output["calls"]
@@ -171,8 +174,9 @@ INPUTS = [
 ]
 
 
+@pytest.mark.requirement("X-11", "E-19")
 def test_every_state_can_be_reached_and_every_transition_taken():
-    """X-11, E-19: the input decides, so every kind of request is tried."""
+    """The input decides, so every kind of request is tried."""
     reached = {state for input in INPUTS for state in reachable_states(permission_machine, input=input)}
     missed = [set(get_transition_paths(permission_machine, input=input).unreached) for input in INPUTS]
 
@@ -196,8 +200,8 @@ def test_every_state_is_described_and_the_chart_is_data():
     assert json.loads(json.dumps(chart)) == chart == CHART
 
 
+@pytest.mark.requirement("X-10")
 def test_the_picture_on_the_page_is_the_machine():
-    """X-10."""
     assert f"```mermaid\n{to_mermaid(permission_machine)}```" in PAGE.read_text(encoding="utf-8")
 
 
@@ -227,10 +231,11 @@ def take(actor, clock, step):
         actor.send(step)
 
 
+@pytest.mark.requirement("E-17")
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(INPUTS), STEPS, STEPS)
 def test_a_restored_request_goes_on_like_the_original_and_only_a_yes_allows(input, steps, onward):
-    """E-17: and all of it is JSON."""
+    """And all of it is JSON."""
     clock, later = SimulatedClock(), SimulatedClock()
     actor = create_actor(permission_machine, input=input, clock=clock).start()
     for step in steps:

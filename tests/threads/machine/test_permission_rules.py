@@ -32,6 +32,7 @@ ALLOW_ALL = [{"pattern": "*", "decision": "allow"}]
 DENY_ALL = [{"pattern": "*", "decision": "deny"}]
 
 
+@pytest.mark.requirement("S3.4-13")
 @pytest.mark.parametrize(
     ("mode", "decisions"),
     [
@@ -43,7 +44,7 @@ DENY_ALL = [{"pattern": "*", "decision": "deny"}]
     ],
 )
 def test_a_mode_decides_by_what_a_call_does(mode, decisions):
-    """Modes of S3.4, 13: reads are silent, what destroys is always shown; a mode nobody knows asks."""
+    """Reads are silent, destructive calls are always shown, and an unknown mode asks."""
     assert [decide([one], mode, {})["decision"] for one in (READ, EDIT, COMMAND, DESTROY)] == decisions
 
 
@@ -53,6 +54,7 @@ def test_plan_mode_says_so():
     }  # fmt: skip
 
 
+@pytest.mark.requirement("S0.4-11")
 @pytest.mark.parametrize(
     ("rules", "mode", "expected"),
     [
@@ -68,15 +70,16 @@ def test_plan_mode_says_so():
     ],
 )
 def test_the_rules_are_asked_in_order(rules, mode, expected):
-    """S0.4, 11: blocked, then what holds for the thread, then what is always allowed, then the mode."""
+    """Blocked, then what holds for the thread, then what is always allowed, then the mode."""
     verdict = decide([EDIT], mode, rules)
 
     assert (verdict["decision"], verdict["by"]) == expected
 
 
+@pytest.mark.requirement("S2.4-7")
 @pytest.mark.parametrize("mode", MODES)
 def test_what_destroys_is_never_allowed_by_a_rule(mode):
-    """S2.4, 7: a person sees the exact command."""
+    """A person sees the exact command."""
     verdict = decide([DESTROY], mode, {"overrides": ALLOW_ALL, "autoAllow": ["*", "shell", "shell(*)"]})
 
     assert verdict["decision"] == ("deny" if mode == "plan" else "ask")
@@ -206,8 +209,8 @@ def test_what_destroys_is_not_remembered():
     assert lasting_overrides(decide([DESTROY], "ask", {})["calls"]) == []
 
 
+@pytest.mark.requirement("S0.4-11")
 def test_a_tool_that_failed_three_times_within_a_minute_rests():
-    """The circuit breaker of S0.4, 11."""
     failures = {"shell": [0, 10_000, 20_000], "read": [0, 1]}
 
     assert (BREAKER_FAILURES, BREAKER_MS) == (3, 60_000)
@@ -216,8 +219,8 @@ def test_a_tool_that_failed_three_times_within_a_minute_rests():
     assert tripped(failures, 60_000) == []
 
 
+@pytest.mark.requirement("S2.4-7")
 def test_reads_are_silent_writes_are_noticed_and_what_destroys_is_approved():
-    """S2.4, 7."""
     assert TRANSPARENCY == {"read": "silent", "write": "acknowledged", "destructive": "approved"}
 
 

@@ -1,7 +1,7 @@
 """The streaming machine does what its story asks: the five states, the ten events, the lists of cases.
 
 Names that begin with `story:` are the story's own cases, those with `atdd:` come from its longer checklist; the two
-number differently (S0-T40).
+number differently.
 """
 
 import pytest
@@ -9,6 +9,8 @@ import pytest
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.streaming_reply import initial_context
 from tests.fixtures.streaming import COMPLETE, ERROR, FATAL, FIRST, RESET, SEND, Talk, text, thinking, tool, tool_end
+
+pytestmark = pytest.mark.requirement("S0-T40")
 
 FILLED = [SEND, text("a"), thinking("b"), tool("t1"), COMPLETE]
 FAILED = [SEND, text("a"), thinking("b"), tool("t1"), FATAL]
@@ -60,6 +62,7 @@ def case(name, events, state, **context):
     return pytest.param(events, state, context, id=name)
 
 
+@pytest.mark.requirement("S0-T01..S0-T22", "S0-01..S0-09", "S0-30..S0-46", "S0-48..S0-54")
 @pytest.mark.parametrize(
     ("events", "state", "context"),
     [
@@ -127,13 +130,13 @@ def case(name, events, state, **context):
     ],
 )
 def test_the_story(events, state, context):
-    """S0-T01..T22, S0-01..S0-09, S0-30..S0-46, S0-48..S0-54."""
     talk = Talk(*events)
 
     assert talk.state == state
     assert {key: talk.context[key] for key in context} == context
 
 
+@pytest.mark.requirement("S0-T39", "S0-T40", "S0-47", "S0-51", "S0-55")
 @pytest.mark.parametrize(
     ("events", "state", "context"),
     [
@@ -190,36 +193,35 @@ def test_the_story(events, state, context):
     ],
 )
 def test_the_checklist(events, state, context):
-    """S0-T39, S0-T40, S0-47, S0-51, S0-55."""
     talk = Talk(*events)
 
     assert talk.state == state
     assert {key: talk.context[key] for key in context} == context
 
 
+@pytest.mark.requirement("S0-10..S0-19")
 def test_the_initial_context_is_the_story_s_and_the_listed_additions():
-    """S0-10..S0-19, atdd:UNIT-003."""
     assert Talk().context == {**STORY_CONTEXT, **ADDITIONS}
 
 
+@pytest.mark.requirement("S0-19", "S0-B13")
 def test_every_actor_has_a_context_of_its_own():
-    """S0-19, S0-B13."""
     one, other = Talk(SEND, tool("t1")), Talk()
 
     assert (len(one.context["tools"]), other.context["tools"]) == (1, {})
     assert initial_context()["messages"] is not initial_context()["messages"]
 
 
+@pytest.mark.requirement("S0-01", "S0-05..S0-09")
 def test_there_are_exactly_five_states_and_none_is_final():
-    """S0-01, S0-05..S0-09."""
     states = streaming_machine.config["states"]
 
     assert list(states) == ["idle", "sending", "streaming", "complete", "error"]
     assert not [state for state in states.values() if state.get("type") == "final" or "states" in state]
 
 
+@pytest.mark.requirement("S0-20..S0-29")
 def test_the_ten_events_of_the_story_are_known():
-    """S0-20..S0-29."""
     known = {type for state in streaming_machine.config["states"].values() for type in state["on"]}
 
     assert known >= {
@@ -228,8 +230,8 @@ def test_the_ten_events_of_the_story_are_known():
     }  # fmt: skip
 
 
+@pytest.mark.requirement("S0-47", "E-21")
 def test_an_event_that_is_not_for_the_state_changes_nothing():
-    """S0-47, E-21."""
     talk = Talk(SEND)
     before = talk.actor.get_snapshot()
 
@@ -239,15 +241,15 @@ def test_an_event_that_is_not_for_the_state_changes_nothing():
     assert talk.refused == ["RESET", "SEND", "NONSENSE"]
 
 
+@pytest.mark.requirement("S0-31", "S0-21")
 def test_request_started_keeps_the_id_and_stays():
-    """S0-31, S0-21."""
     talk = Talk(SEND, {"type": "REQUEST_STARTED", "requestId": "r1"})
 
     assert (talk.state, talk.context["requestId"]) == ("sending", "r1")
 
 
+@pytest.mark.requirement("S0-50")
 def test_tools_are_copied_on_write():
-    """S0-50."""
     talk = Talk(SEND, tool("t1"))
     before = talk.context["tools"]
 
@@ -256,8 +258,8 @@ def test_tools_are_copied_on_write():
     assert before == {"t1": RUNNING}
 
 
+@pytest.mark.requirement("S0-82", "S0-14", "S0-51")
 def test_several_tools_run_at_once_each_with_its_own_outcome_and_timing():
-    """S0-82, S0-14, S0-51."""
     talk = Talk(
         SEND, tool("a"), tool("b"), tool("c"), tool_end("b", is_error=True, duration=7), tool_end("a", duration=9)
     )
@@ -278,8 +280,8 @@ def test_tools_keep_what_they_were_given_and_what_they_gave():
     }  # fmt: skip
 
 
+@pytest.mark.requirement("S0-B7", "S0-04")
 def test_a_new_message_goes_straight_to_sending():
-    """S0-B7, S0-04."""
     seen = []
     talk = Talk(*FILLED)
     talk.actor.subscribe(lambda snapshot: seen.append(snapshot.value))
@@ -289,34 +291,34 @@ def test_a_new_message_goes_straight_to_sending():
     assert seen == ["sending"]
 
 
+@pytest.mark.requirement("S0-81")
 def test_both_recoveries_from_an_error_are_possible():
-    """S0-81."""
     talk = Talk(SEND, FATAL)
 
     assert talk.can(SEND)
     assert talk.can(RESET)
 
 
+@pytest.mark.requirement("S0-B6")
 def test_an_empty_reply_completes():
-    """S0-B6."""
     assert Talk(SEND, COMPLETE).state == "complete"
 
 
+@pytest.mark.requirement("S0-B6")
 def test_the_end_of_a_tool_is_a_first_event_too():
-    """S0-B6."""
     assert Talk(SEND, tool_end("t1")).state == "streaming"
 
 
+@pytest.mark.requirement("S0-B14")
 @pytest.mark.parametrize("before", [[], [SEND, FATAL], [SEND, COMPLETE]], ids=["idle", "error", "complete"])
 def test_send_clears_the_id_of_the_last_request_everywhere(before):
-    """S0-B14."""
     named = [SEND, {"type": "REQUEST_STARTED", "requestId": "r1"}, {"type": "CANCEL"}]
 
     assert Talk(*named, *before, SEND).context["requestId"] is None
 
 
+@pytest.mark.requirement("S0-B1", "S0-11")
 def test_an_absent_session_stays_a_given_one_is_taken_and_reset_clears_it():
-    """S0-B1, S0-11."""
     talk = Talk({**SEND, "sessionId": "s1"}, COMPLETE, SEND, COMPLETE)
     assert talk.context["sessionId"] == "s1"
 
@@ -327,8 +329,9 @@ def test_an_absent_session_stays_a_given_one_is_taken_and_reset_clears_it():
     assert talk.context["sessionId"] is None
 
 
+@pytest.mark.requirement("S0-12")
 def test_the_text_is_one_pass_however_many_chunks():
-    """S0-12: what a snapshot holds stays as it was, though the text grows in place."""
+    """What a snapshot holds stays as it was, though the text grows in place."""
     talk = Talk(SEND, text("a"))
     early = talk.context["text"]
 
@@ -337,8 +340,8 @@ def test_the_text_is_one_pass_however_many_chunks():
     assert (str(early), len(talk.context["text"])) == ("a", 50_001)
 
 
+@pytest.mark.requirement("S0-83", "S0-16..S0-18")
 def test_outputs_for_every_display_are_in_the_context():
-    """S0-83, S0-16..S0-18."""
     shown = {"text", "thinking", "tools", "error", "costUsd", "durationMs", "totalTokens"}
 
     assert shown <= Talk(*FILLED).context.keys()

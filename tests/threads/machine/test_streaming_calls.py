@@ -25,8 +25,8 @@ class Calls:
         return lambda: self.log.append("stop")
 
 
+@pytest.mark.requirement("S0-80", "S0-89", "E-10")
 def test_a_call_lives_from_sending_through_streaming_to_the_end():
-    """S0-80, S0-89, E-10."""
     calls = Calls()
     talk = Talk(SEND, FIRST, text("x"), machine=calls.machine)
     assert calls.log == [("start", 0)]
@@ -35,9 +35,9 @@ def test_a_call_lives_from_sending_through_streaming_to_the_end():
     assert calls.log == [("start", 0), "stop"]
 
 
+@pytest.mark.requirement("E-10", "X-5", "S0-86")
 @pytest.mark.parametrize("end", [ERROR, FATAL, CANCEL, 300_000], ids=["error", "fatal", "cancel", "timeout"])
 def test_every_way_out_stops_the_call(end):
-    """E-10, X-5, S0-86."""
     calls = Calls()
     Talk(SEND, end, machine=calls.machine)
 
@@ -51,8 +51,8 @@ def test_each_attempt_is_a_call_of_its_own():
     assert calls.log == [("start", 0), "stop", ("start", 1), "stop", ("start", 0)]
 
 
+@pytest.mark.requirement("S0-B4", "X-5")
 def test_a_stopped_call_is_not_heard_any_more():
-    """S0-B4, X-5."""
     calls = Calls()
     talk = Talk(R1, ERROR, 1_000, machine=calls.machine)
 
@@ -63,8 +63,8 @@ def test_a_stopped_call_is_not_heard_any_more():
     assert talk.context["text"] == "new"
 
 
+@pytest.mark.requirement("S0-94")
 def test_a_call_is_told_what_it_needs():
-    """S0-94."""
     given = []
     machine = streaming_machine.provide(actors={"streamReply": from_callback(lambda asked: given.append(asked))})
     Talk({**R1, "sessionId": "s"}, machine=machine, model="scripted:x", options={"maxTokens": 5})
@@ -76,9 +76,10 @@ def test_a_call_is_told_what_it_needs():
     assert input["messages"] == [{"role": "user", "parts": [{"type": "text", "text": "Hello"}], "requestId": "r1"}]
 
 
+@pytest.mark.requirement("S0-59")
 @pytest.mark.parametrize("code", ["interrupted", "unknown"])
 def test_a_call_that_a_dead_process_left_is_an_error_and_never_repeated_unseen(code):
-    """S0-59: recoverable by hand, with the text that had arrived."""
+    """Recoverable by hand, with the text that had arrived."""
     lost = {"code": code, "recoverable": True, "message": "the process ended"}
     talk = Talk(R1, text("Half"), {"type": "xstate.error.actor.stream", "error": lost}, 100_000, retryAfterDelta=True)
 
@@ -87,11 +88,11 @@ def test_a_call_that_a_dead_process_left_is_an_error_and_never_repeated_unseen(c
     assert talk.can(RETRY)
 
 
+@pytest.mark.requirement("S0-59")
 @pytest.mark.parametrize(
     ("raised", "message"), [(OSError("no route"), "no route"), (OSError(), "Failed to send message")]
 )
 def test_a_call_that_raises_is_a_network_error(raised, message):
-    """S0-59."""
     talk = Talk(SEND, {"type": "xstate.error.actor.stream", "error": raised})
 
     assert talk.context["error"] == {"code": "1001", "message": message, "recoverable": True}
@@ -189,8 +190,9 @@ def test_the_parent_is_told_nothing_unless_that_is_asked_for():
     assert Parent(prompt="Hello").send(text("x"), COMPLETE, SEND, FATAL, SEND, CANCEL) == []
 
 
+@pytest.mark.requirement("S0-90")
 def test_a_conversation_runs_beside_something_else():
-    """S0-90: streaming in one region, a canvas in another."""
+    """Streaming in one region, a canvas in another."""
     canvas = {"initial": "empty", "states": {"empty": {"on": {"SHOW": "display"}}, "display": {}}}
     chat = {"invoke": {"src": "streaming", "id": "streaming", "input": {"prompt": "Draw"}}}
     machine = create_machine(

@@ -3,6 +3,7 @@
 import json
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,8 +27,8 @@ def is_explored(snapshot):
     return context["streamEvents"] > 2 or context["staleEvents"] > 1 or len(context["messages"]) > 2
 
 
+@pytest.mark.requirement("X-11", "S0-T39", "E-19")
 def test_every_state_can_be_reached_and_left():
-    """X-11, S0-T39 (atdd:MODEL-002), E-19."""
     options = {"events": EVENTS, "stop_when": is_explored, "input": LIMITED, "limit": 20_000}
 
     assert unreachable_states(streaming_machine, **options) == []
@@ -36,8 +37,9 @@ def test_every_state_can_be_reached_and_left():
     assert len(reachable_states(streaming_machine, **options)) == 6
 
 
+@pytest.mark.requirement("X-11", "S0-T39", "E-19", "S0-91")
 def test_a_few_paths_take_every_transition():
-    """X-11, S0-T39 (atdd:MODEL-001), E-19, S0-91: every transition is proven to work."""
+    """Every transition is proven to work."""
     all_of_it = {"type": "USAGE", "usage": {}, "costUsd": LIMITED["budgetUsd"]}
     found = get_transition_paths(
         streaming_machine,
@@ -50,8 +52,8 @@ def test_a_few_paths_take_every_transition():
     assert {str(one): reason for one, reason in found.unreached.items()} == {}
 
 
+@pytest.mark.requirement("S0-T39", "E-19")
 def test_paths_come_in_the_same_order_every_time():
-    """S0-T39 (atdd:MODEL-003), E-19."""
     events = [SEND, FIRST, COMPLETE, FATAL, RESET, CANCEL]
 
     def walk():
@@ -81,8 +83,8 @@ def test_the_chart_is_plain_data_and_every_name_in_it_is_bound():
     assert bound <= names
 
 
+@pytest.mark.requirement("S0-79")
 def test_the_chart_uses_only_what_xstate_documents():
-    """S0-79."""
     chart = load_chart("streaming")
     states = chart["states"].values()
     transitions = [one for state in states for given in state["on"].values() for one in _listed(given)]
@@ -105,10 +107,10 @@ def saved(talk):
     return json.loads(json.dumps(talk.actor.get_persisted_snapshot(timers=True)))
 
 
+@pytest.mark.requirement("E-17", "S0-47")
 @quick
 @given(walks, configurations)
 def test_any_walk_keeps_a_legal_state_and_a_context_that_json_can_hold(walk, input):
-    """E-17, S0-47."""
     talk = Talk(*walk, **input)
 
     assert talk.state in ("idle", "sending", "streaming", "complete", "error")
@@ -116,10 +118,11 @@ def test_any_walk_keeps_a_legal_state_and_a_context_that_json_can_hold(walk, inp
     assert saved(talk)["context"]["text"] == str(talk.context["text"])
 
 
+@pytest.mark.requirement("S0-15")
 @quick
 @given(walks, configurations)
 def test_what_a_context_says_fits_its_state(walk, input):
-    """S0-15: an error has a reason, other states have none; a call runs exactly while loading."""
+    """An error has a reason, other states have none; a call runs exactly while loading."""
     talk = Talk(*walk, **input)
     loading = talk.state in ("sending", "streaming")
 
@@ -130,10 +133,10 @@ def test_what_a_context_says_fits_its_state(walk, input):
         assert all(one["status"] != "running" for one in talk.context["tools"].values())
 
 
+@pytest.mark.requirement("E-17")
 @quick
 @given(walks, walks, configurations)
 def test_a_stored_conversation_goes_on_as_if_nothing_had_happened(walk, rest, input):
-    """E-17."""
     talk = Talk(*walk, **input)
     copy = Talk()
     copy.clock = SimulatedClock(talk.clock.now())

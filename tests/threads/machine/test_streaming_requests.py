@@ -25,13 +25,14 @@ USAGE = {"type": "USAGE", "usage": {"input": 10}, "costUsd": 0.01}
 # -- whose an event is -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S0-B4", "S0-65", "S0-76", "X-4")
 def test_a_chunk_of_another_request_is_counted_and_ignored():
-    """S0-B4, S0-65, S0-76, X-4."""
     talk = Talk({**SEND, "requestId": "r2"}, text("new", requestId="r2"), text("old", requestId="r1"))
 
     assert (talk.context["text"], talk.context["staleEvents"]) == ("new", 1)
 
 
+@pytest.mark.requirement("S0-B4", "S0-76", "X-4")
 @pytest.mark.parametrize(
     "event",
     [
@@ -41,7 +42,6 @@ def test_a_chunk_of_another_request_is_counted_and_ignored():
 )  # fmt: skip
 @pytest.mark.parametrize("before", [[R1], [R1, FIRST]], ids=["sending", "streaming"])
 def test_every_stream_event_of_another_request_changes_nothing_but_the_count(before, event):
-    """S0-B4, S0-76, X-4."""
     talk = Talk(*before)
     expected = {**talk.context, "staleEvents": 1}
     state = talk.state
@@ -51,45 +51,46 @@ def test_every_stream_event_of_another_request_changes_nothing_but_the_count(bef
     assert (talk.state, talk.context) == (state, expected)
 
 
+@pytest.mark.requirement("S0-B4")
 def test_an_event_that_names_no_request_is_accepted():
-    """S0-B4."""
     assert Talk(R1, text("x")).context["text"] == "x"
 
 
+@pytest.mark.requirement("S0-T39")
 def test_events_that_name_a_request_wait_for_ours_to_be_known():
-    """S0-T39 (atdd:HOOK-018): while the request is unknown, no event that names one is taken."""
+    """While the request is unknown, no event that names one is taken."""
     talk = Talk(SEND, text("x", requestId="r1"))
 
     assert (talk.state, talk.context["staleEvents"]) == ("sending", 1)
 
 
+@pytest.mark.requirement("S0-B2")
 def test_the_id_of_a_request_may_come_after_its_first_event():
-    """S0-B2."""
     talk = Talk(SEND, text("x"), {"type": "REQUEST_STARTED", "requestId": "r1"}, text("y", requestId="r1"))
 
     assert (talk.context["requestId"], talk.context["text"]) == ("r1", "xy")
 
 
+@pytest.mark.requirement("S0-B2")
 def test_the_id_may_be_known_before_the_call():
-    """S0-B2."""
     assert Talk(R1).context["requestId"] == "r1"
 
 
+@pytest.mark.requirement("S0-B5")
 def test_another_request_does_not_take_over():
-    """S0-B5."""
     talk = Talk(R1, {"type": "REQUEST_STARTED", "requestId": "r2"})
 
     assert (talk.context["requestId"], talk.context["staleEvents"]) == ("r1", 1)
 
 
+@pytest.mark.requirement("S0-B5")
 def test_a_second_send_while_busy_is_refused():
-    """S0-B5."""
     assert not Talk(SEND).can(SEND)
     assert not Talk(SEND, FIRST).can(SEND)
 
 
+@pytest.mark.requirement("S0-B4", "S0-86")
 def test_late_events_of_a_cancelled_request_are_ignored():
-    """S0-B4, S0-86."""
     talk = Talk(R1, text("a"), CANCEL, {**SEND, "requestId": "r2"}, text("b", requestId="r1"))
 
     assert (talk.context["text"], talk.context["staleEvents"]) == ("", 1)
@@ -115,16 +116,16 @@ def said(talk):
     return [(one["role"], "".join(part["text"] for part in one["parts"])) for one in talk.context["messages"]]
 
 
+@pytest.mark.requirement("S0-B8")
 def test_the_prompt_and_the_history_are_kept():
-    """S0-B8."""
     talk = Talk(SEND, text("Hi."), COMPLETE, {"type": "SEND", "prompt": "And?"})
 
     assert talk.context["lastPrompt"] == "And?"
     assert said(talk) == [("user", "Hello"), ("assistant", "Hi."), ("user", "And?")]
 
 
+@pytest.mark.requirement("S0-B8")
 def test_messages_know_their_request_and_their_time():
-    """S0-B8."""
     talk = Talk({**R1, "at": 5}, text("Hi."), {**COMPLETE, "at": 9})
 
     assert [(one["requestId"], one["at"]) for one in talk.context["messages"]] == [("r1", 5), ("r1", 9)]
@@ -172,9 +173,9 @@ def test_the_messages_so_far_can_be_answered_without_a_prompt():
 # -- cancelling --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S0-86", "S0-B10")
 @pytest.mark.parametrize("before", [[R1], [R1, text("Half"), tool("t1")]], ids=["sending", "streaming"])
 def test_cancel_ends_a_reply_and_keeps_what_arrived(before):
-    """S0-86, S0-B10."""
     talk = Talk(*before)
     arrived = talk.context["text"]
 
@@ -191,8 +192,8 @@ def test_cancel_keeps_the_half_answer_in_the_history():
     assert talk.context["cancelled"] is False
 
 
+@pytest.mark.requirement("S0-85", "S0-86")
 def test_cancel_ends_the_wait_for_another_attempt():
-    """S0-85, S0-86."""
     talk = Talk(SEND, ERROR, CANCEL)
     assert (talk.state, talk.context["error"]) == ("idle", None)
 
@@ -216,9 +217,9 @@ def test_reset_after_a_cancel_forgets_what_had_arrived():
     assert (talk.state, talk.context) == ("idle", Talk().context)
 
 
+@pytest.mark.requirement("S0-B9")
 @pytest.mark.parametrize("end", [FATAL, CANCEL], ids=["error", "cancel"])
 def test_tools_that_still_run_are_marked_interrupted(end):
-    """S0-B9."""
     talk = Talk(SEND, tool("a"), tool("b"), tool_end("a"), end)
 
     assert talk.context["tools"]["a"]["status"] == "complete"

@@ -76,10 +76,10 @@ SET_STATUS = {
 }
 
 
+@pytest.mark.requirement("S3-18..S3-25", "S3-42", "S3-49", "S3-50", "S3-52..S3-54", "S3-B9", "S3-B13", "S3-B14")
 @pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize("type", EVENTS)
 def test_an_event_leads_where_the_table_says_and_is_refused_elsewhere(status, type):
-    """S3-18..S3-25, S3-42, S3-49, S3-50, S3-52, S3-53, S3-54, S3-B9, S3-B13, S3-B14."""
     before = at(status)
     expected = TABLE[status].get(type)
 
@@ -87,10 +87,11 @@ def test_an_event_leads_where_the_table_says_and_is_refused_elsewhere(status, ty
     assert after(before, type).value == (expected or status)
 
 
+@pytest.mark.requirement("S3-26", "S3-49", "S3-50", "S3-52..S3-54", "S3-B9")
 @pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize("wanted", [*STATUSES, "unheard-of", None])
 def test_set_status_leads_only_where_it_may(status, wanted):
-    """S3-26, S3-49, S3-50, S3-52..S3-54: of completed, S3-B9 keeps stopped and interrupted here only."""
+    """A completed thread keeps `stopped` and `interrupted` here only."""
     event = {"type": "SET_STATUS", "status": wanted}
     allowed = wanted in SET_STATUS[status]
 
@@ -98,15 +99,17 @@ def test_set_status_leads_only_where_it_may(status, wanted):
     assert after(at(status), event).value == (wanted if allowed else status)
 
 
+@pytest.mark.requirement("S3-42")
 def test_a_refused_event_changes_nothing_at_all():
-    """S3-42: completed does not become waiting."""
+    """Completed does not become waiting."""
     completed = at("completed")
 
     assert after(completed, {"type": "WAIT", "reason": "question", "cost": 9}) is completed
 
 
+@pytest.mark.requirement("S3-11..S3-17", "S3-43")
 def test_the_chart_has_the_seven_statuses_and_no_other():
-    """S3-11..S3-17, S3-43: one place has all of them."""
+    """One place has all of them."""
     assert tuple(thread_machine.states) == STATUSES
     assert set(STATUSES) == {"pending", "running", "waiting", "completed", "failed", "stopped", "interrupted"}
     assert fresh().value == "pending"
@@ -115,17 +118,18 @@ def test_the_chart_has_the_seven_statuses_and_no_other():
 # -- why a run begins ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S3-05..S3-07", "S3-19", "S3-20", "S3-28", "S3-29", "S3-45", "S3-B1", "S3-B3")
 @pytest.mark.parametrize(
     ("status", "type", "reason"),
     [
-        ("pending", "START", None),  # S3-B3: nothing to resume
-        ("waiting", "RESPOND", "waiting-response"),  # S3-20, S3-28
+        ("pending", "START", None),
+        ("waiting", "RESPOND", "waiting-response"),
         ("waiting", "START", "waiting-response"),
         ("waiting", "RESTART", "waiting-response"),
-        ("completed", "FOLLOW_UP", "follow-up"),  # S3-B1
+        ("completed", "FOLLOW_UP", "follow-up"),
         ("completed", "START", "follow-up"),
         ("completed", "RESTART", "follow-up"),
-        ("stopped", "RESTART", "interrupted"),  # S3-19, S3-29
+        ("stopped", "RESTART", "interrupted"),
         ("failed", "RESTART", "interrupted"),
         ("interrupted", "RESTART", "interrupted"),
         ("stopped", "START", "interrupted"),
@@ -134,35 +138,35 @@ def test_the_chart_has_the_seven_statuses_and_no_other():
     ],
 )
 def test_the_event_and_the_status_say_why_a_run_begins(status, type, reason):
-    """S3-05, S3-06, S3-07, S3-45."""
     running = after(at(status, resumeReason="post-merge"), type)
 
     assert running.value == "running"
     assert running.context["resumeReason"] == reason
 
 
+@pytest.mark.requirement("S3-02", "S3-28")
 def test_answering_a_thread_that_waits_does_not_look_like_an_interrupted_session():
-    """S3-02, S3-28."""
     answered = fresh("START", {"type": "WAIT", "reason": "question"}, "RESPOND")
 
     assert answered.context["resumeReason"] == "waiting-response"
     assert RESUME_PREFIXES[answered.context["resumeReason"]] == ""
 
 
+@pytest.mark.requirement("S3-B11")
 @pytest.mark.parametrize("status", [status for status in STATUSES if status != "running"])
 def test_set_status_running_gives_no_reason_because_nobody_said_one(status):
-    """S3-B11: a status that is only copied must not look like a resumed session."""
+    """A status that is only copied must not look like a resumed session."""
     copied = after(at(status, resumeReason="follow-up"), {"type": "SET_STATUS", "status": "running"})
 
     assert copied.context["resumeReason"] is None
     assert copied.context["runId"] == ("run-1" if status == "waiting" else "run-2")
 
 
+@pytest.mark.requirement("S3-B2")
 @pytest.mark.parametrize(
     ("status", "type"), [("completed", "FOLLOW_UP"), ("stopped", "RESTART"), ("waiting", "RESPOND")]
 )
 def test_after_a_merge_the_next_run_begins_for_that_reason_once(status, type):
-    """S3-B2."""
     merged = after(at(status), "MERGED")
     first = after(merged, type)
     second = after(first, "COMPLETE", "START")
@@ -172,13 +176,14 @@ def test_after_a_merge_the_next_run_begins_for_that_reason_once(status, type):
     assert second.context["resumeReason"] == "follow-up"
 
 
+@pytest.mark.requirement("S3-B2")
 def test_an_event_may_say_itself_that_it_follows_a_merge():
-    """S3-B2."""
     assert after(at("completed"), {"type": "START", "postMerge": True}).context["resumeReason"] == "post-merge"
 
 
+@pytest.mark.requirement("S3-10", "S3-28..S3-30")
 def test_only_an_interruption_and_a_merge_are_told_to_the_model():
-    """S3-10, S3-28, S3-29, S3-30: every reason has its note, some an empty one."""
+    """Every reason has its note, some an empty one."""
     told = {reason for reason, note in RESUME_PREFIXES.items() if note}
 
     assert set(RESUME_PREFIXES) == {None, *get_args(ResumeReason)}
@@ -187,16 +192,17 @@ def test_only_an_interruption_and_a_merge_are_told_to_the_model():
     assert "interrupted" in RESUME_PREFIXES["interrupted"]
 
 
+@pytest.mark.requirement("S3-30", "S3-37", "S3.4-9")
 def test_a_note_comes_before_the_message_but_not_before_a_command():
-    """S3-30, S3-37; slash commands go verbatim (S3.4, 9)."""
+    """Slash commands go verbatim."""
     assert with_resume_note("go on", "interrupted") == RESUME_PREFIXES["interrupted"] + "go on"
     assert with_resume_note("/clear", "interrupted") == "/clear"
     assert with_resume_note("42", "waiting-response") == "42"
 
 
+@pytest.mark.requirement("S3.4-2")
 @pytest.mark.parametrize("status", STATUSES)
 def test_there_is_a_start_event_for_every_status(status: ThreadStatus):
-    """The picker of S3.4, 2."""
     event = {"type": start_event(status), "message": {"text": "hello"}}
     thread = at(status, content="chat", config={"onBusy": "queue"}) if status == "running" else at(status)
 
@@ -206,9 +212,9 @@ def test_there_is_a_start_event_for_every_status(status: ThreadStatus):
 # -- waiting ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S3-12", "S3-21", "S3-B5")
 @pytest.mark.parametrize("reason", ["question", "plan", "permission", "provider_error", "cost_warning"])
 def test_a_thread_knows_what_it_waits_for_until_it_waits_no_more(reason):
-    """S3-12, S3-21, S3-B5."""
     waiting = fresh("START", {"type": "WAIT", "reason": reason})
 
     assert waiting.context["waitingReason"] == reason
@@ -216,8 +222,8 @@ def test_a_thread_knows_what_it_waits_for_until_it_waits_no_more(reason):
         assert after(waiting, leaving).context["waitingReason"] is None
 
 
+@pytest.mark.requirement("S3-27", "S3-52")
 def test_waiting_again_updates_the_cost_and_the_reason_if_there_is_one():
-    """S3-27, S3-52."""
     waiting = fresh("START", {"type": "WAIT", "reason": "question", "cost": 1})
 
     assert after(waiting, {"type": "WAIT", "cost": 2}).context["cost"] == 2
@@ -225,8 +231,9 @@ def test_waiting_again_updates_the_cost_and_the_reason_if_there_is_one():
     assert after(waiting, {"type": "WAIT", "reason": "plan"}).context["waitingReason"] == "plan"
 
 
+@pytest.mark.requirement("S3-B13")
 def test_a_thread_that_waits_goes_on_waiting_when_its_process_is_lost():
-    """S3-B13: the question is still valid."""
+    """The question is still valid."""
     lost = fresh("START", {"type": "WAIT", "reason": "question"}, "INTERRUPT")
 
     assert lost.value == "waiting"
@@ -235,16 +242,18 @@ def test_a_thread_that_waits_goes_on_waiting_when_its_process_is_lost():
     assert lost.context["permissionExpired"] is False
 
 
+@pytest.mark.requirement("S3-B13", "S3.4-7")
 def test_a_permission_expires_with_the_process_that_asked_for_it():
-    """S3-B13; waiting and expired, never a silent yes (S3.4, 7)."""
+    """Waiting and expired, never a silent yes."""
     lost = fresh("START", {"type": "WAIT", "reason": "permission"}, "INTERRUPT")
 
     assert (lost.value, lost.context["permissionExpired"]) == ("waiting", True)
     assert after(lost, "RESPOND").context["permissionExpired"] is False
 
 
+@pytest.mark.requirement("S3-02", "S3-29")
 def test_after_a_lost_process_only_an_answer_is_an_answer():
-    """S3-02, S3-29: a restart of what was lost is a resumed session."""
+    """A restart of what was lost is a resumed session."""
     lost = fresh("START", {"type": "WAIT", "reason": "plan"}, "INTERRUPT")
 
     assert after(lost, "RESPOND").context["resumeReason"] == "waiting-response"
@@ -252,8 +261,9 @@ def test_after_a_lost_process_only_an_answer_is_an_answer():
     assert after(lost, "START").context["resumeReason"] == "interrupted"
 
 
+@pytest.mark.requirement("S3.4-6")
 def test_reaping_an_idle_process_needs_no_event():
-    """No status says whether a process exists (S3.4, 6): a thread that has ended refuses to hear of it."""
+    """No status depends on a process: a thread that has ended refuses events about one."""
     for status in ("completed", "failed", "stopped"):
         assert after(at(status), "INTERRUPT").value == status
 
@@ -261,86 +271,88 @@ def test_reaping_an_idle_process_needs_no_event():
 # -- results and costs -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S3-05", "S3-48")
 def test_the_first_context_has_what_a_thread_may_know():
-    """S3-05, S3-48."""
     context = fresh().context
 
     assert context["threadId"] == "t"
     assert (context["cost"], context["resultInfo"], context["resumeReason"], context["kind"]) == (0, None, None, None)
 
 
+@pytest.mark.requirement("S3-23", "S3-48", "S3-55")
 def test_a_run_that_completes_leaves_its_result():
-    """S3-23, S3-48, S3-55."""
     done = fresh("START", {"type": "COMPLETE", "cost": 0.5, "duration": 1200})
 
     assert done.context["resultInfo"] == {"status": "completed", "cost": 0.5, "duration": 1200}
     assert done.context["cost"] == 0.5
 
 
+@pytest.mark.requirement("S3-24", "S3-48", "S3-55")
 def test_a_run_that_fails_leaves_its_error():
-    """S3-24, S3-48, S3-55."""
     failed = fresh("START", {"type": "FAIL", "error": "no credit", "duration": 7})
 
     assert failed.context["resultInfo"] == {"status": "failed", "cost": 0, "duration": 7, "error": "no credit"}
 
 
+@pytest.mark.requirement("S3-55")
 def test_a_result_without_numbers_has_the_known_cost_and_no_duration():
-    """S3-55."""
     assert after(at("running", cost=3), "COMPLETE").context["resultInfo"] == {
         "status": "completed", "cost": 3, "duration": 0,
     }  # fmt: skip
 
 
+@pytest.mark.requirement("S3-B15")
 def test_the_cost_is_replaced_not_added():
-    """S3-B15: an event carries the total of the session."""
+    """An event carries the total of the session."""
     assert after(at("running", cost=3), {"type": "WAIT", "cost": 4}).context["cost"] == 4
     assert after(at("running", cost=3), {"type": "COMPLETE", "cost": 0}).context["cost"] == 0
 
 
+@pytest.mark.requirement("S3-27", "S3-55", "S3-B8")
 @pytest.mark.parametrize("error", [{}, {"error": {"code": "interrupted"}}])
 @pytest.mark.parametrize("type", ["COMPLETE", "FAIL", "WAIT"])
 @pytest.mark.parametrize("status", ["running", "waiting", "completed", "failed", "stopped", "interrupted"])
 def test_every_report_that_is_taken_brings_its_cost(status, type, error):
-    """S3-27, S3-55, S3-B8."""
     event = {"type": type, **RUN, "cost": 7, **error}
 
     assert after(at(status, cost=3), event).context["cost"] == (7 if (status, type) != ("failed", "WAIT") else 3)
 
 
+@pytest.mark.requirement("S3-48", "S3-55")
 @pytest.mark.parametrize("status", ["running", "waiting", "failed", "interrupted", "stopped"])
 def test_a_completion_leaves_a_result_wherever_it_is_taken(status):
-    """S3-48, S3-55."""
     assert after(at(status), {"type": "COMPLETE", **RUN}).context["resultInfo"]["status"] == "completed"
 
 
+@pytest.mark.requirement("S3-48", "S3-55")
 @pytest.mark.parametrize("status", ["running", "waiting", "completed", "interrupted", "stopped"])
 def test_a_failure_leaves_a_result_wherever_it_is_taken(status):
-    """S3-48, S3-55."""
     assert after(at(status), {"type": "FAIL", **RUN}).context["resultInfo"]["status"] == "failed"
 
 
+@pytest.mark.requirement("X-4")
 @pytest.mark.parametrize("status", ["completed", "failed", "stopped", "interrupted"])
 @pytest.mark.parametrize("type", ["START", "RESTART"])
 def test_beginning_again_is_another_run(status, type):
-    """X-4."""
     assert after(at(status), type).context["runId"] == "run-2"
 
 
+@pytest.mark.requirement("S3-51")
 def test_beginning_a_run_clears_the_last_result():
-    """S3-51."""
     again = fresh("START", {"type": "COMPLETE", "cost": 1, "at": 5}, "FOLLOW_UP")
 
     assert (again.context["resultInfo"], again.context["completedAt"], again.context["cost"]) == (None, None, 1)
 
 
+@pytest.mark.requirement("S3-16", "S3-22", "S3-39")
 @pytest.mark.parametrize("type", ["COMPLETE", "FAIL", "STOP", "INTERRUPT"])
 def test_a_thread_knows_when_it_ended_if_the_event_says_so(type):
-    """S3-16, S3-22, S3-39: time arrives in events."""
+    """Time arrives in events."""
     assert fresh("START", {"type": type, "at": 1700}).context["completedAt"] == 1700
 
 
+@pytest.mark.requirement("S3-B12")
 def test_an_event_never_changes_the_context_it_was_given():
-    """S3-B12."""
     running = at("running")
     text = json.dumps(running.context)
 

@@ -7,6 +7,7 @@ from tests.threads.machine.test_thread import OTHER, RUN, after, at
 from tests.threads.machine.test_thread_runs import running
 
 
+@pytest.mark.requirement("S3.4-3")
 @pytest.mark.parametrize(
     ("event", "told"),
     [
@@ -18,7 +19,7 @@ from tests.threads.machine.test_thread_runs import running
     ],
 )
 def test_a_start_event_tells_the_content_what_it_carries(event, told):
-    """S3.4, 3: what makes no sense is the content's to refuse, and breaks no thread."""
+    """What makes no sense is the content's to refuse, and breaks no thread."""
     heard = []
     actor = running(heard)
     actor.send({"type": "START"})
@@ -42,8 +43,8 @@ def test_an_answer_alone_is_all_that_goes_on_without_words():
     assert heard == before
 
 
+@pytest.mark.requirement("S3-37", "S3-30")
 def test_a_run_that_was_lost_is_resumed_with_a_note():
-    """S3-37, S3-30."""
     heard = []
     actor = running(heard)
     actor.send({"type": "START", "message": {"text": "hello"}})
@@ -55,9 +56,9 @@ def test_a_run_that_was_lost_is_resumed_with_a_note():
     assert heard[-1]["resumeNote"] == RESUME_PREFIXES["interrupted"]
 
 
+@pytest.mark.requirement("S3-B8")
 @pytest.mark.parametrize("status", ["running", "waiting", "stopped"])
 def test_what_a_stopped_run_cost_is_counted(status):
-    """S3-B8."""
     stopped = after(at(status, cost=1), {"type": "STOP", **RUN, "cost": 2, "duration": 40})
 
     assert (stopped.value, stopped.context["cost"]) == ("stopped", 2)

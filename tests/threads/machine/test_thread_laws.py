@@ -46,21 +46,22 @@ OPTIONS = {
 }
 
 
+@pytest.mark.requirement("X-11", "E-19")
 def test_every_status_can_be_reached():
-    """X-11, E-19."""
     assert unreachable_states(thread_machine, **OPTIONS) == []
 
 
+@pytest.mark.requirement("X-11", "E-19", "S3-44")
 def test_every_transition_is_taken_by_some_path():
-    """X-11, E-19, S3-44."""
     paths = get_transition_paths(thread_machine, **OPTIONS)
 
     assert paths.is_complete, str(paths)
 
 
+@pytest.mark.requirement("S3-49..S3-54")
 @pytest.mark.parametrize("status", STATUSES)
 def test_every_status_can_be_left_by_an_event_and_none_is_an_end(status):
-    """S3-49..S3-54: a thread lives until it is forgotten."""
+    """A thread lives until it is forgotten."""
     thread = thread_machine.resolve_state(status, context=initial_transition(thread_machine)[0].context)
 
     assert thread.status == "active"
@@ -74,16 +75,17 @@ def test_every_status_is_described():
     assert all(state["description"] for state in CHART["states"].values())
 
 
+@pytest.mark.requirement("S3-03", "S3-04", "S3-08", "S3-57")
 def test_the_chart_is_data_that_another_engine_can_bind():
-    """S3-03, S3-04, S3-08, S3-57: the browser loads the same file; a chart needs names, not functions."""
+    """The browser loads the same file; a chart needs names, not functions."""
     chart = load_chart("thread")
 
     assert json.loads(json.dumps(chart)) == chart
     assert chart["context"] == initial_transition(thread_machine)[0].context
 
 
+@pytest.mark.requirement("X-10")
 def test_the_picture_on_the_page_is_the_machine():
-    """X-10."""
     assert f"```mermaid\n{to_mermaid(thread_machine)}```" in PAGE.read_text(encoding="utf-8")
 
 
@@ -94,8 +96,9 @@ def test_the_page_names_every_event_and_every_part_of_the_context():
     assert [name for name in [*events, *CHART["context"], *STATUSES] if f"`{name}`" not in text] == []
 
 
+@pytest.mark.requirement("S3-47")
 def test_the_modules_that_the_page_names_exist():
-    """S3-47: what became of each file of the seed."""
+    """What became of each file of the seed."""
     root = ROOT
     table = PAGE.read_text(encoding="utf-8").partition("## From the names of the seed to ours")[2]
     ours = [
@@ -151,10 +154,11 @@ def walk(snapshot, steps):
 KIND = st.sampled_from([None, "chat"])
 
 
+@pytest.mark.requirement("S3-51", "S3-B5", "X-6")
 @settings(max_examples=200, deadline=None)
 @given(KIND, events())
 def test_the_facts_of_a_thread_fit_its_status_all_its_life(kind, steps):
-    """S3-51, S3-B5: no reason to wait without waiting, no result while running; X-6: all of it is JSON."""
+    """No reason to wait without waiting, no result while running; all of it is JSON."""
     for _, thread in walk(initial_transition(thread_machine, {"kind": kind})[0], steps):
         context = thread.context
         assert thread.value in STATUSES
@@ -167,10 +171,10 @@ def test_the_facts_of_a_thread_fit_its_status_all_its_life(kind, steps):
         assert (context["content"] is not None) == ("chat" in thread.children)
 
 
+@pytest.mark.requirement("S3-B7", "X-4")
 @settings(max_examples=200, deadline=None)
 @given(events())
 def test_what_names_another_run_never_ends_this_one(steps):
-    """S3-B7, X-4."""
     before = initial_transition(thread_machine)[0]
     for event, thread in walk(before, steps):
         stale = event.get("runId") not in (None, before.context["runId"]) and before.context["runId"] is not None
@@ -179,10 +183,10 @@ def test_what_names_another_run_never_ends_this_one(steps):
         before = thread
 
 
+@pytest.mark.requirement("S3-B11", "E-17", "X-6")
 @settings(max_examples=100, deadline=None)
 @given(KIND, events(), events())
 def test_a_restored_thread_takes_the_same_next_step(kind, steps, onward):
-    """S3-B11, E-17, X-6."""
     actor = create_actor(thread_machine, input={"threadId": "t", "kind": kind}).start()
     for event in steps:
         actor.send(event)

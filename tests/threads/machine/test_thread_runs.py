@@ -9,8 +9,8 @@ from antiphon.threads.machine.thread import KINDS, thread_machine
 from tests.threads.machine.test_thread import OTHER, RUN, after, at, fresh
 
 
+@pytest.mark.requirement("X-4")
 def test_every_run_has_an_id_of_its_own_counted_if_nobody_gives_one():
-    """X-4."""
     first = fresh("START")
     second = after(first, "COMPLETE", {"type": "FOLLOW_UP", "runId": "mine"})
     third = after(second, "COMPLETE", "FOLLOW_UP")
@@ -18,8 +18,9 @@ def test_every_run_has_an_id_of_its_own_counted_if_nobody_gives_one():
     assert [one.context["runId"] for one in (first, second, third)] == ["run-1", "mine", "run-3"]
 
 
+@pytest.mark.requirement("X-4", "S3-20")
 def test_an_answer_goes_on_with_the_run_that_asked_and_a_restart_begins_another():
-    """X-4, S3-20: the run that waits for a permission reports under the id it began with."""
+    """The run that waits for a permission reports under the id it began with."""
     waiting = fresh({"type": "START", "runId": "a"}, {"type": "WAIT", "runId": "a"})
 
     assert after(waiting, "RESPOND").context["runId"] == "a"
@@ -35,10 +36,11 @@ def test_a_run_that_was_lost_without_an_id_gets_one_when_it_is_answered():
         assert after(at("waiting", runId=None), event).context["runId"] == "run-2"
 
 
+@pytest.mark.requirement("S3-B7", "X-4")
 @pytest.mark.parametrize("type", ["COMPLETE", "FAIL", "WAIT", "STOP", "INTERRUPT", "START"])
 @pytest.mark.parametrize("status", ["running", "waiting"])
 def test_what_another_run_says_is_stale(status, type):
-    """S3-B7, X-4; only a start names a new run."""
+    """Only a start names a new run."""
     event = {"type": type, **OTHER, "cost": 99}
     if (status, type) == ("waiting", "START"):
         assert after(at(status), event).context["runId"] == OTHER["runId"]
@@ -46,6 +48,7 @@ def test_what_another_run_says_is_stale(status, type):
         assert not at(status).can(event)
 
 
+@pytest.mark.requirement("S3-B7")
 @pytest.mark.parametrize(
     ("status", "type", "expected"),
     [
@@ -58,27 +61,27 @@ def test_what_another_run_says_is_stale(status, type):
     ],
 )
 def test_a_late_result_of_the_last_run_is_taken_and_any_other_refused(status, type, expected):
-    """S3-B7."""
     assert after(at(status), {"type": type, **RUN}).value == expected
     assert not at(status).can({"type": type, **OTHER})
     assert not at(status).can({"type": type})
 
 
+@pytest.mark.requirement("S3-B7")
 def test_what_failed_cannot_wait():
-    """S3-B7 names which late results count; this is none of them."""
+    """A late result of this kind does not count."""
     assert not at("failed").can({"type": "WAIT", **RUN})
 
 
+@pytest.mark.requirement("S3-B7")
 def test_a_thread_that_goes_back_to_waiting_has_no_result():
-    """S3-B7."""
     late = after(at("completed", resultInfo={"status": "completed", "cost": 0, "duration": 0}), {"type": "WAIT", **RUN})
 
     assert late.context["resultInfo"] is None
 
 
+@pytest.mark.requirement("S3-15", "S3-B8")
 @pytest.mark.parametrize("type", ["COMPLETE", "FAIL", "WAIT"])
 def test_a_stop_wins_over_a_late_result_but_its_cost_counts(type):
-    """S3-15, S3-B8."""
     late = after(fresh("START", "STOP"), {"type": type, **RUN, "cost": 2, "duration": 40})
 
     assert late.value == "stopped"
@@ -86,8 +89,8 @@ def test_a_stop_wins_over_a_late_result_but_its_cost_counts(type):
     assert type == "WAIT" or late.context["resultInfo"]["duration"] == 40
 
 
+@pytest.mark.requirement("S3-B7", "S3.4-5")
 def test_the_same_completion_twice_is_one_completion():
-    """Idempotent per run (S3.4, 5); S3-B7."""
     event = {"type": "COMPLETE", **RUN, "cost": 2, "duration": 40, "at": 9}
     once = after(fresh("START"), event)
     twice = after(once, {**event, "at": 10})
@@ -96,22 +99,24 @@ def test_the_same_completion_twice_is_one_completion():
     assert (twice.value, twice.context) == (once.value, once.context)
 
 
+@pytest.mark.requirement("S3.4-5")
 def test_the_same_failure_twice_is_one_failure():
-    """Idempotent per run (S3.4, 5)."""
+    """Idempotent per run."""
     event = {"type": "FAIL", **RUN, "error": "x"}
     once = after(fresh("START"), event)
 
     assert after(once, event).context == once.context
 
 
+@pytest.mark.requirement("S3-50")
 def test_start_confirms_a_run_that_is_known_and_names_one_that_is_not():
-    """S3-50."""
     assert after(at("running"), {"type": "START", **RUN}).context == at("running").context
     assert after(at("running", runId=None), {"type": "START", "runId": "named"}).context["runId"] == "named"
 
 
+@pytest.mark.requirement("S3-50")
 def test_a_running_thread_does_not_swallow_a_message():
-    """S3-50: a start with a message is no confirmation, and a follow-up needs somebody who keeps it."""
+    """A start with a message is no confirmation, and a follow-up needs somebody who keeps it."""
     assert not at("running").can({"type": "START", "message": {"text": "and this"}})
     assert not at("running").can({"type": "FOLLOW_UP", "message": {"text": "and this"}})
 
@@ -121,22 +126,24 @@ def test_a_running_thread_does_not_swallow_a_message():
 LOST = {"code": "interrupted", "message": "the process ended"}
 
 
+@pytest.mark.requirement("S3-16", "S3-25")
 def test_a_failure_that_is_a_lost_process_is_an_interruption():
-    """S3-16, S3-25: stop, crash and failure are three things."""
+    """Stop, crash and failure are three things."""
     assert fresh("START", {"type": "FAIL", **RUN, "error": LOST}).value == "interrupted"
     assert fresh("START", {"type": "FAIL", "error": {"code": "1001"}}).value == "failed"
 
 
+@pytest.mark.requirement("S3-25")
 def test_a_lost_process_reported_twice_stays_an_interruption():
-    """S3-25: the registry says INTERRUPT, and the content that comes back says FAIL."""
+    """The registry says INTERRUPT, and the content that comes back says FAIL."""
     interrupted = fresh("START", "INTERRUPT")
 
     assert after(interrupted, {"type": "FAIL", **RUN, "error": LOST, "cost": 1}).value == "interrupted"
     assert after(interrupted, {"type": "FAIL", **RUN, "error": LOST, "cost": 1}).context["cost"] == 1
 
 
+@pytest.mark.requirement("S3-B13")
 def test_a_lost_process_reported_as_failure_leaves_a_question_open():
-    """S3-B13."""
     lost = fresh("START", {"type": "WAIT", "reason": "plan"}, {"type": "FAIL", "error": LOST})
 
     assert (lost.value, lost.context["processLost"]) == ("waiting", True)
@@ -184,8 +191,9 @@ def test_without_a_kind_there_is_no_content():
     assert fresh("START").children == {}
 
 
+@pytest.mark.requirement("S3-37")
 def test_a_message_reaches_the_content_with_the_reason_and_the_run():
-    """S3-37: what begins a run is told to who runs."""
+    """What begins a run is told to who runs."""
     heard = []
     actor = running(heard)
     actor.send({"type": "START", "message": {"text": "hello"}})
@@ -205,8 +213,9 @@ def test_a_start_without_a_message_tells_the_content_nothing():
     assert len(heard) == 1
 
 
+@pytest.mark.requirement("S3.4-3")
 def test_a_message_to_a_running_thread_is_for_its_content_to_keep():
-    """The follow-up policy (S3.4, 3) is the content's; the status stays."""
+    """The follow-up policy is the content's; the status stays."""
     heard = []
     actor = running(heard, config={"onBusy": "queue"})
     actor.send({"type": "START"})
@@ -225,10 +234,11 @@ def test_a_message_that_the_content_would_not_take_is_refused():
     assert not actor.get_snapshot().can({"type": "FOLLOW_UP", "message": {"text": "also"}})
 
 
+@pytest.mark.requirement("X-5")
 @pytest.mark.parametrize("stop", [{"type": "STOP"}, {"type": "SET_STATUS", "status": "stopped"}])
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_stop_reaches_the_content(stop, waits):
-    """X-5: whoever works is told to leave off."""
+    """Whoever works is told to leave off."""
     heard = []
     actor = running(heard)
     actor.send({"type": "START"})
@@ -240,8 +250,9 @@ def test_a_stop_reaches_the_content(stop, waits):
     assert heard[-1] == {"type": "cancel", "runId": "run-1"}
 
 
+@pytest.mark.requirement("S3-01", "S3-38")
 def test_what_the_content_reports_is_the_status():
-    """S3-01, S3-38: WAIT, COMPLETE and FAIL instead of writing a status."""
+    """WAIT, COMPLETE and FAIL instead of writing a status."""
     heard = []
     actor = running(heard)
     actor.send({"type": "START", "message": {"tell": {"type": "COMPLETE", "runId": "run-1", "cost": 2}}})
@@ -265,6 +276,7 @@ class Lost(Exception):
     code = "interrupted"
 
 
+@pytest.mark.requirement("S3-13", "S3-14", "S3-16")
 @pytest.mark.parametrize(
     ("content", "status"),
     [(fails(RuntimeError("broken")), "failed"), (fails(Lost()), "interrupted"), (from_task(done), "completed")],
@@ -272,8 +284,6 @@ class Lost(Exception):
 )
 @pytest.mark.parametrize("runs", [1, 2])
 def test_content_that_ends_by_itself_ends_the_run_and_is_started_anew_with_the_next(content, status, runs):
-    """S3-13, S3-14, S3-16."""
-
     async def life():
         actor = create_actor(thread_machine.provide(actors={"run": content}), input={"kind": "run"}).start()
         for _ in range(runs):
@@ -290,8 +300,8 @@ def test_content_that_ends_by_itself_ends_the_run_and_is_started_anew_with_the_n
         assert ended.context["resultInfo"]["error"] == {"name": "RuntimeError", "message": "broken"}
 
 
+@pytest.mark.requirement("S3-B13")
 def test_content_that_breaks_while_a_person_is_asked_fails_the_thread_or_is_lost():
-    """S3-B13."""
     broken = {"type": "xstate.error.actor.chat", "actorId": "chat", "error": {"code": "9001"}}
     waiting = fresh("START", {"type": "WAIT", "reason": "plan"}, kind="chat")
     failed, lost = after(waiting, broken), after(waiting, {**broken, "error": LOST})

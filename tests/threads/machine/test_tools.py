@@ -72,8 +72,8 @@ def working(*calls, **known):
 # -- permission ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("S0.4-11")
 def test_all_calls_are_asked_for_together():
-    """S0.4, 11."""
     consent = {"mode": "auto", "blocked": ["shell"], "overrides": [{"pattern": "x", "decision": "deny"}]}
     _, effects = initial_transition(tools_machine, request(READ, EDIT, consent=consent))
     (asked,) = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
@@ -96,8 +96,8 @@ def test_what_the_rules_allow_is_called_at_once_and_nobody_is_asked():
     assert heard == []
 
 
+@pytest.mark.requirement("S3.4-7")
 def test_a_person_is_asked_through_the_parent_and_nothing_is_called_before():
-    """S3.4, 7."""
     tools, _, heard = working(READ, EDIT)
 
     assert tools.get_snapshot().value == "asking"
@@ -119,6 +119,7 @@ def test_an_answer_reaches_the_request_and_the_calls_begin():
     assert tools.get_snapshot().context["permission"]["scope"] == "thread"
 
 
+@pytest.mark.requirement("S3-B13", "S3.4-7")
 @pytest.mark.parametrize(
     ("answer", "text", "lost"),
     [
@@ -132,7 +133,7 @@ def test_an_answer_reaches_the_request_and_the_calls_begin():
     ],
 )
 def test_calls_that_may_not_be_made_say_why_to_the_model(answer, text, lost):
-    """S3-B13, S3.4, 7: a request that its process left behind expires, and nobody goes on by himself."""
+    """A request that its process left behind expires, and nobody goes on by himself."""
     tools, clock, heard = working(READ, EDIT)
     clock.increment(answer) if isinstance(answer, int) else tools.send(answer)
 
@@ -198,9 +199,9 @@ def test_an_error_that_is_no_object_is_told_in_its_words():
     assert called(ended("call-0", error="broken"), calls=[READ]).output["results"] == [refused("a", "failed: broken")]
 
 
+@pytest.mark.requirement("S3.4-7")
 @pytest.mark.parametrize("code", LOST)
 def test_a_call_that_was_lost_is_known_to_be_unknown(code):
-    """S3.4, 7."""
     done = called(ended("call-0", error={"code": code, "message": "gone"}), ended("call-1", output=found("b")))
 
     assert done.output["results"] == [refused("a", "nobody knows how this ended: gone"), found("b")]
@@ -249,8 +250,8 @@ def test_a_call_with_a_result_is_let_go():
     assert [effect.params["id"] for effect in effects if isinstance(effect, StopChild)] == ["call-0"]
 
 
+@pytest.mark.requirement("X-5", "E-10")
 def test_tools_that_are_stopped_stop_what_they_do():
-    """X-5, E-10."""
     ends = []
 
     def tool(input, scope):
@@ -281,24 +282,24 @@ OPTIONS = {
 }
 
 
+@pytest.mark.requirement("X-11", "E-19")
 def test_every_state_is_reached_and_every_transition_taken():
-    """X-11, E-19."""
     paths = get_transition_paths(tools_machine, **OPTIONS)
 
     assert unreachable_states(tools_machine, **OPTIONS) == []
     assert paths.is_complete, str(paths)
 
 
+@pytest.mark.requirement("E-14")
 def test_every_state_is_described_and_left_or_final():
-    """E-14."""
     assert CHART["description"]
     assert all(state["description"].endswith(".") for state in CHART["states"].values())
     assert [name for name, state in CHART["states"].items() if state.get("type") == "final"] == ["done"]
     assert all(state["on"] for name, state in CHART["states"].items() if name != "done")
 
 
+@pytest.mark.requirement("E-01")
 def test_the_chart_is_data_and_every_function_it_names_is_used():
-    """E-01."""
     named = json.dumps(CHART)
     bound = tools_machine.implementations
 
@@ -323,10 +324,11 @@ steps = st.lists(
 )
 
 
+@pytest.mark.requirement("E-17", "S3.4-7")
 @law
 @given(st.sampled_from([[READ], [EDIT], [READ, EDIT], []]), st.sampled_from(["ask", "auto", "plan"]), steps, steps)
 def test_restored_tools_go_on_like_the_original_and_only_a_yes_calls(calls, mode, before, onward):
-    """E-17, S3.4, 7: and all of it is JSON."""
+    """And all of it is JSON."""
     clock, later = SimulatedClock(), SimulatedClock()
     actor = create_actor(tools_machine, input=request(*calls, consent={"mode": mode}), clock=clock).start()
     for step in before:
@@ -353,8 +355,8 @@ def take(actor, clock, step):
 # -- the page --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("X-10", "E-20")
 def test_the_picture_on_the_page_is_the_machine():
-    """X-10, E-20."""
     assert f"```mermaid\n{to_mermaid(tools_machine)}```" in PAGE
 
 

@@ -1,4 +1,4 @@
-"""Mistakes with the streaming machine: each marked line is an error, no other is (S0-84)."""
+"""Mistakes with the streaming machine: each marked line is an error, no other is."""
 
 from antiphon import create_actor
 from antiphon.threads.machine.streaming import streaming_machine

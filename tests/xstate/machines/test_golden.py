@@ -20,9 +20,10 @@ def golden(name):
 WALKS = {name: golden(name) for name in NAMES}
 
 
+@pytest.mark.requirement("S0-79", "S3-08", "X-10")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_walk_leads_where_xstate_went(name):
-    """S0-79, S3-08, X-10: the charts are plain XState, and every function has a twin in `conformance/machines`."""
+    """The charts are plain XState, and every function has a twin in `conformance/machines`."""
     for number, walk in enumerate(WALKS[name]):
         expected = {key: walk[key] for key in ("trace", "emitted", "told")}
 
@@ -38,17 +39,18 @@ def declared(states):
     return {name for key, state in states.items() for name in (key, *declared(state.get("states", {})))}
 
 
+@pytest.mark.requirement("X-11")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_walks_go_everywhere(name):
-    """X-11. Nobody sees a request while the rules are looked at."""
+    """Nobody sees a request while the rules are looked at."""
     seen = {state for walk in WALKS[name] for step in walk["trace"] for state in states_of(step["value"])}
 
     assert declared(load_chart(name)["states"]) - seen <= {"deciding"}
     assert sum(len(walk["trace"]) for walk in WALKS[name]) > 800
 
 
+@pytest.mark.requirement("S2-53")
 def test_the_walks_of_the_chat_say_everything_that_it_can_say():
-    """S2-53."""
     outputs = set(re.findall(r"'event': '(\w+)'", str(load_chart("flow"))))
     seen = {event["type"] for walk in WALKS["flow"] for event in walk["emitted"]}
 

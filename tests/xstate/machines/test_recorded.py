@@ -37,32 +37,35 @@ def stored(walk):
     return {key: walk[key] for key in ("trace", "emitted", "told")}
 
 
+@pytest.mark.requirement("S0-79", "S4-117", "X-10")
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_chart_loads_in_xstate_as_it_is(name):
-    """S0-79, S4-117, X-10: both engines make the same definition of the same JSON."""
+    """Both engines make the same definition of the same JSON."""
     machine = create_machine(load_chart(name), strict=False)
 
     assert machine.events == CHARTS[name]["events"]
     assert json.loads(json.dumps(machine.to_json())) == CHARTS[name]["definition"]
 
 
+@pytest.mark.requirement("S0-79")
 def test_every_chart_was_loaded():
-    """S0-79."""
     assert set(CHARTS) == {*charts.CHARTS}
 
 
+@pytest.mark.requirement("S0-79", "X-10")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_walk_asks_and_does_what_xstate_did(name):
-    """S0-79, X-10: the same guards and actions in the same order, and the same states, children, timers and words."""
+    """The same guards and actions in the same order, and the same states, children, timers and words."""
     for number, walk in enumerate(WALKS[name]):
         found = happened(recording(name, walk["input"], walk["walk"]))
 
         assert first_difference(stored(walk), found) is None, f"walk {number}"
 
 
+@pytest.mark.requirement("X-10")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_machine_that_nobody_records_goes_the_same_way(name):
-    """X-10: what is written down is what the machine itself does."""
+    """What is written down is what the machine itself does."""
     for number, walk in enumerate(WALKS[name]):
         seen = [{key: value for key, value in step.items() if key != "asked"} for step in walk["trace"]]
         found = happened(taken(bare(name), walk["input"], walk["walk"]))
@@ -70,9 +73,9 @@ def test_a_machine_that_nobody_records_goes_the_same_way(name):
         assert first_difference({**stored(walk), "trace": seen}, found) is None, f"walk {number}"
 
 
+@pytest.mark.requirement("X-11", "E-19")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_walks_take_every_transition(name):
-    """X-11, E-19."""
     machine = about(name).MACHINE
     written = {named(one) for node in machine.root.walk() for one in written_transitions(node)}
     seen = {one for walk in WALKS[name] for step in walk["trace"] for one in step["took"]}
@@ -81,9 +84,9 @@ def test_the_walks_take_every_transition(name):
     assert seen <= written
 
 
+@pytest.mark.requirement("X-11")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_action_is_done_and_every_guard_holds_and_fails_on_some_walk(name):
-    """X-11."""
     bound, known = about(name).MACHINE.implementations, about(name)
     asked = {line for walk in WALKS[name] for step in walk["trace"] for line in step["asked"]}
     texts = {re.sub(r" \{.*\}", "", line) for line in asked}
@@ -100,6 +103,7 @@ def reversed_at(config, path):
     return {**config, key: reversed_at(config[key], rest) if rest else config[key][::-1]}
 
 
+@pytest.mark.requirement("X-10")
 @pytest.mark.parametrize(
     ("name", "path"),
     [
@@ -113,7 +117,7 @@ def reversed_at(config, path):
     ],
 )
 def test_another_order_of_guards_or_actions_is_noticed(name, path):
-    """X-10: the comparison can fail."""
+    """The comparison can fail."""
     machine, tape = recorded(Machine(reversed_at(bare(name).config, path), bare(name).implementations))
 
     def is_same(walk):
