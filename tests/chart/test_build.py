@@ -33,16 +33,16 @@ def test_chart_error_is_an_engine_error():
 @pytest.mark.parametrize(
     ("state", "path", "problem", "known"),
     [
-        ({"on": {"GO": "c"}}, "states.a.on.GO.target", "Child state 'c' does not exist on 'm'", ("a", "b")),
-        ({"on": {"GO": "b.c"}}, "states.a.on.GO.target", "Child state 'c' does not exist on 'm.b'", ()),
-        ({"on": {"GO": ".c"}}, "states.a.on.GO.target", "Child state 'c' does not exist on 'm.a'", ()),
-        ({"on": {"GO": "#c"}}, "states.a.on.GO.target", "'#c' does not exist on machine 'm'", ("m", "m.a", "m.b")),
-        ({"on": {"GO": ["b", "c"]}}, "states.a.on.GO[1].target", "Child state 'c' does not exist on 'm'", ("a", "b")),
-        ({"on": {"GO": {"target": ["b", "c"]}}}, "states.a.on.GO.target", "Child state 'c'", ("a", "b")),
+        ({"on": {"GO": "c"}}, "states.a.on.GO.target", "no state named 'c' inside 'm'", ("a", "b")),
+        ({"on": {"GO": "b.c"}}, "states.a.on.GO.target", "no state named 'c' inside 'm.b'", ()),
+        ({"on": {"GO": ".c"}}, "states.a.on.GO.target", "no state named 'c' inside 'm.a'", ()),
+        ({"on": {"GO": "#c"}}, "states.a.on.GO.target", "no state of machine 'm' has the id 'c'", ("m", "m.a", "m.b")),
+        ({"on": {"GO": ["b", "c"]}}, "states.a.on.GO[1].target", "no state named 'c' inside 'm'", ("a", "b")),
+        ({"on": {"GO": {"target": ["b", "c"]}}}, "states.a.on.GO.target", "no state named 'c'", ("a", "b")),
         ({"on": {"GO": {"target": 7}}}, "states.a.on.GO.target", "a target is a string, not 7", ()),
-        ({"always": {"target": "c"}}, "states.a.always.target", "Child state 'c'", ("a", "b")),
-        ({"after": {10: "c"}}, "states.a.after.10.target", "Child state 'c'", ("a", "b")),
-        ({"onDone": "c"}, "states.a.onDone.target", "Child state 'c'", ("a", "b")),
+        ({"always": {"target": "c"}}, "states.a.always.target", "no state named 'c'", ("a", "b")),
+        ({"after": {10: "c"}}, "states.a.after.10.target", "no state named 'c'", ("a", "b")),
+        ({"onDone": "c"}, "states.a.onDone.target", "no state named 'c'", ("a", "b")),
     ],
 )
 def test_unknown_target(state, path, problem, known):
@@ -187,8 +187,8 @@ def test_missing_initial_state():
     error = refused({"initial": "a", "states": {"a": {"states": {"x": {}, "y": {}}}}})
 
     assert error.path == "states.a"
-    assert 'No initial state specified for compound state node "#m.a"' in error.problem
-    assert '{ initial: "x" }' in error.problem
+    assert "the compound state 'm.a' has no initial state" in error.problem
+    assert "add 'initial': 'x'" in error.problem
 
 
 def test_unknown_initial_state():

@@ -31,7 +31,7 @@ def test_nodes_are_found_by_id():
 
     assert found.get_state_node_by_id("m.a") is found.states["a"]
     assert found.get_state_node_by_id("#bee.x") is found.states["b"].states["x"]
-    with pytest.raises(EngineError, match="'#nobody' does not exist on machine 'm'"):
+    with pytest.raises(EngineError, match="no state of machine 'm' has the id 'nobody'"):
         found.get_state_node_by_id("nobody")
 
 

@@ -62,7 +62,7 @@ def test_a_guard_that_throws_says_where():
     config = {"initial": "a", "states": {"a": {"on": {"GO": {"guard": {"type": "has", "params": {"name": "x"}}}}}}}
     machine = create_machine(config, guards={"has": broken})
 
-    with pytest.raises(GuardError, match=r"'has' in transition for event 'GO' in state node '.*a'"):
+    with pytest.raises(GuardError, match=r"the guard 'has' of a transition from '.*a' on 'GO' raised KeyError: 'x'"):
         transition(machine, initial_transition(machine)[0], {"type": "GO"})
 
 

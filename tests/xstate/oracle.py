@@ -106,7 +106,7 @@ class Case:
                 self.actor.start()
             case {"childSend": [id, event]}:
                 if id not in snapshot.children:
-                    raise RuntimeError("Cannot read properties of undefined (reading 'send')")
+                    raise RuntimeError(f"there is no child {id!r}")
                 snapshot.children[id].send(clone(event))
         return {}
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conformance.error_texts import is_same_error
 
 import antiphon
 from antiphon import (
@@ -44,6 +45,14 @@ FLAT = {"initial": "a", "states": {"a": {"on": {"E": "b"}}, "b": {"on": {"E": "a
 ENDING = {"initial": "a", "states": {"a": {"on": {"F": "f"}}, "f": {"type": "final"}}}
 SAVED = {"status": "active", "value": "a", "context": {}, "children": {}, "historyValue": {}}
 PAGE = DOCS / "xstate-api.md"
+RESULTS = {case["n"]: case["result"] for case in json.loads((Path(__file__).parent / "api-golden.json").read_text())}
+
+
+def thrown(case):
+    """The message of the error that XState threw in a case."""
+    prefix, _, message = RESULTS[case].partition("throws: ")
+    assert not prefix
+    return message
 
 
 def fail(message):
@@ -79,7 +88,7 @@ def outcome(main):
 
 
 def test_every_case_has_a_twin_and_a_line_in_the_table():
-    cases = [case["n"] for case in json.loads((Path(__file__).parent / "api-golden.json").read_text())]
+    cases = list(RESULTS)
 
     docstrings = [str(thing.__doc__) for name, thing in globals().items() if name.startswith("test_")]
     assert sorted(re.findall(r"\bX\d+\b", " ".join(docstrings))) == sorted(cases)
@@ -95,9 +104,7 @@ def test_unknown_sibling_as_target_is_refused():
         create_machine({"initial": "a", "states": {"a": {"on": {"E": "zzz"}}}})
 
     assert refused.value.path == "states.a.on.E.target"
-    assert refused.value.problem == (
-        "Invalid transition definition for state node '(machine).a':\nChild state 'zzz' does not exist on '(machine)'"
-    )
+    assert is_same_error(thrown("X1"), refused.value.problem)
     assert refused.value.known == ("a",)
 
 
@@ -106,7 +113,8 @@ def test_target_of_the_root_without_a_dot_is_refused_with_a_hint():
     with pytest.raises(ChartError) as refused:
         create_machine({"on": {"E": "a"}, "initial": "a", "states": {"a": {}}})
 
-    assert refused.value.problem == ('Invalid target: "a" is not a valid target from the root node. Did you mean ".a"?')
+    assert is_same_error(thrown("X2"), refused.value.problem)
+    assert "write '.a' instead of 'a'" in refused.value.problem
 
 
 def test_unknown_id_as_target_is_refused():
@@ -114,7 +122,7 @@ def test_unknown_id_as_target_is_refused():
     with pytest.raises(ChartError) as refused:
         create_machine({"initial": "a", "states": {"a": {"on": {"E": "#nope"}}}})
 
-    assert refused.value.problem == "Child state node '#nope' does not exist on machine '(machine)'"
+    assert is_same_error(thrown("X3"), refused.value.problem)
 
 
 def test_compound_state_without_initial_is_refused():
@@ -122,10 +130,7 @@ def test_compound_state_without_initial_is_refused():
     with pytest.raises(ChartError) as refused:
         create_machine({"states": {"a": {}}})
 
-    assert refused.value.problem == (
-        'No initial state specified for compound state node "#(machine)". '
-        'Try adding { initial: "a" } to the state config.'
-    )
+    assert is_same_error(thrown("X4"), refused.value.problem)
 
 
 def test_unknown_initial_state_is_refused_or_ends_the_actor_if_relaxed():
@@ -137,7 +142,7 @@ def test_unknown_initial_state_is_refused_or_ends_the_actor_if_relaxed():
     snapshot = create_actor(create_machine(chart, strict=False)).get_snapshot()
 
     assert snapshot.status == "error"
-    assert str(snapshot.error) == 'Initial state node "zzz" not found on parent state node #(machine)'
+    assert is_same_error(RESULTS["X5"].partition(" error=")[2], str(snapshot.error))
 
 
 def test_none_as_transition_forbids_the_event():
@@ -155,9 +160,7 @@ def test_empty_event_name_is_refused():
     with pytest.raises(ChartError) as refused:
         create_machine({"initial": "a", "states": {"a": {"on": {"": "a"}}}})
 
-    assert refused.value.problem == (
-        'Null events ("") cannot be specified as a transition key. Use `always: { ... }` instead.'
-    )
+    assert is_same_error(thrown("X8"), refused.value.problem)
 
 
 def test_duplicate_ids_are_refused_unless_relaxed():
@@ -311,7 +314,7 @@ def test_child_cannot_be_stopped_from_outside():
     """X20."""
     actor = create_actor(create_machine({"invoke": {"src": from_callback(lambda: None), "id": "k"}})).start()
 
-    with pytest.raises(NotRoot, match=r"^A non-root actor cannot be stopped directly\.$"):
+    with pytest.raises(NotRoot, match=r"^actor '.*' is a child; only its parent can stop it, with stop_child$"):
         actor.get_snapshot().children["k"].stop()
 
 
@@ -335,7 +338,7 @@ def test_wait_for_fails_when_the_actor_ends_first():
         asyncio.get_running_loop().call_soon(actor.send, {"type": "F"})
         await waiting
 
-    with pytest.raises(WaitError, match=r"^Actor terminated without satisfying predicate$"):
+    with pytest.raises(WaitError, match=r"^actor '.*' ended before the predicate held$"):
         asyncio.run(main())
 
 
@@ -343,7 +346,7 @@ def test_wait_for_fails_after_its_timeout():
     async def main():
         await wait_for(create_actor(create_machine(ENDING)).start(), lambda snapshot: False, timeout=0.005)
 
-    with pytest.raises(WaitError, match=r"^Timeout of 5 ms exceeded$"):
+    with pytest.raises(WaitError, match=r"^the predicate did not hold for actor '.*' within 5 ms$"):
         asyncio.run(main())
 
 
@@ -354,7 +357,7 @@ def test_wait_for_fails_at_once_for_an_actor_that_is_done():
         actor = create_actor(create_machine({"initial": "f", "states": {"f": {"type": "final"}}})).start()
         await wait_for(actor, lambda snapshot: False, timeout=20)
 
-    with pytest.raises(WaitError, match=r"^Actor terminated without satisfying predicate$"):
+    with pytest.raises(WaitError, match=r"^actor '.*' ended before the predicate held$"):
         asyncio.run(main())
 
 
@@ -605,7 +608,7 @@ def test_spawned_child_without_a_name_cannot_be_persisted():
     """X37: as in XState's development build; in production it writes what cannot be restored."""
     actor = create_actor(create_machine({"entry": spawn_child(create_machine({}), id="k")})).start()
 
-    with pytest.raises(SnapshotError, match=r"An inline child actor cannot be persisted: give the logic of 'k' a name"):
+    with pytest.raises(SnapshotError, match=r"the child 'k' cannot be persisted because its logic has no name"):
         actor.get_persisted_snapshot()
 
 
@@ -623,14 +626,15 @@ def test_invoked_logic_gets_a_name_from_its_place_and_can_be_persisted():
 def test_state_value_that_no_longer_exists_is_refused_or_ends_the_actor_if_relaxed():
     """X39."""
     saved = {**SAVED, "value": "gone"}
-    with pytest.raises(SnapshotError, match=r"State 'gone' does not exist on '\(machine\)'"):
+    with pytest.raises(SnapshotError, match=r"no state named 'gone' inside '\(machine\)'"):
         create_actor(create_machine(FLAT), snapshot=saved)
 
     actor = create_actor(create_machine(FLAT, strict=False), snapshot=saved)
     actor.subscribe(error=lambda error: None)
     snapshot = actor.start().get_snapshot()
 
-    assert (snapshot.status, str(snapshot.error)) == ("error", "State 'gone' does not exist on '(machine)'")
+    assert snapshot.status == "error"
+    assert is_same_error(RESULTS["X39"].removeprefix("error: "), str(snapshot.error))
 
 
 def test_child_whose_logic_is_gone_is_refused_or_dropped_if_relaxed():
@@ -1025,9 +1029,7 @@ def test_assert_event_takes_wildcards_and_names_what_it_expected():
     """X72."""
     antiphon.assert_event({"type": "a.b"}, "a.*")
 
-    with pytest.raises(
-        EngineError, match=r"^Expected event \{\"type\": ?\"x\"\} to have one of types matching \"a\", \"b\"$"
-    ):
+    with pytest.raises(EngineError, match=r"^expected an event of type 'a' or 'b', not \{'type': 'x'\}$"):
         antiphon.assert_event({"type": "x"}, ["a", "b"])
 
 

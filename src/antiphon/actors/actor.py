@@ -269,7 +269,7 @@ class Actor(Generic[S, E]):
     def stop(self) -> "Actor[S, E]":
         """Stop the actor with all its children; exit actions do not run."""
         if self.parent is not None:
-            raise NotRoot("A non-root actor cannot be stopped directly.")
+            raise NotRoot(f"actor {self.id!r} is a child; only its parent can stop it, with stop_child")
         self.end()
         return self
 

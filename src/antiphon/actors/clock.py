@@ -83,7 +83,7 @@ class SimulatedClock:
     def set(self, now: float) -> None:
         """Move forward to a time."""
         if now < self._now:
-            raise ValueError("Unable to travel back in time")
+            raise ValueError(f"the clock is at {self._now} ms and cannot be set back to {now} ms")
         self._now = now
         self._run()
 

@@ -97,7 +97,7 @@ class MachineLogic:
         """Start the children that are there from the beginning."""
         for ref in list(actor.snapshot.children.values()):
             if ref is None:
-                raise ActorError("Cannot read properties of undefined (reading 'getSnapshot')")
+                raise _missing_logic(actor)
             if ref.get_snapshot().status == "active":
                 ref.actor.start()
 
@@ -176,6 +176,11 @@ class MachineLogic:
             first = FIRST.get(type(effect))
             if first is not None:
                 first(actor, effect)
+
+
+def _missing_logic(actor: Any) -> ActorError:
+    id = next(id for id, ref in actor.snapshot.children.items() if ref is None)
+    return ActorError(f"actor {actor.id!r} cannot start its child {id!r}, whose logic is not under actors")
 
 
 def deliver(actor: Any, pending: Iterable[effects.Effect]) -> None:

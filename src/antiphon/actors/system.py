@@ -79,7 +79,7 @@ class System:
         if self._keyed is None:
             self._keyed = {}
         if self._keyed.setdefault(system_id, actor) is not actor:
-            raise SystemIdTaken(f"Actor with system ID '{system_id}' already exists.")
+            raise SystemIdTaken(f"the system id {system_id!r} is taken by another actor of this system")
 
     def release(self, actor: Any) -> None:
         """Free the system id an actor has."""

@@ -25,7 +25,7 @@ async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: flo
                 found.set_exception(error)
 
     def give_up() -> None:
-        _fail(found, WaitError("Actor terminated without satisfying predicate"))
+        _fail(found, WaitError(f"actor {actor.id!r} ended before the predicate held"))
 
     subscription = actor.subscribe(look, lambda error: _fail(found, error), give_up)
     if actor.get_snapshot().status == "stopped":
@@ -34,7 +34,7 @@ async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: flo
         return await asyncio.wait_for(found, timeout)
     except TimeoutError:
         milliseconds = round((timeout or 0) * 1000)
-        raise WaitError(f"Timeout of {milliseconds} ms exceeded") from None
+        raise WaitError(f"the predicate did not hold for actor {actor.id!r} within {milliseconds} ms") from None
     finally:
         subscription.unsubscribe()
 
@@ -59,4 +59,4 @@ def to_awaitable(actor: Any) -> Awaitable[Any]:
 
 def _fail(future: Any, error: Any) -> None:
     if not future.done():
-        future.set_exception(error if isinstance(error, BaseException) else WaitError(f"Actor failed: {error!r}"))
+        future.set_exception(error if isinstance(error, BaseException) else WaitError(f"the actor failed: {error!r}"))

@@ -148,8 +148,8 @@ class Builder:
             first = next(iter(node.states))
             self.problems.fail(
                 path,
-                f'No initial state specified for compound state node "#{node.id}". '
-                f'Try adding {{ initial: "{first}" }} to the state config.',
+                f"the compound state {node.id!r} has no initial state; "
+                f"add 'initial': {first!r} or another of its states",
             )
         if isinstance(initial, Mapping):
             self.problems.keys(initial, INITIAL_KEYS, where)
@@ -204,7 +204,7 @@ class Builder:
             if descriptor == "":
                 self.problems.fail(
                     joined(path, "on"),
-                    'Null events ("") cannot be specified as a transition key. Use `always: { ... }` instead.',
+                    "an event type cannot be empty; write transitions without an event under 'always'",
                 )
             node.on[descriptor] = self._transitions(node, descriptor, spec, joined(path, f"on.{descriptor}"))
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, in_script_order
+from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, in_script_order, unknown_state
 from antiphon.chart.values import matches_state
 
 StateValue = Any  # a state's key, or a dict of keys to state values
@@ -89,14 +89,14 @@ def nodes_of_value(root: Node, node: Node, value: StateValue) -> list[Node]:
     """The nodes that a value names, breadth first; raises KeyError with a message for an unknown one."""
     if isinstance(value, str):
         if value not in node.states:
-            raise KeyError(f"State '{value}' does not exist on '{node.id}'")
+            raise KeyError(unknown_state(node, value))
         return [node, node.states[value]]
     if not isinstance(value, dict):
-        raise KeyError(f"State value {value!r} of '{node.id}' is neither a string nor an object")
+        raise KeyError(f"the state value of {node.id!r} should be a string or a dict, not {value!r}")
     children = []
     for key, _ in in_script_order(value):
         if key not in node.states:
-            raise KeyError(f"Child state '{key}' does not exist on '{node.id}'")
+            raise KeyError(unknown_state(node, key))
         children.append(node.states[key])
     found = [root, node, *children]
     for child in children:

@@ -180,8 +180,6 @@ def candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
 
 def _guard_error(transition: Transition, event_type: str, error: Exception) -> GuardError:
     name = guard_name(transition.config.get("guard"))
-    named = f"'{name}' " if name else ""
-    return GuardError(
-        f"Unable to evaluate guard {named}in transition for event '{event_type}' "
-        f"in state node '{transition.source.id}':\n{error}"
-    )
+    guard = f"the guard {name!r}" if name else "a guard"
+    place = f"a transition from {transition.source.id!r} on {event_type!r}"
+    return GuardError(f"{guard} of {place} raised {type(error).__name__}: {error}")

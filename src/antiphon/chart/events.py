@@ -80,10 +80,5 @@ def types_of(kind: type) -> tuple[str, ...]:
 
 
 def _unexpected(event: Any, types: Sequence[str]) -> EventError:
-    # Imported here because only errors need it.
-    from json import dumps
-
-    named = '", "'.join(types)
-    wanted = f'type matching "{named}"' if len(types) == 1 else f'one of types matching "{named}"'
-    text = dumps(event, separators=(",", ":"), ensure_ascii=False, default=str)
-    return EventError(f"Expected event {text} to have {wanted}")
+    expected = " or ".join(map(repr, types))
+    return EventError(f"expected an event of type {expected}, not {event!r}")

@@ -120,7 +120,7 @@ def _test(function: Callable[..., Any], params: Any) -> Test:
 
 def _missing(name: str) -> Test:
     def fail(context: Any, event: Any) -> bool:
-        raise GuardError(f"Guard '{name}' is not implemented.'.")
+        raise GuardError(f"no guard named {name!r}; implement it under guards")
 
     return fail
 

@@ -125,7 +125,7 @@ class Machine(Generic[C, E_in, N]):
         except KeyError as error:
             raise EngineError(error.args[0]) from None
         if self.strict and not is_legal(nodes):
-            raise EngineError(f"{value!r} is no state value of '{self.id}'")
+            raise EngineError(f"the states of {value!r} cannot be active together in machine {self.id!r}")
         return nodes
 
     def __repr__(self) -> str:

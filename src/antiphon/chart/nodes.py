@@ -102,7 +102,7 @@ class Node:
     def first(self) -> "Node":
         """The child that is active by default."""
         if self.initial is None:
-            raise EngineError(f'Initial state node "{initial_key(self)}" not found on parent state node #{self.id}')
+            raise EngineError(f"the initial state {initial_key(self)!r} of {self.id!r} is not one of its states")
         return self.initial
 
     def ancestors(self, below: "Node | None" = None) -> Iterator["Node"]:
@@ -179,7 +179,7 @@ def find_by_id(by_id: Mapping[str, Node], machine_id: str, text: str) -> Node:
     first, *rest = to_path(text)
     id = first[1:] if first.startswith("#") else first
     if id not in by_id:
-        raise Unresolved(f"Child state node '#{id}' does not exist on machine '{machine_id}'", by_id)
+        raise Unresolved(f"no state of machine {machine_id!r} has the id {id!r}", by_id)
     return descend(by_id[id], rest)
 
 
@@ -189,9 +189,14 @@ def descend(node: Node, path: list[str]) -> Node:
         if not key:
             break
         if key not in node.states:
-            raise Unresolved(f"Child state '{key}' does not exist on '{node.id}'", node.states)
+            raise Unresolved(unknown_state(node, key), node.states)
         node = node.states[key]
     return node
+
+
+def unknown_state(parent: Node, key: str) -> str:
+    """Say that a state has no child of this name."""
+    return f"no state named {key!r} inside {parent.id!r}"
 
 
 def find_target(by_id: Mapping[str, Node], machine_id: str, node: Node, target: Any) -> Node:
@@ -205,7 +210,7 @@ def find_target(by_id: Mapping[str, Node], machine_id: str, node: Node, target: 
     try:
         return descend(node.parent, to_path(node.key + target if target.startswith(".") else target))
     except Unresolved as error:
-        problem = f"Invalid transition definition for state node '{node.id}':\n{error}"
+        problem = f"the target {target!r} of a transition from {node.id!r} does not exist: {error}"
         raise Unresolved(problem, error.known) from None
 
 
@@ -223,5 +228,5 @@ def _inside_root(root: Node, target: str) -> Node:
     if target.startswith("."):
         return descend(root, to_path(target[1:]))
     raise Unresolved(
-        f'Invalid target: "{target}" is not a valid target from the root node. Did you mean ".{target}"?', root.states
+        f"a target of the root starts with a dot or '#': write {'.' + target!r} instead of {target!r}", root.states
     )

@@ -132,7 +132,9 @@ def address(work: Work, target: Any) -> Any:
         return target
     ref = work.children.get(target[2:] if target.startswith("#_") else target)
     if ref is None:
-        raise UnknownActor(f"Unable to send event to actor '{target}' from machine '{work.machine.id}'.")
+        raise UnknownActor(
+            f"machine {work.machine.id!r} cannot send to actor {target!r}, which is not one of its children now"
+        )
     return ref
 
 

@@ -43,7 +43,7 @@ def to_json(snapshot: Snapshot[Any], persist_child: PersistChild) -> dict[str, A
 def _child(ref: ActorRef, persist_child: PersistChild) -> dict[str, Any]:
     if not isinstance(ref.src, str):
         raise SnapshotError(
-            f"An inline child actor cannot be persisted: give the logic of {ref.id!r} a name under actors."
+            f"the child {ref.id!r} cannot be persisted because its logic has no name; name it under actors"
         )
     named = {"snapshot": persist_child(ref), "src": ref.src, "systemId": ref.system_id}
     return {**{key: value for key, value in named.items() if value is not None}, "syncSnapshot": ref.sync_snapshot}

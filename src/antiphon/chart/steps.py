@@ -144,7 +144,7 @@ class Step:
         while work.status == "active":
             rounds += 1
             if rounds > limit:
-                raise LoopError(_endless(limit))
+                raise LoopError(_endless(work.machine.id, limit))
             leaf = None
             if eventless and work.configuration.has_always:
                 leaf = decide_eventless(work.configuration, work.context, work.event)
@@ -193,9 +193,8 @@ def failed(snapshot: Snapshot[Any], error: BaseException) -> Snapshot[Any]:
     )
 
 
-def _endless(limit: int) -> str:
+def _endless(machine_id: str, limit: int) -> str:
     return (
-        f"Infinite loop detected: the machine has processed more than {limit} microsteps without reaching a stable "
-        "state. This usually happens when there's a cycle of transitions (e.g., eventless transitions or raised "
-        "events causing state A -> B -> C -> A)."
+        f"machine {machine_id!r} did not come to rest within {limit} microsteps; look for eventless transitions or "
+        "raised events that lead in a circle"
     )

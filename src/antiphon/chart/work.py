@@ -65,7 +65,7 @@ class Work:
         """Make a child from inside an assign."""
         logic = self.machine.logic(src)
         if logic is None:
-            raise UnknownActor(f"Actor logic '{src}' not implemented in machine '{self.machine.id}'")
+            raise UnknownActor(f"machine {self.machine.id!r} has no actor named {src!r} to spawn; add it under actors")
         given = full(input)(self.context, self.event, None, None) if callable(input) else input
         ref = ActorRef(id or self.free_id(), src, logic, given, system_id, sync_snapshot)
         self.adopt(ref, assigned=True)
