@@ -111,7 +111,8 @@ def judge(spec: Spec, answers: tuple[Answer, Answer], batch: Batch) -> None:
 
 def compare_all(settings: argparse.Namespace) -> Report:
     """Compare the engines on every spec asked for, reporting differences as they are found."""
-    report, stop = Report(), threading.Event()
+    report = Report()
+    stop = threading.Event()
 
     def work(seed: int, count: int) -> Batch:
         if stop.is_set():

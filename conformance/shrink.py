@@ -79,13 +79,15 @@ class Shrinker:
         return spec
 
     def _greedy(self, spec: Spec, edits: Callable[[Spec], list[Edit]]) -> Spec:
-        todo, index = edits(spec), 0
+        todo = edits(spec)
+        index = 0
         while index < len(todo) and not self._late():
             smaller = self._keep(spec, todo[index])
             if smaller is None:
                 index += 1
             else:
-                spec, todo = smaller, edits(smaller)
+                spec = smaller
+                todo = edits(smaller)
         return spec
 
 

@@ -90,7 +90,8 @@ def test_raised_events_come_before_sent_ones():
 
 
 def test_parent_and_child_that_answer_each_other_do_not_nest():
-    depths, depth = [], [0]
+    depths = []
+    depth = [0]
 
     def note():
         depth[0] += 1
@@ -234,7 +235,8 @@ def test_observer_may_be_an_object_or_a_dict():
         def next(self, snapshot):
             self.seen.append(snapshot.value)
 
-    watcher, seen = Watcher(), []
+    watcher = Watcher()
+    seen = []
     actor = create_actor(create_machine(FLAT))
     actor.subscribe(watcher)
     actor.subscribe({"next": lambda snapshot: seen.append(snapshot.value)})

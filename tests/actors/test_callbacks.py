@@ -60,7 +60,8 @@ def test_callback_hears_events_and_answers():
 
 
 def test_callback_that_was_left_is_not_heard_any_more():
-    seen, scopes = [], []
+    seen = []
+    scopes = []
     logic = from_callback(lambda *, scope: scopes.append(scope))
     machine = create_machine(
         {
@@ -80,7 +81,8 @@ def test_callback_that_was_left_is_not_heard_any_more():
 
 
 def test_callback_can_emit():
-    seen, scopes = [], []
+    seen = []
+    scopes = []
     actor = create_actor(from_callback(lambda *, scope: scopes.append(scope)))
     actor.on("news", seen.append)
     actor.start()

@@ -23,7 +23,8 @@ def at(value):
 
 def test_task_is_cancelled_when_its_state_is_left():
     async def main():
-        began, ended = asyncio.Event(), asyncio.Event()
+        began = asyncio.Event()
+        ended = asyncio.Event()
 
         async def work():
             try:
@@ -44,7 +45,8 @@ def test_task_is_cancelled_when_its_state_is_left():
 
 def test_task_is_cancelled_when_the_root_is_stopped():
     async def main():
-        began, ended = asyncio.Event(), asyncio.Event()
+        began = asyncio.Event()
+        ended = asyncio.Event()
 
         async def work():
             try:
@@ -85,7 +87,8 @@ def test_task_that_was_left_before_it_ran_never_runs():
 
 def test_result_that_comes_after_its_state_was_left_is_ignored():
     async def main():
-        began, stubborn = asyncio.Event(), asyncio.Event()
+        began = asyncio.Event()
+        stubborn = asyncio.Event()
 
         async def work():
             try:
@@ -272,7 +275,8 @@ def test_error_of_a_stream_comes_after_its_values():
 
 def test_stream_is_closed_when_its_state_is_left():
     async def main():
-        began, ended = asyncio.Event(), asyncio.Event()
+        began = asyncio.Event()
+        ended = asyncio.Event()
 
         async def endless():
             try:
@@ -291,7 +295,8 @@ def test_stream_is_closed_when_its_state_is_left():
 
 
 def test_stream_that_is_left_because_of_a_value_gives_no_more():
-    made, closed = [], []
+    made = []
+    closed = []
 
     async def eager():
         try:

@@ -101,7 +101,8 @@ def test_guarded_ending_that_is_not_taken_forgets_the_timeout_too(ending):
             raise OSError
 
     async def main():
-        clock, tried = SimulatedClock(), asyncio.Event()
+        clock = SimulatedClock()
+        tried = asyncio.Event()
         never = {"guard": lambda: tried.set() or False, "target": "late"}
         busy = {"invoke": {"src": "work", "id": "work", "timeout": 100, "onTimeout": "late", ending: never}}
         chart = {"initial": "busy", "states": {"busy": busy, "late": {}}, "on": {"*": {"actions": lambda: None}}}
@@ -118,7 +119,8 @@ def test_error_of_the_actor_forgets_the_timeout():
         raise OSError("no network")
 
     async def main():
-        clock, failed = SimulatedClock(), asyncio.Event()
+        clock = SimulatedClock()
+        failed = asyncio.Event()
         busy = {
             "invoke": {
                 "src": "work",
@@ -138,7 +140,8 @@ def test_error_of_the_actor_forgets_the_timeout():
 
 def test_result_that_comes_after_the_timeout_is_ignored():
     async def main():
-        clock, answer = SimulatedClock(), asyncio.Event()
+        clock = SimulatedClock()
+        answer = asyncio.Event()
 
         async def slow():
             await answer.wait()
@@ -160,7 +163,8 @@ def test_two_actors_of_one_state_have_timeouts_of_their_own():
         {"src": "work", "id": name, "timeout": timeout, "onTimeout": {"actions": {"type": "note", "params": name}}}
         for name, timeout in (("slow", 200), ("quick", 100))
     ]
-    heard, clock = [], SimulatedClock()
+    heard = []
+    clock = SimulatedClock()
     machine = create_machine(
         {"invoke": invokes},
         actors={"work": IDLE},

@@ -52,7 +52,8 @@ def test_snapshot_of_another_version_is_migrated():
 
 
 def test_migrate_gets_a_snapshot_and_its_version_and_may_change_what_it_gets():
-    given, before = [], saved()
+    given = []
+    before = saved()
 
     def migrate(snapshot, version):
         given.append((dict(snapshot), version))

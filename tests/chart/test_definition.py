@@ -72,7 +72,8 @@ def test_orders_count_states_in_the_document_and_the_root_has_none():
 
     definition = to_json(create_machine(chart))
 
-    a, b = definition["states"]["a"], definition["states"]["b"]
+    a = definition["states"]["a"]
+    b = definition["states"]["b"]
     assert (definition["order"], a["order"], a["states"]["a1"]["order"], b["order"]) == (-1, 1, 2, 3)
 
 

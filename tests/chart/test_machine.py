@@ -132,7 +132,8 @@ def test_assign_keeps_the_context_before_it():
 
 
 def test_two_machines_from_one_chart_share_no_memory():
-    first, second = machine(), machine()
+    first = machine()
+    second = machine()
     snapshot, _ = initial_transition(first)
     transition(first, snapshot, {"type": "GO"})
 

@@ -111,7 +111,8 @@ def test_a_state_that_is_its_own_target_is_entered_again_only_if_asked(reenter, 
 
 @pytest.mark.requirement("E-09")
 def test_what_a_callback_sends_back_reaches_its_parent_and_what_it_emits_only_listeners():
-    heard, noted = [], []
+    heard = []
+    noted = []
 
     def work(input, scope):
         scope.receive(lambda event: (scope.emit({"type": "EMITTED"}), scope.send_back({"type": "SENT"})))
@@ -149,7 +150,8 @@ def test_provide_replaces_functions_and_never_the_context():
 @pytest.mark.requirement("E-16")
 def test_send_runs_to_completion_before_it_returns_and_subscribers_have_heard():
     states = {"a": {"on": {"GO": "b"}}, "b": {"always": "c"}, "c": {}}
-    actor, seen = create_actor(create_machine({"initial": "a", "states": states})).start(), []
+    actor = create_actor(create_machine({"initial": "a", "states": states})).start()
+    seen = []
     actor.subscribe(lambda snapshot: seen.append(snapshot.value))
     possible = actor.get_snapshot().can({"type": "GO"})
     actor.send({"type": "GO"})

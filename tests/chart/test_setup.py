@@ -127,7 +127,9 @@ def test_extended_setup_has_more_actors_and_delays():
 
 def test_state_configs_and_actions_are_given_back_as_they_are():
     task = counter()
-    config, action, function = {"entry": "add"}, assign({"n": 1}), print
+    config = {"entry": "add"}
+    action = assign({"n": 1})
+    function = print
 
     assert task.create_state_config(config) is config
     assert task.create_action(action) is action

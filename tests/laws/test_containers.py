@@ -28,7 +28,8 @@ def test_text_is_a_string_in_all_its_versions(first, steps, part, sought):
         if len(string) + len(same) * times > 100_000:
             continue
         for _ in range(times):
-            text, string = text + other, string + same
+            text = text + other
+            string = string + same
         versions.append((text, string))
 
     for text, string in versions:

@@ -198,7 +198,8 @@ def take(actor, clock, move):
 @law(100)
 @given(moves(), moves())
 def test_restored_system_goes_on_like_the_original(walk, onward):
-    clock, later = SimulatedClock(), SimulatedClock()
+    clock = SimulatedClock()
+    later = SimulatedClock()
     actor = create_actor(TOWER, clock=clock).start()
     for move in walk:
         take(actor, clock, move)

@@ -19,7 +19,8 @@ from antiphon.chart.snapshot import Snapshot
 from tests.xstate.expressions import UNDEFINED, clone
 from tests.xstate.forms import Forms
 
-MOST_ACTIONS, MOST_MICROSTEPS = 300, 60
+MOST_ACTIONS = 300
+MOST_MICROSTEPS = 60
 
 
 class Case:
@@ -112,7 +113,9 @@ class Case:
 
     def _record(self, step: Any, extra: dict[str, Any]) -> None:
         found = {"step": step, **_snapshot(self.actor.get_snapshot()), **extra}
-        log, emitted, micro = self.forms.log, self.emitted, self.micro
+        log = self.forms.log
+        emitted = self.emitted
+        micro = self.micro
         if len(log) > MOST_ACTIONS:
             found["actionsTotal"] = len(log)
         if log:

@@ -837,7 +837,8 @@ def test_selection_is_observed_only_when_it_changes():
 
 def test_simulated_timers_of_the_same_time_run_in_the_order_in_which_they_were_set():
     """X57."""
-    clock, ran = SimulatedClock(), []
+    clock = SimulatedClock()
+    ran = []
     for number in range(5):
         clock.set_timeout(lambda number=number: ran.append(number), 10)
 
@@ -848,7 +849,8 @@ def test_simulated_timers_of_the_same_time_run_in_the_order_in_which_they_were_s
 
 def test_simulated_timers_see_the_time_moved_to():
     """X58."""
-    clock, seen = SimulatedClock(), []
+    clock = SimulatedClock()
+    seen = []
     clock.set_timeout(lambda: seen.append(clock.now()), 10)
 
     clock.increment(25)
@@ -1067,7 +1069,8 @@ def test_error_of_a_child_goes_up_until_someone_handles_it():
         fail("deep")
 
     async def main():
-        errors, ended = [], asyncio.Event()
+        errors = []
+        ended = asyncio.Event()
         kid = create_machine({"invoke": {"src": from_task(work)}})
         actor = create_actor(create_machine({"invoke": {"src": kid, "id": "k"}}))
         actor.subscribe(error=lambda error: errors.append(str(error)) or ended.set())
@@ -1144,7 +1147,8 @@ def test_machine_without_states_has_an_empty_value():
 
 def test_event_is_passed_on_as_it_is():
     """X81."""
-    seen, event = [], {"type": "E"}
+    seen = []
+    event = {"type": "E"}
     machine = create_machine({"on": {"E": {"actions": lambda context, event: seen.append(event)}}})
 
     create_actor(machine).start().send(event)

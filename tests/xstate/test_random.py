@@ -10,7 +10,9 @@ import pytest
 from tests.xstate.difference import first_difference
 from tests.xstate.oracle import answer
 
-HERE, BLOCK, COUNT = Path(__file__).parent, 100, 2000
+HERE = Path(__file__).parent
+BLOCK = 100
+COUNT = 2000
 
 
 def lines(name):

@@ -36,7 +36,9 @@ S = TypeVar("S")
 E = TypeVar("E")
 
 STOP = "xstate.stop"
-NOT_STARTED, RUNNING, STOPPED = 0, 1, 2
+NOT_STARTED = 0
+RUNNING = 1
+STOPPED = 2
 _sessions = count()
 _new = object.__new__  # half of what calling the class takes, and children come and go with every task
 
@@ -75,7 +77,8 @@ class Actor(Generic[S, E]):
     def bear(self, ref: ActorRef, snapshot: Any = None) -> None:
         """Bring the child behind a reference to life, which a step has made."""
         child: Actor[Any, Any] = _new(Actor)
-        child.system, ref.actor = self.system, child
+        child.system = self.system
+        ref.actor = child
         child._come_to_be(self, ref.logic, ref.id, ref.src, ref.input, ref.system_id, ref.sync_snapshot, snapshot)
 
     def _come_to_be(
@@ -91,9 +94,16 @@ class Actor(Generic[S, E]):
     ) -> None:
         system = self.system
         self.logic = as_logic(logic)
-        self._number, self._id, self.src = next(_sessions), id, src
-        self.input, self.parent, self.sync_snapshot, self.system_id = input, parent, sync_snapshot, system_id
-        self._state, self.is_idle, self._quick = NOT_STARTED, False, False
+        self._number = next(_sessions)
+        self._id = id
+        self.src = src
+        self.input = input
+        self.parent = parent
+        self.sync_snapshot = sync_snapshot
+        self.system_id = system_id
+        self._state = NOT_STARTED
+        self.is_idle = False
+        self._quick = False
         self._mailbox: deque[Any] | None = None
         self._audience: Audience | None = None
         self._timers: Timers | None = None
@@ -197,7 +207,8 @@ class Actor(Generic[S, E]):
             return self
         if self.sync_snapshot:
             self.subscribe(self._tell_parent, lambda error: None)
-        system, status = self.system, self.snapshot.status
+        system = self.system
+        status = self.snapshot.status
         if self.system_id is not None:
             system.claim(self.system_id, self)
         self._state = RUNNING
@@ -308,7 +319,8 @@ class Actor(Generic[S, E]):
                 self.is_idle = self._state == RUNNING
             if not self._mailbox or not self.is_idle:
                 return
-            event, decided = self._mailbox.popleft(), None
+            event = self._mailbox.popleft()
+            decided = None
 
     def _begin_pending(self) -> None:
         """The first pass over the effects of entering a machine, which waited for the start."""
@@ -323,12 +335,14 @@ class Actor(Generic[S, E]):
         """Publish a snapshot, then let the rest of its effects happen."""
         self.snapshot = snapshot
         if self.pending:
-            pending, self.pending = self.pending, ()
+            pending = self.pending
+            self.pending = ()
             try:
                 deliver(self, pending)
             except Exception as error:  # no clock to set a timer on, for one
                 self.snapshot = snapshot = after_failure(snapshot, error)
-        status, audience = snapshot.status, self._audience
+        status = snapshot.status
+        audience = self._audience
         if status == "error":
             self._end_in_error(snapshot.error)
         elif status == "active":
@@ -381,7 +395,9 @@ class Actor(Generic[S, E]):
         self.system.host.cancel_timers(self)
         if self._mailbox:
             self._mailbox.clear()
-        self._state, self.is_idle, self._quick = STOPPED, False, False
+        self._state = STOPPED
+        self.is_idle = False
+        self._quick = False
         if self.system_id is not None:
             self.system.release(self)
 

@@ -4,13 +4,11 @@ from typing import Any, NamedTuple
 
 from antiphon.chart.nodes import Transition
 
-ACTOR, EVENT, SNAPSHOT, MICROSTEP, ACTION = (
-    "@xstate.actor",
-    "@xstate.event",
-    "@xstate.snapshot",
-    "@xstate.microstep",
-    "@xstate.action",
-)
+ACTOR = "@xstate.actor"
+EVENT = "@xstate.event"
+SNAPSHOT = "@xstate.snapshot"
+MICROSTEP = "@xstate.microstep"
+ACTION = "@xstate.action"
 
 
 class Inspection(NamedTuple):

@@ -34,7 +34,11 @@ class LogicSnapshot:
     def __init__(
         self, status: str = "active", context: Any = None, input: Any = None, output: Any = None, error: Any = None
     ) -> None:
-        self.status, self.context, self.input, self.output, self.error = status, context, input, output, error
+        self.status = status
+        self.context = context
+        self.input = input
+        self.output = output
+        self.error = error
 
     def ended(self, status: str, output: Any = None, error: Any = None) -> "LogicSnapshot":
         """This snapshot at its end; the input is no longer needed."""

@@ -106,7 +106,8 @@ class MachineLogic:
 
         What it asks for is half done when this returns, and the rest is pending.
         """
-        snapshot, system = actor.snapshot, actor.system
+        snapshot = actor.snapshot
+        system = actor.system
         plan = snapshot.configuration.quick.get(event["type"])
         if plan is not None and plan.transitions and not plan.calls and system.inspectors is None:
             return follow(plan, snapshot, event)  # it asks for nothing, and nobody wants to know how it goes

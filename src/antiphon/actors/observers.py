@@ -18,7 +18,9 @@ class Observer:
         error: Callable[[Any], Any] | None = None,
         complete: Callable[[], Any] | None = None,
     ) -> None:
-        self.next, self.error, self.complete = next, error, complete
+        self.next = next
+        self.error = error
+        self.complete = complete
 
 
 def to_observer(given: Any, error: Any = None, complete: Any = None) -> Observer:
@@ -79,7 +81,8 @@ class Audience:
 
     def listen(self, type: str, listener: Callable[[Any], Any]) -> Subscription:
         """Take in a listener to a type of emitted events, or to all for `*`."""
-        listeners, token = self._listeners.setdefault(type, {}), object()
+        listeners = self._listeners.setdefault(type, {})
+        token = object()
         listeners[token] = listener
         return Subscription(lambda: listeners.pop(token, None))
 
@@ -132,7 +135,9 @@ class Selection:
     __slots__ = ("_actor", "_equal", "_selector")
 
     def __init__(self, actor: Any, selector: Callable[[Any], Any], equal: Callable[[Any, Any], bool]) -> None:
-        self._actor, self._selector, self._equal = actor, selector, equal
+        self._actor = actor
+        self._selector = selector
+        self._equal = equal
 
     def get(self) -> Any:
         """The part as it is now."""
@@ -140,7 +145,8 @@ class Selection:
 
     def subscribe(self, observer: Any) -> Subscription:
         """Be called when the part changes."""
-        told, last = to_observer(observer), [self.get()]
+        told = to_observer(observer)
+        last = [self.get()]
 
         def compare(snapshot: Any) -> None:
             current = self._selector(snapshot)

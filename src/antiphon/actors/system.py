@@ -37,7 +37,11 @@ class System:
         host: Host,
         timer_policy: str,
     ) -> None:
-        self.root, self.clock, self.logger, self.unhandled, self.host = root, clock, logger, unhandled, host
+        self.root = root
+        self.clock = clock
+        self.logger = logger
+        self.unhandled = unhandled
+        self.host = host
         self.timer_policy = timer_policy
         # While a tree is rebuilt, its children do not tell their parents again where they stand.
         self.quiet = False

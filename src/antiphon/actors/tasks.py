@@ -14,7 +14,10 @@ VALUES = frozenset((dict, list, str, int, float, bool, type(None)))  # and these
 ASYNC = 0x80 | 0x100 | 0x200  # what Python marks the code of coroutine functions and async generators with
 Safety = Literal["repeat", "report", "once"]
 MOST_ANSWERS = 16  # of eager functions, one after the other, before the event loop has its turn
-RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject", "xstate.stream.next", "xstate.stop"
+RESOLVE = "xstate.promise.resolve"
+REJECT = "xstate.promise.reject"
+NEXT = "xstate.stream.next"
+STOP = "xstate.stop"
 
 
 class AsyncLogic:
@@ -29,8 +32,12 @@ class AsyncLogic:
         safety: Safety,
         eager: bool = False,
     ) -> None:
-        self.call, self._run, self.safety, self.eager = called_with_input(function), run, safety, eager
-        self.is_plain, self.is_scoped = is_plain(function), shape(function).scoped
+        self.call = called_with_input(function)
+        self._run = run
+        self.safety = safety
+        self.eager = eager
+        self.is_plain = is_plain(function)
+        self.is_scoped = shape(function).scoped
         self.is_stream = run is _run_stream  # gives many values
 
     def begin(self, actor: Any) -> LogicSnapshot:
@@ -150,7 +157,8 @@ def _cancel(actor: Any) -> None:
     held = actor.private
     for callback in held.get("cancels", ()):
         callback()
-    task, work = held.get("task"), held.get("work")
+    task = held.get("task")
+    work = held.get("work")
     held.clear()
     if task is not None:
         task.cancel()

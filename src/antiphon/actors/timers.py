@@ -27,7 +27,8 @@ class Timers:
     __slots__ = ("_actor", "_named", "_number", "_pending", "_saved")
 
     def __init__(self, actor: Any) -> None:
-        self._actor, self._number = actor, 0
+        self._actor = actor
+        self._number = 0
         self._pending: dict[int, Timer] = {}
         # Under an id that is taken, both timers run and the id means the later one, as in XState.
         self._named: dict[str, int] = {}
@@ -35,9 +36,11 @@ class Timers:
 
     def set(self, target: Any, event: Any, delay_ms: float, id: str | None, *, whole_ms: float | None = None) -> None:
         """Have an event delivered after a delay; `whole_ms` is the delay it had at first, if it was restored."""
-        actor, clock = self._actor, self._actor.system.clock
+        actor = self._actor
+        clock = self._actor.system.clock
         self._number += 1
-        number, name = self._number, id if id is not None else self._free_name()
+        number = self._number
+        name = id if id is not None else self._free_name()
 
         def fire() -> None:
             self._pending.pop(number, None)
@@ -66,7 +69,8 @@ class Timers:
 
     def resume(self, policy: str) -> None:
         """Set the persisted timers again."""
-        saved, self._saved = self._saved, ()
+        saved = self._saved
+        self._saved = ()
         now = self._actor.system.clock.now()
         for timer in saved:
             target = _target(self._actor, timer["target"])

@@ -15,7 +15,8 @@ from antiphon.chart.guards import Guard
 from antiphon.chart.scope import Scope
 from antiphon.chart.signatures import Assignment, C, C_in, E, E_in, Function
 
-PARENT, SELF = "#_parent", "#_internal"
+PARENT = "#_parent"
+SELF = "#_internal"
 
 
 class Names(Protocol):
@@ -47,7 +48,8 @@ class Action(Generic[C_in, E_in]):
     def __init__(
         self, type: str, bind: Callable[[Names, Any], ops.Operation], *, actor: Any = None, delay: Any = None
     ) -> None:
-        self.type, self._bind = type, bind
+        self.type = type
+        self._bind = bind
         # The names it refers to, so that a machine can be checked before it runs.
         self.actor = actor if isinstance(actor, str) else None
         self.delay = delay if isinstance(delay, str) else None
@@ -171,7 +173,9 @@ class Enqueue(Generic[C, E]):
     __slots__ = ("_check", "_chosen", "params")
 
     def __init__(self, chosen: list[Any], check: Callable[[Any], bool], params: Any) -> None:
-        self._chosen, self._check, self.params = chosen, check, params
+        self._chosen = chosen
+        self._check = check
+        self.params = params
 
     def __call__(self, action: ChartAction[C, E]) -> None:
         """Choose an action: a name, `{"type", "params"}`, a function, or a built-in one."""
@@ -237,7 +241,8 @@ def as_value(spec: Any, params: Any = None) -> ops.Value:
     simple = plain(spec)
     if simple is not None:
         return lambda work: simple(work.context, work.event)
-    everything, params_of = full(spec), given(params)
+    everything = full(spec)
+    params_of = given(params)
     return lambda work: everything(work.context, work.event, params_of(work), work.scope())
 
 

@@ -67,7 +67,8 @@ class Builder:
     def __init__(self, config: Mapping[str, Any], names: Implementations, strict: bool) -> None:
         if not isinstance(config, Mapping):
             raise ChartError("(machine)", "", f"a chart is a mapping, not {config!r}")
-        self.config, self.names = config, names
+        self.config = config
+        self.names = names
         self.id: str = config.get("id") or "(machine)"
         self.problems = Problems(self.id, strict)
         self.by_id: dict[str, Node] = {}
@@ -137,7 +138,8 @@ class Builder:
             node.history = "deep" if given == "deep" else "shallow"
 
     def _set_initial(self, node: Node, path: str) -> None:
-        initial, where = node.config.get("initial"), joined(path, "initial")
+        initial = node.config.get("initial")
+        where = joined(path, "initial")
         if node.type != COMPOUND:
             if initial is not None:
                 self.problems.complain(where, f"a state of type {node.type!r} has no initial state")
@@ -162,7 +164,8 @@ class Builder:
     # -- transitions, actions and actors -------------------------------------------------------------------------
 
     def _wire(self, node: Node) -> None:
-        path, config = self._paths[node], node.config
+        path = self._paths[node]
+        config = node.config
         node.entry = self._operations(config.get("entry"), joined(path, "entry"))
         node.exit = self._operations(config.get("exit"), joined(path, "exit"))
         if isinstance(config.get("initial"), Mapping):
@@ -214,7 +217,8 @@ class Builder:
             node.on[descriptor] = self._transitions(node, descriptor, node.config["onDone"], joined(path, "onDone"))
 
     def _add_invokes(self, node: Node, path: str) -> None:
-        invokes, given = [], node.config.get("invoke")
+        invokes = []
+        given = node.config.get("invoke")
         for index, config in enumerate(_listed(given)):
             where = joined(path, f"invoke[{index}]" if isinstance(given, list | tuple) else "invoke")
             invokes.append(self._invoke(node, index, config, where))
@@ -224,14 +228,16 @@ class Builder:
 
     def _invoke(self, node: Node, index: int, config: Any, path: str) -> Invoke:
         self.problems.keys(config, INVOKE_KEYS, path)
-        src, given_id = config.get("src"), f"{index}.{node.id}"
+        src = config.get("src")
+        given_id = f"{index}.{node.id}"
         if src is None:
             self.problems.fail(joined(path, "src"), "an invoke needs a src: a name, or actor logic", self.names.actors)
         if isinstance(src, str):
             if src not in self.names.actors:
                 self.problems.complain(joined(path, "src"), f"no actor named {src!r}", self.names.actors)
         else:
-            logic, src = src, f"{INVOKE_PREFIX}{given_id}"
+            logic = src
+            src = f"{INVOKE_PREFIX}{given_id}"
             self.names.inline_actors[src] = logic
         id = config.get("id")
         self.problems.prefer(id, str, "a string", joined(path, "id"))
@@ -247,7 +253,8 @@ class Builder:
 
     def _add_timeout(self, node: Node, invoke: Invoke, path: str) -> None:
         """A bound on an invoked actor's time: stop it and take `onTimeout`, else `onError`."""
-        config, late = invoke.config, f"xstate.timeout.actor.{invoke.id}"
+        config = invoke.config
+        late = f"xstate.timeout.actor.{invoke.id}"
         if config.get("onTimeout") is None and config.get("onError") is None:
             self.problems.fail(joined(path, "timeout"), "a timeout needs onTimeout or onError to go on with")
         self._check_delay(config["timeout"], joined(path, "timeout"))
@@ -271,7 +278,8 @@ class Builder:
             return
         self.problems.expect(after, Mapping, "a mapping of delays to transitions", joined(path, "after"))
         for key, spec in in_script_order(after):
-            where, delay = joined(path, f"after.{key}"), _number(key)
+            where = joined(path, f"after.{key}")
+            delay = _number(key)
             self._check_delay(delay, where)
             descriptor = f"xstate.after.{_number_text(delay)}.{node.id}"
             raised = builtin.raise_({"type": descriptor}, delay=delay, id=descriptor)
@@ -313,7 +321,8 @@ class Builder:
     def _add_routes(self, root: Node) -> None:
         routes = []
         for node in root.walk():
-            route, id = node.config.get("route"), node.config.get("id")
+            route = node.config.get("route")
+            id = node.config.get("id")
             if node is root or route is None or not id:
                 continue
             path = joined(self._paths[node], "route")

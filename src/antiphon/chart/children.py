@@ -91,7 +91,8 @@ class Children(Mapping[str, T], Generic[T]):
             chain.append(version)
             version = version._later
         for older in reversed(chain):
-            newer, (key, entry) = older._later, older._change
+            newer = older._later
+            (key, entry) = older._change
             table = newer._own()
             newer._yield_table(older, key, table.get(key))
             older._table = table
@@ -99,7 +100,9 @@ class Children(Mapping[str, T], Generic[T]):
             _put(table, key, entry)
 
     def _yield_table(self, heir: "Children[T]", key: str, entry: tuple[int, T] | None) -> None:
-        self._table, self._later, self._change = None, heir, (key, entry)
+        self._table = None
+        self._later = heir
+        self._change = (key, entry)
 
 
 def _put(table: dict[str, tuple[int, T]], key: str, entry: tuple[int, T] | None) -> None:

@@ -15,7 +15,8 @@ class Configuration:
     __slots__ = ("_tags", "_value", "decisions", "eventless", "has_always", "machine", "members", "nodes", "quick")
 
     def __init__(self, machine: Any, nodes: tuple[Node, ...]) -> None:
-        self.machine, self.nodes = machine, nodes
+        self.machine = machine
+        self.nodes = nodes
         self.members = frozenset(nodes)
         # Ancestors count even if they are not active: XState can drop one and still takes its transitions.
         self.has_always = any(node.always or any(a.always for a in node.ancestors()) for node in nodes)

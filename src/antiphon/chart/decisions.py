@@ -29,7 +29,9 @@ class Branch:
     __slots__ = ("no", "outcomes", "test", "transition", "yes")
 
     def __init__(self, test: Any, transition: Transition, outcomes: Outcomes) -> None:
-        self.test, self.transition, self.outcomes = test, transition, outcomes
+        self.test = test
+        self.transition = transition
+        self.outcomes = outcomes
         self.yes: Branch | Leaf | None = None
         self.no: Branch | Leaf | None = None
 
@@ -41,7 +43,8 @@ class Leaf:
     __slots__ = ("configuration", "plan", "selected", "variants")
 
     def __init__(self, configuration: Configuration, selected: tuple[Transition, ...]) -> None:
-        self.configuration, self.selected = configuration, selected
+        self.configuration = configuration
+        self.selected = selected
         self.plan: Plan | None = None
         self.variants: dict[Any, Plan] = {}
 
@@ -66,7 +69,8 @@ class _Untested(Exception):
     """Selection came to a guard whose outcome is not known yet."""
 
     def __init__(self, test: Any, transition: Transition) -> None:
-        self.test, self.transition = test, transition
+        self.test = test
+        self.transition = transition
 
 
 def decide(configuration: Configuration, event_type: str, context: Any, event: Any) -> Leaf:

@@ -90,7 +90,8 @@ class _Reader:
         return listed + [{"type": timing}] * (count - len(listed))
 
     def _transition(self, transition: Transition) -> dict[str, Any]:
-        source, config = transition.source, transition.config
+        source = transition.source
+        config = transition.config
         where = f"on.{transition.event_type}"
         targets = transition.targets
         return _present(
@@ -146,7 +147,8 @@ class _Reader:
 
 
 def _timing(transition: Transition) -> dict[str, Any]:
-    type, id = transition.event_type, transition.source.id
+    type = transition.event_type
+    id = transition.source.id
     if not type.startswith(AFTER) or not type.endswith(f".{id}"):
         return {}
     delay = type[len(AFTER) : -len(id) - 1]

@@ -18,7 +18,8 @@ class Recall:
     __slots__ = ("history", "was_read")
 
     def __init__(self, history: History) -> None:
-        self.history, self.was_read = history, False
+        self.history = history
+        self.was_read = False
 
     def __call__(self, node: Node) -> tuple[Node, ...] | None:
         """What a history node recalls, if its parent was active before."""

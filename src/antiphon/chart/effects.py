@@ -27,8 +27,11 @@ class Call(Effect):
     __slots__ = ("context", "event", "function", "given", "type")
 
     def __init__(self, type: str, function: Any, given: Any, context: Any, event: Any) -> None:
-        self.type, self.function, self.given = type, function, given
-        self.context, self.event = context, event
+        self.type = type
+        self.function = function
+        self.given = given
+        self.context = context
+        self.event = event
 
     @property
     def params(self) -> Any:
@@ -46,7 +49,9 @@ class Raise(Effect):
     type = "xstate.raise"
 
     def __init__(self, event: Any, id: str | None, delay: float | None) -> None:
-        self.event, self.id, self.delay = event, id, delay
+        self.event = event
+        self.id = id
+        self.delay = delay
 
 
 class SendTo(Effect):
@@ -56,7 +61,10 @@ class SendTo(Effect):
     type = "xstate.sendTo"
 
     def __init__(self, target: Any, event: Any, id: str | None, delay: float | None) -> None:
-        self.target, self.event, self.id, self.delay = target, event, id, delay
+        self.target = target
+        self.event = event
+        self.id = id
+        self.delay = delay
 
 
 class Emit(Effect):
@@ -76,7 +84,8 @@ class Log(Effect):
     type = "xstate.log"
 
     def __init__(self, value: Any, label: str | None) -> None:
-        self.value, self.label = value, label
+        self.value = value
+        self.label = label
 
 
 class Cancel(Effect):
@@ -97,7 +106,8 @@ class SpawnChild(Effect):
 
     def __init__(self, ref: Any, assigned: bool = False) -> None:
         # `assigned`: made by `spawn` inside an assign, which XState leaves out of its lists.
-        self.ref, self.assigned = ref, assigned
+        self.ref = ref
+        self.assigned = assigned
 
     @property
     def params(self) -> Any:
@@ -129,4 +139,6 @@ class Finish(Effect):
     type = "xstate.done"
 
     def __init__(self, status: str, output: Any, error: Any) -> None:
-        self.status, self.output, self.error = status, output, error
+        self.status = status
+        self.output = output
+        self.error = error

@@ -14,7 +14,10 @@ class ChartError(EngineError):
         names = sorted(known)
         hint = f"; known: {', '.join(names)}" if names else ""
         super().__init__(f"{chart_id}: {path or '(root)'}: {problem}{hint}")
-        self.chart_id, self.path, self.problem, self.known = chart_id, path, problem, tuple(names)
+        self.chart_id = chart_id
+        self.path = path
+        self.problem = problem
+        self.known = tuple(names)
 
 
 class EventError(EngineError):

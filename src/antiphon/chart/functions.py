@@ -18,7 +18,8 @@ class Shape:
     __slots__ = ("positional", "scoped")
 
     def __init__(self, positional: int, scoped: bool) -> None:
-        self.positional, self.scoped = positional, scoped
+        self.positional = positional
+        self.scoped = scoped
 
 
 # A parameter with a default is only given something if it is called by one of these names.
@@ -33,7 +34,8 @@ def shape(function: Callable[..., Any]) -> Shape:
         return _inspected(function)
     positional = code.co_varnames[: code.co_argcount]
     defaults = len(inner.__defaults__ or ())
-    required, optional = positional[: len(positional) - defaults], positional[len(positional) - defaults :]
+    required = positional[: len(positional) - defaults]
+    optional = positional[len(positional) - defaults :]
     bound = 1 if inner is not function else 0
     names = [*required[bound:], *(name for name in optional if name in OFFERED)]
     scoped = "scope" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

@@ -40,8 +40,10 @@ class Machine(Generic[C, E_in, N]):
         migrate: Migrate | None = None,
         memory: int = LIMIT,
     ) -> None:
-        self.config, self.implementations = config, implementations
-        self.strict, self.migrate = strict, migrate
+        self.config = config
+        self.implementations = implementations
+        self.strict = strict
+        self.migrate = migrate
         builder = Builder(config, implementations, strict)
         self.id = builder.id
         self.root = builder.build()

@@ -25,8 +25,10 @@ class Implementations:
         actors: Mapping[str, Any] | None = None,
         delays: Mapping[str, Any] | None = None,
     ) -> None:
-        self.actions, self.guards = dict(actions or {}), dict(guards or {})
-        self.actors, self.delays = dict(actors or {}), dict(delays or {})
+        self.actions = dict(actions or {})
+        self.guards = dict(guards or {})
+        self.actors = dict(actors or {})
+        self.delays = dict(delays or {})
         # Logic written right into an `invoke`; it gets a name there, so that it can be persisted.
         self.inline_actors: dict[str, Any] = {}
         self._operations: dict[str, ops.Operation] = {}

@@ -6,7 +6,11 @@ from typing import Any
 from antiphon.chart.errors import EngineError
 from antiphon.chart.values import to_path
 
-ATOMIC, COMPOUND, PARALLEL, FINAL, HISTORY = "atomic", "compound", "parallel", "final", "history"
+ATOMIC = "atomic"
+COMPOUND = "compound"
+PARALLEL = "parallel"
+FINAL = "final"
+HISTORY = "history"
 KINDS = (ATOMIC, COMPOUND, PARALLEL, FINAL, HISTORY)
 
 
@@ -16,7 +20,10 @@ class Transition:
     __slots__ = ("config", "event_type", "guard", "local", "ops", "reenter", "source", "targets")
 
     def __init__(self, source: "Node", event_type: str, config: Mapping[str, Any], local: bool = False) -> None:
-        self.source, self.event_type, self.config, self.local = source, event_type, config, local
+        self.source = source
+        self.event_type = event_type
+        self.config = config
+        self.local = local
         self.targets: tuple[Node, ...] | None = None
         self.guard: Any = None
         self.ops: tuple[Any, ...] = ()
@@ -48,7 +55,9 @@ class Invoke:
     __slots__ = ("config", "id", "input", "src", "sync_snapshot", "system_id")
 
     def __init__(self, id: str, src: str, config: Mapping[str, Any]) -> None:
-        self.id, self.src, self.config = id, src, config
+        self.id = id
+        self.src = src
+        self.config = config
         self.input = config.get("input")
         self.system_id: str | None = config.get("systemId")
         self.sync_snapshot = bool(config.get("onSnapshot") is not None)
@@ -64,7 +73,11 @@ class Node:
     )  # fmt: skip
 
     def __init__(self, key: str, id: str, parent: "Node | None", order: int, config: Mapping[str, Any]) -> None:
-        self.key, self.id, self.parent, self.order, self.config = key, id, parent, order, config
+        self.key = key
+        self.id = id
+        self.parent = parent
+        self.order = order
+        self.config = config
         self.path: tuple[str, ...] = () if parent is None else (*parent.path, key)
         self.type: str = ATOMIC
         self.states: dict[str, Node] = {}

@@ -32,7 +32,8 @@ class Assign:
     __slots__ = ("function", "key")
 
     def __init__(self, key: str | None, function: Plain) -> None:
-        self.key, self.function = key, function
+        self.key = key
+        self.function = function
 
     def run(self, work: Work) -> None:
         """Do it."""
@@ -78,7 +79,10 @@ class Call:
     __slots__ = ("function", "params", "plain", "type")
 
     def __init__(self, type: str, function: Full | None, plain: Plain | None, params: Value | None) -> None:
-        self.type, self.function, self.plain, self.params = type, function, plain, params
+        self.type = type
+        self.function = function
+        self.plain = plain
+        self.params = params
 
     def run(self, work: Work) -> None:
         """Do it."""
@@ -92,11 +96,14 @@ class Raise:
     __slots__ = ("delay", "event", "id")
 
     def __init__(self, event: Value, id: str | None, delay: Value) -> None:
-        self.event, self.id, self.delay = event, id, delay
+        self.event = event
+        self.id = id
+        self.delay = delay
 
     def run(self, work: Work) -> None:
         """Do it."""
-        event, delay = checked(self.event(work)), self.delay(work)
+        event = checked(self.event(work))
+        delay = self.delay(work)
         if delay is None:
             work.enqueue(event)
         work.effects.append(effects.Raise(event, self.id, delay))
@@ -108,11 +115,15 @@ class Send:
     __slots__ = ("delay", "event", "id", "target")
 
     def __init__(self, target: Value, event: Value, id: str | None, delay: Value) -> None:
-        self.target, self.event, self.id, self.delay = target, event, id, delay
+        self.target = target
+        self.event = event
+        self.id = id
+        self.delay = delay
 
     def run(self, work: Work) -> None:
         """Do it."""
-        event, delay = checked(self.event(work)), self.delay(work)
+        event = checked(self.event(work))
+        delay = self.delay(work)
         target = address(work, self.target(work))
         effect = effects.SendTo(target, event, self.id, delay)
         work.effects.append(effect)
@@ -157,7 +168,8 @@ class Log:
     __slots__ = ("label", "value")
 
     def __init__(self, value: Value, label: str | None) -> None:
-        self.value, self.label = value, label
+        self.value = value
+        self.label = label
 
     def run(self, work: Work) -> None:
         """Do it."""
@@ -185,8 +197,12 @@ class Spawn:
     def __init__(
         self, src: Any, logic: Any, id: Value, input: Value, system_id: str | None, sync_snapshot: bool
     ) -> None:
-        self.src, self.logic, self.id, self.input = src, logic, id, input
-        self.system_id, self.sync_snapshot = system_id, sync_snapshot
+        self.src = src
+        self.logic = logic
+        self.id = id
+        self.input = input
+        self.system_id = system_id
+        self.sync_snapshot = sync_snapshot
 
     def run(self, work: Work) -> None:
         """Do it."""
@@ -222,7 +238,9 @@ class Enqueue:
     __slots__ = ("collect", "names", "params")
 
     def __init__(self, collect: Full, params: Value, names: Any) -> None:
-        self.collect, self.params, self.names = collect, params, names
+        self.collect = collect
+        self.params = params
+        self.names = names
 
     def run(self, work: Work) -> None:
         """Do it."""
@@ -243,7 +261,8 @@ class Expect:
 
     def run(self, work: Work) -> None:
         """Do it."""
-        work.late, work.unsettled = self.ids, []
+        work.late = self.ids
+        work.unsettled = []
 
 
 class Settle:
@@ -255,7 +274,8 @@ class Settle:
         """Do it."""
         for effect in work.unsettled:
             effect.target = work.children.get(effect.target)
-        work.late, work.unsettled = (), []
+        work.late = ()
+        work.unsettled = []
 
 
 class StateDone:
@@ -264,7 +284,8 @@ class StateDone:
     __slots__ = ("output", "type")
 
     def __init__(self, node: Node, output: Value | None) -> None:
-        self.type, self.output = f"xstate.done.state.{node.id}", output
+        self.type = f"xstate.done.state.{node.id}"
+        self.output = output
 
     def run(self, work: Work) -> None:
         """Do it."""
@@ -277,11 +298,14 @@ class MachineDone:
     __slots__ = ("final_output", "root_output", "type")
 
     def __init__(self, last: Node, final_output: Value | None, root_output: Value | None) -> None:
-        self.type, self.final_output, self.root_output = f"xstate.done.state.{last.id}", final_output, root_output
+        self.type = f"xstate.done.state.{last.id}"
+        self.final_output = final_output
+        self.root_output = root_output
 
     def run(self, work: Work) -> None:
         """Do it."""
-        work.status, work.changed = "done", True
+        work.status = "done"
+        work.changed = True
         if self.root_output is None:
             return
         # The root's output sees the done event of what completed it, not the event that led there.

@@ -16,7 +16,8 @@ from antiphon.chart.snapshot import Frame, Snapshot
 from antiphon.chart.text import Text
 
 STATUSES = ("active", "done", "error", "stopped")
-TEXT, PLAIN = frozenset((str,)), frozenset((str, int, bool, type(None)))
+TEXT = frozenset((str,))
+PLAIN = frozenset((str, int, bool, type(None)))
 PersistChild = Callable[[ActorRef], Mapping[str, Any]]
 
 

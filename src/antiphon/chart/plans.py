@@ -46,7 +46,10 @@ class Plan:
         recalls: bool,
         transitions: tuple[Transition, ...],
     ) -> None:
-        self.target, self.ops, self.records, self.recalls = target, operations, records, recalls
+        self.target = target
+        self.ops = operations
+        self.records = records
+        self.recalls = recalls
         self.transitions = transitions
         self.changes = target is not source or bool(records)
         self.assigns, self.calls = _split(operations)
@@ -168,7 +171,8 @@ def _finish(node: Node, active: dict[Node, None], completed: set[Node], operatio
     while above is not None and above.type == PARALLEL and above not in completed and is_done(above, active):
         completed.add(above)
         operations.append(ops.StateDone(above, None))
-        last, above = above, above.parent
+        last = above
+        above = above.parent
     if above is not None:
         return False
     operations.append(ops.MachineDone(last, last.output if last.parent is not None else None, root.output))

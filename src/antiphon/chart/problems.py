@@ -10,7 +10,8 @@ class Problems:
     """Reports what is wrong with one chart, at the place where it is."""
 
     def __init__(self, chart_id: str, strict: bool) -> None:
-        self.chart_id, self.strict = chart_id, strict
+        self.chart_id = chart_id
+        self.strict = strict
 
     def fail(self, path: str, problem: str, known: Iterable[str] = ()) -> NoReturn:
         """A chart that cannot be."""

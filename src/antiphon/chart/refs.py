@@ -22,8 +22,12 @@ class ActorRef:
         system_id: str | None = None,
         sync_snapshot: bool = False,
     ) -> None:
-        self.id, self.src, self.logic, self.input = id, src, logic, input
-        self.system_id, self.sync_snapshot = system_id, sync_snapshot
+        self.id = id
+        self.src = src
+        self.logic = logic
+        self.input = input
+        self.system_id = system_id
+        self.sync_snapshot = sync_snapshot
         self.actor: Any = None
 
     def send(self, event: Any) -> None:

@@ -12,7 +12,9 @@ class Scope:
     __slots__ = ("_spawn", "self", "system")
 
     def __init__(self, self_: Any = None, system: Any = None, spawn: Callable[..., Any] | None = None) -> None:
-        self.self, self.system, self._spawn = self_, system, spawn
+        self.self = self_
+        self.system = system
+        self._spawn = spawn
 
     def spawn(self, src: Any, **options: Any) -> Any:
         """Spawn a child and get its reference; options are `id`, `input`, `system_id`, `sync_snapshot`."""

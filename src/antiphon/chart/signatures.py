@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     T_out = TypeVar("T_out", covariant=True, default=Any)
 else:
     C, E, F, N, T = (TypeVar(name) for name in "CEFNT")
-    C_in, E_in = TypeVar("C_in", contravariant=True), TypeVar("E_in", contravariant=True)
-    T_out, Enum = TypeVar("T_out", covariant=True), Any
+    C_in = TypeVar("C_in", contravariant=True)
+    E_in = TypeVar("E_in", contravariant=True)
+    T_out = TypeVar("T_out", covariant=True)
+    Enum = Any
 
 
 class Scoped(Protocol[T_out]):

@@ -27,8 +27,11 @@ class Frame:
         children: Children[ActorRef | None],
         history: dict[str, tuple[Node, ...]],
     ) -> None:
-        self.status, self.output, self.error = status, output, error
-        self.children, self.history = children, history
+        self.status = status
+        self.output = output
+        self.error = error
+        self.children = children
+        self.history = history
 
 
 class Snapshot(Generic[C, E, N]):
@@ -39,7 +42,9 @@ class Snapshot(Generic[C, E, N]):
         __class_getitem__ = classmethod(GenericAlias)  # `Snapshot[C]` too
 
     def __init__(self, configuration: Configuration, context: C, frame: Frame) -> None:
-        self.configuration, self.context, self.frame = configuration, context, frame
+        self.configuration = configuration
+        self.context = context
+        self.frame = frame
 
     @property
     def value(self) -> StateValue:

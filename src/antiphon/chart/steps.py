@@ -16,7 +16,9 @@ from antiphon.chart.plans import Plan
 from antiphon.chart.snapshot import Frame, Snapshot, make_snapshot
 from antiphon.chart.work import NO_CHILDREN, Work
 
-INIT, STOP, ACTOR_ERROR = "xstate.init", "xstate.stop", "xstate.error.actor"
+INIT = "xstate.init"
+STOP = "xstate.stop"
+ACTOR_ERROR = "xstate.error.actor"
 
 
 class Microstep(NamedTuple):
@@ -37,7 +39,8 @@ class Step:
     __slots__ = ("_dirty", "before", "entering", "handled", "marks", "trace", "work")
 
     def __init__(self, machine: Any, actor: Any = None, trace: Trace | None = None) -> None:
-        self.work, self.trace = Work(machine, actor), trace
+        self.work = Work(machine, actor)
+        self.trace = trace
         self.before: Snapshot[Any] | None = None
         self._dirty = False
         # How many effects there were after each microstep of the trace.
@@ -53,11 +56,16 @@ class Step:
 
     def begin(self, input: Any) -> Snapshot[Any]:
         """Enter the machine."""
-        work, machine = self.work, self.work.machine
+        work = self.work
+        machine = self.work.machine
         work.event = {"type": INIT} if input is None else {"type": INIT, "input": input}
-        work.configuration, work.context = machine.tables.intern((machine.root,)), {}
-        work.status, work.output, work.error = "active", None, None
-        work.children, work.history = NO_CHILDREN, {}
+        work.configuration = machine.tables.intern((machine.root,))
+        work.context = {}
+        work.status = "active"
+        work.output = None
+        work.error = None
+        work.children = NO_CHILDREN
+        work.history = {}
         self.before = self._publish()
         work.context = self._first_context(input)
         self.before = self._publish()
@@ -69,7 +77,8 @@ class Step:
     def advance(self, snapshot: Snapshot[Any], event: Any, decided: Leaf | None = None) -> Snapshot[Any]:
         """Take one event to rest; `decided` is what it leads to, where that is known already."""
         self._load(snapshot)
-        work, type = self.work, event["type"]
+        work = self.work
+        type = event["type"]
         work.event = event
         if type == STOP:
             self._stop_children(forget=True)
@@ -96,15 +105,21 @@ class Step:
         return context if isinstance(context, dict) else dict(context)
 
     def _load(self, snapshot: Snapshot[Any]) -> None:
-        work, frame = self.work, snapshot.frame
+        work = self.work
+        frame = snapshot.frame
         self.before = snapshot
-        work.configuration, work.context = snapshot.configuration, snapshot.context
-        work.status, work.output, work.error = frame.status, frame.output, frame.error
-        work.children, work.history = frame.children, frame.history
+        work.configuration = snapshot.configuration
+        work.context = snapshot.context
+        work.status = frame.status
+        work.output = frame.output
+        work.error = frame.error
+        work.children = frame.children
+        work.history = frame.history
 
     def _publish(self) -> Snapshot[Any]:
         """The working copy as a snapshot; the one before, if nothing changed."""
-        work, before = self.work, self.before
+        work = self.work
+        before = self.before
         if before is None:
             return Snapshot(work.configuration, work.context, self._frame())
         if not self._dirty and work.context is before.context:
@@ -126,11 +141,13 @@ class Step:
     def _take(self, plan: Plan, selected: tuple[Transition, ...]) -> None:
         """Run a plan."""
         work = self.work
-        work.changed, start = False, len(work.effects)
+        work.changed = False
+        start = len(work.effects)
         for operation in plan.ops:
             operation.run(work)
         if plan.changes:
-            work.configuration, work.changed = plan.target, True
+            work.configuration = plan.target
+            work.changed = True
             if plan.records:
                 work.history = {**work.history, **plan.records}
         self._dirty = self._dirty or work.changed
@@ -139,7 +156,9 @@ class Step:
 
     def _settle(self) -> None:
         """Take eventless transitions and queued events until nothing is left."""
-        work, eventless, rounds = self.work, True, 0
+        work = self.work
+        eventless = True
+        rounds = 0
         limit = work.machine.max_iterations
         while work.status == "active":
             rounds += 1
@@ -172,7 +191,9 @@ class Step:
 
     def _end(self, status: str, error: Any) -> Snapshot[Any]:
         work = self.work
-        work.status, work.error, self._dirty = status, error, True
+        work.status = status
+        work.error = error
+        self._dirty = True
         work.effects.append(Finish(status, None, error))
         snapshot = self._publish()
         if self.trace is not None:

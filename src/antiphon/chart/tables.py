@@ -18,7 +18,9 @@ class Tables:
     __slots__ = ("_configurations", "_holders", "count", "limit", "machine")
 
     def __init__(self, machine: Any, limit: int = LIMIT) -> None:
-        self.machine, self.limit, self.count = machine, limit, 0
+        self.machine = machine
+        self.limit = limit
+        self.count = 0
         self._configurations: dict[tuple[Node, ...], Configuration] = {}
         self._holders: dict[Configuration, None] = {}
 

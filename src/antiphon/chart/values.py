@@ -6,7 +6,8 @@ from typing import Any
 
 def matches_state(partial: Any, value: Any) -> bool:
     """Whether a state value agrees with a partial one: `"a"` and `{"a": "b"}` match `{"a": "b"}`."""
-    wanted, actual = to_state_value(partial), to_state_value(value)
+    wanted = to_state_value(partial)
+    actual = to_state_value(value)
     if isinstance(actual, str):
         return isinstance(wanted, str) and wanted == actual
     if isinstance(wanted, str):
@@ -23,10 +24,13 @@ def to_state_value(value: Any) -> Any:
 
 def to_path(text: str) -> list[str]:
     """The parts of a dotted string; a backslash takes the next character as it is."""
-    parts, part, escaped = [], "", False
+    parts = []
+    part = ""
+    escaped = False
     for character in text:
         if escaped:
-            part, escaped = part + character, False
+            part = part + character
+            escaped = False
         elif character == "\\":
             escaped = True
         elif character == ".":

@@ -29,7 +29,8 @@ class Work:
     error: Any
 
     def __init__(self, machine: Any, actor: Any) -> None:
-        self.machine, self.actor = machine, actor
+        self.machine = machine
+        self.actor = actor
         self.event: Any = None
         self.effects: list[Effect] = []
         self.queue: deque[Any] | None = None  # most steps raise nothing

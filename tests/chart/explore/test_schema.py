@@ -31,7 +31,8 @@ def accepts(schema, value):
 
 
 def accepts_members(schema, value):
-    known, others = schema.get("properties", {}), schema.get("additionalProperties", {})
+    known = schema.get("properties", {})
+    others = schema.get("additionalProperties", {})
     names = all(accepts(schema.get("propertyNames", {}), name) for name in value)
     return names and all(
         accepts(known[key], inner) if key in known else others is not False and accepts(others, inner)

@@ -62,7 +62,8 @@ def _tours(graph: Graph, missing: set[Transition]) -> list[list[Edge]]:
 def _way_to_nearest(graph: Graph, start: Vertex, missing: set[Transition]) -> list[Edge]:
     """The shortest way to take a missing transition; one that ends the tour only if there is no other."""
     came: dict[str, tuple[str, Edge] | None] = {start.key: None}
-    waiting, last_resort = deque([start]), None
+    waiting = deque([start])
+    last_resort = None
     while waiting:
         vertex = waiting.popleft()
         for edge in vertex.edges:
@@ -86,7 +87,9 @@ def _way_back(came: dict[str, tuple[str, Edge] | None], key: str) -> list[Edge]:
 
 def _reason(transition: Transition, graph: Graph) -> str:
     """Why a transition was never taken, as far as can be told from outside."""
-    source, type, guard = transition.source, transition.event_type, transition.config.get("guard")
+    source = transition.source
+    type = transition.event_type
+    guard = transition.config.get("guard")
     if source not in graph.nodes:
         return f"the state {source.id!r} is never entered"
     if type.startswith("xstate.done.state."):

@@ -117,7 +117,8 @@ class _Explorer:
     """Tries events in situations and notes what they lead to."""
 
     def __init__(self, machine: Machine[Any, Any], options: Options) -> None:
-        self.machine, self.options = machine, options
+        self.machine = machine
+        self.options = options
         self.limit = options.get("limit", LIMIT)
         self.serialize = options.get("serialize", serialize)
         self.stop_when = options.get("stop_when")

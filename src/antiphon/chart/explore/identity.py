@@ -18,7 +18,8 @@ def serialize(snapshot: Snapshot[Any]) -> str:
 
 def hidden(situation: Situation) -> str:
     """What a snapshot does not show, though it decides what can happen next."""
-    pending, history = situation.pending, situation.snapshot.history
+    pending = situation.pending
+    history = situation.snapshot.history
     parts = {
         "timers": [
             [_rounded(event.due - pending.now), event.event, event.id if event.can_be_cancelled else None]

@@ -39,7 +39,8 @@ def move_label(transition: Transition) -> str:
 
 
 def _conditions(transition: Transition) -> str:
-    guard, actions = transition.config.get("guard"), action_labels(transition.config.get("actions"))
+    guard = transition.config.get("guard")
+    actions = action_labels(transition.config.get("actions"))
     tested = "" if guard is None else f" [{guard_label(guard)}]"
     return f"{tested} / {', '.join(actions)}" if actions else tested
 
@@ -84,7 +85,8 @@ def value_label(value: Any) -> str:
 
 def invoke_label(invoke: Invoke, node: Node) -> str:
     """An invoked actor by the name of its logic, and its own where it has one."""
-    name, own = _source(invoke), _is_named(invoke, node)
+    name = _source(invoke)
+    own = _is_named(invoke, node)
     return f"{name} as {invoke.id}" if own and invoke.id != name else name
 
 

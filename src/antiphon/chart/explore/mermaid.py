@@ -66,7 +66,8 @@ class _Diagram:
             yield from self._arrows(node, at_home=False)
 
     def _state(self, node: Node) -> Iterator[str]:
-        name, texts = self.names[node], list(self.texts(node))
+        name = self.names[node]
+        texts = list(self.texts(node))
         declared = f'state "{_escaped(_title(node))}" as {name}'
         if not node.states:
             yield declared
@@ -165,7 +166,8 @@ def _name(text: str, taken: set[str]) -> str:
     plain = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "state"
     if plain.lower() in RESERVED or plain.lower().endswith("direction") or plain[0].isdigit():
         plain = f"s_{plain}_"
-    name, number = plain, 1
+    name = plain
+    number = 1
     while name.lower() in taken:
         number += 1
         name = f"{plain}_{number}"

@@ -67,7 +67,9 @@ def get_simple_paths(
     """
     if to_state is not None:
         options.setdefault("stop_when", to_state)
-    graph, limit, found = get_adjacency(machine, **options), options.get("limit", LIMIT), []
+    graph = get_adjacency(machine, **options)
+    limit = options.get("limit", LIMIT)
+    found = []
     for way in _simple_ways(graph):
         end = graph.vertices[way[-1].target] if way else graph.start
         if to_state is None or to_state(end.snapshot):
@@ -85,7 +87,8 @@ def get_paths_from_events(
     The event of the next timer lets time pass until it is due.
     """
     situation = _sound(machine, enter(machine, input))
-    start, steps = situation.snapshot, []
+    start = situation.snapshot
+    steps = []
     for given in events:
         event = {"type": given} if isinstance(given, str) else given
         first = situation.pending.next

@@ -59,10 +59,12 @@ def enter(machine: Machine[Any, Any], input: Any = None) -> list[Turn]:
     """Start a machine: the step that enters it, then those of what it sends itself."""
     step = Step(machine, trace=[])
     try:
-        snapshot, error = step.begin(input), None
+        snapshot = step.begin(input)
+        error = None
     except Exception as raised:
         assert step.before is not None  # it is known from the very first
-        snapshot, error = failed(step.before, raised), raised
+        snapshot = failed(step.before, raised)
+        error = raised
     event = {"type": "xstate.init"} if input is None else {"type": "xstate.init", "input": input}
     return _with_own_events(machine, _turn(step, Situation(snapshot), event, error))
 
@@ -81,11 +83,14 @@ def take_next(machine: Machine[Any, Any], situation: Situation) -> list[Turn]:
 
 
 def _take(machine: Machine[Any, Any], situation: Situation, event: Any) -> Turn:
-    before, step = situation.snapshot, Step(machine, trace=[])
+    before = situation.snapshot
+    step = Step(machine, trace=[])
     try:
-        snapshot, error = step.advance(before, event), None
+        snapshot = step.advance(before, event)
+        error = None
     except Exception as raised:
-        snapshot, error = failed(before, raised), raised
+        snapshot = failed(before, raised)
+        error = raised
     return _turn(step, replace(situation, snapshot=snapshot, working=_without_ended(situation, event)), event, error)
 
 
@@ -116,7 +121,8 @@ def _own_events(turn: Turn) -> Iterable[Any]:
 
 
 def _performed(situation: Situation, performed: Iterable[Effect]) -> Situation:
-    pending, working = situation.pending, {ref.id: ref for ref in situation.working}
+    pending = situation.pending
+    working = {ref.id: ref for ref in situation.working}
     for effect in performed:
         match effect:
             case Raise(delay=delay) if delay is not None:
@@ -142,7 +148,8 @@ def _without_ended(situation: Situation, event: Any) -> tuple[ActorRef, ...]:
 
 def _taken(step: Step) -> tuple[Microstep, ...]:
     """The microsteps with the transitions that were taken, where the engine lists all that were selected."""
-    before, found = step.before, []
+    before = step.before
+    found = []
     for microstep in step.trace or ():
         if len(microstep.transitions) > 1 and before is not None:
             plan = plan_for(before.configuration, microstep.transitions, dict(before.history))
