@@ -8,7 +8,7 @@ import pytest
 
 from antiphon import assign, create_actor, create_machine, from_task, wait_for
 from antiphon.actors.errors import NoEventLoop
-from antiphon.actors.tasks import MOST_ANSWERS
+from antiphon.actors.tasks import MAX_EAGER_ANSWERS
 from tests.actors.test_tasks import at, invoking
 
 
@@ -120,5 +120,5 @@ def test_eager_functions_let_the_loop_have_its_turns():
         return first, second, actor.get_snapshot().value
 
     first, second, value = asyncio.run(main())
-    assert (first, value) == (MOST_ANSWERS, "off")
-    assert second == 2 * MOST_ANSWERS + 1
+    assert (first, value) == (MAX_EAGER_ANSWERS, "off")
+    assert second == 2 * MAX_EAGER_ANSWERS + 1

@@ -16,19 +16,19 @@ from antiphon.actors.host import IN_PROCESS, Host
 from antiphon.actors.logic import LogicSnapshot, after_failure
 from antiphon.actors.machines import MachineLogic, as_logic, deliver, quick_plan
 from antiphon.actors.observers import (
-    Audience,
+    Observers,
     Selection,
     Subscription,
     as_exception,
-    guarded,
+    call_safely,
     report_unhandled,
     same,
     to_observer,
 )
-from antiphon.actors.persisting import persisted, restored_snapshot
+from antiphon.actors.persisting import persist_actor, restore_snapshot
 from antiphon.actors.system import Inspector, System
 from antiphon.actors.timers import Timers, check_policy
-from antiphon.chart.ops import checked
+from antiphon.chart.ops import check_event
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import make_snapshot
 
@@ -47,9 +47,25 @@ class Actor(Generic[S, E]):
     """A running machine, task, stream, callback or reducer."""
 
     __slots__ = (
-        "__weakref__", "_audience", "_id", "_mailbox", "_number", "_private", "_quick",
-        "_state", "_timers", "input", "is_idle", "logic", "parent", "pending", "snapshot", "src", "sync_snapshot",
-        "system", "system_id",
+        "__weakref__",
+        "_id",
+        "_mailbox",
+        "_number",
+        "_observers",
+        "_private",
+        "_quick",
+        "_state",
+        "_timers",
+        "input",
+        "is_idle",
+        "logic",
+        "parent",
+        "pending",
+        "snapshot",
+        "src",
+        "sync_snapshot",
+        "system",
+        "system_id",
     )  # fmt: skip
 
     def __init__(
@@ -72,16 +88,16 @@ class Actor(Generic[S, E]):
         )
         if inspect is not None:
             self.system.inspect(inspect)
-        self._come_to_be(None, logic, id, logic, input, system_id, False, snapshot)
+        self._init(None, logic, id, logic, input, system_id, False, snapshot)
 
-    def bear(self, ref: ActorRef, snapshot: Any = None) -> None:
+    def spawn(self, ref: ActorRef, snapshot: Any = None) -> None:
         """Bring the child behind a reference to life, which a step has made."""
         child: Actor[Any, Any] = _new(Actor)
         child.system = self.system
         ref.actor = child
-        child._come_to_be(self, ref.logic, ref.id, ref.src, ref.input, ref.system_id, ref.sync_snapshot, snapshot)
+        child._init(self, ref.logic, ref.id, ref.src, ref.input, ref.system_id, ref.sync_snapshot, snapshot)
 
-    def _come_to_be(
+    def _init(
         self,
         parent: "Actor[Any, Any] | None",
         logic: Any,
@@ -105,7 +121,7 @@ class Actor(Generic[S, E]):
         self.is_idle = False
         self._quick = False
         self._mailbox: deque[Any] | None = None
-        self._audience: Audience | None = None
+        self._observers: Observers | None = None
         self._timers: Timers | None = None
         self._private: dict[str, Any] | None = None
         self.pending: Any = ()
@@ -117,9 +133,9 @@ class Actor(Generic[S, E]):
         if system_id is not None and self.snapshot.status != "active":
             system.release(self)
 
-    def _first_snapshot(self, given: Any) -> Any:
-        if given is not None:
-            return restored_snapshot(self, given)
+    def _first_snapshot(self, saved: Any) -> Any:
+        if saved is not None:
+            return restore_snapshot(self, saved)
         try:
             return self.logic.begin(self)
         except Exception as error:
@@ -156,15 +172,15 @@ class Actor(Generic[S, E]):
 
     def get_snapshot(self) -> S:
         """Where the actor stands now."""
-        found: S = self.snapshot
-        return found
+        snapshot: S = self.snapshot
+        return snapshot
 
     def get_persisted_snapshot(self, *, timers: bool = False, stamp: bool = False) -> dict[str, Any]:
         """The actor's state as JSON-ready values, children included.
 
         `timers` adds pending timers; `stamp` adds the machine's id and version, which restoring then checks.
         """
-        return persisted(self, timers, stamp)
+        return persist_actor(self, timers, stamp)
 
     # -- watching ------------------------------------------------------------------------------------------------
 
@@ -175,25 +191,25 @@ class Actor(Generic[S, E]):
         complete: Callable[[], Any] | None = None,
     ) -> Subscription:
         """Be called with every snapshot, with the error that ends the actor, and at its end."""
-        added = to_observer(observer, error, complete)
+        subscriber = to_observer(observer, error, complete)
         if self._state != STOPPED:
-            return self.audience.add(added)
-        if self.snapshot.status == "done" and added.complete is not None:
-            guarded(added.complete)
+            return self.observers.add(subscriber)
+        if self.snapshot.status == "done" and subscriber.complete is not None:
+            call_safely(subscriber.complete)
         elif self.snapshot.status == "error":
-            guarded(added.error or report_unhandled, as_exception(self.snapshot.error))
+            call_safely(subscriber.error or report_unhandled, as_exception(self.snapshot.error))
         return Subscription(lambda: None)
 
     def on(self, type: str, listener: Callable[[Any], Any]) -> Subscription:
         """Be called with the events this actor emits: those of a type, or all for `*`."""
-        return self.audience.listen(type, listener)
+        return self.observers.listen(type, listener)
 
     @property
-    def audience(self) -> Audience:
+    def observers(self) -> Observers:
         """Who watches this actor."""
-        if self._audience is None:
-            self._audience = Audience()
-        return self._audience
+        if self._observers is None:
+            self._observers = Observers()
+        return self._observers
 
     def select(self, selector: Callable[[S], Any], equal: Callable[[Any, Any], bool] = same) -> Selection:
         """A part of the snapshots, observed only when it changes."""
@@ -227,7 +243,7 @@ class Actor(Generic[S, E]):
                 return self
         if self.pending:
             self._begin_pending()
-        if self.pending or began is not None or self._audience is not None or self.snapshot.status != "active":
+        if self.pending or began is not None or self._observers is not None or self.snapshot.status != "active":
             self._update(self.snapshot, began)  # otherwise there is nothing to do, and nobody to tell
         if self._state == RUNNING:
             self.is_idle = True
@@ -242,14 +258,14 @@ class Actor(Generic[S, E]):
     def send(self, event: E) -> None:
         """Send an event; it is taken now, or when the actor is done with what it is at."""
         if not self.is_idle or not self._quick or self.system.inspectors is not None:
-            self.system.relay(None, self, checked(event))
+            self.system.relay(None, self, check_event(event))
             return
         # The common case: an idle machine and an event whose plan is just functions to call.
         snapshot = self.snapshot
         try:
             plan = snapshot.configuration.quick.get(event["type"])  # type: ignore[index]
         except (TypeError, KeyError):
-            checked(event)
+            check_event(event)
             raise
         if plan is None and (plan := quick_plan(self, event)) is None:
             return
@@ -257,19 +273,19 @@ class Actor(Generic[S, E]):
         try:
             context = snapshot.context
             for key, function in plan.assigns:
-                found = function(context, event)
+                value = function(context, event)
                 if key is not None:
                     context = context.copy()
-                    context[key] = found
+                    context[key] = value
                 else:
-                    context = found
+                    context = value
             if plan.calls:
                 for call in plan.calls:
                     call(context, event)
             if plan.changes:
                 self.snapshot = snapshot = make_snapshot(plan.target, context, snapshot.frame)
-            if self._audience is not None:
-                self._audience.next(snapshot)
+            if self._observers is not None:
+                self._observers.next(snapshot)
         except Exception as error:
             self.fail(error)
         finally:
@@ -342,18 +358,18 @@ class Actor(Generic[S, E]):
             except Exception as error:  # no clock to set a timer on, for one
                 self.snapshot = snapshot = after_failure(snapshot, error)
         status = snapshot.status
-        audience = self._audience
+        observers = self._observers
         if status == "error":
             self._end_in_error(snapshot.error)
         elif status == "active":
-            if audience is not None:
-                audience.next(snapshot)
+            if observers is not None:
+                observers.next(snapshot)
         elif status == "done":
-            if audience is not None:
-                audience.next(snapshot)
+            if observers is not None:
+                observers.next(snapshot)
             self._close()
-            if audience is not None:
-                audience.complete()
+            if observers is not None:
+                observers.complete()
             if self.parent is not None:
                 id = self.id
                 done = {"type": f"xstate.done.actor.{id}", "output": snapshot.output, "actorId": id}
@@ -373,15 +389,15 @@ class Actor(Generic[S, E]):
 
     def emit(self, event: Any) -> None:
         """Give an event to who listens to this actor."""
-        if self._audience is not None:
-            self._audience.emit(event)
+        if self._observers is not None:
+            self._observers.emit(event)
 
     # -- ending --------------------------------------------------------------------------------------------------
 
     def _end_in_error(self, error: Any) -> None:
         self._close()
-        if self._audience is not None:
-            self._audience.fail(error, self.parent is None)
+        if self._observers is not None:
+            self._observers.fail(error, self.parent is None)
         elif self.parent is None:
             report_unhandled(as_exception(error))
         if self.parent is not None:
@@ -402,8 +418,8 @@ class Actor(Generic[S, E]):
             self.system.release(self)
 
     def _complete(self) -> None:
-        if self._audience is not None:
-            self._audience.complete()
+        if self._observers is not None:
+            self._observers.complete()
 
     # -- timers --------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
+from antiphon.actors.logic import LogicScope, LogicSnapshot, bind_input
 from antiphon.chart.functions import shape
 
 STOP = "xstate.stop"
@@ -17,7 +17,7 @@ class CallbackLogic:
     eager = is_plain = False  # it speaks as long as its actor lives
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.call = called_with_input(function)
+        self.call = bind_input(function)
 
     def begin(self, actor: Any) -> LogicSnapshot:
         """The first snapshot."""
@@ -59,7 +59,7 @@ class _ReducerLogic:
         self._reduce: Callable[..., Any] = (
             reducer if wants_scope else (lambda state, event, scope: reducer(state, event))
         )
-        self._initial = called_with_input(initial) if callable(initial) else (lambda value, scope: initial)
+        self._initial = bind_input(initial) if callable(initial) else (lambda value, scope: initial)
 
     def begin(self, actor: Any) -> LogicSnapshot:
         """The first snapshot."""

@@ -7,7 +7,7 @@ from antiphon.chart.errors import SnapshotError
 from antiphon.chart.functions import shape
 from antiphon.chart.persist import STATUSES, to_json_error, to_json_value
 from antiphon.chart.snapshot import Snapshot
-from antiphon.chart.steps import failed
+from antiphon.chart.steps import error_snapshot
 
 
 class Logic(Protocol):
@@ -40,23 +40,23 @@ class LogicSnapshot:
         self.output = output
         self.error = error
 
-    def ended(self, status: str, output: Any = None, error: Any = None) -> "LogicSnapshot":
+    def end(self, status: str, output: Any = None, error: Any = None) -> "LogicSnapshot":
         """This snapshot at its end; the input is no longer needed."""
         return LogicSnapshot(status, self.context, None, output, error)
 
     def to_json(self) -> dict[str, Any]:
         """The snapshot as plain values, without what is absent."""
         named = {"context": self.context, "input": self.input, "output": self.output}
-        found = {key: to_json_value(value, key) for key, value in named.items() if value is not None}
+        values = {key: to_json_value(value, key) for key, value in named.items() if value is not None}
         if self.error is not None:
-            found["error"] = to_json_error(self.error)
-        return {"status": self.status, **found}
+            values["error"] = to_json_error(self.error)
+        return {"status": self.status, **values}
 
     def __repr__(self) -> str:
         return f"LogicSnapshot({self.to_json()!r})"
 
 
-def restored(persisted: Any) -> LogicSnapshot:
+def load_logic_snapshot(persisted: Any) -> LogicSnapshot:
     """A snapshot from its JSON form; what was running will run again from its start."""
     if not isinstance(persisted, Mapping) or persisted.get("status") not in STATUSES:
         raise SnapshotError(f"a persisted snapshot has a status, one of {', '.join(STATUSES)}, unlike {persisted!r}")
@@ -72,7 +72,7 @@ def restored(persisted: Any) -> LogicSnapshot:
 def after_failure(snapshot: Any, error: Exception) -> Any:
     """The snapshot an actor of any kind ends with when it raises: where it stood, and why."""
     if isinstance(snapshot, Snapshot):
-        return failed(snapshot, error)
+        return error_snapshot(snapshot, error)
     return LogicSnapshot("error", context=snapshot.context, input=snapshot.input, output=snapshot.output, error=error)
 
 
@@ -113,7 +113,7 @@ class LogicScope:
         self._actor.private.setdefault("cancels", []).append(callback)
 
 
-def called_with_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope | None], Any]:
+def bind_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope | None], Any]:
     """A user's function as `(input, scope)`; it may take neither, either or both."""
     takes = shape(function)
     if takes.scoped:

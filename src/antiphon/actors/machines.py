@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from antiphon.actors.errors import ActorError
-from antiphon.actors.observers import guarded
+from antiphon.actors.observers import call_safely
 from antiphon.chart import effects
 from antiphon.chart.decisions import Leaf, decide, is_reserved
 from antiphon.chart.machine import Machine
-from antiphon.chart.ops import checked
-from antiphon.chart.persist import from_json, migrated, to_json, with_own_children
+from antiphon.chart.ops import check_event
+from antiphon.chart.persist import from_json, migrate_snapshot, to_json, with_own_children
 from antiphon.chart.plans import Plan
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import Snapshot
-from antiphon.chart.steps import Step, Trace, failed
+from antiphon.chart.steps import Step, Trace, error_snapshot
 from antiphon.chart.transition import follow
 
 
@@ -33,7 +33,7 @@ def quick_plan(actor: Any, event: Any) -> Plan | None:
     snapshot = actor.snapshot
     event_type = event["type"]
     if type(event_type) is not str:
-        checked(event)
+        check_event(event)
     actor.is_idle = False
     try:
         leaf = decide(snapshot.configuration, event_type, snapshot.context, event)
@@ -64,11 +64,11 @@ class MachineLogic:
             try:
                 snapshot = step.begin(actor.input)
             finally:
-                self._go_over(actor, step, self._create_child)
+                self._prepare_traced(actor, step, self._create_child)
         except Exception as error:
             if step.before is None:
                 raise
-            return failed(step.before, error)
+            return error_snapshot(step.before, error)
         actor.pending = step.effects
         return snapshot
 
@@ -77,10 +77,10 @@ class MachineLogic:
 
         def make_child(id: str, data: Mapping[str, Any], logic: Any) -> ActorRef:
             ref = ActorRef(id, data.get("src"), logic, None, data.get("systemId"), bool(data.get("syncSnapshot")))
-            actor.bear(ref, data["snapshot"])
+            actor.spawn(ref, data["snapshot"])
             return ref
 
-        return from_json(self.machine, migrated(self.machine, persisted), make_child)
+        return from_json(self.machine, migrate_snapshot(self.machine, persisted), make_child)
 
     def adopt(self, actor: Any, snapshot: Any) -> Any:
         """A snapshot from the pure functions, or of another actor; its children come to be here anew."""
@@ -88,7 +88,7 @@ class MachineLogic:
         def make_child(ref: ActorRef) -> ActorRef:
             saved = None if ref.actor is None else ref.actor.get_persisted_snapshot()
             own = ActorRef(ref.id, ref.src, ref.logic, ref.input, ref.system_id, ref.sync_snapshot)
-            actor.bear(own, saved)
+            actor.spawn(own, saved)
             return own
 
         return with_own_children(snapshot, make_child)
@@ -117,23 +117,23 @@ class MachineLogic:
             snapshot = step.advance(snapshot, event, decided)
         except Exception:
             # What came before the error has happened, as if it had been performed on the way.
-            self._go_over(actor, step, self.prepare)
+            self._prepare_traced(actor, step, self.prepare)
             raise
         if trace is None:
             self._prepare_quietly(actor, step.work.effects)
         else:
-            self._go_over(actor, step, self.prepare)
+            self._prepare_traced(actor, step, self.prepare)
         actor.pending = step.work.effects
         unhandled = system.unhandled
         if unhandled is not None and not step.handled and not is_reserved(event["type"]):
-            guarded(unhandled, event, snapshot)
+            call_safely(unhandled, event, snapshot)
         return snapshot
 
     def persist(self, actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
         """The machine's snapshot and its children's, as JSON-ready values."""
         return to_json(actor.snapshot, lambda ref: ref.actor.get_persisted_snapshot(timers=timers, stamp=stamp))
 
-    def _go_over(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
+    def _prepare_traced(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
         """Prepare the effects of a step in order, telling inspectors of each microstep in its place."""
         start = 0
         for microstep, end in zip(step.trace or (), step.marks, strict=True):
@@ -161,14 +161,14 @@ class MachineLogic:
 
     def _create_child(self, actor: Any, effect: effects.Effect) -> None:
         if isinstance(effect, effects.SpawnChild):
-            actor.bear(effect.ref)
+            actor.spawn(effect.ref)
 
     def prepare(self, actor: Any, effect: effects.Effect, starting: bool = False) -> None:
         """The first pass over an effect; of a machine that starts, the children exist already."""
         inspected = actor.system.inspectors is not None
         if isinstance(effect, effects.SpawnChild):
             if not starting:
-                actor.bear(effect.ref)
+                actor.spawn(effect.ref)
             if inspected and not effect.assigned:
                 actor.system.tell("@xstate.action", actor, action=effect)
         elif not isinstance(effect, effects.Finish):
@@ -200,7 +200,7 @@ def _log(actor: Any, effect: effects.Log) -> None:
     actor.system.logger(*(part for part in (effect.label,) if part), effect.value)
 
 
-def _let_go(actor: Any, effect: effects.StopChild) -> None:
+def _release_child(actor: Any, effect: effects.StopChild) -> None:
     child = effect.ref.actor
     _release_all(actor.system, child)
     if not child.is_running:
@@ -228,8 +228,8 @@ def _emit(actor: Any, effect: effects.Emit) -> None:
     actor.system.host.emit(actor, effect.event)
 
 
-def _bear(actor: Any, effect: effects.SpawnChild) -> None:
-    actor.bear(effect.ref)
+def _spawn(actor: Any, effect: effects.SpawnChild) -> None:
+    actor.spawn(effect.ref)
 
 
 def _start(actor: Any, effect: effects.SpawnChild) -> None:
@@ -245,8 +245,8 @@ def _end(actor: Any, effect: effects.StopChild) -> None:
 FIRST: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
     effects.Call: _call,
     effects.Log: _log,
-    effects.SpawnChild: _bear,
-    effects.StopChild: _let_go,
+    effects.SpawnChild: _spawn,
+    effects.StopChild: _release_child,
 }
 SECOND: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
     effects.SendTo: _send,

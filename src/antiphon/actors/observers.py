@@ -1,4 +1,4 @@
-"""Observers of actors: their callbacks, the audience of one actor, selections of its snapshots, and their errors."""
+"""Observers of actors: their callbacks, the observers of one actor, selections of its snapshots, and their errors."""
 
 import sys
 from collections.abc import Callable
@@ -23,13 +23,13 @@ class Observer:
         self.complete = complete
 
 
-def to_observer(given: Any, error: Any = None, complete: Any = None) -> Observer:
+def to_observer(observer: Any, error: Any = None, complete: Any = None) -> Observer:
     """An observer from a function, or from an object or dict with `next`, `error` and `complete`."""
-    if given is None or callable(given):
-        return Observer(given, error, complete)
-    if isinstance(given, dict):
-        return Observer(given.get("next"), given.get("error"), given.get("complete"))
-    return Observer(*(getattr(given, name, None) for name in ("next", "error", "complete")))
+    if observer is None or callable(observer):
+        return Observer(observer, error, complete)
+    if isinstance(observer, dict):
+        return Observer(observer.get("next"), observer.get("error"), observer.get("complete"))
+    return Observer(*(getattr(observer, name, None) for name in ("next", "error", "complete")))
 
 
 class Subscription:
@@ -57,7 +57,7 @@ def report_unhandled(error: BaseException) -> None:
         loop.call_exception_handler({"message": "unhandled error in an actor", "exception": error})
 
 
-def guarded(callback: Callable[..., Any], *arguments: Any) -> None:
+def call_safely(callback: Callable[..., Any], *arguments: Any) -> None:
     """Call an observer; its error is reported and goes no further."""
     try:
         callback(*arguments)
@@ -65,7 +65,7 @@ def guarded(callback: Callable[..., Any], *arguments: Any) -> None:
         report_unhandled(error)
 
 
-class Audience:
+class Observers:
     """Who watches one actor."""
 
     __slots__ = ("_listeners", "_observers")
@@ -90,7 +90,7 @@ class Audience:
         """Show a snapshot."""
         for observer in tuple(self._observers):
             if observer.next is not None:
-                guarded(observer.next, snapshot)
+                call_safely(observer.next, snapshot)
 
     def emit(self, event: Any) -> None:
         """Give an event to who listens: to its type first, then to everything."""
@@ -98,14 +98,14 @@ class Audience:
             return
         for type in (event["type"], "*"):
             for listener in tuple(self._listeners.get(type, {}).values()):
-                guarded(listener, event)
+                call_safely(listener, event)
 
     def complete(self) -> None:
         """Say that the actor has ended, and send everyone home."""
         observers = tuple(self._observers)
         for observer in observers:
             if observer.complete is not None:
-                guarded(observer.complete)
+                call_safely(observer.complete)
         self._leave()
 
     def fail(self, error: Any, is_root: bool) -> None:
@@ -114,7 +114,7 @@ class Audience:
         self._leave()
         for observer in observers:
             if observer.error is not None:
-                guarded(observer.error, error)
+                call_safely(observer.error, error)
         unheard = is_root if not observers else any(observer.error is None for observer in observers)
         if unheard:
             report_unhandled(as_exception(error))
@@ -145,20 +145,20 @@ class Selection:
 
     def subscribe(self, observer: Any) -> Subscription:
         """Be called when the part changes."""
-        told = to_observer(observer)
+        subscriber = to_observer(observer)
         last = [self.get()]
 
         def compare(snapshot: Any) -> None:
             current = self._selector(snapshot)
             if not self._equal(last[0], current):
                 last[0] = current
-                if told.next is not None:
-                    told.next(current)
+                if subscriber.next is not None:
+                    subscriber.next(current)
 
         subscription: Subscription = self._actor.subscribe(compare)
         return subscription
 
 
-def same(left: Any, right: Any) -> bool:
+def same(first: Any, second: Any) -> bool:
     """Whether two parts are the same or equal."""
-    return left is right or bool(left == right)
+    return first is second or bool(first == second)

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from antiphon.actors.logic import LogicSnapshot, restored
+from antiphon.actors.logic import LogicSnapshot, load_logic_snapshot
 from antiphon.actors.machines import MachineLogic
 from antiphon.actors.timers import saved_timers
 from antiphon.chart.errors import SnapshotError
 from antiphon.chart.snapshot import Snapshot
 
 
-def persisted(actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
+def persist_actor(actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
     """Where an actor stands, with its children, and if asked for with its pending timers and its machine's version."""
     logic = actor.logic
     is_machine = isinstance(logic, MachineLogic)
-    saved = _saved(actor, is_machine, timers, stamp)
+    saved = _persist_snapshot(actor, is_machine, timers, stamp)
     pending = actor.timers.to_json() if timers and actor.has_timers else []
     if pending:
         saved["timers"] = pending
@@ -22,7 +22,7 @@ def persisted(actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
     return saved
 
 
-def _saved(actor: Any, is_machine: bool, timers: bool, stamp: bool) -> dict[str, Any]:
+def _persist_snapshot(actor: Any, is_machine: bool, timers: bool, stamp: bool) -> dict[str, Any]:
     snapshot = actor.snapshot
     if not isinstance(snapshot, LogicSnapshot):
         saved: dict[str, Any] = actor.logic.persist(actor, timers, stamp)
@@ -32,18 +32,18 @@ def _saved(actor: Any, is_machine: bool, timers: bool, stamp: bool) -> dict[str,
     return {**snapshot.to_json(), **nothing}
 
 
-def restored_snapshot(actor: Any, given: Any) -> Any:
+def restore_snapshot(actor: Any, saved: Any) -> Any:
     """The snapshot an actor goes on from: refused as a whole if anything is wrong with it."""
-    if isinstance(given, LogicSnapshot):
-        return given
-    if isinstance(given, Snapshot):
-        return actor.logic.adopt(actor, given)
+    if isinstance(saved, LogicSnapshot):
+        return saved
+    if isinstance(saved, Snapshot):
+        return actor.logic.adopt(actor, saved)
     is_machine = isinstance(actor.logic, MachineLogic)
     try:
-        saved = saved_timers(given)
-        if saved:
-            actor.timers.hold(saved)
-        return actor.logic.restore(actor, given) if is_machine else restored(given)
+        timers = saved_timers(saved)
+        if timers:
+            actor.timers.hold(timers)
+        return actor.logic.restore(actor, saved) if is_machine else load_logic_snapshot(saved)
     except Exception as error:
         if is_machine and not actor.logic.machine.strict:
             return LogicSnapshot("error", error=error)

@@ -7,7 +7,7 @@ from antiphon.actors.clock import Clock
 from antiphon.actors.errors import SystemIdTaken
 from antiphon.actors.host import Host
 from antiphon.actors.inspection import Inspection
-from antiphon.actors.observers import Subscription, guarded
+from antiphon.actors.observers import Subscription, call_safely
 
 Inspector = Callable[[Inspection], Any]
 
@@ -68,9 +68,9 @@ class System:
     def tell(self, type: str, actor: Any, **details: Any) -> None:
         """Tell the inspectors."""
         if self.inspectors is not None:
-            happened = Inspection(type, actor, self.root.session_id, **details)
+            inspection = Inspection(type, actor, self.root.session_id, **details)
             for inspector in list(self.inspectors):
-                guarded(inspector, happened)
+                call_safely(inspector, inspection)
 
     def relay(self, source: Any, target: Any, event: Any) -> None:
         """Deliver an event from one actor to another."""

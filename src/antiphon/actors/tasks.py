@@ -5,7 +5,7 @@ from types import CoroutineType
 from typing import Any, Literal
 
 from antiphon.actors.errors import NoEventLoop
-from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
+from antiphon.actors.logic import LogicScope, LogicSnapshot, bind_input
 from antiphon.actors.loop import running_loop
 from antiphon.chart.functions import shape
 
@@ -13,7 +13,7 @@ AWAITABLE = (CoroutineType, Awaitable)  # most are coroutines, which is quicker 
 VALUES = frozenset((dict, list, str, int, float, bool, type(None)))  # and these are not, which is quicker still
 ASYNC = 0x80 | 0x100 | 0x200  # what Python marks the code of coroutine functions and async generators with
 Safety = Literal["repeat", "report", "once"]
-MOST_ANSWERS = 16  # of eager functions, one after the other, before the event loop has its turn
+MAX_EAGER_ANSWERS = 16  # of eager functions, one after the other, before the event loop has its turn
 RESOLVE = "xstate.promise.resolve"
 REJECT = "xstate.promise.reject"
 NEXT = "xstate.stream.next"
@@ -32,7 +32,7 @@ class AsyncLogic:
         safety: Safety,
         eager: bool = False,
     ) -> None:
-        self.call = called_with_input(function)
+        self.call = bind_input(function)
         self._run = run
         self.safety = safety
         self.eager = eager
@@ -54,13 +54,13 @@ class AsyncLogic:
         work = self.call(actor.snapshot.input, LogicScope(actor) if self.is_scoped else None)
         waits = self.is_stream or (type(work) not in VALUES and isinstance(work, AWAITABLE))
         system = actor.system
-        if not waits and self.eager and system.answers < MOST_ANSWERS:
+        if not waits and self.eager and system.answers < MAX_EAGER_ANSWERS:
             system.answers += 1
             system.relay(actor, actor, {"type": RESOLVE, "data": work})
             return
         loop = running_loop()
         if loop is None:
-            let_go(work)
+            close_coroutine(work)
             raise NoEventLoop(f"actor {actor.id!r} is asynchronous: start it inside a running event loop")
         if waits:
             actor.private.update(task=loop.create_task(self._run(actor, work)), work=work)
@@ -74,14 +74,14 @@ class AsyncLogic:
             return snapshot
         match event["type"]:
             case "xstate.promise.resolve":
-                return snapshot.ended("done", event.get("data"))
+                return snapshot.end("done", event.get("data"))
             case "xstate.stream.next":
                 return LogicSnapshot(context=event["data"], input=snapshot.input)
             case "xstate.promise.reject":
-                return snapshot.ended("error", error=event["data"])
+                return snapshot.end("error", error=event["data"])
             case "xstate.stop":
                 actor.system.host.stop(actor, self)
-                return snapshot.ended("stopped")
+                return snapshot.end("stopped")
         return snapshot
 
     def abandon(self, actor: Any) -> None:
@@ -112,7 +112,7 @@ async def _run_task(actor: Any, work: Any) -> None:
         _settle(actor, REJECT, error)
     except BaseException as error:
         # Cancelled from within, by awaiting something that was: nobody else will say how this ended.
-        if actor.snapshot.status == "active" and _cancelled_itself(error):
+        if actor.snapshot.status == "active" and _is_self_cancelled(error):
             _settle(actor, REJECT, error)
         else:
             raise
@@ -132,7 +132,7 @@ async def _run_stream(actor: Any, work: AsyncIterable[Any]) -> None:
         _settle(actor, RESOLVE, None)
 
 
-def _cancelled_itself(error: BaseException) -> bool:
+def _is_self_cancelled(error: BaseException) -> bool:
     # Imported here because asyncio is slow to load; who runs a task has loaded it already.
     import asyncio
 
@@ -154,18 +154,18 @@ def _settle(actor: Any, type: str, data: Any) -> None:
 
 
 def _cancel(actor: Any) -> None:
-    held = actor.private
-    for callback in held.get("cancels", ()):
+    private = actor.private
+    for callback in private.get("cancels", ()):
         callback()
-    task = held.get("task")
-    work = held.get("work")
-    held.clear()
+    task = private.get("task")
+    work = private.get("work")
+    private.clear()
     if task is not None:
         task.cancel()
-    let_go(work)
+    close_coroutine(work)
 
 
-def let_go(work: Any) -> None:
+def close_coroutine(work: Any) -> None:
     """Close a coroutine that never ran: Python warns of those that nobody awaits."""
     if isinstance(work, CoroutineType) and work.cr_frame is not None and not work.cr_suspended and not work.cr_running:
         work.close()

@@ -122,10 +122,10 @@ def saved_timers(persisted: Any) -> list[Mapping[str, Any]]:
         return []
     if not isinstance(timers, list | tuple):
         raise SnapshotError(f"timers should be a list, not {timers!r}")
-    return sorted((_checked(timer) for timer in timers), key=lambda timer: float(timer["due"]))
+    return sorted((_check_timer(timer) for timer in timers), key=lambda timer: float(timer["due"]))
 
 
-def _checked(timer: Any) -> Mapping[str, Any]:
+def _check_timer(timer: Any) -> Mapping[str, Any]:
     if (
         isinstance(timer, Mapping)
         and all(isinstance(timer.get(key), int | float) for key in ("delay", "due", "remaining"))

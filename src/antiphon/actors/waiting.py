@@ -14,24 +14,24 @@ async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: flo
 
     if predicate(actor.get_snapshot()):
         return actor.get_snapshot()
-    found: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    matching: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     def look(snapshot: Any) -> None:
-        if not found.done():
+        if not matching.done():
             try:
                 if predicate(snapshot):
-                    found.set_result(snapshot)
+                    matching.set_result(snapshot)
             except Exception as error:
-                found.set_exception(error)
+                matching.set_exception(error)
 
     def give_up() -> None:
-        _fail(found, WaitError(f"actor {actor.id!r} ended before the predicate held"))
+        _fail(matching, WaitError(f"actor {actor.id!r} ended before the predicate held"))
 
-    subscription = actor.subscribe(look, lambda error: _fail(found, error), give_up)
+    subscription = actor.subscribe(look, lambda error: _fail(matching, error), give_up)
     if actor.get_snapshot().status == "stopped":
         give_up()
     try:
-        return await asyncio.wait_for(found, timeout)
+        return await asyncio.wait_for(matching, timeout)
     except TimeoutError:
         milliseconds = round((timeout or 0) * 1000)
         raise WaitError(f"the predicate did not hold for actor {actor.id!r} within {milliseconds} ms") from None

@@ -19,7 +19,7 @@ PARENT = "#_parent"
 SELF = "#_internal"
 
 
-class Names(Protocol):
+class NameResolver(Protocol):
     """The names that actions of a machine refer to."""
 
     @property
@@ -46,7 +46,7 @@ class Action(Generic[C_in, E_in]):
     __slots__ = ("_bind", "actor", "delay", "type")
 
     def __init__(
-        self, type: str, bind: Callable[[Names, Any], ops.Operation], *, actor: Any = None, delay: Any = None
+        self, type: str, bind: Callable[[NameResolver, Any], ops.Operation], *, actor: Any = None, delay: Any = None
     ) -> None:
         self.type = type
         self._bind = bind
@@ -54,7 +54,7 @@ class Action(Generic[C_in, E_in]):
         self.actor = actor if isinstance(actor, str) else None
         self.delay = delay if isinstance(delay, str) else None
 
-    def bind(self, names: Names, params: Any = None) -> ops.Operation:
+    def bind(self, names: NameResolver, params: Any = None) -> ops.Operation:
         """The operation this action is in a machine that has these names."""
         return self._bind(names, params)
 
@@ -91,7 +91,7 @@ def raise_(event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = No
     """Send the machine an event that it takes within this step, or by the clock if there is a delay."""
     return Action(
         "xstate.raise",
-        lambda names, params: ops.Raise(as_value(event, params), id, _delay(delay, names, params)),
+        lambda names, params: ops.RaiseOp(as_value(event, params), id, _delay(delay, names, params)),
         delay=delay,
     )
 
@@ -102,7 +102,7 @@ def send_to(
     """Send an event to an actor: a child's id, a reference, or a function that gives either."""
     return Action(
         "xstate.sendTo",
-        lambda names, params: ops.Send(
+        lambda names, params: ops.SendOp(
             as_value(target, params), as_value(event, params), id, _delay(delay, names, params)
         ),
         delay=delay,
@@ -121,18 +121,18 @@ def forward_to(target: Target[C, E], *, delay: Delay[C, E] = None, id: str | Non
 
 def emit(event: Event[C, E]) -> Action[C, E]:
     """Tell whoever listens to this actor with `actor.on`."""
-    return Action("xstate.emit", lambda names, params: ops.Emit(as_value(event, params)))
+    return Action("xstate.emit", lambda names, params: ops.EmitOp(as_value(event, params)))
 
 
 def log(value: Computed[C, E] = None, label: str | None = None) -> Action[C, E]:
     """Write a value, or what a function gives, to the actor's logger."""
     written = value if value is not None else (lambda context, event: {"context": context, "event": event})
-    return Action("xstate.log", lambda names, params: ops.Log(as_value(written, params), label))
+    return Action("xstate.log", lambda names, params: ops.LogOp(as_value(written, params), label))
 
 
 def cancel(send_id: str | Function[C, E, str]) -> Action[C, E]:
     """Forget a delayed event by the id it was sent with."""
-    return Action("xstate.cancel", lambda names, params: ops.Cancel(as_value(send_id, params)))
+    return Action("xstate.cancel", lambda names, params: ops.CancelOp(as_value(send_id, params)))
 
 
 def spawn_child(
@@ -146,7 +146,7 @@ def spawn_child(
     """Start a child actor that lives until it ends, is stopped, or its parent ends."""
     return Action(
         "xstate.spawnChild",
-        lambda names, params: ops.Spawn(
+        lambda names, params: ops.SpawnOp(
             src, names.logic(src), as_value(id, params), as_value(input, params), system_id, sync_snapshot
         ),
         actor=src,
@@ -155,7 +155,7 @@ def spawn_child(
 
 def stop_child(child: Target[C, E]) -> Action[C, E]:
     """Stop a child: its id, its reference, or a function that gives either."""
-    return Action("xstate.stopChild", lambda names, params: ops.Stop(as_value(child, params)))
+    return Action("xstate.stopChild", lambda names, params: ops.StopOp(as_value(child, params)))
 
 
 def enqueue_actions(collect: Collect[C, E]) -> Action[C, E]:
@@ -164,7 +164,9 @@ def enqueue_actions(collect: Collect[C, E]) -> Action[C, E]:
     `enqueue.assign`, `enqueue.raise_`, `enqueue.send_to` and so on are short for enqueueing that action;
     `enqueue.check(guard)` tests a guard against the context before all of this, `enqueue.params` has the params.
     """
-    return Action("xstate.enqueueActions", lambda names, params: ops.Enqueue(full(collect), given(params), names))
+    return Action(
+        "xstate.enqueueActions", lambda names, params: ops.EnqueueOp(full(collect), bind_params(params), names)
+    )
 
 
 class Enqueue(Generic[C, E]):
@@ -242,19 +244,19 @@ def as_value(spec: Any, params: Any = None) -> ops.Value:
     if simple is not None:
         return lambda work: simple(work.context, work.event)
     everything = full(spec)
-    params_of = given(params)
+    params_of = bind_params(params)
     return lambda work: everything(work.context, work.event, params_of(work), work.scope())
 
 
-def given(params: Any) -> ops.Value:
+def bind_params(params: Any) -> ops.Value:
     """The params a chart gives at the place of use: a value, or a function of context and event."""
     return as_value(params) if callable(params) else ops.constant(params)
 
 
-def _delay(spec: Any, names: Names, params: Any) -> ops.Value:
+def _delay(spec: Any, names: NameResolver, params: Any) -> ops.Value:
     # An unknown name means no delay at all, as in XState; building a strict machine refuses it.
-    known = names.delays.get(spec) if isinstance(spec, str) else spec
-    return as_value(known, params)
+    delay = names.delays.get(spec) if isinstance(spec, str) else spec
+    return as_value(delay, params)
 
 
 def _assign_keys(assignment: dict[str, Any], params: Any) -> ops.Operation:
@@ -263,17 +265,17 @@ def _assign_keys(assignment: dict[str, Any], params: Any) -> ops.Operation:
     if all(function is not None for function in simple.values()):
         return _assign_plain(assignment, simple)
     values = {key: as_value(value, params) for key, value in assignment.items()}
-    return ops.ScopedAssign(lambda work: {key: value(work) for key, value in values.items()})
+    return ops.ScopedAssignOp(lambda work: {key: value(work) for key, value in values.items()})
 
 
 def _assign_plain(assignment: dict[str, Any], functions: dict[str, Any]) -> ops.Operation:
     if len(assignment) == 1 == len(functions):
         [(key, function)] = functions.items()
-        return ops.Assign(key, function)
+        return ops.AssignOp(key, function)
     constants = {key: value for key, value in assignment.items() if key not in functions}
     pairs = tuple(functions.items())
     # Every function sees the context as it was before this action.
-    return ops.Assign(
+    return ops.AssignOp(
         None, lambda context, event: {**context, **constants, **{key: fn(context, event) for key, fn in pairs}}
     )
 
@@ -281,6 +283,6 @@ def _assign_plain(assignment: dict[str, Any], functions: dict[str, Any]) -> ops.
 def _assign_all(assignment: Callable[..., Any], params: Any) -> ops.Operation:
     simple = plain(assignment)
     if simple is not None:
-        return ops.Merge(simple)
+        return ops.MergeOp(simple)
     update = as_value(assignment, params)
-    return ops.ScopedAssign(lambda work: update(work) or {})
+    return ops.ScopedAssignOp(lambda work: update(work) or {})

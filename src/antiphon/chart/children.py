@@ -53,8 +53,8 @@ class Children(Mapping[str, T], Generic[T]):
     def get(self, key: str, default: Any = None) -> Any:
         """The child of that id, if there is one."""
         table = self._table if self._table is not None else self._own()
-        found = table.get(key)
-        return default if found is None else found[1]
+        entry = table.get(key)
+        return default if entry is None else entry[1]
 
     def __getitem__(self, key: str) -> T:
         return self._own()[key][1]

@@ -31,7 +31,7 @@ class Configuration:
     @property
     def value(self) -> StateValue:
         """The state value: a fresh copy, since it is the caller's to keep."""
-        return _copied(self.shared_value)
+        return _copy_value(self.shared_value)
 
     @property
     def shared_value(self) -> StateValue:
@@ -80,9 +80,9 @@ def _value_of(node: Node, inner: dict[Node, list[Node]]) -> StateValue:
     return dict(in_script_order({child.key: _value_of(child, inner) for child in active}))
 
 
-def _copied(value: StateValue) -> StateValue:
+def _copy_value(value: StateValue) -> StateValue:
     if isinstance(value, dict):
-        return {key: _copied(inner) for key, inner in value.items()}
+        return {key: _copy_value(inner) for key, inner in value.items()}
     return value
 
 
@@ -99,52 +99,52 @@ def nodes_of_value(root: Node, node: Node, value: StateValue) -> list[Node]:
         if key not in node.states:
             raise KeyError(unknown_state(node, key))
         children.append(node.states[key])
-    found = [root, node, *children]
+    nodes = [root, node, *children]
     for child in children:
-        found.extend(nodes_of_value(root, child, value[child.key]))
-    return found
+        nodes.extend(nodes_of_value(root, child, value[child.key]))
+    return nodes
 
 
 def complete(nodes: tuple[Node, ...] | list[Node]) -> list[Node]:
     """The nodes with the initial descendants and the ancestors they imply."""
-    found = dict.fromkeys(nodes)
-    filled = {node.parent for node in found if node.parent is not None}
-    growing = list(found)
+    members = dict.fromkeys(nodes)
+    filled = {node.parent for node in members if node.parent is not None}
+    growing = list(members)
     for node in growing:  # grows while it is walked, like the set it stands for
         if node.type == COMPOUND and node not in filled:
-            _add(initial_nodes(node), found, growing)
+            _add(initial_nodes(node), members, growing)
         elif node.type == PARALLEL:
             for child in node.children:
-                if child not in found:
-                    _add(initial_nodes(child), found, growing)
+                if child not in members:
+                    _add(initial_nodes(child), members, growing)
     for node in growing:
-        _add(list(node.ancestors()), found, growing)
+        _add(list(node.ancestors()), members, growing)
     return growing
 
 
-def _add(nodes: list[Node], found: dict[Node, None], growing: list[Node]) -> None:
+def _add(nodes: list[Node], members: dict[Node, None], growing: list[Node]) -> None:
     for node in nodes:
-        if node not in found:
-            found[node] = None
+        if node not in members:
+            members[node] = None
             growing.append(node)
 
 
 def initial_nodes(node: Node) -> list[Node]:
     """A node and what is active in it by default."""
-    found = [node]
+    nodes = [node]
     if node.type == COMPOUND:
-        found.extend(initial_nodes(node.first()))
+        nodes.extend(initial_nodes(node.first()))
     elif node.type == PARALLEL:
         for child in node.children:
-            found.extend(initial_nodes(child))
-    return found
+            nodes.extend(initial_nodes(child))
+    return nodes
 
 
 def is_legal(nodes: Collection[Node]) -> bool:
     """Whether these nodes can be active together: one child of each compound state, all of each parallel one."""
     for node in nodes:
         active = [child for child in node.children if child in nodes]
-        wanted = 1 if node.type == COMPOUND else len(node.children) if node.type == PARALLEL else 0
-        if node.is_history or len(active) != wanted:
+        expected = 1 if node.type == COMPOUND else len(node.children) if node.type == PARALLEL else 0
+        if node.is_history or len(active) != expected:
             return False
     return True

@@ -23,7 +23,7 @@ Outcomes = tuple[bool, ...]
 
 
 @final
-class Branch:
+class GuardBranch:
     """A guard to test, and what follows if it holds or does not."""
 
     __slots__ = ("no", "outcomes", "test", "transition", "yes")
@@ -32,8 +32,8 @@ class Branch:
         self.test = test
         self.transition = transition
         self.outcomes = outcomes
-        self.yes: Branch | Leaf | None = None
-        self.no: Branch | Leaf | None = None
+        self.yes: GuardBranch | Leaf | None = None
+        self.no: GuardBranch | Leaf | None = None
 
 
 @final
@@ -54,9 +54,9 @@ class Leaf:
             return self.plan
         machine = self.configuration.machine
         recalled = tuple(history.get(node.id) for node in machine.history_nodes)
-        known = self.variants.get(recalled)
-        if known is not None:
-            return known
+        cached = self.variants.get(recalled)
+        if cached is not None:
+            return cached
         plan = plan_for(self.configuration, self.selected, history)
         if not plan.recalls:
             self.plan = plan
@@ -75,8 +75,8 @@ class _Untested(Exception):
 
 def decide(configuration: Configuration, event_type: str, context: Any, event: Any) -> Leaf:
     """The leaf for an event of this type."""
-    decision: Branch | Leaf = configuration.decisions.get(event_type) or _first(configuration, event_type)
-    while type(decision) is Branch:
+    decision: GuardBranch | Leaf = configuration.decisions.get(event_type) or _first(configuration, event_type)
+    while type(decision) is GuardBranch:
         try:
             passed = decision.test(context, event)
         except Exception as error:
@@ -87,14 +87,14 @@ def decide(configuration: Configuration, event_type: str, context: Any, event: A
 
 def decide_eventless(configuration: Configuration, context: Any, event: Any) -> Leaf:
     """The leaf for the eventless transitions."""
-    decision: Branch | Leaf = configuration.eventless or _first(configuration, None)
-    while type(decision) is Branch:
+    decision: GuardBranch | Leaf = configuration.eventless or _first(configuration, None)
+    while type(decision) is GuardBranch:
         passed = decision.test(context, event)
         decision = (decision.yes if passed else decision.no) or _expand(configuration, decision, None, passed)
     return decision
 
 
-def _first(configuration: Configuration, event_type: str | None) -> "Branch | Leaf":
+def _first(configuration: Configuration, event_type: str | None) -> "GuardBranch | Leaf":
     decision = _grow(configuration, event_type, ())
     if not configuration.machine.tables.admit(configuration):
         return decision
@@ -114,7 +114,9 @@ def is_reserved(event_type: str) -> bool:
     return event_type[:7] == "xstate."
 
 
-def _expand(configuration: Configuration, branch: Branch, event_type: str | None, passed: Any) -> Branch | Leaf:
+def _expand(
+    configuration: Configuration, branch: GuardBranch, event_type: str | None, passed: Any
+) -> GuardBranch | Leaf:
     grown = _grow(configuration, event_type, (*branch.outcomes, bool(passed)))
     if configuration.machine.tables.admit(configuration):
         if passed:
@@ -124,46 +126,47 @@ def _expand(configuration: Configuration, branch: Branch, event_type: str | None
     return grown
 
 
-def _grow(configuration: Configuration, event_type: str | None, outcomes: Outcomes) -> Branch | Leaf:
-    known = iter(outcomes)
+def _grow(configuration: Configuration, event_type: str | None, outcomes: Outcomes) -> GuardBranch | Leaf:
+    remaining = iter(outcomes)
     try:
         if event_type is None:
-            selected = _select_eventless(configuration, known)
+            selected = _select_eventless(configuration, remaining)
         else:
-            selected = _select(configuration.machine.root, configuration.shared_value, event_type, configuration, known)
+            root = configuration.machine.root
+            selected = _select(root, configuration.shared_value, event_type, configuration, remaining)
     except _Untested as stop:
-        return Branch(stop.test, stop.transition, outcomes)
+        return GuardBranch(stop.test, stop.transition, outcomes)
     return Leaf(configuration, tuple(selected))
 
 
 def _select(
-    node: Node, value: Any, event_type: str, configuration: Configuration, known: Iterator[bool]
+    node: Node, value: Any, event_type: str, configuration: Configuration, outcomes: Iterator[bool]
 ) -> list[Transition]:
     inner = {value: {}} if isinstance(value, str) else value
     selected: list[Transition] = []
     for key, below in inner.items():
-        selected.extend(_select(node.states[key], below, event_type, configuration, known))
-    return selected or _first_enabled(candidates(node, event_type), configuration, known)
+        selected.extend(_select(node.states[key], below, event_type, configuration, outcomes))
+    return selected or _first_enabled(candidates(node, event_type), configuration, outcomes)
 
 
-def _select_eventless(configuration: Configuration, known: Iterator[bool]) -> list[Transition]:
+def _select_eventless(configuration: Configuration, outcomes: Iterator[bool]) -> list[Transition]:
     selected: dict[Transition, None] = {}
     for atom in configuration.atoms:
         for node in (atom, *atom.ancestors()):
-            found = _first_enabled(node.always, configuration, known)
-            if found:
-                selected[found[0]] = None
+            enabled = _first_enabled(node.always, configuration, outcomes)
+            if enabled:
+                selected[enabled[0]] = None
                 break
     return list(selected)
 
 
 def _first_enabled(
-    transitions: tuple[Transition, ...], configuration: Configuration, known: Iterator[bool]
+    transitions: tuple[Transition, ...], configuration: Configuration, outcomes: Iterator[bool]
 ) -> list[Transition]:
     for transition in transitions:
         test = True if transition.guard is None else transition.guard(configuration)
         if not isinstance(test, bool):
-            outcome = next(known, None)
+            outcome = next(outcomes, None)
             if outcome is None:
                 raise _Untested(test, transition)
             test = outcome
@@ -176,10 +179,10 @@ def candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
     """A node's transitions for an event type, best match first."""
     wild = [key for key in node.on if key != event_type and matches_descriptor(event_type, key)]
     wild.sort(key=len, reverse=True)
-    found = list(node.on.get(event_type, ()))
+    transitions = list(node.on.get(event_type, ()))
     for key in wild:
-        found.extend(node.on[key])
-    return tuple(found)
+        transitions.extend(node.on[key])
+    return tuple(transitions)
 
 
 def _guard_error(transition: Transition, event_type: str, error: Exception) -> GuardError:

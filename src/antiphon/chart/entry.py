@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from antiphon.chart.domains import Recall, domain, effective_targets, touched
+from antiphon.chart.domains import Recall, domain, effective_targets, target_regions
 from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, Transition
 
 
@@ -28,7 +28,7 @@ class EntrySet:
                 self._add_default(node)
             self.add_descendants(node)
         limit = None if source.parent is None and transition.reenter else inside
-        regions = touched(inside, targets) if transition.local else None
+        regions = target_regions(inside, targets) if transition.local else None
         for node in targets:
             above = list(node.ancestors(inside))
             if inside is not None and inside.type == PARALLEL and regions is None:

@@ -41,7 +41,7 @@ def takes(kind: type[Kind]) -> Narrow[Kind]:
             @wraps(function)
             def expecting(context: Any, event: Any) -> Any:
                 if event["type"] not in types:
-                    raise _unexpected(event, types)
+                    raise _unexpected_event(event, types)
                 return simple(context, event)
 
             return expecting
@@ -50,7 +50,7 @@ def takes(kind: type[Kind]) -> Narrow[Kind]:
         @wraps(function)
         def expecting_all(context: Any, event: Any, params: Any = None, scope: Any = None) -> Any:
             if event["type"] not in types:
-                raise _unexpected(event, types)
+                raise _unexpected_event(event, types)
             return everything(context, event, params, scope)
 
         return expecting_all
@@ -65,9 +65,9 @@ def assert_event(event: E, type: str | Sequence[str]) -> E: ...
 def assert_event(event: Any, type: Any) -> Any:
     """The event, if it is of a type: a name, `prefix.*`, several of them, or a `TypedDict`; else raise."""
     types = (type,) if isinstance(type, str) else type if isinstance(type, list | tuple) else types_of(type)
-    if any(matches_descriptor(event["type"], wanted) for wanted in types):
+    if any(matches_descriptor(event["type"], descriptor) for descriptor in types):
         return event
-    raise _unexpected(event, types)
+    raise _unexpected_event(event, types)
 
 
 @cache
@@ -79,6 +79,6 @@ def types_of(kind: type) -> tuple[str, ...]:
     return get_args(hint)
 
 
-def _unexpected(event: Any, types: Sequence[str]) -> EventError:
+def _unexpected_event(event: Any, types: Sequence[str]) -> EventError:
     expected = " or ".join(map(repr, types))
     return EventError(f"expected an event of type {expected}, not {event!r}")

@@ -31,7 +31,7 @@ def shape(function: Callable[..., Any]) -> Shape:
     inner = getattr(function, "__func__", function)
     code = getattr(inner, "__code__", None)
     if code is None or code.co_flags & 0x04:  # built-in, partial, callable object, or *args
-        return _inspected(function)
+        return _inspect_shape(function)
     positional = code.co_varnames[: code.co_argcount]
     defaults = len(inner.__defaults__ or ())
     required = positional[: len(positional) - defaults]
@@ -42,7 +42,7 @@ def shape(function: Callable[..., Any]) -> Shape:
     return Shape(len([name for name in names if name != "scope"]), scoped)
 
 
-def _inspected(function: Callable[..., Any]) -> Shape:
+def _inspect_shape(function: Callable[..., Any]) -> Shape:
     # Imported here because `inspect` is slow to load and almost no chart needs it.
     from inspect import Parameter, signature
 

@@ -101,8 +101,8 @@ def bind_guard(spec: Any, guards: Mapping[str, Any], params: Any = None) -> Boun
     if name not in guards:
         missing = _missing(name)
         return lambda where: missing
-    given = spec.get("params") if isinstance(spec, Mapping) else None
-    return bind_guard(guards[name], guards, given)
+    own_params = spec.get("params") if isinstance(spec, Mapping) else None
+    return bind_guard(guards[name], guards, own_params)
 
 
 def _test(function: Callable[..., Any], params: Any) -> Test:
@@ -127,10 +127,10 @@ def _missing(name: str) -> Test:
 
 def _negation(inner: Bound) -> Bound:
     def bind(where: Where) -> bool | Test:
-        known = inner(where)
-        if isinstance(known, bool):
-            return not known
-        return lambda context, event: not known(context, event)
+        test = inner(where)
+        if isinstance(test, bool):
+            return not test
+        return lambda context, event: not test(context, event)
 
     return bind
 

@@ -64,13 +64,13 @@ class Machine(Generic[C, E_in, N]):
     @property
     def events(self) -> list[str]:
         """The event types some transition reacts to."""
-        found = dict.fromkeys(
+        types = dict.fromkeys(
             descriptor
             for node in self.root.walk()
             for descriptor, transitions in node.on.items()
             if not all(transition.is_forbidden and not transition.reenter for transition in transitions)
         )
-        return list(found)
+        return list(types)
 
     def provide(
         self,
@@ -81,7 +81,7 @@ class Machine(Generic[C, E_in, N]):
         delays: Mapping[str, Duration[C, E_in]] | None = None,
     ) -> Machine[C, E_in, N]:
         """The same chart with some functions bound anew; this machine stays as it is."""
-        merged = self.implementations.merged(Implementations(actions, guards, actors, delays))
+        merged = self.implementations.merge(Implementations(actions, guards, actors, delays))
         return Machine(self.config, merged, strict=self.strict, migrate=self.migrate, memory=self.tables.limit)
 
     def to_json(self) -> dict[str, Any]:
@@ -117,8 +117,8 @@ class Machine(Generic[C, E_in, N]):
         """A snapshot at a state value, whose missing parts are filled in with initial states."""
         nodes = self.nodes_at(value)
         ended = is_done(self.root, frozenset(nodes))
-        given = cast(C, {}) if context is None else context
-        return childless_snapshot(self.tables.intern(nodes), given, "done" if ended else status, output, error)
+        own_context = cast(C, {}) if context is None else context
+        return childless_snapshot(self.tables.intern(nodes), own_context, "done" if ended else status, output, error)
 
     def nodes_at(self, value: Any) -> tuple[Node, ...]:
         """The nodes that are active at a state value."""
@@ -135,10 +135,10 @@ class Machine(Generic[C, E_in, N]):
 
 
 def _max_iterations(id: str, config: Mapping[str, Any]) -> int:
-    given = (config.get("options") or {}).get("maxIterations", MAX_ITERATIONS)
-    if isinstance(given, bool) or not isinstance(given, int | float) or not given >= 1:
-        raise ChartError(id, "options.maxIterations", f"expected a positive number, not {given!r}")
-    return int(given)
+    limit = (config.get("options") or {}).get("maxIterations", MAX_ITERATIONS)
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 1:
+        raise ChartError(id, "options.maxIterations", f"expected a positive number, not {limit!r}")
+    return int(limit)
 
 
 def create_machine(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.chart import ops
-from antiphon.chart.actions import Action, Enqueue, given
+from antiphon.chart.actions import Action, Enqueue, bind_params
 from antiphon.chart.functions import full, plain
 from antiphon.chart.guards import And, Bound, Not, Or, StateIn, bind_guard, guard_name
 from antiphon.chart.work import Work
@@ -33,7 +33,7 @@ class Implementations:
         self.inline_actors: dict[str, Any] = {}
         self._operations: dict[str, ops.Operation] = {}
 
-    def merged(self, other: "Implementations") -> "Implementations":
+    def merge(self, other: "Implementations") -> "Implementations":
         """These, with those of `other` in front."""
         return Implementations(
             {**self.actions, **other.actions},
@@ -45,12 +45,12 @@ class Implementations:
     def operation(self, spec: Any) -> ops.Operation:
         """The operation behind an action as a chart writes it."""
         if isinstance(spec, str):
-            found = self._operations.get(spec)
-            if found is None:
-                found = self._operations[spec] = self._named(spec, None)
-            return found
+            operation = self._operations.get(spec)
+            if operation is None:
+                operation = self._operations[spec] = self._bind_name(spec, None)
+            return operation
         if isinstance(spec, Mapping):
-            return self._named(spec["type"], spec.get("params"))
+            return self._bind_name(spec["type"], spec.get("params"))
         if isinstance(spec, Action):
             return spec.bind(self)
         return _call(getattr(spec, "__name__", "(anonymous)"), spec, None)
@@ -63,8 +63,8 @@ class Implementations:
         """The actor logic behind a name; logic itself is its own."""
         if not isinstance(src, str):
             return src
-        found = self.inline_actors.get(src)
-        return found if found is not None else self.actors.get(src)
+        logic = self.inline_actors.get(src)
+        return logic if logic is not None else self.actors.get(src)
 
     def enqueuer(self, chosen: list[Any], work: Work, params: Any) -> Enqueue:
         """What a function given to `enqueue_actions` calls."""
@@ -75,18 +75,18 @@ class Implementations:
 
         return Enqueue(chosen, check, params)
 
-    def _named(self, name: str, params: Any) -> ops.Operation:
-        found = self.actions.get(name)
-        if isinstance(found, Action):
-            return found.bind(self, params)
-        return _call(name, found, params)
+    def _bind_name(self, name: str, params: Any) -> ops.Operation:
+        action = self.actions.get(name)
+        if isinstance(action, Action):
+            return action.bind(self, params)
+        return _call(name, action, params)
 
 
 def _call(name: str, function: Any, params: Any) -> ops.Operation:
-    values = None if params is None else given(params)
+    values = None if params is None else bind_params(params)
     if function is None:  # only in relaxed machines: an action nobody implemented does nothing
-        return ops.Call(name, None, None, values)
-    return ops.Call(name, full(function), plain(function), values)
+        return ops.CallOp(name, None, None, values)
+    return ops.CallOp(name, full(function), plain(function), values)
 
 
 def check_action(spec: Any, names: Implementations, path: str, problem: Problem) -> None:

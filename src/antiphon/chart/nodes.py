@@ -189,11 +189,11 @@ class Unresolved(Exception):
 
 def find_by_id(by_id: Mapping[str, Node], machine_id: str, text: str) -> Node:
     """The node behind `#id` or `#id.child`."""
-    first, *rest = to_path(text)
+    first, *path = to_path(text)
     id = first[1:] if first.startswith("#") else first
     if id not in by_id:
         raise Unresolved(f"no state of machine {machine_id!r} has the id {id!r}", by_id)
-    return descend(by_id[id], rest)
+    return descend(by_id[id], path)
 
 
 def descend(node: Node, path: list[str]) -> Node:

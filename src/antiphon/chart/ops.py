@@ -26,7 +26,7 @@ def constant(value: Any) -> Value:
     return lambda work: value
 
 
-class Assign:
+class AssignOp:
     """Set one key of the context, or replace all of it, by what a function of context and event gives."""
 
     __slots__ = ("function", "key")
@@ -38,12 +38,12 @@ class Assign:
     def run(self, work: Work) -> None:
         """Do it."""
         context = work.context
-        found = self.function(context, work.event)
-        work.context = found if self.key is None else {**context, self.key: found}
+        value = self.function(context, work.event)
+        work.context = value if self.key is None else {**context, self.key: value}
         work.changed = True
 
 
-class Merge(Assign):
+class MergeOp(AssignOp):
     """Merge into the context what a function of context and event gives."""
 
     __slots__ = ("update",)
@@ -59,7 +59,7 @@ class Merge(Assign):
         work.changed = True
 
 
-class ScopedAssign:
+class ScopedAssignOp:
     """Merge into the context what a function that needs params or scope gives."""
 
     __slots__ = ("update",)
@@ -73,7 +73,7 @@ class ScopedAssign:
         work.changed = True
 
 
-class Call:
+class CallOp:
     """Ask for a call of a user's action."""
 
     __slots__ = ("function", "params", "plain", "type")
@@ -86,11 +86,11 @@ class Call:
 
     def run(self, work: Work) -> None:
         """Do it."""
-        given = None if self.params is None else self.params(work)
-        work.effects.append(effects.Call(self.type, self.function, given, work.context, work.event))
+        params = None if self.params is None else self.params(work)
+        work.effects.append(effects.Call(self.type, self.function, params, work.context, work.event))
 
 
-class Raise:
+class RaiseOp:
     """Queue an event for this step, or ask the clock for it."""
 
     __slots__ = ("delay", "event", "id")
@@ -102,14 +102,14 @@ class Raise:
 
     def run(self, work: Work) -> None:
         """Do it."""
-        event = checked(self.event(work))
+        event = check_event(self.event(work))
         delay = self.delay(work)
         if delay is None:
             work.enqueue(event)
         work.effects.append(effects.Raise(event, self.id, delay))
 
 
-class Send:
+class SendOp:
     """Ask for an event to be delivered to another actor."""
 
     __slots__ = ("delay", "event", "id", "target")
@@ -122,7 +122,7 @@ class Send:
 
     def run(self, work: Work) -> None:
         """Do it."""
-        event = checked(self.event(work))
+        event = check_event(self.event(work))
         delay = self.delay(work)
         target = address(work, self.target(work))
         effect = effects.SendTo(target, event, self.id, delay)
@@ -149,7 +149,7 @@ def address(work: Work, target: Any) -> Any:
     return ref
 
 
-class Emit:
+class EmitOp:
     """Ask for an event to be told to listeners."""
 
     __slots__ = ("event",)
@@ -159,10 +159,10 @@ class Emit:
 
     def run(self, work: Work) -> None:
         """Do it."""
-        work.effects.append(effects.Emit(checked(self.event(work))))
+        work.effects.append(effects.Emit(check_event(self.event(work))))
 
 
-class Log:
+class LogOp:
     """Ask for a value to be logged."""
 
     __slots__ = ("label", "value")
@@ -176,7 +176,7 @@ class Log:
         work.effects.append(effects.Log(self.value(work), self.label))
 
 
-class Cancel:
+class CancelOp:
     """Ask for a delayed event to be forgotten."""
 
     __slots__ = ("send_id",)
@@ -189,7 +189,7 @@ class Cancel:
         work.effects.append(effects.Cancel(self.send_id(work)))
 
 
-class Spawn:
+class SpawnOp:
     """Take in a child and ask for it to be started."""
 
     __slots__ = ("id", "input", "logic", "src", "sync_snapshot", "system_id")
@@ -214,7 +214,7 @@ class Spawn:
         work.adopt(ActorRef(id, self.src, self.logic, self.input(work), self.system_id, self.sync_snapshot))
 
 
-class Stop:
+class StopOp:
     """Let a child go and ask for it to be stopped."""
 
     __slots__ = ("child",)
@@ -232,7 +232,7 @@ class Stop:
             work.effects.append(effects.StopChild(ref))
 
 
-class Enqueue:
+class EnqueueOp:
     """Run the actions that a function chooses."""
 
     __slots__ = ("collect", "names", "params")
@@ -251,7 +251,7 @@ class Enqueue:
             self.names.operation(spec).run(work)
 
 
-class Expect:
+class ExpectOp:
     """Let the entry actions that follow address children invoked right after them."""
 
     __slots__ = ("ids",)
@@ -265,7 +265,7 @@ class Expect:
         work.unsettled = []
 
 
-class Settle:
+class SettleOp:
     """Give the sends that waited for an invoked child its reference."""
 
     __slots__ = ()
@@ -278,7 +278,7 @@ class Settle:
         work.unsettled = []
 
 
-class StateDone:
+class StateDoneOp:
     """Queue the event that says that a state has reached its end."""
 
     __slots__ = ("output", "type")
@@ -292,7 +292,7 @@ class StateDone:
         work.enqueue(done_event(self.type, self.output, work))
 
 
-class MachineDone:
+class MachineDoneOp:
     """End the machine, with the output its root computes."""
 
     __slots__ = ("final_output", "root_output", "type")
@@ -320,7 +320,7 @@ def done_event(type: str, output: Value | None, work: Work) -> dict[str, Any]:
     return {"type": type, "output": None if output is None else output(work)}
 
 
-def checked(event: Any) -> Any:
+def check_event(event: Any) -> Any:
     """The event, if it is one."""
     try:
         if isinstance(event["type"], str):

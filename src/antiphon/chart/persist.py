@@ -27,7 +27,7 @@ def to_json(snapshot: Snapshot[Any], persist_child: PersistChild) -> dict[str, A
         context = to_json_value(snapshot.context, "context")
     except RecursionError:
         raise SnapshotError("context: it contains itself, or is nested too deeply to be persisted") from None
-    found: dict[str, Any] = {
+    persisted: dict[str, Any] = {
         "status": snapshot.status,
         "value": snapshot.value,
         "historyValue": {id: [{"id": node.id} for node in nodes] for id, nodes in snapshot.history.items()},
@@ -35,10 +35,10 @@ def to_json(snapshot: Snapshot[Any], persist_child: PersistChild) -> dict[str, A
         "children": {id: _child(ref, persist_child) for id, ref in snapshot.children.items() if ref is not None},
     }
     if snapshot.output is not None:
-        found["output"] = to_json_value(snapshot.output, "output")
+        persisted["output"] = to_json_value(snapshot.output, "output")
     if snapshot.error is not None:
-        found["error"] = to_json_error(snapshot.error)
-    return found
+        persisted["error"] = to_json_error(snapshot.error)
+    return persisted
 
 
 def _child(ref: ActorRef, persist_child: PersistChild) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _child(ref: ActorRef, persist_child: PersistChild) -> dict[str, Any]:
 
 def to_json_value(value: Any, path: str) -> Any:
     """A value with references and texts replaced; the very same object where there is nothing to replace."""
-    return value if is_plain(value) else _converted(value, path)
+    return value if is_plain(value) else _convert(value, path)
 
 
 def is_plain(value: Any) -> bool:
@@ -67,10 +67,10 @@ def is_plain(value: Any) -> bool:
     else:
         return kind in PLAIN or (kind is float and value - value == 0)
     # Most hold nothing but texts and whole numbers, which is seen without a loop of Python's.
-    return PLAIN.issuperset(map(type, inner)) or all(map(is_plain, [one for one in inner if type(one) not in PLAIN]))
+    return PLAIN.issuperset(map(type, inner)) or all(map(is_plain, [item for item in inner if type(item) not in PLAIN]))
 
 
-def _converted(value: Any, path: str) -> Any:
+def _convert(value: Any, path: str) -> Any:
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, float):
@@ -111,7 +111,7 @@ def to_json_error(error: Any) -> Any:
     return to_json_value(error, "error")
 
 
-def migrated(machine: Machine[Any, Any], persisted: Any) -> Mapping[str, Any]:
+def migrate_snapshot(machine: Machine[Any, Any], persisted: Any) -> Mapping[str, Any]:
     """What was persisted, moved to the machine's version if it was stamped with another one."""
     if not isinstance(persisted, Mapping):
         raise SnapshotError(f"{machine.id}: a persisted snapshot is a mapping, not {type(persisted).__name__}")
@@ -149,14 +149,14 @@ def from_json(
     for id, (data, logic) in described.items():
         children = children.adding(id, make_child(id, data, logic))
     frame = Frame(status, persisted.get("output"), persisted.get("error"), children, history)
-    return Snapshot(machine.tables.intern(nodes), _revived_context(context, children), frame)
+    return Snapshot(machine.tables.intern(nodes), _revive_context(context, children), frame)
 
 
 def _mapping(machine: Machine[Any, Any], persisted: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = persisted.get(key)
-    if not isinstance(found, Mapping):
-        raise SnapshotError(f"{machine.id}: {key} should be an object, not {found!r}")
-    return found
+    value = persisted.get(key)
+    if not isinstance(value, Mapping):
+        raise SnapshotError(f"{machine.id}: {key} should be an object, not {value!r}")
+    return value
 
 
 def _nodes(machine: Machine[Any, Any], value: Any) -> tuple[Node, ...]:
@@ -171,16 +171,16 @@ def _history(machine: Machine[Any, Any], persisted: Any) -> dict[str, tuple[Node
         return {}
     if not isinstance(persisted, Mapping):
         raise SnapshotError(f"{machine.id}: historyValue should be an object, not {persisted!r}")
-    found: dict[str, tuple[Node, ...]] = {}
+    history: dict[str, tuple[Node, ...]] = {}
     for id, items in persisted.items():
         if not isinstance(items, list | tuple):
             raise SnapshotError(f"{machine.id}: historyValue.{id} should be a list, not {items!r}")
-        nodes = tuple(_recalled(machine, id, item) for item in items)
+        nodes = tuple(_find_recalled(machine, id, item) for item in items)
         if machine.strict:
             _check_recalled(machine, id, nodes)
         if nodes:
-            found[id] = nodes
-    return found
+            history[id] = nodes
+    return history
 
 
 def _check_recalled(machine: Machine[Any, Any], id: str, nodes: tuple[Node, ...]) -> None:
@@ -197,43 +197,43 @@ def _check_recalled(machine: Machine[Any, Any], id: str, nodes: tuple[Node, ...]
         raise SnapshotError(f"{machine.id}: historyValue.{id} names states that exclude each other")
 
 
-def _recalled(machine: Machine[Any, Any], id: str, item: Any) -> Node:
-    wanted: Any = item.get("id") if isinstance(item, Mapping) else item
+def _find_recalled(machine: Machine[Any, Any], id: str, item: Any) -> Node:
+    node_id: Any = item.get("id") if isinstance(item, Mapping) else item
     try:
-        return find_by_id(machine.nodes, machine.id, wanted)
+        return find_by_id(machine.nodes, machine.id, node_id)
     except (Unresolved, TypeError, AttributeError):
-        raise SnapshotError(f"{machine.id}: historyValue.{id} names {wanted!r}, which is no state") from None
+        raise SnapshotError(f"{machine.id}: historyValue.{id} names {node_id!r}, which is no state") from None
 
 
 def _children(machine: Machine[Any, Any], persisted: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], Any]]:
-    found = {}
+    children = {}
     for id, data in persisted.items():
         if not isinstance(data, Mapping) or not isinstance(data.get("snapshot"), Mapping):
             raise SnapshotError(f"{machine.id}: children.{id} has no snapshot")
         src = data.get("src")
         logic = machine.logic(src) if isinstance(src, str) else None
         if logic is not None:
-            found[id] = (data, logic)
+            children[id] = (data, logic)
         elif machine.strict:
             raise SnapshotError(f"{machine.id}: children.{id} runs {data.get('src')!r}, which is no known actor")
-    return found
+    return children
 
 
-def _revived_context(context: Mapping[str, Any], children: Mapping[str, Any]) -> Any:
+def _revive_context(context: Mapping[str, Any], children: Mapping[str, Any]) -> Any:
     if is_reference(context):
         raise SnapshotError("context is a reference to an actor")
-    revived = _revived(context, children)
+    revived = _revive(context, children)
     return revived if isinstance(revived, dict) else dict(revived)
 
 
-def _revived(value: Any, children: Mapping[str, Any]) -> Any:
+def _revive(value: Any, children: Mapping[str, Any]) -> Any:
     """A value with references made live; the very same object where there are none."""
     if is_reference(value):
         return children.get(value["id"])
     if isinstance(value, Mapping):
-        return _same_or(value, {key: _revived(inner, children) for key, inner in value.items()})
+        return _same_or(value, {key: _revive(inner, children) for key, inner in value.items()})
     if isinstance(value, list):
-        return _same_or(value, [_revived(inner, children) for inner in value])
+        return _same_or(value, [_revive(inner, children) for inner in value])
     return value
 
 
@@ -247,14 +247,14 @@ def with_own_children(snapshot: Snapshot[Any], make_child: Callable[[ActorRef], 
         children = children.adding(id, ref)
     frame = snapshot.frame
     moved = Frame(frame.status, frame.output, frame.error, children, frame.history)
-    return Snapshot(snapshot.configuration, _readdressed(snapshot.context, own), moved)
+    return Snapshot(snapshot.configuration, _rebind_refs(snapshot.context, own), moved)
 
 
-def _readdressed(value: Any, own: Mapping[str, ActorRef]) -> Any:
+def _rebind_refs(value: Any, own: Mapping[str, ActorRef]) -> Any:
     if isinstance(value, ActorRef):
         return own.get(value.id, value)
     if isinstance(value, Mapping):
-        return _same_or(value, {key: _readdressed(inner, own) for key, inner in value.items()})
+        return _same_or(value, {key: _rebind_refs(inner, own) for key, inner in value.items()})
     if isinstance(value, list):
-        return _same_or(value, [_readdressed(inner, own) for inner in value])
+        return _same_or(value, [_rebind_refs(inner, own) for inner in value])
     return value

@@ -22,15 +22,15 @@ class Problems:
         if self.strict:
             self.fail(path, problem, known)
 
-    def expect(self, value: Any, kind: type | tuple[type, ...], what: str, path: str) -> None:
+    def expect(self, value: Any, kind: type | tuple[type, ...], expected: str, path: str) -> None:
         """A value that must be of a kind for the chart to be built at all."""
         if not isinstance(value, kind):
-            self.fail(path, f"expected {what}, not {value!r}")
+            self.fail(path, f"expected {expected}, not {value!r}")
 
-    def prefer(self, value: Any, kind: type | tuple[type, ...], what: str, path: str) -> None:
+    def prefer(self, value: Any, kind: type | tuple[type, ...], expected: str, path: str) -> None:
         """A value that should be of a kind, or absent."""
         if value is not None and not isinstance(value, kind):
-            self.complain(path, f"expected {what}, not {value!r}")
+            self.complain(path, f"expected {expected}, not {value!r}")
 
     def keys(self, config: Any, known: Collection[str], path: str) -> None:
         """A mapping whose keys must be known."""
@@ -40,6 +40,6 @@ class Problems:
                 self.complain(path, f"unknown key {key!r}", known)
 
 
-def joined(path: str, key: str) -> str:
+def join_path(path: str, key: str) -> str:
     """A place inside a place."""
     return f"{path}.{key}" if path else key

@@ -47,7 +47,7 @@ class setup(Generic[C, E, N]):
     ) -> setup[C, E, N]:
         """This setup with more functions, or others under the same names; this one stays as it is."""
         extended: setup[C, E, N] = setup()
-        extended.implementations = self.implementations.merged(Implementations(actions, guards, actors, delays))
+        extended.implementations = self.implementations.merge(Implementations(actions, guards, actors, delays))
         return extended
 
     def create_machine(
@@ -58,7 +58,7 @@ class setup(Generic[C, E, N]):
         migrate: Migrate | None = None,
     ) -> Machine[C, E, N]:
         """Bind these functions to the names in a chart."""
-        return Machine(config, self.implementations.merged(Implementations()), strict=strict, migrate=migrate)
+        return Machine(config, self.implementations.merge(Implementations()), strict=strict, migrate=migrate)
 
     def create_state_config(self, config: StateConfig) -> StateConfig:
         """A state for a chart of this setup, as it is; checkers look at its keys and functions."""

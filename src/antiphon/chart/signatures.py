@@ -83,7 +83,7 @@ class Ordered(Protocol):
     def __lt__(self, other: Any, /) -> Any: ...
 
 
-class Record(Protocol):
+class DataclassInstance(Protocol):
     """An instance of a dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -91,7 +91,7 @@ class Record(Protocol):
 
 # A value in an `assign` that is not a function. Types cannot say "anything but a function", so they list
 # what contexts hold; what is missing here can be given by a lambda.
-Constant = Ordered | Sized | Enum | Record | None
+Constant = Ordered | Sized | Enum | DataclassInstance | None
 Assignment = Mapping[str, Function[C, E, Any] | Constant]
 
 

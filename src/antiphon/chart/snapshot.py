@@ -8,7 +8,7 @@ from antiphon.chart.children import Children
 from antiphon.chart.configuration import Configuration, StateValue
 from antiphon.chart.decisions import decide
 from antiphon.chart.nodes import Node
-from antiphon.chart.ops import checked
+from antiphon.chart.ops import check_event
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.signatures import C, E, N
 from antiphon.chart.values import matches_state
@@ -101,7 +101,7 @@ class Snapshot(Generic[C, E, N]):
 
     def can(self, event: E) -> bool:
         """Whether sending this event would take a transition that does something."""
-        leaf = decide(self.configuration, checked(event)["type"], self.context, event)
+        leaf = decide(self.configuration, check_event(event)["type"], self.context, event)
         return any(not transition.is_forbidden for transition in leaf.selected)
 
     def get_meta(self) -> dict[str, Any]:

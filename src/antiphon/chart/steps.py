@@ -125,14 +125,14 @@ class Step:
         if not self._dirty and work.context is before.context:
             return before
         frame = before.frame
-        kept = (
+        is_unchanged = (
             frame.status == work.status
             and frame.children is work.children
             and frame.history is work.history
             and frame.output is work.output
             and frame.error is work.error
         )
-        return make_snapshot(work.configuration, work.context, frame if kept else self._frame())
+        return make_snapshot(work.configuration, work.context, frame if is_unchanged else self._frame())
 
     def _frame(self) -> Frame:
         work = self.work
@@ -163,7 +163,7 @@ class Step:
         while work.status == "active":
             rounds += 1
             if rounds > limit:
-                raise LoopError(_endless(work.machine.id, limit))
+                raise LoopError(_loop_message(work.machine.id, limit))
             leaf = None
             if eventless and work.configuration.has_always:
                 leaf = decide_eventless(work.configuration, work.context, work.event)
@@ -206,7 +206,7 @@ class Step:
             self.marks.append(len(self.work.effects))
 
 
-def failed(snapshot: Snapshot[Any], error: BaseException) -> Snapshot[Any]:
+def error_snapshot(snapshot: Snapshot[Any], error: BaseException) -> Snapshot[Any]:
     """The snapshot with which an actor ends when a step raises: where it stood, and why."""
     frame = snapshot.frame
     return Snapshot(
@@ -214,7 +214,7 @@ def failed(snapshot: Snapshot[Any], error: BaseException) -> Snapshot[Any]:
     )
 
 
-def _endless(machine_id: str, limit: int) -> str:
+def _loop_message(machine_id: str, limit: int) -> str:
     return (
         f"machine {machine_id!r} did not come to rest within {limit} microsteps; look for eventless transitions or "
         "raised events that lead in a circle"

@@ -26,12 +26,12 @@ class Tables:
 
     def intern(self, nodes: tuple[Node, ...]) -> Configuration:
         """The one configuration of these nodes."""
-        found = self._configurations.get(nodes)
-        if found is None:
-            found = Configuration(self.machine, nodes)
+        configuration = self._configurations.get(nodes)
+        if configuration is None:
+            configuration = Configuration(self.machine, nodes)
             if len(self._configurations) < self.limit:
-                self._configurations[nodes] = found
-        return found
+                self._configurations[nodes] = configuration
+        return configuration
 
     def admit(self, configuration: Configuration) -> bool:
         """Whether one more decision may be remembered; makes room if need be."""

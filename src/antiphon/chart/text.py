@@ -52,13 +52,13 @@ class Text:
         return text if isinstance(text, Text) else _view(_Buffer(text), len(text))
 
     def __add__(self, chunk: "str | Text") -> "Text":
-        added = str(chunk) if isinstance(chunk, Text) else chunk
-        if not isinstance(added, str):
+        text = str(chunk) if isinstance(chunk, Text) else chunk
+        if not isinstance(text, str):
             return NotImplemented
         buffer = self._buffer
         if buffer.length != self._length:
             buffer = _Buffer(str(self))
-        buffer.append(added)
+        buffer.append(text)
         return _view(buffer, buffer.length)
 
     def __radd__(self, before: str) -> "Text":

@@ -6,13 +6,13 @@ from typing import Any
 
 def matches_state(partial: Any, value: Any) -> bool:
     """Whether a state value agrees with a partial one: `"a"` and `{"a": "b"}` match `{"a": "b"}`."""
-    wanted = to_state_value(partial)
+    expected = to_state_value(partial)
     actual = to_state_value(value)
     if isinstance(actual, str):
-        return isinstance(wanted, str) and wanted == actual
-    if isinstance(wanted, str):
-        return wanted in actual
-    return all(key in actual and matches_state(wanted[key], actual[key]) for key in wanted)
+        return isinstance(expected, str) and expected == actual
+    if isinstance(expected, str):
+        return expected in actual
+    return all(key in actual and matches_state(expected[key], actual[key]) for key in expected)
 
 
 def to_state_value(value: Any) -> Any:

@@ -67,8 +67,8 @@ class Work:
         logic = self.machine.logic(src)
         if logic is None:
             raise UnknownActor(f"machine {self.machine.id!r} has no actor named {src!r} to spawn; add it under actors")
-        given = full(input)(self.context, self.event, None, None) if callable(input) else input
-        ref = ActorRef(id or self.free_id(), src, logic, given, system_id, sync_snapshot)
+        own_input = full(input)(self.context, self.event, None, None) if callable(input) else input
+        ref = ActorRef(id or self.free_id(), src, logic, own_input, system_id, sync_snapshot)
         self.adopt(ref, assigned=True)
         return ref
 

@@ -35,13 +35,14 @@ class TransitionPaths:
 
 def get_transition_paths(machine: Machine[Any, Any], **options: Unpack[Options]) -> TransitionPaths:
     """A small set of paths that takes every transition at least once, and why some transitions are never taken."""
-    wanted = [transition for node in machine.root.walk() for transition in written_transitions(node)]
+    written = [transition for node in machine.root.walk() for transition in written_transitions(node)]
     connected = connected_states(machine.root)
-    possible = {transition for transition in wanted if transition.source in connected}
+    possible = {transition for transition in written if transition.source in connected}
     graph = explore(machine, options, lambda graph: possible <= graph.transitions)
     on_edges = {transition for vertex in graph for edge in vertex.edges for transition in edge.transitions}
     tours = _tours(graph, on_edges - graph.taken_at_start) or [[]]
-    unreached = {transition: _reason(transition, graph) for transition in wanted if transition not in graph.transitions}
+    missing = [transition for transition in written if transition not in graph.transitions]
+    unreached = {transition: _reason(transition, graph) for transition in missing}
     return TransitionPaths(tuple(path_along(graph, tour) for tour in tours), unreached)
 
 

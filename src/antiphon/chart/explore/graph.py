@@ -13,12 +13,12 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from antiphon.chart.configuration import Configuration
 from antiphon.chart.errors import EngineError
-from antiphon.chart.explore.identity import as_text, hidden, serialize
+from antiphon.chart.explore.identity import as_text, serialize, serialize_hidden
 from antiphon.chart.explore.labels import value_label
-from antiphon.chart.explore.situation import Situation, Turn, enter, take, take_next
+from antiphon.chart.explore.situation import MachineTurn, Situation, enter, take, take_next
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Node, Transition
-from antiphon.chart.ops import checked
+from antiphon.chart.ops import check_event
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.values import matches_descriptor
@@ -125,7 +125,7 @@ class _Explorer:
         self.events = _event_source(machine, options)
         self._reactions: dict[Configuration, Callable[[str], bool]] = {}
         turns = enter(machine, options.get("input"))
-        situation = self._sound(turns)
+        situation = self._check_turns(turns)
         start = self._vertex(situation)
         entered = frozenset(transition for turn in turns for transition in turn.transitions)
         self.graph = Graph(machine, start, {start.key: start}, set(), set(), set(), entered)
@@ -140,16 +140,15 @@ class _Explorer:
             turns = self._try(vertex.situation, event, cause)
             if turns is None:
                 continue
-            found = self._vertex(self._sound(turns))
-            known = self.graph.vertices.get(found.key)
-            edge = Edge(event, cause, found.key, self._note(turns))
+            reached = self._vertex(self._check_turns(turns))
+            edge = Edge(event, cause, reached.key, self._note(turns))
             vertex.edges.append(edge)
-            if known is None:
-                found.reached_from = (vertex, edge)
-                self._admit(found)
-                yield found
+            if reached.key not in self.graph.vertices:
+                reached.reached_from = (vertex, edge)
+                self._admit(reached)
+                yield reached
 
-    def _try(self, situation: Situation, event: Any, cause: Cause) -> list[Turn] | None:
+    def _try(self, situation: Situation, event: Any, cause: Cause) -> list[MachineTurn] | None:
         if cause == "timer":
             return take_next(self.machine, situation)
         turns = take(self.machine, situation, event)
@@ -161,7 +160,7 @@ class _Explorer:
     def _offers(self, situation: Situation) -> Iterator[Offer]:
         reacts = self._reaction(situation.snapshot.configuration)
         for event in self.events(situation.snapshot):
-            sent = {"type": event} if isinstance(event, str) else checked(event)
+            sent = {"type": event} if isinstance(event, str) else check_event(event)
             if reacts(sent["type"]):
                 yield sent, "event"
         for ref in situation.working:
@@ -172,41 +171,41 @@ class _Explorer:
 
     def _reaction(self, configuration: Configuration) -> Callable[[str], bool]:
         """Whether an event type may do anything where these states are active: most do not, and need no trying."""
-        found = self._reactions.get(configuration)
-        if found is None:
-            found = self._reactions[configuration] = _reaction(configuration)
-        return found
+        reaction = self._reactions.get(configuration)
+        if reaction is None:
+            reaction = self._reactions[configuration] = _reaction(configuration)
+        return reaction
 
     def _child_events(self, ref: ActorRef, reacts: Callable[[str], bool]) -> Iterator[Any]:
         """What a child may tell; that it is done or has changed only where somebody reacts to it."""
         done, error, news = (f"xstate.{word}.{ref.id}" for word in ("done.actor", "error.actor", "snapshot"))
         if reacts(done):
-            for output in _given(self.options.get("outputs"), ref, None):
+            for output in _child_values(self.options.get("outputs"), ref, None):
                 yield {"type": done, "output": output, "actorId": ref.id}
-        for failure in _given(self.options.get("errors"), ref, FAILURE):
+        for failure in _child_values(self.options.get("errors"), ref, FAILURE):
             yield {"type": error, "error": failure, "actorId": ref.id}
         if ref.sync_snapshot and reacts(news):
-            for given in _given(self.options.get("snapshots"), ref, None):
-                yield {"type": news, "snapshot": given}
+            for snapshot in _child_values(self.options.get("snapshots"), ref, None):
+                yield {"type": news, "snapshot": snapshot}
 
     def _vertex(self, situation: Situation) -> Vertex:
         state = self.serialize(situation.snapshot)
-        return Vertex(state + hidden(situation), state, situation)
+        return Vertex(state + serialize_hidden(situation), state, situation)
 
     def _admit(self, vertex: Vertex) -> None:
         if len(self.graph) >= self.limit:
-            raise ExplorationError(_too_many(self.machine.id, self.limit, self.graph))
+            raise ExplorationError(_limit_message(self.machine.id, self.limit, self.graph))
         self.graph.vertices[vertex.key] = vertex
 
-    def _note(self, turns: list[Turn]) -> tuple[Transition, ...]:
-        taken = tuple(dict.fromkeys(transition for turn in turns for transition in turn.transitions))
-        self.graph.transitions.update(taken)
+    def _note(self, turns: list[MachineTurn]) -> tuple[Transition, ...]:
+        transitions = tuple(dict.fromkeys(transition for turn in turns for transition in turn.transitions))
+        self.graph.transitions.update(transitions)
         for turn in turns:
             for microstep in turn.microsteps:
                 self.graph.nodes.update(microstep.snapshot.nodes)
-        return taken
+        return transitions
 
-    def _sound(self, turns: list[Turn]) -> Situation:
+    def _check_turns(self, turns: list[MachineTurn]) -> Situation:
         """Where turns led; an error in a function of the machine is the caller's to know."""
         for turn in turns:
             if turn.error is not None:
@@ -229,16 +228,16 @@ def _event_source(machine: Machine[Any, Any], options: Options) -> Callable[[Sna
 def known_events(machine: Machine[Any, Any], options: Options) -> list[Any]:
     """One event of each type the machine reacts to, or one for each payload given for that type."""
     payloads = options.get("payloads") or {}
-    found: list[Any] = []
+    events: list[Any] = []
     for type in dict.fromkeys(type for node in machine.root.walk() for type in node.on):
         if not type.startswith("xstate."):
-            found.extend({**payload, "type": type} for payload in payloads.get(type, ({},)))
-    found.extend(
+            events.extend({**payload, "type": type} for payload in payloads.get(type, ({},)))
+    events.extend(
         {"type": "xstate.route", "to": f"#{node.id}"}
         for node in machine.root.walk()
         if node.config.get("route") is not None and node.config.get("id")
     )
-    return found
+    return events
 
 
 def _reaction(configuration: Configuration) -> Callable[[str], bool]:
@@ -247,10 +246,10 @@ def _reaction(configuration: Configuration) -> Callable[[str], bool]:
         return lambda event_type: True
     exact = {descriptor for node in configuration.nodes for descriptor in node.on}
     wild = [descriptor for descriptor in exact if descriptor.endswith("*")]
-    return lambda event_type: event_type in exact or any(matches_descriptor(event_type, one) for one in wild)
+    return lambda event_type: event_type in exact or any(matches_descriptor(event_type, star) for star in wild)
 
 
-def _given(values: Mapping[str, Sequence[Any]] | None, ref: ActorRef, default: Any) -> Sequence[Any]:
+def _child_values(values: Mapping[str, Sequence[Any]] | None, ref: ActorRef, default: Any) -> Sequence[Any]:
     if values is None:
         return (default,)
     if ref.id in values:
@@ -258,9 +257,9 @@ def _given(values: Mapping[str, Sequence[Any]] | None, ref: ActorRef, default: A
     return values.get(ref.src, (default,)) if isinstance(ref.src, str) else (default,)
 
 
-def _too_many(id: str, limit: int, graph: Graph) -> str:
+def _limit_message(id: str, limit: int, graph: Graph) -> str:
     contexts = [vertex.snapshot.context for vertex in graph]
-    different = Counter({key: len({as_text(one.get(key)) for one in contexts}) for key in contexts[-1]})
+    different = Counter({key: len({as_text(context.get(key)) for context in contexts}) for key in contexts[-1]})
     [(key, count)] = different.most_common(1) or [("", 0)]
     cause = f"; context.{key} alone has {count} values" if count > 1 else ""
     return (

@@ -16,13 +16,13 @@ def serialize(snapshot: Snapshot[Any]) -> str:
     return as_text({key: part for key, part in parts.items() if part not in (None, {})})
 
 
-def hidden(situation: Situation) -> str:
+def serialize_hidden(situation: Situation) -> str:
     """What a snapshot does not show, though it decides what can happen next."""
     pending = situation.pending
     history = situation.snapshot.history
     parts = {
         "timers": [
-            [_rounded(event.due - pending.now), event.event, event.id if event.can_be_cancelled else None]
+            [_round_ms(event.due - pending.now), event.event, event.id if event.can_be_cancelled else None]
             for event in pending.events
         ],
         "working": [[ref.id, ref.src] for ref in situation.working],
@@ -31,7 +31,7 @@ def hidden(situation: Situation) -> str:
     return "".join(f" {key}={as_text(part)}" for key, part in parts.items() if part)
 
 
-def _rounded(ms: float) -> float:
+def _round_ms(ms: float) -> float:
     return round(ms, 3)  # sums of delays such as 0.1 are not exact
 
 

@@ -38,9 +38,9 @@ STYLES = (
 def to_mermaid(machine: Machine[Any, Any], snapshot: Snapshot[Any] | None = None) -> str:
     """The machine as a `stateDiagram-v2`; the states that are active in a snapshot stand out."""
     diagram = _Diagram(machine.root)
-    lines = ["stateDiagram-v2", *_indented(diagram.lines())]
+    lines = ["stateDiagram-v2", *_indent(diagram.lines())]
     if snapshot is not None:
-        lines.extend(_indented(diagram.highlighted(snapshot.nodes)))
+        lines.extend(_indent(diagram.highlight_active(snapshot.nodes)))
     return "\n".join(lines) + "\n"
 
 
@@ -52,9 +52,9 @@ class _Diagram:
         # The root is drawn only if there is something to say about it.
         self.has_frame = root.type == PARALLEL or not root.states or any(self.texts(root))
         self.names: dict[Node, str] = {}
-        taken: set[str] = set()
+        used_names: set[str] = set()
         for node in root.walk():
-            self.names[node] = _name("_".join(node.path) or node.key, taken)
+            self.names[node] = _name("_".join(node.path) or node.key, used_names)
 
     def lines(self) -> Iterator[str]:
         if self.has_frame:
@@ -68,17 +68,17 @@ class _Diagram:
     def _state(self, node: Node) -> Iterator[str]:
         name = self.names[node]
         texts = list(self.texts(node))
-        declared = f'state "{_escaped(_title(node))}" as {name}'
+        declared = f'state "{_escape(_title(node))}" as {name}'
         if not node.states:
             yield declared
             yield from (f"{name} : {text}" for text in texts)
         else:
             yield f"{declared} {{"
-            yield from _indented(self._inside(node))
+            yield from _indent(self._inside(node))
             yield "}"
             if texts:
                 yield f"note right of {name}"
-                yield from _indented(texts)
+                yield from _indent(texts)
                 yield "end note"
         if node.type == FINAL:
             yield f"{name} --> [*]"
@@ -106,7 +106,7 @@ class _Diagram:
 
     def _arrows(self, node: Node, at_home: bool) -> Iterator[str]:
         for transition in written_transitions(node):
-            label = _escaped(transition_label(transition))
+            label = _escape(transition_label(transition))
             for target in transition.targets or ():
                 if not _is_enclosing(node, target) and _is_at_home(node, target) == at_home:
                     yield f"{self.names[node]} --> {self.names[target]} : {label}"
@@ -117,18 +117,18 @@ class _Diagram:
     def texts(self, node: Node) -> Iterator[str]:
         """What is said about a state inside its box, or in a note beside it."""
         for invoke in node.invokes:
-            yield _escaped(f"invoke {invoke_label(invoke, node)}")
+            yield _escape(f"invoke {invoke_label(invoke, node)}")
         for key in ("entry", "exit"):
             if node.config.get(key):
-                yield _escaped(f"{key} / {', '.join(action_labels(node.config[key]))}")
+                yield _escape(f"{key} / {', '.join(action_labels(node.config[key]))}")
         for transition in written_transitions(node):
             far = [_title(target) for target in transition.targets or () if _is_enclosing(node, target)]
             if far:
-                yield _escaped(f"{transition_label(transition)} → {', '.join(far)}")
+                yield _escape(f"{transition_label(transition)} → {', '.join(far)}")
             elif not transition.targets:
-                yield _escaped(_inner_text(transition))
+                yield _escape(_inner_text(transition))
 
-    def highlighted(self, active: Iterable[Node]) -> Iterator[str]:
+    def highlight_active(self, active: Iterable[Node]) -> Iterator[str]:
         drawn = [node for node in active if node is not self.root or self.has_frame]
         inner = [self.names[node] for node in drawn if not node.states]
         outer = [self.names[node] for node in drawn if node.states]
@@ -145,8 +145,8 @@ def _inner_text(transition: Transition) -> str:
     return transition_label(transition)
 
 
-def _is_enclosing(one: Node, other: Node) -> bool:
-    return one.is_inside(other) or other.is_inside(one)
+def _is_enclosing(first: Node, second: Node) -> bool:
+    return first.is_inside(second) or second.is_inside(first)
 
 
 def _is_at_home(source: Node, target: Node) -> bool:
@@ -161,17 +161,17 @@ def _title(node: Node) -> str:
     return node.key
 
 
-def _name(text: str, taken: set[str]) -> str:
+def _name(text: str, used_names: set[str]) -> str:
     """A name for a state that means nothing else in Mermaid and that no other state has."""
     plain = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "state"
     if plain.lower() in RESERVED or plain.lower().endswith("direction") or plain[0].isdigit():
         plain = f"s_{plain}_"
     name = plain
     number = 1
-    while name.lower() in taken:
+    while name.lower() in used_names:
         number += 1
         name = f"{plain}_{number}"
-    taken.add(name.lower())
+    used_names.add(name.lower())
     return name
 
 
@@ -183,7 +183,7 @@ _SIGNS = re.compile(
 _WORDS = re.compile(r"d(?=irection)|(?<=end) +(?=note)", re.IGNORECASE)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     one_line = " ".join(text.split()) or "(no name)"
     return _WORDS.sub(_code, _SIGNS.sub(_code, one_line))
 
@@ -192,5 +192,5 @@ def _code(match: re.Match[str]) -> str:
     return "".join(f"#{ord(character)};" for character in match.group())
 
 
-def _indented(lines: Iterable[str]) -> Iterator[str]:
+def _indent(lines: Iterable[str]) -> Iterator[str]:
     return (INDENT + line for line in lines)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Unpack
 
 from antiphon.chart.explore.graph import LIMIT, Edge, ExplorationError, Graph, Options, Vertex, get_adjacency
 from antiphon.chart.explore.labels import EventLabels, value_label
-from antiphon.chart.explore.situation import Situation, Turn, enter, take, take_next
+from antiphon.chart.explore.situation import MachineTurn, Situation, enter, take, take_next
 from antiphon.chart.machine import Machine
 from antiphon.chart.snapshot import Snapshot
 
@@ -54,8 +54,8 @@ def get_shortest_paths(
     nearest: dict[str, Vertex] = {}
     for vertex in graph:
         nearest.setdefault(vertex.state, vertex)
-    wanted = [vertex for vertex in nearest.values() if to_state is None or to_state(vertex.snapshot)]
-    return [path_along(graph, way_to(vertex)) for vertex in wanted]
+    vertices = [vertex for vertex in nearest.values() if to_state is None or to_state(vertex.snapshot)]
+    return [path_along(graph, way_to(vertex)) for vertex in vertices]
 
 
 def get_simple_paths(
@@ -69,14 +69,14 @@ def get_simple_paths(
         options.setdefault("stop_when", to_state)
     graph = get_adjacency(machine, **options)
     limit = options.get("limit", LIMIT)
-    found = []
+    paths = []
     for way in _simple_ways(graph):
         end = graph.vertices[way[-1].target] if way else graph.start
         if to_state is None or to_state(end.snapshot):
-            found.append(path_along(graph, way))
-        if len(found) > limit:
+            paths.append(path_along(graph, way))
+        if len(paths) > limit:
             raise ExplorationError(f"{machine.id}: more than {limit} simple paths; use get_shortest_paths, or to_state")
-    return found
+    return paths
 
 
 def get_paths_from_events(
@@ -86,15 +86,15 @@ def get_paths_from_events(
 
     The event of the next timer lets time pass until it is due.
     """
-    situation = _sound(machine, enter(machine, input))
+    situation = _check_turns(machine, enter(machine, input))
     start = situation.snapshot
     steps = []
-    for given in events:
-        event = {"type": given} if isinstance(given, str) else given
+    for spec in events:
+        event = {"type": spec} if isinstance(spec, str) else spec
         first = situation.pending.next
         fires = first is not None and event["type"].startswith("xstate.") and first.event["type"] == event["type"]
         turns = take_next(machine, situation) if fires else take(machine, situation, event)
-        situation = _sound(machine, turns) if turns else situation
+        situation = _check_turns(machine, turns) if turns else situation
         steps.append(PathStep(event, situation.snapshot))
     if to_state is not None and not to_state(situation.snapshot):
         return []
@@ -136,7 +136,7 @@ def _simple_ways(graph: Graph) -> Iterator[list[Edge]]:
         open_edges.append(iter(graph.vertices[edge.target].edges))
 
 
-def _sound(machine: Machine[Any, Any], turns: list[Turn]) -> Situation:
+def _check_turns(machine: Machine[Any, Any], turns: list[MachineTurn]) -> Situation:
     for turn in turns:
         if turn.error is not None:
             raise ExplorationError(f"{machine.id}: the event {turn.event!r} raised {turn.error!r}") from turn.error

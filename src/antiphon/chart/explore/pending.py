@@ -24,15 +24,15 @@ class Pending:
 
     def adding(self, event: Any, delay_ms: float, id: str | None) -> "Pending":
         """With one more event; of events that fall due together the one added first comes first."""
-        others = self._out_of_reach(id).events
-        added = Delayed(self.now + delay_ms, event, id, id is not None)
-        place = bisect_right(others, added.due, key=_due)
-        return replace(self, events=(*others[:place], added, *others[place:]))
+        waiting = self._out_of_reach(id).events
+        delayed = Delayed(self.now + delay_ms, event, id, id is not None)
+        place = bisect_right(waiting, delayed.due, key=_due)
+        return replace(self, events=(*waiting[:place], delayed, *waiting[place:]))
 
     def without(self, id: str) -> "Pending":
         """With the event of this id cancelled, if there is one."""
-        kept = tuple(event for event in self.events if event.id != id or not event.can_be_cancelled)
-        return self if len(kept) == len(self.events) else replace(self, events=kept)
+        remaining = tuple(event for event in self.events if event.id != id or not event.can_be_cancelled)
+        return self if len(remaining) == len(self.events) else replace(self, events=remaining)
 
     @property
     def next(self) -> Delayed | None:
@@ -41,8 +41,8 @@ class Pending:
 
     def after_next(self) -> "Pending":
         """The moment at which the next event arrives, without it."""
-        first, *others = self.events
-        later = Pending(max(self.now, first.due), tuple(others))
+        first, *later_events = self.events
+        later = Pending(max(self.now, first.due), tuple(later_events))
         return later._out_of_reach(first.id)
 
     def at(self, now: float) -> "Pending":

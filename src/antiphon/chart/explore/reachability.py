@@ -10,17 +10,17 @@ from antiphon.chart.nodes import COMPOUND, PARALLEL, Node
 
 def reachable_states(machine: Machine[Any, Any], **options: Unpack[Options]) -> list[str]:
     """The ids of the states that can become active, in document order."""
-    seen = _seen(machine, options)
-    return [node.id for node in machine.root.walk() if node in seen]
+    visited = _visited_nodes(machine, options)
+    return [node.id for node in machine.root.walk() if node in visited]
 
 
 def unreachable_states(machine: Machine[Any, Any], **options: Unpack[Options]) -> list[str]:
     """The ids of the states that never become active, in document order; history states never are."""
-    seen = _seen(machine, options)
-    return [node.id for node in machine.root.walk() if node not in seen and not node.is_history]
+    visited = _visited_nodes(machine, options)
+    return [node.id for node in machine.root.walk() if node not in visited and not node.is_history]
 
 
-def _seen(machine: Machine[Any, Any], options: Options) -> set[Node]:
+def _visited_nodes(machine: Machine[Any, Any], options: Options) -> set[Node]:
     # Once every state was seen that may be, there is no need to go on, however many situations there are.
     connected = connected_states(machine.root)
     return explore(machine, options, lambda graph: connected <= graph.nodes).nodes
@@ -35,21 +35,21 @@ def connected_states(root: Node) -> set[Node]:
         node, default = waiting.pop()
         if node not in active:
             active.add(node)
-            waiting.extend(_led_to(node))
+            waiting.extend(_next_nodes(node))
         if default and node not in by_default:
             by_default.add(node)
-            waiting.extend((child, True) for child in _first_inside(node))
+            waiting.extend((child, True) for child in _default_children(node))
     return {node for node in active if not node.is_history}
 
 
-def _led_to(node: Node) -> list[tuple[Node, bool]]:
-    found = [(target, True) for transition in written_transitions(node) for target in transition.targets or ()]
+def _next_nodes(node: Node) -> list[tuple[Node, bool]]:
+    targets = [(target, True) for transition in written_transitions(node) for target in transition.targets or ()]
     if node.parent is not None:
-        found.append((node.parent, node.parent.type == PARALLEL))
-    return found
+        targets.append((node.parent, node.parent.type == PARALLEL))
+    return targets
 
 
-def _first_inside(node: Node) -> tuple[Node, ...]:
+def _default_children(node: Node) -> tuple[Node, ...]:
     """What becomes active inside a state that nothing leads into."""
     if node.is_history:
         return node.history_default

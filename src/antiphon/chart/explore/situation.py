@@ -14,11 +14,11 @@ from antiphon.chart.errors import LoopError
 from antiphon.chart.explore.pending import Pending
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
-from antiphon.chart.ops import checked
+from antiphon.chart.ops import check_event
 from antiphon.chart.plans import plan_for
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import Snapshot
-from antiphon.chart.steps import Microstep, Step, failed
+from antiphon.chart.steps import Microstep, Step, error_snapshot
 
 NOTHING_PENDING = Pending()
 SELF = "#_internal"
@@ -40,7 +40,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class MachineTurn:
     """One step of a machine: the event, where it led, through which microsteps, with which effects or error."""
 
     event: Any
@@ -55,7 +55,7 @@ class Turn:
         return tuple(transition for microstep in self.microsteps for transition in microstep.transitions)
 
 
-def enter(machine: Machine[Any, Any], input: Any = None) -> list[Turn]:
+def enter(machine: Machine[Any, Any], input: Any = None) -> list[MachineTurn]:
     """Start a machine: the step that enters it, then those of what it sends itself."""
     step = Step(machine, trace=[])
     try:
@@ -63,18 +63,18 @@ def enter(machine: Machine[Any, Any], input: Any = None) -> list[Turn]:
         error = None
     except Exception as raised:
         assert step.before is not None  # it is known from the very first
-        snapshot = failed(step.before, raised)
+        snapshot = error_snapshot(step.before, raised)
         error = raised
     event = {"type": "xstate.init"} if input is None else {"type": "xstate.init", "input": input}
     return _with_own_events(machine, _turn(step, Situation(snapshot), event, error))
 
 
-def take(machine: Machine[Any, Any], situation: Situation, event: Any) -> list[Turn]:
+def take(machine: Machine[Any, Any], situation: Situation, event: Any) -> list[MachineTurn]:
     """Take an event: its step, then those of what the machine sends itself; none if the machine is over."""
-    return [] if situation.is_over else _with_own_events(machine, _take(machine, situation, checked(event)))
+    return [] if situation.is_over else _with_own_events(machine, _take(machine, situation, check_event(event)))
 
 
-def take_next(machine: Machine[Any, Any], situation: Situation) -> list[Turn]:
+def take_next(machine: Machine[Any, Any], situation: Situation) -> list[MachineTurn]:
     """Let time pass until the next delayed event arrives, and take it."""
     first = situation.pending.next
     if first is None:
@@ -82,28 +82,28 @@ def take_next(machine: Machine[Any, Any], situation: Situation) -> list[Turn]:
     return take(machine, replace(situation, pending=situation.pending.after_next()), first.event)
 
 
-def _take(machine: Machine[Any, Any], situation: Situation, event: Any) -> Turn:
+def _take(machine: Machine[Any, Any], situation: Situation, event: Any) -> MachineTurn:
     before = situation.snapshot
     step = Step(machine, trace=[])
     try:
         snapshot = step.advance(before, event)
         error = None
     except Exception as raised:
-        snapshot = failed(before, raised)
+        snapshot = error_snapshot(before, raised)
         error = raised
     return _turn(step, replace(situation, snapshot=snapshot, working=_without_ended(situation, event)), event, error)
 
 
-def _turn(step: Step, situation: Situation, event: Any, error: Exception | None) -> Turn:
+def _turn(step: Step, situation: Situation, event: Any, error: Exception | None) -> MachineTurn:
     performed = tuple(step.effects)
     if situation.is_over:
         after = Situation(situation.snapshot, Pending(situation.pending.now))
     else:
-        after = _performed(situation, performed)
-    return Turn(event, after, _taken(step), performed, error)
+        after = _apply_effects(situation, performed)
+    return MachineTurn(event, after, _taken_microsteps(step), performed, error)
 
 
-def _with_own_events(machine: Machine[Any, Any], first: Turn) -> list[Turn]:
+def _with_own_events(machine: Machine[Any, Any], first: MachineTurn) -> list[MachineTurn]:
     turns = [first]
     waiting = deque(_own_events(first))
     while waiting and not turns[-1].situation.is_over:
@@ -114,13 +114,13 @@ def _with_own_events(machine: Machine[Any, Any], first: Turn) -> list[Turn]:
     return turns
 
 
-def _own_events(turn: Turn) -> Iterable[Any]:
+def _own_events(turn: MachineTurn) -> Iterable[Any]:
     for effect in turn.effects:
         if isinstance(effect, SendTo) and effect.target == SELF and effect.delay is None:
             yield effect.event
 
 
-def _performed(situation: Situation, performed: Iterable[Effect]) -> Situation:
+def _apply_effects(situation: Situation, performed: Iterable[Effect]) -> Situation:
     pending = situation.pending
     working = {ref.id: ref for ref in situation.working}
     for effect in performed:
@@ -146,14 +146,14 @@ def _without_ended(situation: Situation, event: Any) -> tuple[ActorRef, ...]:
     return tuple(ref for ref in situation.working if ref.id != ended)
 
 
-def _taken(step: Step) -> tuple[Microstep, ...]:
+def _taken_microsteps(step: Step) -> tuple[Microstep, ...]:
     """The microsteps with the transitions that were taken, where the engine lists all that were selected."""
     before = step.before
-    found = []
+    microsteps = []
     for microstep in step.trace or ():
         if len(microstep.transitions) > 1 and before is not None:
             plan = plan_for(before.configuration, microstep.transitions, dict(before.history))
             microstep = microstep._replace(transitions=plan.transitions)
-        found.append(microstep)
+        microsteps.append(microstep)
         before = microstep.snapshot
-    return tuple(found)
+    return tuple(microsteps)
