@@ -91,7 +91,7 @@ class Actor(Generic[S, E]):
         self._init(None, logic, id, logic, input, system_id, False, snapshot)
 
     def spawn(self, ref: ActorRef, snapshot: Any = None) -> None:
-        """Bring the child behind a reference to life, which a step has made."""
+        """Create the actor of a child, whose reference a step has made."""
         child: Actor[Any, Any] = _new(Actor)
         child.system = self.system
         ref.actor = child
@@ -145,38 +145,38 @@ class Actor(Generic[S, E]):
 
     @property
     def session_id(self) -> str:
-        """A name that no other actor of this process has."""
+        """An id that is unique in this process."""
         return f"x:{self._number}"
 
     @property
     def id(self) -> str:
-        """The actor's name among its siblings."""
+        """The actor's id among its siblings."""
         return self._id if self._id is not None else self.session_id
 
     @property
     def is_running(self) -> bool:
-        """Whether the actor was started and has not ended."""
+        """True if the actor was started and has not ended."""
         return self._state == RUNNING
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the actor has ended."""
+        """True if the actor has ended."""
         return self._state == STOPPED
 
     @property
     def private(self) -> dict[str, Any]:
-        """What the actor's logic keeps for itself."""
+        """Data that only the actor's logic uses."""
         if self._private is None:
             self._private = {}
         return self._private
 
     def get_snapshot(self) -> S:
-        """Where the actor stands now."""
+        """Return the current snapshot."""
         snapshot: S = self.snapshot
         return snapshot
 
     def get_persisted_snapshot(self, *, timers: bool = False, stamp: bool = False) -> dict[str, Any]:
-        """The actor's state as JSON-ready values, children included.
+        """Return the actor's state as JSON-ready values, children included.
 
         `timers` adds pending timers; `stamp` adds the machine's id and version, which restoring then checks.
         """
@@ -190,7 +190,7 @@ class Actor(Generic[S, E]):
         error: Callable[[Any], Any] | None = None,
         complete: Callable[[], Any] | None = None,
     ) -> Subscription:
-        """Be called with every snapshot, with the error that ends the actor, and at its end."""
+        """Call the observer with every snapshot, with the error that ends the actor, and at its end."""
         subscriber = to_observer(observer, error, complete)
         if self._state != STOPPED:
             return self.observers.add(subscriber)
@@ -201,24 +201,24 @@ class Actor(Generic[S, E]):
         return Subscription(lambda: None)
 
     def on(self, type: str, listener: Callable[[Any], Any]) -> Subscription:
-        """Be called with the events this actor emits: those of a type, or all for `*`."""
+        """Call the listener with the events this actor emits: those of a type, or all for `*`."""
         return self.observers.listen(type, listener)
 
     @property
     def observers(self) -> Observers:
-        """Who watches this actor."""
+        """The observers and listeners of this actor."""
         if self._observers is None:
             self._observers = Observers()
         return self._observers
 
     def select(self, selector: Callable[[S], Any], equal: Callable[[Any, Any], bool] = same) -> Selection:
-        """A part of the snapshots, observed only when it changes."""
+        """Return a part of the snapshots, which is observed only when it changes."""
         return Selection(self, selector, equal)
 
     # -- living --------------------------------------------------------------------------------------------------
 
     def start(self) -> "Actor[S, E]":
-        """Start the actor; events sent before wait until now."""
+        """Start the actor; events sent before are taken now."""
         if self._state == RUNNING:
             return self
         if self.sync_snapshot:
@@ -256,7 +256,7 @@ class Actor(Generic[S, E]):
         return self
 
     def send(self, event: E) -> None:
-        """Send an event; it is taken now, or when the actor is done with what it is at."""
+        """Send an event; it is taken now, or after the events that the actor is taking already."""
         if not self.is_idle or not self._quick or self.system.inspectors is not None:
             self.system.relay(None, self, check_event(event))
             return
@@ -301,7 +301,7 @@ class Actor(Generic[S, E]):
         return self
 
     def end(self) -> None:
-        """Stop, whoever asks: after what the actor is at, before what waits."""
+        """Stop the actor, also a child: after the current event, before those in the mailbox."""
         if self._state == STOPPED:
             return
         if self._mailbox:
@@ -312,7 +312,7 @@ class Actor(Generic[S, E]):
             self.receive({"type": STOP})
 
     def receive(self, event: Any, decided: Any = None) -> None:
-        """Take an event now, then what waits; or queue it. What it leads to may have been decided already."""
+        """Take an event and then those in the mailbox; queue it if the actor is busy or not started."""
         if not self.is_idle:
             if self._state != STOPPED:
                 if self._mailbox is None:
@@ -339,7 +339,7 @@ class Actor(Generic[S, E]):
             decided = None
 
     def _begin_pending(self) -> None:
-        """The first pass over the effects of entering a machine, which waited for the start."""
+        """Make the first pass over the effects of entering a machine, which waited for the start."""
         try:
             for effect in self.pending:
                 self.logic.prepare(self, effect, starting=True)
@@ -348,7 +348,7 @@ class Actor(Generic[S, E]):
             self.snapshot = after_failure(self.snapshot, error)
 
     def _update(self, snapshot: Any, event: Any) -> None:
-        """Publish a snapshot, then let the rest of its effects happen."""
+        """Publish a snapshot, then perform the rest of its effects."""
         self.snapshot = snapshot
         if self.pending:
             pending = self.pending
@@ -383,12 +383,12 @@ class Actor(Generic[S, E]):
             self.system.relay(self, self.parent, event)
 
     def fail(self, error: Exception) -> None:
-        """End with an error."""
+        """End the actor with an error."""
         self.snapshot = after_failure(self.snapshot, error)
         self._end_in_error(error)
 
     def emit(self, event: Any) -> None:
-        """Give an event to who listens to this actor."""
+        """Emit an event to the listeners of this actor."""
         if self._observers is not None:
             self._observers.emit(event)
 
@@ -405,7 +405,7 @@ class Actor(Generic[S, E]):
             self.system.relay(self, self.parent, event)
 
     def _close(self) -> None:
-        """Take no more events and give up timers and names."""
+        """Take no more events, and release timers and the system id."""
         if self._state != RUNNING:
             return
         self.system.host.cancel_timers(self)
@@ -432,7 +432,7 @@ class Actor(Generic[S, E]):
 
     @property
     def has_timers(self) -> bool:
-        """Whether the actor has ever set one."""
+        """True if the actor has ever set a timer."""
         return self._timers is not None
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Actors that are plain functions: callbacks that listen and speak, and reducers."""
+"""Actors from plain functions: callbacks and reducers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ STOP = "xstate.stop"
 
 
 class CallbackLogic:
-    """Calls a function when the actor starts, and what it returned when the actor stops."""
+    """Calls a function when the actor starts, and the function it returned when the actor stops."""
 
     __slots__ = ("call",)
     safety = "repeat"  # it is called again wherever its actor lives again
@@ -20,11 +20,11 @@ class CallbackLogic:
         self.call = bind_input(function)
 
     def begin(self, actor: Any) -> LogicSnapshot:
-        """The first snapshot."""
+        """Return the first snapshot."""
         return LogicSnapshot(input=actor.input)
 
     def start(self, actor: Any) -> None:
-        """Have the function called."""
+        """Ask the host to call the function."""
         actor.system.host.start(actor, self)
 
     def launch(self, actor: Any) -> None:
@@ -33,7 +33,7 @@ class CallbackLogic:
         actor.private["dispose"] = self.call(actor.snapshot.input, LogicScope(actor))
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
-        """Pass an event on, or clean up."""
+        """Pass an event to the function's receivers, or clean up if it is the last."""
         snapshot: LogicSnapshot = actor.snapshot
         if event["type"] != STOP:
             actor.system.host.hear(actor, event)
@@ -42,7 +42,7 @@ class CallbackLogic:
         return LogicSnapshot("stopped", input=snapshot.input)
 
     def abandon(self, actor: Any) -> None:
-        """Clean up."""
+        """Call the function's clean-up."""
         dispose = actor.private.get("dispose")
         actor.private.clear()
         if callable(dispose):
@@ -62,14 +62,14 @@ class _ReducerLogic:
         self._initial = bind_input(initial) if callable(initial) else (lambda value, scope: initial)
 
     def begin(self, actor: Any) -> LogicSnapshot:
-        """The first snapshot."""
+        """Return the first snapshot."""
         return LogicSnapshot(context=self._initial(actor.input, LogicScope(actor)))
 
     def start(self, actor: Any) -> None:
-        """Nothing: a reducer only reacts."""
+        """Do nothing, because a reducer only reacts to events."""
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
-        """The snapshot after an event."""
+        """Return the snapshot after an event."""
         snapshot: LogicSnapshot = actor.snapshot
         state = self._reduce(snapshot.context, event, scope=LogicScope(actor))
         return LogicSnapshot(snapshot.status, context=state)
@@ -82,5 +82,5 @@ def from_callback(function: Callable[..., Any]) -> CallbackLogic:
 
 
 def from_transition(reducer: Callable[..., Any], initial: Any) -> _ReducerLogic:
-    """Actor logic from a reducer `(state, event) -> state`; `initial` is a state, or a function of the input."""
+    """Create actor logic from a reducer `(state, event) -> state`; `initial` is a state, or a function of the input."""
     return _ReducerLogic(reducer, initial)

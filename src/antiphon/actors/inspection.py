@@ -1,4 +1,4 @@
-"""Inspection: everything that happens in an actor system, as events for tools."""
+"""Inspection events, for tools that watch an actor system."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ ACTION = "@xstate.action"
 
 
 class Inspection(NamedTuple):
-    """One thing that happened: an actor came to be, got an event, took a microstep, acted, or settled."""
+    """An actor was created, got an event, took a microstep, executed an action, or has a new snapshot."""
 
     type: str
     actor: Any

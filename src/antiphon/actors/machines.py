@@ -1,4 +1,4 @@
-"""Machines as actors: computing steps, and performing what they ask for.
+"""Machine actors: steps are computed, and their effects performed.
 
 Effects are performed in two passes, as in XState. While the step is made, users' actions run, children
 are created and stopped ones give up their names. Once its snapshot is published, the rest follows:
@@ -24,12 +24,12 @@ from antiphon.chart.transition import follow
 
 
 def as_logic(logic: Any) -> Any:
-    """The logic of an actor: a machine is wrapped, other kinds are their own."""
+    """Return the logic of an actor: a machine is wrapped, other kinds are logic already."""
     return MachineLogic(logic) if isinstance(logic, Machine) else logic
 
 
 def quick_plan(actor: Any, event: Any) -> Plan | None:
-    """Test the guards an event is behind: the plan if it is a quick one, else the actor takes the event here."""
+    """Test the guards of an event and return its plan if it is quick; otherwise take the event and return None."""
     snapshot = actor.snapshot
     event_type = event["type"]
     if type(event_type) is not str:
@@ -57,7 +57,7 @@ class MachineLogic:
         self.machine = machine
 
     def begin(self, actor: Any) -> Any:
-        """Enter the machine; its effects wait until the actor starts, only its children exist already."""
+        """Enter the machine; its children are created, the other effects wait until the actor starts."""
         trace: Trace | None = None if actor.system.inspectors is None else []
         step = Step(self.machine, actor, trace)
         try:
@@ -73,7 +73,7 @@ class MachineLogic:
         return snapshot
 
     def restore(self, actor: Any, persisted: Any) -> Any:
-        """The snapshot that was persisted, with its children."""
+        """Return the snapshot that was persisted, with its children created."""
 
         def make_child(id: str, data: Mapping[str, Any], logic: Any) -> ActorRef:
             ref = ActorRef(id, data.get("src"), logic, None, data.get("systemId"), bool(data.get("syncSnapshot")))
@@ -83,7 +83,7 @@ class MachineLogic:
         return from_json(self.machine, migrate_snapshot(self.machine, persisted), make_child)
 
     def adopt(self, actor: Any, snapshot: Any) -> Any:
-        """A snapshot from the pure functions, or of another actor; its children come to be here anew."""
+        """Return a snapshot of the pure functions or of another actor, with children of its own."""
 
         def make_child(ref: ActorRef) -> ActorRef:
             saved = None if ref.actor is None else ref.actor.get_persisted_snapshot()
@@ -94,7 +94,7 @@ class MachineLogic:
         return with_own_children(snapshot, make_child)
 
     def start(self, actor: Any) -> None:
-        """Start the children that are there from the beginning."""
+        """Start the children that the first snapshot has."""
         for ref in list(actor.snapshot.children.values()):
             if ref is None:
                 raise _missing_logic(actor)
@@ -102,7 +102,7 @@ class MachineLogic:
                 ref.actor.start()
 
     def receive(self, actor: Any, event: Any, decided: Leaf | None = None) -> Any:
-        """Take a step, whose transitions may have been selected already.
+        """Take a step; `decided` is its decision, if it has been made already.
 
         What it asks for is half done when this returns, and the rest is pending.
         """
@@ -130,11 +130,11 @@ class MachineLogic:
         return snapshot
 
     def persist(self, actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
-        """The machine's snapshot and its children's, as JSON-ready values."""
+        """Return the snapshots of the machine and its children as JSON-ready values."""
         return to_json(actor.snapshot, lambda ref: ref.actor.get_persisted_snapshot(timers=timers, stamp=stamp))
 
     def _prepare_traced(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
-        """Prepare the effects of a step in order, telling inspectors of each microstep in its place."""
+        """Prepare the effects of a step in order, notifying inspectors of each microstep in its place."""
         start = 0
         for microstep, end in zip(step.trace or (), step.marks, strict=True):
             for effect in step.effects[start:end]:
@@ -153,7 +153,7 @@ class MachineLogic:
             prepare(actor, effect)
 
     def _prepare_quietly(self, actor: Any, pending: Iterable[Any]) -> None:
-        """The first pass over the effects of a step where nobody is told anything."""
+        """Make the first pass over the effects of a step without inspectors."""
         for effect in pending:
             first = FIRST.get(type(effect))
             if first is not None:
@@ -164,7 +164,7 @@ class MachineLogic:
             actor.spawn(effect.ref)
 
     def prepare(self, actor: Any, effect: effects.Effect, starting: bool = False) -> None:
-        """The first pass over an effect; of a machine that starts, the children exist already."""
+        """Make the first pass over an effect; when a machine starts, its children exist already."""
         inspected = actor.system.inspectors is not None
         if isinstance(effect, effects.SpawnChild):
             if not starting:
@@ -185,7 +185,7 @@ def _missing_logic(actor: Any) -> ActorError:
 
 
 def deliver(actor: Any, pending: Iterable[effects.Effect]) -> None:
-    """The second pass over the effects of a step."""
+    """Make the second pass over the effects of a step."""
     for effect in pending:
         second = SECOND.get(type(effect))
         if second is not None:
@@ -259,7 +259,7 @@ SECOND: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
 
 
 def _release_all(system: Any, actor: Any) -> None:
-    """Free the names of an actor and its descendants at once, so that a successor may take them."""
+    """Release the system ids of an actor and its descendants at once, so that a successor may claim them."""
     snapshot = actor.snapshot
     for ref in snapshot.children.values() if isinstance(snapshot, Snapshot) else ():
         if ref is not None:

@@ -1,4 +1,4 @@
-"""Observers of actors: their callbacks, the observers of one actor, selections of its snapshots, and their errors."""
+"""Observers of actors, selections of their snapshots, and reports of errors that no observer handles."""
 
 import sys
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class Observer:
 
 
 def to_observer(observer: Any, error: Any = None, complete: Any = None) -> Observer:
-    """An observer from a function, or from an object or dict with `next`, `error` and `complete`."""
+    """Return an observer from a function, or from an object or dict with `next`, `error` and `complete`."""
     if observer is None or callable(observer):
         return Observer(observer, error, complete)
     if isinstance(observer, dict):
@@ -33,7 +33,7 @@ def to_observer(observer: Any, error: Any = None, complete: Any = None) -> Obser
 
 
 class Subscription:
-    """An observer's way out."""
+    """Handle that ends an observation."""
 
     __slots__ = ("_leave",)
 
@@ -41,12 +41,12 @@ class Subscription:
         self._leave = leave
 
     def unsubscribe(self) -> None:
-        """Observe no more."""
+        """Stop observing."""
         self._leave()
 
 
 def report_unhandled(error: BaseException) -> None:
-    """Report an error that nobody asked to hear of, without disturbing who is running.
+    """Report an error that no observer handles, without raising it.
 
     On an event loop it goes to the loop's exception handler, elsewhere to `sys.excepthook`.
     """
@@ -58,7 +58,7 @@ def report_unhandled(error: BaseException) -> None:
 
 
 def call_safely(callback: Callable[..., Any], *arguments: Any) -> None:
-    """Call an observer; its error is reported and goes no further."""
+    """Call a callback; an error in it is reported and not raised."""
     try:
         callback(*arguments)
     except Exception as error:
@@ -66,7 +66,7 @@ def call_safely(callback: Callable[..., Any], *arguments: Any) -> None:
 
 
 class Observers:
-    """Who watches one actor."""
+    """The observers and the listeners of one actor."""
 
     __slots__ = ("_listeners", "_observers")
 
@@ -75,25 +75,25 @@ class Observers:
         self._listeners: dict[str, dict[object, Callable[[Any], Any]]] = {}
 
     def add(self, observer: Observer) -> Subscription:
-        """Take in an observer."""
+        """Add an observer."""
         self._observers[observer] = None
         return Subscription(lambda: self._observers.pop(observer, None))
 
     def listen(self, type: str, listener: Callable[[Any], Any]) -> Subscription:
-        """Take in a listener to a type of emitted events, or to all for `*`."""
+        """Add a listener to emitted events of a type, or to all for `*`."""
         listeners = self._listeners.setdefault(type, {})
         token = object()
         listeners[token] = listener
         return Subscription(lambda: listeners.pop(token, None))
 
     def next(self, snapshot: Any) -> None:
-        """Show a snapshot."""
+        """Call the observers with a snapshot."""
         for observer in tuple(self._observers):
             if observer.next is not None:
                 call_safely(observer.next, snapshot)
 
     def emit(self, event: Any) -> None:
-        """Give an event to who listens: to its type first, then to everything."""
+        """Call the listeners with an event: those of its type first, then those of all types."""
         if not self._listeners:
             return
         for type in (event["type"], "*"):
@@ -101,7 +101,7 @@ class Observers:
                 call_safely(listener, event)
 
     def complete(self) -> None:
-        """Say that the actor has ended, and send everyone home."""
+        """Tell the observers that the actor has ended, and remove them."""
         observers = tuple(self._observers)
         for observer in observers:
             if observer.complete is not None:
@@ -109,7 +109,7 @@ class Observers:
         self._leave()
 
     def fail(self, error: Any, is_root: bool) -> None:
-        """Say that the actor has failed; an error that nobody handles is reported."""
+        """Tell the observers that the actor has failed; report the error if one of them does not handle errors."""
         observers = tuple(self._observers)
         self._leave()
         for observer in observers:
@@ -125,12 +125,12 @@ class Observers:
 
 
 def as_exception(error: Any) -> BaseException:
-    """The error as something that can be reported."""
+    """Return the error as an exception."""
     return error if isinstance(error, BaseException) else RuntimeError(error)
 
 
 class Selection:
-    """A part of an actor's snapshots."""
+    """A part of an actor's snapshots, computed by a selector."""
 
     __slots__ = ("_actor", "_equal", "_selector")
 
@@ -140,11 +140,11 @@ class Selection:
         self._equal = equal
 
     def get(self) -> Any:
-        """The part as it is now."""
+        """Return the current part."""
         return self._selector(self._actor.get_snapshot())
 
     def subscribe(self, observer: Any) -> Subscription:
-        """Be called when the part changes."""
+        """Call the observer when the part changes."""
         subscriber = to_observer(observer)
         last = [self.get()]
 
@@ -160,5 +160,5 @@ class Selection:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Whether two parts are the same or equal."""
+    """Return whether two parts are identical or equal."""
     return first is second or bool(first == second)

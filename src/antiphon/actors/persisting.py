@@ -1,4 +1,4 @@
-"""An actor's state as JSON-ready values, and back."""
+"""Actors as JSON-ready values, and back."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from antiphon.chart.snapshot import Snapshot
 
 
 def persist_actor(actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
-    """Where an actor stands, with its children, and if asked for with its pending timers and its machine's version."""
+    """Return the state of an actor and its children, with pending timers and the machine's version on request."""
     logic = actor.logic
     is_machine = isinstance(logic, MachineLogic)
     saved = _persist_snapshot(actor, is_machine, timers, stamp)
@@ -33,7 +33,7 @@ def _persist_snapshot(actor: Any, is_machine: bool, timers: bool, stamp: bool) -
 
 
 def restore_snapshot(actor: Any, saved: Any) -> Any:
-    """The snapshot an actor goes on from: refused as a whole if anything is wrong with it."""
+    """Return the snapshot an actor continues from; raise SnapshotError if any part of it is wrong."""
     if isinstance(saved, LogicSnapshot):
         return saved
     if isinstance(saved, Snapshot):

@@ -1,4 +1,4 @@
-"""An actor system: a root actor with its descendants, who share a clock, a logger and names."""
+"""Actor systems: a root actor with its descendants, which share a clock, a logger and system ids."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ Inspector = Callable[[Inspection], Any]
 
 
 class System:
-    """What the actors of one tree have in common."""
+    """The clock, logger, host, inspectors and system ids of one tree of actors."""
 
     __slots__ = (
         "_keyed",
@@ -51,22 +51,22 @@ class System:
         self._keyed: dict[str, Any] | None = None
 
     def get(self, system_id: str) -> Any:
-        """The actor with this system id, if there is one."""
+        """Return the actor with this system id, or None."""
         return None if self._keyed is None else self._keyed.get(system_id)
 
     def get_all(self) -> dict[str, Any]:
-        """All actors that have a system id."""
+        """Return all actors that have a system id, by it."""
         return dict(self._keyed or {})
 
     def inspect(self, inspector: Inspector) -> Subscription:
-        """Be told everything that happens in this system."""
+        """Call the inspector with every inspection event of this system."""
         if self.inspectors is None:
             self.inspectors = {}
         self.inspectors[inspector] = None
         return Subscription(lambda: self._leave(inspector))
 
     def tell(self, type: str, actor: Any, **details: Any) -> None:
-        """Tell the inspectors."""
+        """Call the inspectors with an inspection event."""
         if self.inspectors is not None:
             inspection = Inspection(type, actor, self.root.session_id, **details)
             for inspector in list(self.inspectors):
@@ -79,14 +79,14 @@ class System:
         target.receive(event)
 
     def claim(self, system_id: str, actor: Any) -> None:
-        """Register an actor under a system id."""
+        """Register an actor under a system id; raise SystemIdTaken if another one has it."""
         if self._keyed is None:
             self._keyed = {}
         if self._keyed.setdefault(system_id, actor) is not actor:
             raise SystemIdTaken(f"the system id {system_id!r} is taken by another actor of this system")
 
     def release(self, actor: Any) -> None:
-        """Free the system id an actor has."""
+        """Release the system id of an actor."""
         if actor.system_id is not None and self.get(actor.system_id) is actor and self._keyed is not None:
             del self._keyed[actor.system_id]
 

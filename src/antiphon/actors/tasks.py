@@ -1,4 +1,4 @@
-"""Actors that are asynchronous functions: tasks give one result, streams give many values."""
+"""Actors from asynchronous functions: tasks give one result, streams give many values."""
 
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine
 from types import CoroutineType
@@ -41,16 +41,16 @@ class AsyncLogic:
         self.is_stream = run is _run_stream  # gives many values
 
     def begin(self, actor: Any) -> LogicSnapshot:
-        """The first snapshot."""
+        """Return the first snapshot."""
         return LogicSnapshot("active", None, actor.input)
 
     def start(self, actor: Any) -> None:
-        """Have the work begin."""
+        """Ask the host to start the work."""
         if actor.snapshot.status == "active":
             actor.system.host.start(actor, self)
 
     def launch(self, actor: Any) -> None:
-        """Call the function and follow what it gives."""
+        """Call the function, and run its result as a task if it has to be awaited."""
         work = self.call(actor.snapshot.input, LogicScope(actor) if self.is_scoped else None)
         waits = self.is_stream or (type(work) not in VALUES and isinstance(work, AWAITABLE))
         system = actor.system
@@ -68,7 +68,7 @@ class AsyncLogic:
             loop.call_soon(_settle, actor, RESOLVE, work)
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
-        """The snapshot after an event."""
+        """Return the snapshot after an event."""
         snapshot: LogicSnapshot = actor.snapshot
         if snapshot.status != "active":
             return snapshot
@@ -90,7 +90,7 @@ class AsyncLogic:
 
 
 def from_task(function: Callable[..., Any], *, safety: Safety = "report", eager: bool = False) -> AsyncLogic:
-    """Actor logic from a function of `input` (and `scope`, if it asks), mostly an async one; its result is the output.
+    """Create actor logic from a function of `input` (and `scope`), usually async; its result is the output.
 
     Two things matter to a durable host. `safety`: whether work that a dead process left behind may be repeated
     (`repeat`), is reported to the chart as interrupted (`report`), or as of unknown outcome (`once`).
@@ -101,7 +101,7 @@ def from_task(function: Callable[..., Any], *, safety: Safety = "report", eager:
 
 
 def from_stream(function: Callable[..., Any], *, safety: Safety = "report") -> AsyncLogic:
-    """Actor logic from an async iterator of `input`; each value becomes the snapshot's context."""
+    """Create actor logic from an async iterator of `input`; each value becomes the snapshot's context."""
     return AsyncLogic(function, _run_stream, safety)
 
 
@@ -141,7 +141,7 @@ def _is_self_cancelled(error: BaseException) -> bool:
 
 
 def is_plain(function: Callable[..., Any]) -> bool:
-    """Whether a function is known to be no async one; what it gives may still have to be awaited."""
+    """Return whether a function is known not to be async; its result may still have to be awaited."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     return code is not None and not code.co_flags & ASYNC
 
@@ -166,6 +166,6 @@ def _cancel(actor: Any) -> None:
 
 
 def close_coroutine(work: Any) -> None:
-    """Close a coroutine that never ran: Python warns of those that nobody awaits."""
+    """Close a coroutine that never ran, because Python warns of coroutines that are never awaited."""
     if isinstance(work, CoroutineType) and work.cr_frame is not None and not work.cr_suspended and not work.cr_running:
         work.close()

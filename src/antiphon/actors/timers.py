@@ -1,4 +1,4 @@
-"""Pending timers, and how they survive a restart."""
+"""Pending timers of actors, persisted and restored."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ POLICIES = ("absolute", "remaining", "restart")
 
 
 class Timer(NamedTuple):
-    """An event on its way through time."""
+    """A delayed event and its handle."""
 
     id: str
     handle: Any
@@ -35,7 +35,7 @@ class Timers:
         self._saved: Sequence[Mapping[str, Any]] = ()
 
     def set(self, target: Any, event: Any, delay_ms: float, id: str | None, *, whole_ms: float | None = None) -> None:
-        """Have an event delivered after a delay; `whole_ms` is the delay it had at first, if it was restored."""
+        """Deliver an event after a delay; `whole_ms` is the original delay of a restored timer."""
         actor = self._actor
         clock = self._actor.system.clock
         self._number += 1
@@ -53,13 +53,13 @@ class Timers:
         self._named[name] = number
 
     def cancel(self, id: str) -> None:
-        """Forget a delayed event."""
+        """Cancel a delayed event by its id."""
         number = self._named.pop(id, None)
         if number is not None:
             self._forget(number)
 
     def cancel_all(self) -> None:
-        """Forget all delayed events that an id still means; XState lets the others go on."""
+        """Cancel all delayed events that an id still refers to; as in XState, the others go on."""
         for id in tuple(self._named):
             self.cancel(id)
 
@@ -79,7 +79,7 @@ class Timers:
                 self.set(target, timer["event"], delay_ms, timer["id"], whole_ms=timer["delay"])
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The pending timers as JSON-ready values."""
+        """Return the pending timers as JSON-ready values."""
         now = self._actor.system.clock.now()
         return [
             *(dict(timer) for timer in self._saved),
@@ -109,14 +109,14 @@ class Timers:
 
 
 def check_policy(policy: str) -> str:
-    """The policy, if it is one."""
+    """Return the policy; raise ValueError if it is not one."""
     if policy not in POLICIES:
         raise ValueError(f"no timer policy named {policy!r}; known: {', '.join(POLICIES)}")
     return policy
 
 
 def saved_timers(persisted: Any) -> list[Mapping[str, Any]]:
-    """The timers of a persisted snapshot, checked."""
+    """Return the timers of a persisted snapshot, in the order they are due; raise SnapshotError if one is malformed."""
     timers = persisted.get("timers") if isinstance(persisted, Mapping) else None
     if timers is None:
         return []

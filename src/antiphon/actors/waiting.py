@@ -1,4 +1,4 @@
-"""Waiting for actors."""
+"""Waiting for a snapshot or the output of an actor."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -8,7 +8,7 @@ from antiphon.actors.loop import running_loop
 
 
 async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: float | None = None) -> Any:
-    """The first snapshot, this one included, for which the predicate holds; `timeout` is in seconds."""
+    """Return the first snapshot, from the current one on, for which the predicate holds; `timeout` is in seconds."""
     # Imported here because asyncio is slow to load; who awaits this has loaded it already.
     import asyncio
 
@@ -40,7 +40,7 @@ async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: flo
 
 
 def to_awaitable(actor: Any) -> Awaitable[Any]:
-    """A future of the actor's output; it raises the actor's error, and is `None` if the actor is stopped."""
+    """Return a future of the actor's output; it raises the actor's error, and is None if the actor is stopped."""
     loop = running_loop()
     if loop is None:
         raise NoEventLoop("to_awaitable needs a running asyncio event loop")

@@ -1,4 +1,4 @@
-"""Built-in actions: what charts can do besides calling functions.
+"""Built-in actions: assign, raise, send, emit, log, cancel, spawn, stop and enqueue.
 
 Each constructor gives a declaration; `bind` turns it, with the names of a machine, into an operation
 that a step runs. Declarations are plain values and can be shared between machines.
@@ -20,7 +20,7 @@ SELF = "#_internal"
 
 
 class NameResolver(Protocol):
-    """The names that actions of a machine refer to."""
+    """Resolves the names that the actions of a machine refer to."""
 
     @property
     def delays(self) -> Mapping[str, Any]:
@@ -28,15 +28,15 @@ class NameResolver(Protocol):
         ...
 
     def operation(self, spec: Any) -> ops.Operation:
-        """The operation behind an action as a chart writes it."""
+        """Return the operation of an action as a chart writes it."""
         ...
 
     def guard(self, spec: Any) -> Any:
-        """The guard behind a name, a function or a combination."""
+        """Return the bound guard of a name, a function or a combination."""
         ...
 
     def logic(self, src: Any) -> Any:
-        """The actor logic behind a name."""
+        """Return the actor logic of this name."""
         ...
 
 
@@ -55,7 +55,7 @@ class Action(Generic[C_in, E_in]):
         self.delay = delay if isinstance(delay, str) else None
 
     def bind(self, names: NameResolver, params: Any = None) -> ops.Operation:
-        """The operation this action is in a machine that has these names."""
+        """Return the operation of this action in the machine that `names` resolves names for."""
         return self._bind(names, params)
 
     def __repr__(self) -> str:
@@ -120,18 +120,18 @@ def forward_to(target: Target[C, E], *, delay: Delay[C, E] = None, id: str | Non
 
 
 def emit(event: Event[C, E]) -> Action[C, E]:
-    """Tell whoever listens to this actor with `actor.on`."""
+    """Emit an event to the listeners of this actor (`actor.on`)."""
     return Action("xstate.emit", lambda names, params: ops.EmitOp(as_value(event, params)))
 
 
 def log(value: Computed[C, E] = None, label: str | None = None) -> Action[C, E]:
-    """Write a value, or what a function gives, to the actor's logger."""
+    """Write a value, or the result of a function, to the actor's logger."""
     written = value if value is not None else (lambda context, event: {"context": context, "event": event})
     return Action("xstate.log", lambda names, params: ops.LogOp(as_value(written, params), label))
 
 
 def cancel(send_id: str | Function[C, E, str]) -> Action[C, E]:
-    """Forget a delayed event by the id it was sent with."""
+    """Cancel a delayed event by the id it was sent with."""
     return Action("xstate.cancel", lambda names, params: ops.CancelOp(as_value(send_id, params)))
 
 
@@ -180,45 +180,45 @@ class Enqueue(Generic[C, E]):
         self.params = params
 
     def __call__(self, action: ChartAction[C, E]) -> None:
-        """Choose an action: a name, `{"type", "params"}`, a function, or a built-in one."""
+        """Enqueue an action: a name, `{"type", "params"}`, a function, or a built-in action."""
         self._chosen.append(action)
 
     def check(self, guard: Guard[C, E]) -> bool:
-        """Whether a guard holds now."""
+        """Return whether a guard holds now."""
         return self._check(guard)
 
     def assign(self, assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> None:
-        """Choose `assign`."""
+        """Enqueue `assign`."""
         self(assign(assignment))
 
     def raise_(self, event: E | Function[C, E, E], *, delay: Delay[C, E] = None, id: str | None = None) -> None:
-        """Choose `raise_`."""
+        """Enqueue `raise_`."""
         self(raise_(event, delay=delay, id=id))
 
     def send_to(
         self, target: Target[C, E], event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None
     ) -> None:
-        """Choose `send_to`."""
+        """Enqueue `send_to`."""
         self(send_to(target, event, delay=delay, id=id))
 
     def send_parent(self, event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> None:
-        """Choose `send_parent`."""
+        """Enqueue `send_parent`."""
         self(send_parent(event, delay=delay, id=id))
 
     def emit(self, event: Event[C, E]) -> None:
-        """Choose `emit`."""
+        """Enqueue `emit`."""
         self(emit(event))
 
     def cancel(self, send_id: str | Function[C, E, str]) -> None:
-        """Choose `cancel`."""
+        """Enqueue `cancel`."""
         self(cancel(send_id))
 
     def spawn_child(self, src: Any, **options: Any) -> None:
-        """Choose `spawn_child`."""
+        """Enqueue `spawn_child`."""
         self(spawn_child(src, **options))
 
     def stop_child(self, child: Target[C, E]) -> None:
-        """Choose `stop_child`."""
+        """Enqueue `stop_child`."""
         self(stop_child(child))
 
 
@@ -226,7 +226,7 @@ class ScopedCollect(Protocol[C_in, E_in]):
     """A function for `enqueue_actions` that asks for the scope."""
 
     def __call__(self, context: C_in, event: E_in, enqueue: Any, /, *, scope: Scope) -> Any:
-        """Call it."""
+        """Enqueue actions."""
         ...
 
 
@@ -234,7 +234,7 @@ Collect = Callable[[C, E, Enqueue[C, E]], Any] | ScopedCollect[C, E]
 
 
 def as_value(spec: Any, params: Any = None) -> ops.Value:
-    """A value that may be a function of context and event."""
+    """Bind a constant, or a function of context and event, to the working copy of a step."""
     if not callable(spec):
         return ops.constant(spec)
     takes = shape(spec)
@@ -249,7 +249,7 @@ def as_value(spec: Any, params: Any = None) -> ops.Value:
 
 
 def bind_params(params: Any) -> ops.Value:
-    """The params a chart gives at the place of use: a value, or a function of context and event."""
+    """Bind the params of an action: a value, or a function of context and event."""
     return as_value(params) if callable(params) else ops.constant(params)
 
 

@@ -1,4 +1,4 @@
-"""Building a machine's nodes from a chart, and saying exactly what is wrong with one that cannot be built."""
+"""Builds the nodes of a machine from its chart, and reports what is wrong with a chart that cannot be built."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -62,7 +62,7 @@ Find = Callable[[Mapping[str, Node], str, Node, Any], Node]
 
 
 class Builder:
-    """Turns a chart into nodes; strict unless told to fail as late as XState does."""
+    """Turns a chart into nodes; strict, unless told to fail as late as XState does."""
 
     def __init__(self, config: Mapping[str, Any], names: Implementations, strict: bool) -> None:
         if not isinstance(config, Mapping):
@@ -78,7 +78,7 @@ class Builder:
         self._paths: dict[Node, str] = {}
 
     def build(self) -> Node:
-        """The root node, complete."""
+        """Build the tree and return its root node."""
         options = self.config.get("options")
         self.problems.keys({} if options is None else options, OPTION_KEYS, "options")
         self.local = bool((options or {}).get("regionLocal", False))
@@ -256,7 +256,7 @@ class Builder:
         return invoke
 
     def _add_timeout(self, node: Node, invoke: Invoke, path: str) -> None:
-        """A bound on an invoked actor's time: stop it and take `onTimeout`, else `onError`."""
+        """Limit the time of an invoked actor: stop it and take `onTimeout`, else `onError`."""
         config = invoke.config
         late = f"xstate.timeout.actor.{invoke.id}"
         if config.get("onTimeout") is None and config.get("onError") is None:

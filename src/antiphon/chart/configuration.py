@@ -1,4 +1,4 @@
-"""Configurations: which states are active, interned so that what follows from them is computed once."""
+"""Configurations: sets of active states, interned so that what follows from one is computed once."""
 
 from collections.abc import Collection
 from typing import Any
@@ -30,12 +30,12 @@ class Configuration:
 
     @property
     def value(self) -> StateValue:
-        """The state value: a fresh copy, since it is the caller's to keep."""
+        """The state value, as a copy that the caller may change."""
         return _copy_value(self.shared_value)
 
     @property
     def shared_value(self) -> StateValue:
-        """The state value, not to be changed."""
+        """The state value, shared: not to be changed."""
         if self._value is None:
             self._value = state_value(self.machine.root, complete(self.nodes))
         return self._value
@@ -49,11 +49,11 @@ class Configuration:
 
     @property
     def atoms(self) -> list[Node]:
-        """The active states that have none inside."""
+        """The active states without child states."""
         return [node for node in self.nodes if node.is_atomic]
 
     def includes(self, value: Any) -> bool:
-        """Whether a state, by `#id` or by value, is active."""
+        """Return whether a state, by `#id` or by value, is active."""
         if isinstance(value, str) and value.startswith("#"):
             return self.machine.get_state_node_by_id(value) in self.members
         return matches_state(value, self.shared_value)
@@ -63,7 +63,7 @@ class Configuration:
 
 
 def state_value(root: Node, nodes: list[Node]) -> StateValue:
-    """The value of a full set of active nodes."""
+    """Return the state value of a complete set of active nodes."""
     inner: dict[Node, list[Node]] = {}
     for node in nodes:
         if node.parent is not None:
@@ -87,7 +87,7 @@ def _copy_value(value: StateValue) -> StateValue:
 
 
 def nodes_of_value(root: Node, node: Node, value: StateValue) -> list[Node]:
-    """The nodes that a value names, breadth first; raises KeyError with a message for an unknown one."""
+    """Return the nodes that a state value names, breadth first; raise KeyError with a message for an unknown one."""
     if isinstance(value, str):
         if value not in node.states:
             raise KeyError(unknown_state(node, value))
@@ -106,7 +106,7 @@ def nodes_of_value(root: Node, node: Node, value: StateValue) -> list[Node]:
 
 
 def complete(nodes: tuple[Node, ...] | list[Node]) -> list[Node]:
-    """The nodes with the initial descendants and the ancestors they imply."""
+    """Return the nodes with the initial descendants and the ancestors they imply."""
     members = dict.fromkeys(nodes)
     filled = {node.parent for node in members if node.parent is not None}
     growing = list(members)
@@ -130,7 +130,7 @@ def _add(nodes: list[Node], members: dict[Node, None], growing: list[Node]) -> N
 
 
 def initial_nodes(node: Node) -> list[Node]:
-    """A node and what is active in it by default."""
+    """Return a node with its initial descendants."""
     nodes = [node]
     if node.type == COMPOUND:
         nodes.extend(initial_nodes(node.first()))
@@ -141,7 +141,7 @@ def initial_nodes(node: Node) -> list[Node]:
 
 
 def is_legal(nodes: Collection[Node]) -> bool:
-    """Whether these nodes can be active together: one child of each compound state, all of each parallel one."""
+    """Return whether the nodes can be active together: one child of a compound state, all of a parallel one."""
     for node in nodes:
         active = [child for child in node.children if child in nodes]
         expected = 1 if node.type == COMPOUND else len(node.children) if node.type == PARALLEL else 0

@@ -1,4 +1,4 @@
-"""Which transitions an event enables: decided once per configuration, then looked up.
+"""Selection of transitions: decided once per configuration and event type, then looked up.
 
 Selection depends on the configuration, the event's type and the outcomes of the guards on the way.
 So it is a tree: at each branch one guard is tested, at each leaf the selected transitions are known.
@@ -24,7 +24,7 @@ Outcomes = tuple[bool, ...]
 
 @final
 class GuardBranch:
-    """A guard to test, and what follows if it holds or does not."""
+    """A guard to test, and the decisions for both outcomes."""
 
     __slots__ = ("no", "outcomes", "test", "transition", "yes")
 
@@ -38,7 +38,7 @@ class GuardBranch:
 
 @final
 class Leaf:
-    """The transitions that are selected, and the plan of carrying them out."""
+    """The selected transitions, and the plan of taking them."""
 
     __slots__ = ("configuration", "plan", "selected", "variants")
 
@@ -49,7 +49,7 @@ class Leaf:
         self.variants: dict[Any, Plan] = {}
 
     def plan_with(self, history: dict[str, tuple[Node, ...]]) -> Plan:
-        """The plan, which depends on what history nodes recall only where a target is one."""
+        """Return the plan for a history; it depends on the history only if a target is a history node."""
         if self.plan is not None:
             return self.plan
         machine = self.configuration.machine
@@ -66,7 +66,7 @@ class Leaf:
 
 
 class _Untested(Exception):
-    """Selection came to a guard whose outcome is not known yet."""
+    """Raised when selection needs the outcome of a guard that has not been tested yet."""
 
     def __init__(self, test: Any, transition: Transition) -> None:
         self.test = test
@@ -74,7 +74,7 @@ class _Untested(Exception):
 
 
 def decide(configuration: Configuration, event_type: str, context: Any, event: Any) -> Leaf:
-    """The leaf for an event of this type."""
+    """Return the decision about an event, testing the guards on the way."""
     decision: GuardBranch | Leaf = configuration.decisions.get(event_type) or _first(configuration, event_type)
     while type(decision) is GuardBranch:
         try:
@@ -86,7 +86,7 @@ def decide(configuration: Configuration, event_type: str, context: Any, event: A
 
 
 def decide_eventless(configuration: Configuration, context: Any, event: Any) -> Leaf:
-    """The leaf for the eventless transitions."""
+    """Return the decision about eventless transitions, testing the guards on the way."""
     decision: GuardBranch | Leaf = configuration.eventless or _first(configuration, None)
     while type(decision) is GuardBranch:
         passed = decision.test(context, event)
@@ -110,7 +110,7 @@ def _first(configuration: Configuration, event_type: str | None) -> "GuardBranch
 
 
 def is_reserved(event_type: str) -> bool:
-    """Whether an event is the engine's own: some end the machine when nothing handles them."""
+    """Return whether an event type is the engine's own; unhandled, some of those end the machine."""
     return event_type[:7] == "xstate."
 
 
@@ -176,7 +176,7 @@ def _first_enabled(
 
 
 def candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
-    """A node's transitions for an event type, best match first."""
+    """Return a node's transitions for an event type, best match first."""
     wild = [key for key in node.on if key != event_type and matches_descriptor(event_type, key)]
     wild.sort(key=len, reverse=True)
     transitions = list(node.on.get(event_type, ()))

@@ -18,7 +18,7 @@ AFTER = "xstate.after."
 
 
 class Defined(Protocol):
-    """What a definition is read from: a machine."""
+    """The parts of a machine that its definition is read from."""
 
     @property
     def id(self) -> str:
@@ -32,12 +32,12 @@ class Defined(Protocol):
 
     @property
     def version(self) -> Any:
-        """The version the chart gives itself."""
+        """The version that the chart declares."""
         ...
 
 
 def to_json(machine: Defined) -> dict[str, Any]:
-    """The definition of a machine, with nothing in it that JSON cannot hold."""
+    """Return the definition of a machine as JSON-ready values."""
     return _Reader(machine).node(machine.root)
 
 
@@ -129,7 +129,7 @@ class _Reader:
         return {**described, "type": "xstate.invoke", "src": invoke.src, "id": invoke.id}
 
     def _value(self, value: Any, node: Node, key: str) -> Any:
-        """A value of the chart as JSON; functions in it are left out."""
+        """Return a value of the chart as JSON, without the functions in it."""
         if value is None or isinstance(value, str | int | float):
             return value
         if isinstance(value, Text):

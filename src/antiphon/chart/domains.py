@@ -1,4 +1,4 @@
-"""Where a transition happens: its targets, its domain, and the states it leaves.
+"""Domains of transitions: effective targets, the state a transition stays inside, and the states it exits.
 
 Rules (SCXML with XState's deviations): (1) of transitions whose exit sets meet, the one from the deeper
 source wins, else the first; (2) the domain of a transition that does not re-enter is its source when all
@@ -13,7 +13,7 @@ History = dict[str, tuple[Node, ...]]
 
 
 class Recall:
-    """History as plans read it, remembering that they did."""
+    """Read access to history that records whether it was used."""
 
     __slots__ = ("history", "was_read")
 
@@ -22,7 +22,7 @@ class Recall:
         self.was_read = False
 
     def __call__(self, node: Node) -> tuple[Node, ...] | None:
-        """What a history node recalls, if its parent was active before."""
+        """Return the nodes that a history node recalls, or None if its parent has not been active before."""
         self.was_read = True
         return self.history.get(node.id)
 
@@ -30,7 +30,7 @@ class Recall:
 def without_conflicts(
     selected: Sequence[Transition], active: tuple[Node, ...], recall: Recall
 ) -> tuple[Transition, ...]:
-    """Drop the transitions that would exit what another one exits."""
+    """Drop transitions whose exit set overlaps that of a transition with priority."""
     if len(selected) == 1:
         return tuple(selected)
     exits = {transition: set(exit_set([transition], active, recall)) for transition in selected}
@@ -46,7 +46,7 @@ def without_conflicts(
 
 
 def effective_targets(transition: Transition, recall: Recall) -> list[Node]:
-    """The targets with history nodes replaced by what they stand for."""
+    """Return the targets, with history nodes replaced by the nodes they stand for."""
     return list(dict.fromkeys(_resolve_history(transition.targets or (), recall)))
 
 
@@ -60,7 +60,7 @@ def _resolve_history(targets: Iterable[Node], recall: Recall) -> Iterable[Node]:
 
 
 def domain(transition: Transition, targets: list[Node], local: bool) -> Node | None:
-    """The state inside which a transition happens; nothing stands for all of the machine."""
+    """Return the state that a transition stays inside; None stands for the whole machine."""
     source = transition.source
     if not transition.reenter and all(node is source or node.is_inside(source) for node in targets):
         ancestor: Node | None = source
@@ -73,7 +73,7 @@ def domain(transition: Transition, targets: list[Node], local: bool) -> Node | N
 
 
 def _narrow_to_region(ancestor: Node | None, transition: Transition, targets: list[Node]) -> Node | None:
-    """With region-local transitions: the one region that holds all targets, instead of its parallel state."""
+    """Return the one region that holds all targets, instead of its parallel state (region-local transitions)."""
     while ancestor is not None and ancestor.type == PARALLEL:
         region = next((child for child in ancestor.children if all(node.is_inside(child) for node in targets)), None)
         if region is None or (transition.reenter and transition.source is region):
@@ -87,7 +87,7 @@ def _root_of(node: Node) -> Node:
 
 
 def exit_set(transitions: Sequence[Transition], active: tuple[Node, ...], recall: Recall) -> list[Node]:
-    """The active states that the transitions leave."""
+    """Return the active states that the transitions exit."""
     exits: dict[Node, None] = {}
     for transition in transitions:
         if not transition.targets:
@@ -102,7 +102,7 @@ def exit_set(transitions: Sequence[Transition], active: tuple[Node, ...], recall
 
 
 def target_regions(inside: Node | None, targets: list[Node]) -> list[Node] | None:
-    """With region-local transitions: the regions of a parallel domain that hold a target."""
+    """Return the regions of a parallel domain that hold a target (region-local transitions)."""
     if inside is None or inside.type != PARALLEL or inside in targets:
         return None
     return [child for child in inside.children if any(node is child or node.is_inside(child) for node in targets)]

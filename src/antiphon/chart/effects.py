@@ -1,4 +1,4 @@
-"""What a step asks the world to do, in order. The engine makes effects; an actor system performs them.
+"""Effects: what a step asks an actor system to perform, in order.
 
 `type` and `params` have the names and shapes XState gives its executable actions.
 """
@@ -14,7 +14,7 @@ class Effect:
 
     @property
     def params(self) -> Any:
-        """What the effect carries, as JSON-ready as its values are."""
+        """The values of the effect that are set, by name."""
         return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
 
     def __repr__(self) -> str:
@@ -35,7 +35,7 @@ class Call(Effect):
 
     @property
     def params(self) -> Any:
-        """The params the chart gave this action, or nothing."""
+        """The params of the action as the chart gives them, or None."""
         return self.given
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class SendTo(Effect):
 
 
 class Emit(Effect):
-    """Tell whoever listens to this actor."""
+    """Emit an event to the listeners of this actor."""
 
     __slots__ = ("event",)
     type = "xstate.emit"
@@ -89,7 +89,7 @@ class Log(Effect):
 
 
 class Cancel(Effect):
-    """Forget a delayed event that was not delivered yet."""
+    """Cancel a delayed event that has not been delivered yet."""
 
     __slots__ = ("send_id",)
     type = "xstate.cancel"
@@ -111,14 +111,14 @@ class SpawnChild(Effect):
 
     @property
     def params(self) -> Any:
-        """Who is spawned, from what, with which input."""
+        """Id, source, system id and input of the child."""
         ref = self.ref
         named = {"id": ref.id, "src": ref.src, "systemId": ref.system_id, "input": ref.input}
         return {key: value for key, value in named.items() if value is not None}
 
 
 class StopChild(Effect):
-    """Stop the child behind `ref`; whatever it still says is ignored."""
+    """Stop the child behind `ref`; events it still sends are ignored."""
 
     __slots__ = ("ref",)
     type = "xstate.stopChild"
@@ -128,12 +128,12 @@ class StopChild(Effect):
 
     @property
     def params(self) -> Any:
-        """Who is stopped."""
+        """Id of the child."""
         return {"id": getattr(self.ref, "id", None)}
 
 
 class Finish(Effect):
-    """Tell the parent that this actor has reached its end; XState leaves it out of its lists."""
+    """Tell the parent that this actor has ended; XState leaves it out of its lists."""
 
     __slots__ = ("error", "output", "status")
     type = "xstate.done"

@@ -1,4 +1,4 @@
-"""Errors of the engine: what was wrong, where, and what would have been right."""
+"""Errors of the engine."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ class ChartError(EngineError):
 
 
 class EventError(EngineError):
-    """What was sent is not an event, a mapping with a string under `type`, or not one that was expected."""
+    """A value is not an event (a mapping with a string under `type`), or not an event of the expected type."""
 
 
 class SnapshotError(EngineError):

@@ -1,4 +1,4 @@
-"""How the engine calls users' functions: what they take is read once, when they are bound.
+"""Signatures of users' functions, read once when they are bound.
 
 A function may take nothing, `(context)`, `(context, event)` or `(context, event, params)`, and may ask
 for the keyword argument `scope`. `plain` gives the two-argument form that the hot path calls directly;
@@ -13,7 +13,7 @@ Full = Callable[[Any, Any, Any, Any], Any]
 
 
 class Shape:
-    """How many positional arguments a function takes, and whether it asks for `scope`."""
+    """Number of positional arguments of a function, and whether it takes `scope`."""
 
     __slots__ = ("positional", "scoped")
 
@@ -27,7 +27,7 @@ OFFERED = ("context", "event", "params", "input", "state")
 
 
 def shape(function: Callable[..., Any]) -> Shape:
-    """Read what a function takes."""
+    """Read the signature of a function."""
     inner = getattr(function, "__func__", function)
     code = getattr(inner, "__code__", None)
     if code is None or code.co_flags & 0x04:  # built-in, partial, callable object, or *args
@@ -63,7 +63,7 @@ def _inspect_shape(function: Callable[..., Any]) -> Shape:
 
 
 def plain(function: Callable[..., Any]) -> Plain | None:
-    """The function as `(context, event)`, or nothing if it needs `params` or `scope`."""
+    """Return the function as `(context, event)`, or None if it needs `params` or `scope`."""
     takes = shape(function)
     if takes.scoped or takes.positional > 2:
         return None
@@ -75,7 +75,7 @@ def plain(function: Callable[..., Any]) -> Plain | None:
 
 
 def full(function: Callable[..., Any]) -> Full:
-    """The function as `(context, event, params, scope)`."""
+    """Return the function as `(context, event, params, scope)`."""
     takes = shape(function)
     count = takes.positional
     if takes.scoped:
@@ -88,7 +88,7 @@ def full(function: Callable[..., Any]) -> Full:
 
 
 def from_input(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """A context factory as `(input, scope)`."""
+    """Return a context factory as `(input, scope)`."""
     takes = shape(function)
     count = min(takes.positional, 1)
     if takes.scoped:

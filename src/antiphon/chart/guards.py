@@ -1,4 +1,4 @@
-"""Conditions on transitions, and how they are combined.
+"""Guards: conditions on transitions, and their combinations.
 
 A guard is bound twice: its names when the machine is built, its configuration when a decision is made.
 `state_in` depends on the configuration alone, so it costs nothing per event.
@@ -17,10 +17,10 @@ Test = Callable[[Any, Any], Any]
 
 
 class Where(Protocol):
-    """What `state_in` asks: whether a state is active."""
+    """The configuration as `state_in` sees it."""
 
     def includes(self, value: Any) -> bool:
-        """Whether a state, by `#id` or by value, is active."""
+        """Return whether a state, by `#id` or by value, is active."""
         ...
 
 
@@ -57,27 +57,27 @@ Guard = str | Mapping[str, Any] | Function[C, E, Any] | And[C, E] | Or[C, E] | N
 
 
 def and_(guards: Sequence[Guard[C, E]]) -> And[C, E]:
-    """A guard that holds when all of `guards` do."""
+    """Return a guard that holds when all of `guards` do."""
     return And(tuple(guards))
 
 
 def or_(guards: Sequence[Guard[C, E]]) -> Or[C, E]:
-    """A guard that holds when any of `guards` does."""
+    """Return a guard that holds when any of `guards` does."""
     return Or(tuple(guards))
 
 
 def not_(guard: Guard[C, E]) -> Not[C, E]:
-    """A guard that holds when `guard` does not."""
+    """Return a guard that holds when `guard` does not."""
     return Not(guard)
 
 
 def state_in(value: Any) -> StateIn:
-    """A guard that holds while a state is active; `value` is an `#id` or a state value."""
+    """Return a guard that holds while a state is active; `value` is an `#id` or a state value."""
     return StateIn(value)
 
 
 def guard_name(spec: Any) -> str | None:
-    """The name a guard is referred to by, if it has one."""
+    """Return the name by which a guard is referred to, or None."""
     if isinstance(spec, str):
         return spec
     return spec.get("type") if isinstance(spec, Mapping) else None

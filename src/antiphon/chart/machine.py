@@ -1,4 +1,4 @@
-"""A machine: a chart with functions bound to its names."""
+"""Machines: charts with functions bound to their names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Migrate = Callable[[dict[str, Any], Any], dict[str, Any]]
 
 
 class Machine(Generic[C, E_in, N]):
-    """A chart, its functions, and what was learned about it while it ran."""
+    """A chart, its functions, and the decisions made about it so far."""
 
     if not TYPE_CHECKING:
         __class_getitem__ = classmethod(GenericAlias)  # `Machine[C, E]` too
@@ -63,7 +63,7 @@ class Machine(Generic[C, E_in, N]):
 
     @property
     def events(self) -> list[str]:
-        """The event types some transition reacts to."""
+        """The event types that some transition reacts to."""
         types = dict.fromkeys(
             descriptor
             for node in self.root.walk()
@@ -80,26 +80,26 @@ class Machine(Generic[C, E_in, N]):
         actors: Mapping[str, Any] | None = None,
         delays: Mapping[str, Duration[C, E_in]] | None = None,
     ) -> Machine[C, E_in, N]:
-        """The same chart with some functions bound anew; this machine stays as it is."""
+        """Return the same chart with some functions replaced; this machine does not change."""
         merged = self.implementations.merge(Implementations(actions, guards, actors, delays))
         return Machine(self.config, merged, strict=self.strict, migrate=self.migrate, memory=self.tables.limit)
 
     def to_json(self) -> dict[str, Any]:
-        """The machine's definition, fully expanded, in the shape of XState's `machine.toJSON()`."""
+        """Return the machine's definition, fully expanded, in the shape of XState's `machine.toJSON()`."""
         return to_json(self)
 
     def logic(self, src: Any) -> Any:
-        """The actor logic behind a name."""
+        """Return the actor logic of this name, or None."""
         return self.implementations.logic(src)
 
     def initial_plan(self) -> Plan:
-        """The plan of entering the machine."""
+        """Return the plan of entering the machine."""
         if self._initial is None:
             self._initial = initial_plan(self.tables.intern((self.root,)))
         return self._initial
 
     def get_state_node_by_id(self, id: str) -> Node:
-        """The node behind `#id`, `id` or `#id.child`."""
+        """Return the node of `#id`, `id` or `#id.child`."""
         try:
             return find_by_id(self.nodes, self.id, id)
         except Unresolved as error:
@@ -114,14 +114,14 @@ class Machine(Generic[C, E_in, N]):
         output: Any = None,
         error: Any = None,
     ) -> Snapshot[C, E_in, N]:
-        """A snapshot at a state value, whose missing parts are filled in with initial states."""
+        """Return a snapshot at a state value, whose missing parts are filled in with initial states."""
         nodes = self.nodes_at(value)
         ended = is_done(self.root, frozenset(nodes))
         own_context = cast(C, {}) if context is None else context
         return childless_snapshot(self.tables.intern(nodes), own_context, "done" if ended else status, output, error)
 
     def nodes_at(self, value: Any) -> tuple[Node, ...]:
-        """The nodes that are active at a state value."""
+        """Return the nodes that are active at a state value."""
         try:
             nodes = tuple(complete(list(dict.fromkeys(nodes_of_value(self.root, self.root, value)))))
         except KeyError as error:

@@ -1,4 +1,4 @@
-"""The functions bound to a chart's names, and how the chart's references to them are resolved."""
+"""Functions bound to a chart's names, and the resolution of the chart's references to them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -34,7 +34,7 @@ class Implementations:
         self._operations: dict[str, ops.Operation] = {}
 
     def merge(self, other: "Implementations") -> "Implementations":
-        """These, with those of `other` in front."""
+        """Return these, overridden by those of `other`."""
         return Implementations(
             {**self.actions, **other.actions},
             {**self.guards, **other.guards},
@@ -43,7 +43,7 @@ class Implementations:
         )
 
     def operation(self, spec: Any) -> ops.Operation:
-        """The operation behind an action as a chart writes it."""
+        """Return the operation of an action as a chart writes it."""
         if isinstance(spec, str):
             operation = self._operations.get(spec)
             if operation is None:
@@ -56,18 +56,18 @@ class Implementations:
         return _call(getattr(spec, "__name__", "(anonymous)"), spec, None)
 
     def guard(self, spec: Any) -> Bound:
-        """The guard behind a name, a function or a combination."""
+        """Return the bound guard of a name, a function or a combination."""
         return bind_guard(spec, self.guards)
 
     def logic(self, src: Any) -> Any:
-        """The actor logic behind a name; logic itself is its own."""
+        """Return the actor logic of a name; logic that is not a name is returned as it is."""
         if not isinstance(src, str):
             return src
         logic = self.inline_actors.get(src)
         return logic if logic is not None else self.actors.get(src)
 
     def enqueuer(self, chosen: list[Any], work: Work, params: Any) -> Enqueue:
-        """What a function given to `enqueue_actions` calls."""
+        """Return the object that a function of `enqueue_actions` enqueues its actions with."""
 
         def check(spec: Any) -> bool:
             test = self.guard(spec)(work.configuration)
@@ -90,7 +90,7 @@ def _call(name: str, function: Any, params: Any) -> ops.Operation:
 
 
 def check_action(spec: Any, names: Implementations, path: str, problem: Problem) -> None:
-    """Report an action that is not one, or that refers to a name nobody implemented."""
+    """Report a value that is not an action, or an action with a name that is not implemented."""
     if isinstance(spec, Action):
         if spec.actor is not None and names.logic(spec.actor) is None:
             problem(path, f"no actor named {spec.actor!r}", names.actors)
@@ -108,7 +108,7 @@ def check_action(spec: Any, names: Implementations, path: str, problem: Problem)
 
 
 def check_guard(spec: Any, names: Implementations, path: str, problem: Problem) -> None:
-    """Report a guard that is not one, or that refers to a name nobody implemented."""
+    """Report a value that is not a guard, or a guard with a name that is not implemented."""
     match spec:
         case And(inner) | Or(inner):
             for guard in inner:

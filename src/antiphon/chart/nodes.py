@@ -1,4 +1,4 @@
-"""The static parts of a machine: state nodes, the transitions between them, and nodes found by id, path or target."""
+"""State nodes and transitions, the static parts of a machine, and the lookup of nodes by id, path or target."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ KINDS = (ATOMIC, COMPOUND, PARALLEL, FINAL, HISTORY)
 
 
 class Transition:
-    """One arrow of a chart: from a node, on an event, to targets."""
+    """A transition of a chart: from a node, on an event, to targets."""
 
     __slots__ = ("config", "event_type", "guard", "local", "ops", "reenter", "source", "targets")
 
@@ -31,17 +31,17 @@ class Transition:
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether this transition only stops its event from bubbling."""
+        """True if this transition only stops its event from bubbling."""
         return self.targets is None and not self.ops
 
     @property
     def meta(self) -> Any:
-        """What the chart's author noted on this transition for programs."""
+        """The chart's `meta` of this transition, for programs."""
         return self.config.get("meta")
 
     @property
     def description(self) -> str | None:
-        """What the chart's author noted on this transition for people."""
+        """The chart's `description` of this transition, for people."""
         return self.config.get("description")
 
     def __repr__(self) -> str:
@@ -50,7 +50,7 @@ class Transition:
 
 
 class Invoke:
-    """An actor that lives as long as its state is active."""
+    """An actor that runs as long as its state is active."""
 
     __slots__ = ("config", "id", "input", "src", "sync_snapshot", "system_id")
 
@@ -99,34 +99,34 @@ class Node:
 
     @property
     def is_atomic(self) -> bool:
-        """Whether no state is inside this one."""
+        """True if the state has no child states."""
         return self.type in (ATOMIC, FINAL)
 
     @property
     def is_history(self) -> bool:
-        """Whether this is a pseudo-state that recalls what was active before."""
+        """True for a pseudo-state that recalls the states active before."""
         return self.type == HISTORY
 
     @property
     def description(self) -> str | None:
-        """What the chart's author noted on this state for people."""
+        """The chart's `description` of this state, for people."""
         return self.config.get("description")
 
     def first(self) -> "Node":
-        """The child that is active by default."""
+        """Return the child that is active by default."""
         if self.initial is None:
             raise EngineError(f"the initial state {initial_key(self)!r} of {self.id!r} is not one of its states")
         return self.initial
 
     def ancestors(self, below: "Node | None" = None) -> Iterator["Node"]:
-        """The proper ancestors, nearest first, up to but without `below`."""
+        """Yield the proper ancestors, nearest first, up to but without `below`."""
         node = None if self is below else self.parent
         while node is not None and node is not below:
             yield node
             node = node.parent
 
     def is_inside(self, ancestor: "Node | None") -> bool:
-        """Whether this is a proper descendant; everything, the root too, is inside nothing."""
+        """Return whether this is a proper descendant; every node, the root included, is inside None."""
         if ancestor is None:
             return True
         node = self.parent
@@ -137,7 +137,7 @@ class Node:
         return False
 
     def walk(self) -> Iterator["Node"]:
-        """This node and all below it, in document order."""
+        """Yield this node and all below it, in document order."""
         yield self
         for child in self.states.values():
             yield from child.walk()
@@ -147,18 +147,18 @@ class Node:
 
 
 def initial_key(node: Node) -> Any:
-    """What the chart names as initial state."""
+    """Return the key that the chart names as initial state."""
     initial = node.config.get("initial")
     return initial.get("target") if isinstance(initial, Mapping) else initial
 
 
 def document_order(node: Node) -> int:
-    """The sort key that lists parents before children and first before later siblings."""
+    """Sort key that lists parents before children and earlier siblings before later ones."""
     return node.order
 
 
 def in_script_order(mapping: Mapping[Any, Any]) -> list[tuple[str, Any]]:
-    """The items as JavaScript would list them: whole numbers ascending first, then as written.
+    """Return the items as JavaScript lists them: whole numbers in ascending order first, then as written.
 
     Charts are shared with XState, whose document order is the order of object keys.
     """
@@ -180,7 +180,7 @@ def _is_index(key: str) -> bool:
 
 
 class Unresolved(Exception):
-    """A target that leads nowhere, with the names that would have led somewhere."""
+    """A target that does not exist, with the names that do."""
 
     def __init__(self, problem: str, known: Iterable[str] = ()) -> None:
         super().__init__(problem)
@@ -188,7 +188,7 @@ class Unresolved(Exception):
 
 
 def find_by_id(by_id: Mapping[str, Node], machine_id: str, text: str) -> Node:
-    """The node behind `#id` or `#id.child`."""
+    """Return the node of `#id` or `#id.child`."""
     first, *path = to_path(text)
     id = first[1:] if first.startswith("#") else first
     if id not in by_id:
@@ -197,7 +197,7 @@ def find_by_id(by_id: Mapping[str, Node], machine_id: str, text: str) -> Node:
 
 
 def descend(node: Node, path: list[str]) -> Node:
-    """The node at the end of a path of keys."""
+    """Return the node at the end of a path of keys."""
     for key in path:
         if not key:
             break
@@ -208,12 +208,12 @@ def descend(node: Node, path: list[str]) -> Node:
 
 
 def unknown_state(parent: Node, key: str) -> str:
-    """Say that a state has no child of this name."""
+    """Return the message that a state has no child of this name."""
     return f"no state named {key!r} inside {parent.id!r}"
 
 
 def find_target(by_id: Mapping[str, Node], machine_id: str, node: Node, target: Any) -> Node:
-    """The state that a transition of a node means by a target."""
+    """Return the state that a target means in a transition of a node."""
     if not isinstance(target, str):
         raise Unresolved(f"a target is a string, not {target!r}")
     if target.startswith("#"):
@@ -228,7 +228,7 @@ def find_target(by_id: Mapping[str, Node], machine_id: str, node: Node, target: 
 
 
 def find_default(by_id: Mapping[str, Node], machine_id: str, node: Node, target: Any) -> Node:
-    """The state that a history node leads to before there is any history."""
+    """Return the state that a history node leads to before there is any history."""
     if not isinstance(target, str):
         raise Unresolved(f"a target is a string, not {target!r}")
     if target.startswith("#"):

@@ -14,20 +14,20 @@ Value = Callable[[Work], Any]
 
 
 class Operation(Protocol):
-    """Something a step does in its place."""
+    """One operation of a plan."""
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Change the working copy of the step, or add an effect to it."""
         ...
 
 
 def constant(value: Any) -> Value:
-    """A value that does not depend on the step."""
+    """Return a value that does not depend on the step."""
     return lambda work: value
 
 
 class AssignOp:
-    """Set one key of the context, or replace all of it, by what a function of context and event gives."""
+    """Set one key of the context, or replace the whole context, by the result of a function of context and event."""
 
     __slots__ = ("function", "key")
 
@@ -36,7 +36,7 @@ class AssignOp:
         self.function = function
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Assign to the context."""
         context = work.context
         value = self.function(context, work.event)
         work.context = value if self.key is None else {**context, self.key: value}
@@ -44,7 +44,7 @@ class AssignOp:
 
 
 class MergeOp(AssignOp):
-    """Merge into the context what a function of context and event gives."""
+    """Merge the result of a function of context and event into the context."""
 
     __slots__ = ("update",)
 
@@ -53,14 +53,14 @@ class MergeOp(AssignOp):
         self.update = update
 
     def run(self, work: Work) -> None:
-        """Do it, with one call less."""
+        """Merge into the context; one call less than `AssignOp.run`."""
         context = work.context
         work.context = {**context, **(self.update(context, work.event) or {})}
         work.changed = True
 
 
 class ScopedAssignOp:
-    """Merge into the context what a function that needs params or scope gives."""
+    """Merge the result of a function that needs params or scope into the context."""
 
     __slots__ = ("update",)
 
@@ -68,13 +68,13 @@ class ScopedAssignOp:
         self.update = update
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Merge into the context."""
         work.context = {**work.context, **self.update(work)}
         work.changed = True
 
 
 class CallOp:
-    """Ask for a call of a user's action."""
+    """Request a call of a user's action."""
 
     __slots__ = ("function", "params", "plain", "type")
 
@@ -85,13 +85,13 @@ class CallOp:
         self.params = params
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Add a `Call` effect with the context and the event of this place in the step."""
         params = None if self.params is None else self.params(work)
         work.effects.append(effects.Call(self.type, self.function, params, work.context, work.event))
 
 
 class RaiseOp:
-    """Queue an event for this step, or ask the clock for it."""
+    """Queue an event for this step, or request it after a delay."""
 
     __slots__ = ("delay", "event", "id")
 
@@ -101,7 +101,7 @@ class RaiseOp:
         self.delay = delay
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Queue the event if it has no delay, and add a `Raise` effect."""
         event = check_event(self.event(work))
         delay = self.delay(work)
         if delay is None:
@@ -110,7 +110,7 @@ class RaiseOp:
 
 
 class SendOp:
-    """Ask for an event to be delivered to another actor."""
+    """Request the delivery of an event to another actor."""
 
     __slots__ = ("delay", "event", "id", "target")
 
@@ -121,7 +121,7 @@ class SendOp:
         self.delay = delay
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Add a `SendTo` effect."""
         event = check_event(self.event(work))
         delay = self.delay(work)
         target = address(work, self.target(work))
@@ -132,7 +132,7 @@ class SendOp:
 
 
 def address(work: Work, target: Any) -> Any:
-    """The actor a target means: a reference, or a marker for parent, self, or a child about to come."""
+    """Resolve a target to a reference, or to a marker for the parent, the actor itself, or a child not yet invoked."""
     if target is None:
         return "#_internal"
     if not isinstance(target, str):
@@ -150,7 +150,7 @@ def address(work: Work, target: Any) -> Any:
 
 
 class EmitOp:
-    """Ask for an event to be told to listeners."""
+    """Request that an event be emitted to listeners."""
 
     __slots__ = ("event",)
 
@@ -158,12 +158,12 @@ class EmitOp:
         self.event = event
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Add an `Emit` effect."""
         work.effects.append(effects.Emit(check_event(self.event(work))))
 
 
 class LogOp:
-    """Ask for a value to be logged."""
+    """Request that a value be logged."""
 
     __slots__ = ("label", "value")
 
@@ -172,12 +172,12 @@ class LogOp:
         self.label = label
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Add a `Log` effect."""
         work.effects.append(effects.Log(self.value(work), self.label))
 
 
 class CancelOp:
-    """Ask for a delayed event to be forgotten."""
+    """Request that a delayed event be cancelled."""
 
     __slots__ = ("send_id",)
 
@@ -185,12 +185,12 @@ class CancelOp:
         self.send_id = send_id
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Add a `Cancel` effect."""
         work.effects.append(effects.Cancel(self.send_id(work)))
 
 
 class SpawnOp:
-    """Take in a child and ask for it to be started."""
+    """Add a child and request its start."""
 
     __slots__ = ("id", "input", "logic", "src", "sync_snapshot", "system_id")
 
@@ -205,7 +205,7 @@ class SpawnOp:
         self.sync_snapshot = sync_snapshot
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Add the child and a `SpawnChild` effect."""
         id = self.id(work) or work.free_id()
         if self.logic is None:  # only in relaxed machines: XState keeps an empty place for it
             work.children = work.children.adding(id, None)
@@ -215,7 +215,7 @@ class SpawnOp:
 
 
 class StopOp:
-    """Let a child go and ask for it to be stopped."""
+    """Remove a child and request that it be stopped."""
 
     __slots__ = ("child",)
 
@@ -223,7 +223,7 @@ class StopOp:
         self.child = child
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Remove the child and add a `StopChild` effect."""
         child = self.child(work)
         ref = work.children.get(child) if isinstance(child, str) else child
         work.changed = True
@@ -233,7 +233,7 @@ class StopOp:
 
 
 class EnqueueOp:
-    """Run the actions that a function chooses."""
+    """Run the actions that a function enqueues."""
 
     __slots__ = ("collect", "names", "params")
 
@@ -243,7 +243,7 @@ class EnqueueOp:
         self.names = names
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Collect the actions, then run them in order."""
         chosen: list[Any] = []
         queue = self.names.enqueuer(chosen, work, self.params(work))
         self.collect(work.context, work.event, queue, work.scope())
@@ -252,7 +252,7 @@ class EnqueueOp:
 
 
 class ExpectOp:
-    """Let the entry actions that follow address children invoked right after them."""
+    """Let the entry actions that follow send to children that are invoked right after them."""
 
     __slots__ = ("ids",)
 
@@ -260,18 +260,18 @@ class ExpectOp:
         self.ids = tuple(ids)
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Set the ids of the expected children."""
         work.late = self.ids
         work.unsettled = []
 
 
 class SettleOp:
-    """Give the sends that waited for an invoked child its reference."""
+    """Replace the ids of expected children in pending sends by their references."""
 
     __slots__ = ()
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Resolve the pending sends."""
         for effect in work.unsettled:
             effect.target = work.children.get(effect.target)
         work.late = ()
@@ -279,7 +279,7 @@ class SettleOp:
 
 
 class StateDoneOp:
-    """Queue the event that says that a state has reached its end."""
+    """Queue the done event of a state."""
 
     __slots__ = ("output", "type")
 
@@ -288,12 +288,12 @@ class StateDoneOp:
         self.output = output
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Queue the event."""
         work.enqueue(done_event(self.type, self.output, work))
 
 
 class MachineDoneOp:
-    """End the machine, with the output its root computes."""
+    """End the machine with the output that its root computes."""
 
     __slots__ = ("final_output", "root_output", "type")
 
@@ -303,7 +303,7 @@ class MachineDoneOp:
         self.root_output = root_output
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Set the status and the output."""
         work.status = "done"
         work.changed = True
         if self.root_output is None:
@@ -316,12 +316,12 @@ class MachineDoneOp:
 
 
 def done_event(type: str, output: Value | None, work: Work) -> dict[str, Any]:
-    """A done event; its output is None where there is none."""
+    """Return a done event; its output is None if the state has no output."""
     return {"type": type, "output": None if output is None else output(work)}
 
 
 def check_event(event: Any) -> Any:
-    """The event, if it is one."""
+    """Return the event; raise EventError if it is not one."""
     try:
         if isinstance(event["type"], str):
             return event

@@ -22,7 +22,7 @@ PersistChild = Callable[[ActorRef], Mapping[str, Any]]
 
 
 def to_json(snapshot: Snapshot[Any], persist_child: PersistChild) -> dict[str, Any]:
-    """A snapshot as JSON-ready values; children are persisted by who runs them."""
+    """Return a snapshot as JSON-ready values; `persist_child` gives those of each child."""
     try:
         context = to_json_value(snapshot.context, "context")
     except RecursionError:
@@ -51,12 +51,12 @@ def _child(ref: ActorRef, persist_child: PersistChild) -> dict[str, Any]:
 
 
 def to_json_value(value: Any, path: str) -> Any:
-    """A value with references and texts replaced; the very same object where there is nothing to replace."""
+    """Return a value with references and texts replaced, or the very same object if it has none."""
     return value if is_plain(value) else _convert(value, path)
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is JSON as it is, as most are; to tell so takes a fraction of the time of converting it."""
+    """Return whether a value is JSON as it is; this is several times as fast as converting it."""
     kind = type(value)
     if kind is dict:
         if not TEXT.issuperset(map(type, value)):
@@ -105,14 +105,14 @@ def _same_or(value: Any, converted: Any) -> Any:
 
 
 def to_json_error(error: Any) -> Any:
-    """An error as JSON-ready values."""
+    """Return an error as JSON-ready values."""
     if isinstance(error, BaseException):
         return {"name": type(error).__name__, "message": str(error)}
     return to_json_value(error, "error")
 
 
 def migrate_snapshot(machine: Machine[Any, Any], persisted: Any) -> Mapping[str, Any]:
-    """What was persisted, moved to the machine's version if it was stamped with another one."""
+    """Return a persisted snapshot, migrated if it was stamped with another version than the machine's."""
     if not isinstance(persisted, Mapping):
         raise SnapshotError(f"{machine.id}: a persisted snapshot is a mapping, not {type(persisted).__name__}")
     owner = persisted.get("machine", machine.id)
@@ -137,7 +137,7 @@ def from_json(
     persisted: Mapping[str, Any],
     make_child: Callable[[str, Mapping[str, Any], Any], ActorRef],
 ) -> Snapshot[Any]:
-    """A snapshot from its JSON form; children are made by who will run them, after all else is known to be good."""
+    """Return a snapshot from its JSON form; `make_child` is called only after everything else was checked."""
     status = persisted.get("status")
     if status not in STATUSES:
         raise SnapshotError(f"{machine.id}: status {status!r} is none of {', '.join(STATUSES)}")
@@ -184,7 +184,7 @@ def _history(machine: Machine[Any, Any], persisted: Any) -> dict[str, tuple[Node
 
 
 def _check_recalled(machine: Machine[Any, Any], id: str, nodes: tuple[Node, ...]) -> None:
-    """What a history node recalls lies inside its parent, and can be active at one time."""
+    """Check that the recalled nodes lie inside the history node's parent and can be active together."""
     history = machine.nodes.get(id)
     parent = history.parent if history is not None and history.is_history else None
     if parent is None:
@@ -227,7 +227,7 @@ def _revive_context(context: Mapping[str, Any], children: Mapping[str, Any]) -> 
 
 
 def _revive(value: Any, children: Mapping[str, Any]) -> Any:
-    """A value with references made live; the very same object where there are none."""
+    """Return a value with references to live actors, or the very same object if it has none."""
     if is_reference(value):
         return children.get(value["id"])
     if isinstance(value, Mapping):
@@ -238,7 +238,7 @@ def _revive(value: Any, children: Mapping[str, Any]) -> Any:
 
 
 def with_own_children(snapshot: Snapshot[Any], make_child: Callable[[ActorRef], ActorRef]) -> Snapshot[Any]:
-    """The snapshot with references of its own, so that two actors can start from one snapshot."""
+    """Return the snapshot with new references, so that two actors can start from one snapshot."""
     own = {id: make_child(ref) for id, ref in snapshot.children.items() if ref is not None}
     if not own:
         return snapshot

@@ -1,4 +1,4 @@
-"""Plans: what carrying out a set of transitions does, laid out flat.
+"""Plans: the operations of taking a set of transitions, in one flat list.
 
 Exit set, entry set, the order of actions and the next configuration depend only on the configuration,
 the selected transitions and, where a target is a history node, on what it recalls. So they are worked
@@ -22,7 +22,7 @@ ADDRESSING = (ops.SendOp, ops.EnqueueOp)  # what may name a child that is about 
 
 
 class Plan:
-    """Operations in order, the configuration they lead to, and what history records on the way."""
+    """Operations in order, the configuration they lead to, and the history they record."""
 
     __slots__ = (
         "assigns",
@@ -66,7 +66,7 @@ class Plan:
 
 
 def _split(operations: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Leading assigns, then plain calls: the shape that needs no working copy."""
+    """Return leading assigns and then plain calls, the shape that needs no working copy; else nothing."""
     count = next((i for i, op in enumerate(operations) if not isinstance(op, ops.AssignOp)), len(operations))
     calls = operations[count:]
     if any(not isinstance(op, ops.CallOp) or op.plain is None or op.params is not None for op in calls):
@@ -75,7 +75,7 @@ def _split(operations: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]
 
 
 def plan_for(configuration: Configuration, selected: tuple[Transition, ...], history: History) -> Plan:
-    """Work out the plan of a microstep."""
+    """Return the plan of a microstep."""
     recall = Recall(history)
     if not selected:
         return Plan(configuration, configuration, (), {}, False, ())
@@ -98,7 +98,7 @@ def plan_for(configuration: Configuration, selected: tuple[Transition, ...], his
 
 
 def initial_plan(empty: Configuration) -> Plan:
-    """The plan of entering the machine."""
+    """Return the plan of entering the machine."""
     root = empty.machine.root
     start = Transition(root, "", {"reenter": True})
     start.targets = tuple(initial_nodes(root))
@@ -131,7 +131,7 @@ def _enter(
     recorded: bool,
     defaults: Iterable[Node] = (),
 ) -> Configuration:
-    """Append what entering does, and give the configuration it leads to."""
+    """Append the operations of entering, and return the configuration they lead to."""
     entry = EntrySet(recall)
     for transition in transitions:
         entry.add_transition(transition)
@@ -162,7 +162,7 @@ def _entry_operations(node: Node, by_default: bool) -> list[Any]:
 
 
 def _finish(node: Node, active: dict[Node, None], completed: set[Node], operations: list[Any], root: Node) -> bool:
-    """Append the done events of entering a final node; true if it ends the machine."""
+    """Append the done events of entering a final node; return whether it ends the machine."""
     parent = node.parent
     above = parent if parent is not None and parent.type == PARALLEL else parent.parent if parent is not None else None
     last = above or node
@@ -180,7 +180,7 @@ def _finish(node: Node, active: dict[Node, None], completed: set[Node], operatio
 
 
 def is_done(node: Node, active: Collection[Node]) -> bool:
-    """Whether a node has reached its end."""
+    """Return whether a node has reached a final state."""
     if node.type == COMPOUND:
         return any(child.type == FINAL and child in active for child in node.children)
     if node.type == PARALLEL:

@@ -1,4 +1,4 @@
-"""References to actors: values that a pure step can make, and that an actor system brings to life."""
+"""References to actors: values that a pure step creates and an actor system binds to running actors."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ REFERENCE = "xstate$$type"
 
 
 class ActorRef:
-    """A child by name: made by a step, bound to a running actor when the step is performed."""
+    """A child by id: created by a step, bound to a running actor when the step is performed."""
 
     __slots__ = ("actor", "id", "input", "logic", "src", "sync_snapshot", "system_id")
 
@@ -35,7 +35,7 @@ class ActorRef:
         self._live().send(event)
 
     def get_snapshot(self) -> Any:
-        """The current snapshot of the actor behind this reference."""
+        """Return the current snapshot of the actor behind this reference."""
         return self._live().get_snapshot()
 
     def subscribe(self, *observer: Any, **callbacks: Any) -> Any:
@@ -43,11 +43,11 @@ class ActorRef:
         return self._live().subscribe(*observer, **callbacks)
 
     def stop(self) -> None:
-        """Refused by the actor behind this reference: only its parent stops a child."""
+        """Raise NotRoot: only the parent stops a child, with `stop_child`."""
         self._live().stop()
 
     def on(self, type: str, listener: Any) -> Any:
-        """Listen to what the actor behind this reference emits."""
+        """Listen to the events that the actor behind this reference emits."""
         return self._live().on(type, listener)
 
     def _live(self) -> Any:
@@ -60,10 +60,10 @@ class ActorRef:
 
 
 def to_reference(id: str) -> dict[str, Any]:
-    """The JSON form of a reference."""
+    """Return the JSON form of a reference."""
     return {REFERENCE: 1, "id": id}
 
 
 def is_reference(value: Any) -> bool:
-    """Whether a JSON value stands for a reference."""
+    """Return whether a JSON value stands for a reference."""
     return isinstance(value, dict) and value.get(REFERENCE) == 1 and isinstance(value.get("id"), str)

@@ -1,4 +1,4 @@
-"""What the functions of a chart take and give, written down for type checkers.
+"""Signatures of a chart's functions, for type checkers.
 
 `C` is a machine's context, `E` the union of its events, `N` the names of its states. Each may be left
 out and is then `Any`, so nothing is checked that nobody declared. At run time none of this is looked at.
@@ -35,31 +35,31 @@ class Scoped(Protocol[T_out]):
     """A function that takes nothing but the scope."""
 
     def __call__(self, *, scope: Scope) -> T_out:
-        """Call it."""
+        """Call the function."""
         ...
 
 
 class ScopedContext(Protocol[C_in, T_out]):
-    """A function of the context that asks for the scope."""
+    """A function of the context that takes the scope."""
 
     def __call__(self, context: C_in, /, *, scope: Scope) -> T_out:
-        """Call it."""
+        """Call the function."""
         ...
 
 
 class ScopedEvent(Protocol[C_in, E_in, T_out]):
-    """A function of context and event that asks for the scope."""
+    """A function of context and event that takes the scope."""
 
     def __call__(self, context: C_in, event: E_in, /, *, scope: Scope) -> T_out:
-        """Call it."""
+        """Call the function."""
         ...
 
 
 class ScopedParams(Protocol[C_in, E_in, T_out]):
-    """A function of context, event and params that asks for the scope."""
+    """A function of context, event and params that takes the scope."""
 
     def __call__(self, context: C_in, event: E_in, params: Any, /, *, scope: Scope) -> T_out:
-        """Call it."""
+        """Call the function."""
         ...
 
 
@@ -78,7 +78,7 @@ Function = Callable[[C, E], T] | Variant[C, E, T]
 
 
 class Ordered(Protocol):
-    """Numbers, strings, times: what can be compared. Functions cannot."""
+    """Values that can be compared, such as numbers, strings and times; functions cannot."""
 
     def __lt__(self, other: Any, /) -> Any: ...
 

@@ -22,7 +22,7 @@ ACTOR_ERROR = "xstate.error.actor"
 
 
 class Microstep(NamedTuple):
-    """One round of a step: the event it reacts to, what was selected, where it led, what it asks for."""
+    """One round of a step: its event, the selected transitions, the snapshot after it, and its effects."""
 
     event: Any
     transitions: tuple[Transition, ...]
@@ -34,7 +34,7 @@ Trace = list[Microstep]
 
 
 class Step:
-    """The computation of one macrostep; after an error it still knows the effects so far."""
+    """The computation of one macrostep; after an error it still has the effects so far."""
 
     __slots__ = ("_dirty", "before", "entering", "handled", "marks", "trace", "work")
 
@@ -55,7 +55,7 @@ class Step:
         return self.work.effects
 
     def begin(self, input: Any) -> Snapshot[Any]:
-        """Enter the machine."""
+        """Enter the machine and return its first snapshot."""
         work = self.work
         machine = self.work.machine
         work.event = {"type": INIT} if input is None else {"type": INIT, "input": input}
@@ -75,7 +75,7 @@ class Step:
         return self._publish()
 
     def advance(self, snapshot: Snapshot[Any], event: Any, decided: Leaf | None = None) -> Snapshot[Any]:
-        """Take one event to rest; `decided` is what it leads to, where that is known already."""
+        """Take one event until the machine is at rest; `decided` is the decision, if it has been made already."""
         self._load(snapshot)
         work = self.work
         type = event["type"]
@@ -117,7 +117,7 @@ class Step:
         work.history = frame.history
 
     def _publish(self) -> Snapshot[Any]:
-        """The working copy as a snapshot; the one before, if nothing changed."""
+        """Return the working copy as a snapshot, or the snapshot before if nothing changed."""
         work = self.work
         before = self.before
         if before is None:
@@ -207,7 +207,7 @@ class Step:
 
 
 def error_snapshot(snapshot: Snapshot[Any], error: BaseException) -> Snapshot[Any]:
-    """The snapshot with which an actor ends when a step raises: where it stood, and why."""
+    """Return the snapshot an actor ends with when a step raises: the one before, with the error."""
     frame = snapshot.frame
     return Snapshot(
         snapshot.configuration, snapshot.context, Frame("error", frame.output, error, frame.children, frame.history)

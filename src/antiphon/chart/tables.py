@@ -1,4 +1,4 @@
-"""The memory of a machine: interned configurations and what was decided in them, bounded.
+"""The bounded cache of a machine: interned configurations and the decisions made in them.
 
 A hostile chart or a stream of ever new event types must not eat the memory. When `limit` decisions are
 remembered, all are forgotten and learned again as needed, like the state cache of a lazy automaton.
@@ -13,7 +13,7 @@ LIMIT = 4096
 
 
 class Tables:
-    """Configurations by their nodes, and a count of the decisions they hold."""
+    """Configurations by their nodes, and the number of decisions they hold."""
 
     __slots__ = ("_configurations", "_holders", "count", "limit", "machine")
 
@@ -25,7 +25,7 @@ class Tables:
         self._holders: dict[Configuration, None] = {}
 
     def intern(self, nodes: tuple[Node, ...]) -> Configuration:
-        """The one configuration of these nodes."""
+        """Return the one configuration of these nodes."""
         configuration = self._configurations.get(nodes)
         if configuration is None:
             configuration = Configuration(self.machine, nodes)
@@ -34,7 +34,7 @@ class Tables:
         return configuration
 
     def admit(self, configuration: Configuration) -> bool:
-        """Whether one more decision may be remembered; makes room if need be."""
+        """Count one more decision to keep, clearing the cache if it is full; False if there is no cache."""
         if self.limit == 0:
             return False
         if self.count >= self.limit:

@@ -1,4 +1,4 @@
-"""Text that grows by small chunks in constant time, though every version of it is immutable.
+"""Immutable text that grows by small chunks in constant time.
 
 A `Text` is a view of the first `length` characters of a shared, append-only buffer. The newest view
 appends in place; an older one, when added to, copies what it sees and goes its own way. So a reply
@@ -13,7 +13,7 @@ BLOCK = 256
 
 
 class _Buffer:
-    """Blocks of joined text, then the chunks that wait to be joined."""
+    """Blocks of joined text, then the chunks that have not been joined yet."""
 
     __slots__ = ("blocks", "chunks", "length")
 
@@ -48,7 +48,7 @@ class Text:
     _length: int
 
     def __new__(cls, text: "str | Text" = "") -> "Text":
-        """The text, which is its own text already if it was one."""
+        """Return the text; a `Text` is returned as it is."""
         return text if isinstance(text, Text) else _view(_Buffer(text), len(text))
 
     def __add__(self, chunk: "str | Text") -> "Text":

@@ -18,7 +18,7 @@ Outcome = tuple[Snapshot[C, E, N], tuple[Effect, ...]]
 
 
 def initial_transition(machine: Machine[C, E, N], input: Any = None, *, complete: bool = False) -> Outcome[C, E, N]:
-    """The snapshot a machine starts with, and the effects of entering it."""
+    """Return the snapshot a machine starts with, and the effects of entering it."""
     step = Step(machine)
     snapshot = step.begin(input)
     return snapshot, _visible_effects(step.effects, complete)
@@ -31,7 +31,7 @@ def transition(
     *,
     complete: bool = False,
 ) -> Outcome[C, F, N]:
-    """The snapshot after an event, and the effects it causes. Nothing is performed.
+    """Return the snapshot after an event, and its effects. Nothing is performed.
 
     The list of effects is XState's; `complete=True` adds what XState hides: children spawned inside an
     assign, and that the machine has ended.
@@ -57,7 +57,7 @@ def transition(
 
 
 def follow(plan: Plan, snapshot: Snapshot[C, F, N], event: Any) -> Snapshot[C, F, N]:
-    """The snapshot after a plan that is quick and calls nothing."""
+    """Return the snapshot after a quick plan without calls."""
     context: Any = snapshot.context
     for key, function in plan.assigns:
         value = function(context, event)
@@ -83,21 +83,21 @@ def _visible_effects(effects: list[Effect], complete: bool) -> tuple[Effect, ...
 def get_microsteps(
     machine: Machine[C, E, N], snapshot: Snapshot[C, F, N], event: E | Later[Callable[[], E]]
 ) -> list[Microstep]:
-    """The rounds of a step, one by one; an event nobody handles is one round that does nothing."""
+    """Return the microsteps of a step; an unhandled event is one microstep that does nothing."""
     trace: Trace = []
     Step(machine, trace=trace).advance(snapshot, check_event(event))
     return trace
 
 
 def get_initial_microsteps(machine: Machine[Any, Any], input: Any = None) -> list[Microstep]:
-    """The rounds of entering a machine."""
+    """Return the microsteps of entering a machine."""
     trace: Trace = []
     Step(machine, trace=trace).begin(input)
     return trace
 
 
 def get_next_transitions(snapshot: Snapshot[Any]) -> list[Transition]:
-    """All transitions that could be taken, guards aside: from the deepest states outwards."""
+    """Return all transitions that could be taken, guards aside, from the deepest states outwards."""
     transitions: list[Transition] = []
     visited = set()
     for atom in snapshot.configuration.atoms:

@@ -1,4 +1,4 @@
-"""Transition coverage: few paths that together take every transition of a machine, and why some are never taken."""
+"""Transition coverage: few paths that together take every transition, and the reasons why some are never taken."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from antiphon.chart.values import matches_descriptor
 
 @dataclass(frozen=True, slots=True)
 class TransitionPaths:
-    """Paths that take every transition that can be taken, and why the others cannot."""
+    """Paths that take every transition that can be taken, and the reasons why the others cannot."""
 
     paths: tuple[StatePath, ...]
     unreached: dict[Transition, str]
 
     @property
     def is_complete(self) -> bool:
-        """Whether every transition is taken."""
+        """True if every transition is taken."""
         return not self.unreached
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class TransitionPaths:
 
 
 def get_transition_paths(machine: Machine[Any, Any], **options: Unpack[Options]) -> TransitionPaths:
-    """A small set of paths that takes every transition at least once, and why some transitions are never taken."""
+    """Return a small set of paths that takes every transition, and the reasons for those never taken."""
     written = [transition for node in machine.root.walk() for transition in written_transitions(node)]
     connected = connected_states(machine.root)
     possible = {transition for transition in written if transition.source in connected}
@@ -47,7 +47,7 @@ def get_transition_paths(machine: Machine[Any, Any], **options: Unpack[Options])
 
 
 def _tours(graph: Graph, missing: set[Transition]) -> list[list[Edge]]:
-    """Ways from the start that go on to whatever is missing nearest, as long as anything can be reached."""
+    """Return tours from the start; each goes on to the nearest missing transition while one can be reached."""
     tours: list[list[Edge]] = []
     while missing:
         tour: list[Edge] = []
@@ -61,7 +61,7 @@ def _tours(graph: Graph, missing: set[Transition]) -> list[list[Edge]]:
 
 
 def _way_to_nearest(graph: Graph, start: Vertex, missing: set[Transition]) -> list[Edge]:
-    """The shortest way to take a missing transition; one that ends the tour only if there is no other."""
+    """Return the shortest way to a missing transition; one that ends the tour only if there is no other."""
     came: dict[str, tuple[str, Edge] | None] = {start.key: None}
     waiting = deque([start])
     last_resort = None
@@ -87,7 +87,7 @@ def _way_back(came: dict[str, tuple[str, Edge] | None], key: str) -> list[Edge]:
 
 
 def _reason(transition: Transition, graph: Graph) -> str:
-    """Why a transition was never taken, as far as can be told from outside."""
+    """Explain why a transition was never taken, as far as can be seen from outside."""
     source = transition.source
     type = transition.event_type
     guard = transition.config.get("guard")

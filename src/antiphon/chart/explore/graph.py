@@ -1,4 +1,4 @@
-"""All situations a machine can get into, found by trying every event in each of them once.
+"""Graphs of all situations of a machine, found by trying every event once in each of them.
 
 Beside the events of the machine there are those of time and of children: the next delayed event may arrive,
 and a child that is at work may be done, fail, or have a new snapshot. Events take no time, so of two timers the
@@ -34,7 +34,7 @@ class ExplorationError(EngineError):
 
 
 class Options(TypedDict, total=False):
-    """How a machine is explored."""
+    """Options of an exploration."""
 
     # The events to try: a list, or a function of the snapshot. By default one of each type the machine knows,
     # with the payloads given for that type.
@@ -55,7 +55,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What an event leads to: a situation by its key, through transitions."""
+    """An event, the transitions it takes and the key of the situation it leads to."""
 
     event: Any
     cause: Cause
@@ -65,7 +65,7 @@ class Edge:
 
 @dataclass(slots=True)
 class Vertex:
-    """A situation, what leads out of it, and the shortest way to it."""
+    """A situation with its outgoing edges and the shortest way to it."""
 
     key: str
     state: str
@@ -81,7 +81,7 @@ class Vertex:
 
 @dataclass(slots=True)
 class Graph:
-    """The situations of a machine by key, from nearest to farthest; the states and transitions seen on the way."""
+    """Situations of a machine by key, nearest first, with the states and transitions visited on the way."""
 
     machine: Machine[Any, Any]
     start: Vertex
@@ -99,12 +99,12 @@ class Graph:
 
 
 def get_adjacency(machine: Machine[Any, Any], **options: Unpack[Options]) -> Graph:
-    """Every situation the machine can get into, with what leads from each to which."""
+    """Return every situation of the machine, with the edges between them."""
     return explore(machine, options, lambda graph: False)
 
 
 def explore(machine: Machine[Any, Any], options: Options, is_enough: Callable[[Graph], bool]) -> Graph:
-    """Look at a machine's situations, nearest first, until there are no more or the graph is enough."""
+    """Visit the situations of a machine, nearest first, until all are visited or the graph is enough."""
     explorer = _Explorer(machine, options)
     graph = explorer.graph
     waiting = deque([graph.start])
@@ -114,7 +114,7 @@ def explore(machine: Machine[Any, Any], options: Options, is_enough: Callable[[G
 
 
 class _Explorer:
-    """Tries events in situations and notes what they lead to."""
+    """Tries events in situations and adds the results to a graph."""
 
     def __init__(self, machine: Machine[Any, Any], options: Options) -> None:
         self.machine = machine
@@ -132,7 +132,7 @@ class _Explorer:
         self._note(turns)
 
     def expand(self, vertex: Vertex) -> Iterator[Vertex]:
-        """Try every event in a situation; gives the situations that are new."""
+        """Try every event in a situation and yield the situations that are new."""
         if vertex.situation.is_over or (self.stop_when is not None and self.stop_when(vertex.snapshot)):
             return
         for event, cause in self._offers(vertex.situation):
@@ -170,14 +170,14 @@ class _Explorer:
             yield situation.pending.next.event, "timer"
 
     def _reaction(self, configuration: Configuration) -> Callable[[str], bool]:
-        """Whether an event type may do anything where these states are active: most do not, and need no trying."""
+        """Return a test of event types for these active states: most types do nothing there and need no trying."""
         reaction = self._reactions.get(configuration)
         if reaction is None:
             reaction = self._reactions[configuration] = _reaction(configuration)
         return reaction
 
     def _child_events(self, ref: ActorRef, reacts: Callable[[str], bool]) -> Iterator[Any]:
-        """What a child may tell; that it is done or has changed only where somebody reacts to it."""
+        """Yield the events that a child may cause; done and snapshot events only if a state reacts to them."""
         done, error, news = (f"xstate.{word}.{ref.id}" for word in ("done.actor", "error.actor", "snapshot"))
         if reacts(done):
             for output in _child_values(self.options.get("outputs"), ref, None):
@@ -206,7 +206,7 @@ class _Explorer:
         return transitions
 
     def _check_turns(self, turns: list[MachineTurn]) -> Situation:
-        """Where turns led; an error in a function of the machine is the caller's to know."""
+        """Return the situation after the turns; raise ExplorationError if a function of the machine raised."""
         for turn in turns:
             if turn.error is not None:
                 where = value_label(turn.situation.snapshot.value) or "the root"
@@ -226,7 +226,7 @@ def _event_source(machine: Machine[Any, Any], options: Options) -> Callable[[Sna
 
 
 def known_events(machine: Machine[Any, Any], options: Options) -> list[Any]:
-    """One event of each type the machine reacts to, or one for each payload given for that type."""
+    """Return one event of each type the machine reacts to, or one for each payload of that type."""
     payloads = options.get("payloads") or {}
     events: list[Any] = []
     for type in dict.fromkeys(type for node in machine.root.walk() for type in node.on):

@@ -1,4 +1,4 @@
-"""What tells situations apart, as text: what a snapshot shows, and what it does not though it decides what comes."""
+"""Keys of situations: two situations with the same text are the same."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from antiphon.chart.snapshot import Snapshot
 
 
 def serialize(snapshot: Snapshot[Any]) -> str:
-    """A snapshot's value and context as JSON, and its status once it has ended."""
+    """Return a snapshot's value and context as JSON, with status and output once it has ended."""
     parts = {"value": snapshot.value, "context": snapshot.context}
     if snapshot.status != "active":
         parts.update(status=snapshot.status, output=snapshot.output)
@@ -17,7 +17,7 @@ def serialize(snapshot: Snapshot[Any]) -> str:
 
 
 def serialize_hidden(situation: Situation) -> str:
-    """What a snapshot does not show, though it decides what can happen next."""
+    """Return the timers, children and history of a situation, which its snapshot's text leaves out."""
     pending = situation.pending
     history = situation.snapshot.history
     parts = {
@@ -36,7 +36,7 @@ def _round_ms(ms: float) -> float:
 
 
 def as_text(value: Any) -> str:
-    """A value as JSON, the same for equal values; what JSON does not know becomes a string."""
+    """Return a value as JSON, the same for equal values; a value that JSON cannot hold becomes a string."""
     try:
         return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
     except TypeError:  # keys that are no strings, or cannot be sorted

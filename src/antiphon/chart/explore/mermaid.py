@@ -36,7 +36,7 @@ STYLES = (
 
 
 def to_mermaid(machine: Machine[Any, Any], snapshot: Snapshot[Any] | None = None) -> str:
-    """The machine as a `stateDiagram-v2`; the states that are active in a snapshot stand out."""
+    """Draw the machine as a `stateDiagram-v2`; the states that are active in a snapshot are highlighted."""
     diagram = _Diagram(machine.root)
     lines = ["stateDiagram-v2", *_indent(diagram.lines())]
     if snapshot is not None:
@@ -115,7 +115,7 @@ class _Diagram:
                 yield f"{self.names[node]} --> {self.names[target]} : default"
 
     def texts(self, node: Node) -> Iterator[str]:
-        """What is said about a state inside its box, or in a note beside it."""
+        """Yield the lines about a state inside its box, or in a note beside it."""
         for invoke in node.invokes:
             yield _escape(f"invoke {invoke_label(invoke, node)}")
         for key in ("entry", "exit"):
@@ -139,7 +139,7 @@ class _Diagram:
 
 
 def _inner_text(transition: Transition) -> str:
-    """A transition that leads nowhere: it acts, or it only keeps its event from states further out."""
+    """Return the line of a transition without target: its actions, or that its event is ignored."""
     if transition.is_forbidden and not transition.config.get("guard"):
         return f"{event_label(transition.event_type, transition.source)} is ignored"
     return transition_label(transition)
@@ -150,7 +150,7 @@ def _is_enclosing(first: Node, second: Node) -> bool:
 
 
 def _is_at_home(source: Node, target: Node) -> bool:
-    """Whether an arrow can be written next to its ends: siblings, but not in two regions of a parallel state."""
+    """Return whether an arrow can be written next to its ends: siblings, but not two regions of a parallel state."""
     parent = source.parent
     return parent is not None and parent is target.parent and (parent.type != PARALLEL or source is target)
 
@@ -162,7 +162,7 @@ def _title(node: Node) -> str:
 
 
 def _name(text: str, used_names: set[str]) -> str:
-    """A name for a state that means nothing else in Mermaid and that no other state has."""
+    """Return an unused name for a state that has no meaning of its own in Mermaid."""
     plain = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "state"
     if plain.lower() in RESERVED or plain.lower().endswith("direction") or plain[0].isdigit():
         plain = f"s_{plain}_"

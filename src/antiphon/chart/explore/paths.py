@@ -1,4 +1,4 @@
-"""Paths through a machine: which events lead where, for tests that visit every state."""
+"""Paths of events through a machine, for tests that visit every state."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class StatePath:
 def get_shortest_paths(
     machine: Machine[Any, Any], *, to_state: ToState | None = None, **options: Unpack[Options]
 ) -> list[StatePath]:
-    """A path with the fewest steps to each state, or to each that `to_state` asks for; nearest first."""
+    """Return a path with the fewest steps to each state, or to each that `to_state` selects; nearest first."""
     if to_state is not None:
         options.setdefault("stop_when", to_state)
     graph = get_adjacency(machine, **options)
@@ -61,7 +61,7 @@ def get_shortest_paths(
 def get_simple_paths(
     machine: Machine[Any, Any], *, to_state: ToState | None = None, **options: Unpack[Options]
 ) -> list[StatePath]:
-    """Every path that is in no situation twice, to each state or to each that `to_state` asks for.
+    """Return every path that visits no situation twice, to each state or to each that `to_state` selects.
 
     There can be very many of them; `limit` bounds their number too.
     """
@@ -82,7 +82,7 @@ def get_simple_paths(
 def get_paths_from_events(
     machine: Machine[Any, Any], events: Iterable[Any], *, to_state: ToState | None = None, input: Any = None
 ) -> list[StatePath]:
-    """The path that a list of events takes; none if it does not end where `to_state` asks.
+    """Return the path that a list of events takes; none if it does not end where `to_state` holds.
 
     The event of the next timer lets time pass until it is due.
     """
@@ -102,7 +102,7 @@ def get_paths_from_events(
 
 
 def way_to(vertex: Vertex) -> list[Edge]:
-    """The edges of the shortest way to a situation."""
+    """Return the edges of the shortest way to a situation."""
     edges: list[Edge] = []
     while vertex.reached_from is not None:
         vertex, edge = vertex.reached_from
@@ -111,14 +111,14 @@ def way_to(vertex: Vertex) -> list[Edge]:
 
 
 def path_along(graph: Graph, way: Iterable[Edge]) -> StatePath:
-    """The path that follows edges from the start."""
+    """Return the path that follows edges from the start."""
     steps = tuple(PathStep(edge.event, graph.vertices[edge.target].snapshot) for edge in way)
     start = graph.start.snapshot
     return StatePath(steps[-1].snapshot if steps else start, steps, len(steps), start)
 
 
 def _simple_ways(graph: Graph) -> Iterator[list[Edge]]:
-    """Depth first, without recursion: a way may be longer than Python's stack."""
+    """Yield ways depth first, without recursion: a way may be longer than Python's stack."""
     way: list[Edge] = []
     visited = {graph.start.key}
     open_edges = [iter(graph.start.edges)]

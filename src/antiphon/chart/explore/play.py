@@ -1,4 +1,4 @@
-"""Playing a chart: a machine and a list of events in, a trace out. No actor, no clock, nothing is performed."""
+"""Playing a chart: a machine and a list of events in, a trace out, with no actor and no clock."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """One step of a trace: when it was, the event, the microsteps it took, and where they led."""
+    """One step of a trace: its time, the event, the microsteps and the snapshot after them."""
 
     at_ms: float
     event: Any
@@ -31,7 +31,7 @@ class TraceEntry:
 
     @property
     def transitions(self) -> list[tuple[Transition, ...]]:
-        """The transitions that were taken, for each microstep."""
+        """The transitions taken, for each microstep."""
         return [microstep.transitions for microstep in self.microsteps]
 
     @property
@@ -52,14 +52,14 @@ class TraceEntry:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What happened when a machine was played, entry by entry; as text, a table."""
+    """The steps of a machine that was played; as text, a table."""
 
     entries: tuple[TraceEntry, ...]
     labels: EventLabels = field(repr=False)
 
     @property
     def snapshot(self) -> Snapshot[Any]:
-        """Where it ended."""
+        """The last snapshot."""
         return self.entries[-1].snapshot
 
     def __iter__(self) -> Iterator[TraceEntry]:
@@ -94,7 +94,7 @@ class Trace:
 
 
 def play(machine: Machine[Any, Any], events: Iterable[Any], *, input: Any = None) -> Trace:
-    """Run a machine through events and give the trace.
+    """Run a machine through events and return the trace.
 
     An event is a type or a mapping; `{"after": ms}` lets simulated time pass, in which delayed events arrive
     when they fall due. Children are not run: send `xstate.done.actor.<id>` for them. An error in a function of

@@ -1,4 +1,4 @@
-"""Which states of a machine can become active, and which never do."""
+"""States of a machine that can become active, and states that never do."""
 
 from typing import Any, Unpack
 
@@ -9,13 +9,13 @@ from antiphon.chart.nodes import COMPOUND, PARALLEL, Node
 
 
 def reachable_states(machine: Machine[Any, Any], **options: Unpack[Options]) -> list[str]:
-    """The ids of the states that can become active, in document order."""
+    """Return the ids of the states that can become active, in document order."""
     visited = _visited_nodes(machine, options)
     return [node.id for node in machine.root.walk() if node in visited]
 
 
 def unreachable_states(machine: Machine[Any, Any], **options: Unpack[Options]) -> list[str]:
-    """The ids of the states that never become active, in document order; history states never are."""
+    """Return the ids of the states that never become active, in document order, without history states."""
     visited = _visited_nodes(machine, options)
     return [node.id for node in machine.root.walk() if node not in visited and not node.is_history]
 
@@ -27,7 +27,7 @@ def _visited_nodes(machine: Machine[Any, Any], options: Options) -> set[Node]:
 
 
 def connected_states(root: Node) -> set[Node]:
-    """The states that some chain of arrows leads to, whatever guards and events may say."""
+    """Return the states that some chain of transitions leads to, whatever guards and events may say."""
     active: set[Node] = set()
     by_default: set[Node] = set()
     waiting = [(root, True)]
@@ -50,7 +50,7 @@ def _next_nodes(node: Node) -> list[tuple[Node, bool]]:
 
 
 def _default_children(node: Node) -> tuple[Node, ...]:
-    """What becomes active inside a state that nothing leads into."""
+    """Return the children that are entered with a state when no transition names any of them."""
     if node.is_history:
         return node.history_default
     if node.type == PARALLEL:

@@ -1,4 +1,4 @@
-"""Situations: a snapshot with what is on its way to it, so that a machine can be run without actors.
+"""Situations: a snapshot with its pending events and children, so that a machine can run without actors.
 
 Delayed events wait in `pending`; children are black boxes of which only is known who is still at work.
 What a machine sends to itself without delay arrives right after the step, as it does in an actor.
@@ -27,7 +27,7 @@ ENDINGS = ("xstate.done.actor.", "xstate.error.actor.")
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where a machine stands, which events are delayed, and which children are at work."""
+    """A snapshot of a machine, its delayed events and its running children."""
 
     snapshot: Snapshot[Any]
     pending: Pending = NOTHING_PENDING
@@ -35,13 +35,13 @@ class Situation:
 
     @property
     def is_over(self) -> bool:
-        """Whether the machine takes no more events."""
+        """True if the machine takes no more events."""
         return self.snapshot.status != "active"
 
 
 @dataclass(frozen=True, slots=True)
 class MachineTurn:
-    """One step of a machine: the event, where it led, through which microsteps, with which effects or error."""
+    """One step of a machine: the event, the situation after it, its microsteps, and its effects or error."""
 
     event: Any
     situation: Situation
@@ -51,12 +51,12 @@ class MachineTurn:
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
-        """The transitions that were taken."""
+        """The transitions taken."""
         return tuple(transition for microstep in self.microsteps for transition in microstep.transitions)
 
 
 def enter(machine: Machine[Any, Any], input: Any = None) -> list[MachineTurn]:
-    """Start a machine: the step that enters it, then those of what it sends itself."""
+    """Start a machine: the step that enters it, then the steps of events it sends itself."""
     step = Step(machine, trace=[])
     try:
         snapshot = step.begin(input)
@@ -70,12 +70,12 @@ def enter(machine: Machine[Any, Any], input: Any = None) -> list[MachineTurn]:
 
 
 def take(machine: Machine[Any, Any], situation: Situation, event: Any) -> list[MachineTurn]:
-    """Take an event: its step, then those of what the machine sends itself; none if the machine is over."""
+    """Take an event: its step, then the steps of events the machine sends itself; none if the machine has ended."""
     return [] if situation.is_over else _with_own_events(machine, _take(machine, situation, check_event(event)))
 
 
 def take_next(machine: Machine[Any, Any], situation: Situation) -> list[MachineTurn]:
-    """Let time pass until the next delayed event arrives, and take it."""
+    """Advance time to the next delayed event and take it."""
     first = situation.pending.next
     if first is None:
         return []
@@ -147,7 +147,7 @@ def _without_ended(situation: Situation, event: Any) -> tuple[ActorRef, ...]:
 
 
 def _taken_microsteps(step: Step) -> tuple[Microstep, ...]:
-    """The microsteps with the transitions that were taken, where the engine lists all that were selected."""
+    """Return the microsteps with the transitions taken, where the engine lists all that were selected."""
     before = step.before
     microsteps = []
     for microstep in step.trace or ():
