@@ -1,9 +1,33 @@
-"""Actors: things with a mailbox that take one event at a time, to the end.
+"""Actors: a mailbox and a snapshot, changed by one event at a time."""
 
-`send` is synchronous: when it returns, the event and all it raised have been taken, unless the actor
-was busy, in which case the event waits its turn. No event loop is needed until something asynchronous
-is invoked.
-"""
+# An actor holds the state, its logic (`logic.py`, `machines.py`, `tasks.py`, `callbacks.py`) holds the behaviour, and
+# the host of its system performs the effects. The rules:
+#
+# 1. One event at a time. `is_idle` is False while an event is being taken. An event that arrives meanwhile, from an
+#    action, an observer or another actor, goes to the mailbox and is taken next. So steps of one actor never nest,
+#    and `send` is synchronous: when it returns, the event is taken, unless the actor was busy or not started.
+#    No event loop is needed until something asynchronous is invoked, and no lock: a system belongs to one thread.
+# 2. The order of a step. The logic computes the next snapshot; within that, users' actions run and children are
+#    created (the first pass over the effects, `machines.py`). `_update` publishes the snapshot, makes the second pass
+#    (events sent, timers set, children started and stopped), then calls the observers, then tells the parent if the
+#    actor has ended, then the inspectors. Whoever is called in the second pass or later sees the new snapshot.
+# 3. Entering a machine happens at creation, but its effects wait in `pending` until `start`: only children exist.
+# 4. An exception in the logic ends the actor with status "error" and never reaches the sender. The parent gets an
+#    error event; an error of a root that no observer handles is reported (`observers.py`). An exception in an
+#    observer, a listener or an inspector is reported and changes nothing.
+# 5. An actor that ends is closed first (no more events, timers cancelled, system id released), then its observers
+#    are called and removed, then its parent gets the event. `end` drops the events in the mailbox.
+#
+# The quick path. Most events of a machine only assign and call plain functions. `send` takes those in its own body,
+# without a working copy, without effects and without the two passes. It may assume what `start`, `_close` and the
+# plan guarantee: `_quick` is True only for a machine that is running with no hook for unhandled events; a quick plan
+# (`chart/plans.py`) is assigns followed by plain calls, queues no event, records no history and leads to no
+# eventless transition, so it cannot end the machine and the frame of the snapshot stays. Inspectors may come at any
+# time and are asked for at each event. The result has to be the one of `receive` with the same event. Functions are
+# called directly here: a host that performs effects later delivers its events with `receive`.
+#
+# What most actors never need (mailbox, observers, timers, private data) is created on first use: a system may have
+# very many actors, and children come and go with every task.
 
 from collections import deque
 from collections.abc import Callable
@@ -40,32 +64,15 @@ NOT_STARTED = 0
 RUNNING = 1
 STOPPED = 2
 _sessions = count()
-_new = object.__new__  # half of what calling the class takes, and children come and go with every task
+_new = object.__new__  # takes half the time of calling the class
 
 
 class Actor(Generic[S, E]):
     """A running machine, task, stream, callback or reducer."""
 
     __slots__ = (
-        "__weakref__",
-        "_id",
-        "_mailbox",
-        "_number",
-        "_observers",
-        "_private",
-        "_quick",
-        "_state",
-        "_timers",
-        "input",
-        "is_idle",
-        "logic",
-        "parent",
-        "pending",
-        "snapshot",
-        "src",
-        "sync_snapshot",
-        "system",
-        "system_id",
+        "__weakref__", "_id", "_mailbox", "_number", "_observers", "_private", "_quick", "_state", "_timers", "input",
+        "is_idle", "logic", "parent", "pending", "snapshot", "src", "sync_snapshot", "system", "system_id",
     )  # fmt: skip
 
     def __init__(
@@ -141,8 +148,6 @@ class Actor(Generic[S, E]):
         except Exception as error:
             return LogicSnapshot("error", error=error)
 
-    # -- who it is -----------------------------------------------------------------------------------------------
-
     @property
     def session_id(self) -> str:
         """An id that is unique in this process."""
@@ -182,8 +187,6 @@ class Actor(Generic[S, E]):
         """
         return persist_actor(self, timers, stamp)
 
-    # -- watching ------------------------------------------------------------------------------------------------
-
     def subscribe(
         self,
         observer: Any = None,
@@ -215,8 +218,6 @@ class Actor(Generic[S, E]):
         """Return a part of the snapshots, which is observed only when it changes."""
         return Selection(self, selector, equal)
 
-    # -- living --------------------------------------------------------------------------------------------------
-
     def start(self) -> "Actor[S, E]":
         """Start the actor; events sent before are taken now."""
         if self._state == RUNNING:
@@ -228,7 +229,7 @@ class Actor(Generic[S, E]):
         if self.system_id is not None:
             system.claim(self.system_id, self)
         self._state = RUNNING
-        began: Any = None  # told to inspectors only
+        began: Any = None  # the event that inspectors are told of
         if system.inspectors is not None:
             began = {"type": "xstate.init"} if self.input is None else {"type": "xstate.init", "input": self.input}
             system.tell("@xstate.event", self, source=self.parent, event=began)
@@ -244,7 +245,7 @@ class Actor(Generic[S, E]):
         if self.pending:
             self._begin_pending()
         if self.pending or began is not None or self._observers is not None or self.snapshot.status != "active":
-            self._update(self.snapshot, began)  # otherwise there is nothing to do, and nobody to tell
+            self._update(self.snapshot, began)
         if self._state == RUNNING:
             self.is_idle = True
             if isinstance(self.logic, MachineLogic):
@@ -260,7 +261,7 @@ class Actor(Generic[S, E]):
         if not self.is_idle or not self._quick or self.system.inspectors is not None:
             self.system.relay(None, self, check_event(event))
             return
-        # The common case: an idle machine and an event whose plan is just functions to call.
+        # The quick path; the rules are at the top of this file.
         snapshot = self.snapshot
         try:
             plan = snapshot.configuration.quick.get(event["type"])  # type: ignore[index]
@@ -355,7 +356,7 @@ class Actor(Generic[S, E]):
             self.pending = ()
             try:
                 deliver(self, pending)
-            except Exception as error:  # no clock to set a timer on, for one
+            except Exception as error:  # such as NoEventLoop when a timer is set
                 self.snapshot = snapshot = after_failure(snapshot, error)
         status = snapshot.status
         observers = self._observers
@@ -392,8 +393,6 @@ class Actor(Generic[S, E]):
         if self._observers is not None:
             self._observers.emit(event)
 
-    # -- ending --------------------------------------------------------------------------------------------------
-
     def _end_in_error(self, error: Any) -> None:
         self._close()
         if self._observers is not None:
@@ -420,8 +419,6 @@ class Actor(Generic[S, E]):
     def _complete(self) -> None:
         if self._observers is not None:
             self._observers.complete()
-
-    # -- timers --------------------------------------------------------------------------------------------------
 
     @property
     def timers(self) -> Timers:

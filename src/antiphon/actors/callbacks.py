@@ -13,8 +13,8 @@ class CallbackLogic:
     """Calls a function when the actor starts, and the function it returned when the actor stops."""
 
     __slots__ = ("call",)
-    safety = "repeat"  # it is called again wherever its actor lives again
-    eager = is_plain = False  # it speaks as long as its actor lives
+    safety = "repeat"  # it is called again when its actor is restored
+    eager = is_plain = False  # it may send events as long as its actor runs
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.call = bind_input(function)
@@ -76,8 +76,10 @@ class _ReducerLogic:
 
 
 def from_callback(function: Callable[..., Any]) -> CallbackLogic:
-    """Actor logic from a function of `input` and `scope`, which sends with `scope.send_back` and listens with
-    `scope.receive`; what it returns is called when the actor stops."""
+    """Create actor logic from a function of `input` and `scope`; a function it returns is called at the end.
+
+    It sends events to the parent with `scope.send_back` and receives events with `scope.receive`.
+    """
     return CallbackLogic(function)
 
 

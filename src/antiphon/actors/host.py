@@ -1,7 +1,7 @@
 """Hosts: the port through which an actor system performs effects.
 
-Actors compute; a host calls users' actions, keeps timers and runs the work behind task and callback actors.
-The one here does it at once, in this process. A durable host does it after the step is stored.
+Actors compute; a host calls users' actions, keeps timers and runs the work of task and callback actors.
+The host here performs effects at once, in this process. A durable host performs them after the step is stored.
 """
 
 from typing import Any, Protocol

@@ -1,6 +1,6 @@
 """The running asyncio event loop, looked up without importing asyncio.
 
-Importing asyncio costs more than all of Antiphon; who runs a loop has imported it already.
+Importing asyncio takes longer than importing Antiphon; a program that runs a loop has imported it already.
 """
 
 import sys

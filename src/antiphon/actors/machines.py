@@ -1,9 +1,8 @@
 """Machine actors: steps are computed, and their effects performed.
 
-Effects are performed in two passes, as in XState. While the step is made, users' actions run, children
-are created and stopped ones give up their names. Once its snapshot is published, the rest follows:
-events are delivered, timers set, children started and stopped, so that whoever hears of the step
-sees the actor where the step led.
+Effects are performed in two passes, as in XState. During the step, users' actions run, children are
+created and stopped children release their system ids. After its snapshot is published, events are
+delivered, timers set, children started and stopped, so that every receiver sees the new snapshot.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -104,19 +103,19 @@ class MachineLogic:
     def receive(self, actor: Any, event: Any, decided: Leaf | None = None) -> Any:
         """Take a step; `decided` is its decision, if it has been made already.
 
-        What it asks for is half done when this returns, and the rest is pending.
+        The first pass over its effects is done when this returns; the second is pending.
         """
         snapshot = actor.snapshot
         system = actor.system
         plan = snapshot.configuration.quick.get(event["type"])
         if plan is not None and plan.transitions and not plan.calls and system.inspectors is None:
-            return follow(plan, snapshot, event)  # it asks for nothing, and nobody wants to know how it goes
+            return follow(plan, snapshot, event)  # no effects, and no inspectors
         trace: Trace | None = None if system.inspectors is None else []
         step = Step(self.machine, actor, trace)
         try:
             snapshot = step.advance(snapshot, event, decided)
         except Exception:
-            # What came before the error has happened, as if it had been performed on the way.
+            # Actions before the error are called, as XState calls them during the step; events are not sent.
             self._prepare_traced(actor, step, self.prepare)
             raise
         if trace is None:
@@ -139,7 +138,7 @@ class MachineLogic:
         for microstep, end in zip(step.trace or (), step.marks, strict=True):
             for effect in step.effects[start:end]:
                 prepare(actor, effect)
-            # Entering the initial state is part of creating the actor and no microstep of its own.
+            # Entering the initial state is part of creating the actor, not a microstep of its own.
             if microstep is not step.entering:
                 actor.system.tell(
                     "@xstate.microstep",
@@ -241,7 +240,7 @@ def _end(actor: Any, effect: effects.StopChild) -> None:
     effect.ref.actor.end()
 
 
-# What the two passes do, by kind of effect.
+# The functions of both passes, by kind of effect.
 FIRST: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
     effects.Call: _call,
     effects.Log: _log,

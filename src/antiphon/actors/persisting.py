@@ -27,7 +27,7 @@ def _persist_snapshot(actor: Any, is_machine: bool, timers: bool, stamp: bool) -
     if not isinstance(snapshot, LogicSnapshot):
         saved: dict[str, Any] = actor.logic.persist(actor, timers, stamp)
         return saved
-    # A machine that could not even be entered has nothing else to say.
+    # A machine that could not be entered has no other values.
     nothing: dict[str, Any] = {"children": {}, "historyValue": {}} if is_machine else {}
     return {**snapshot.to_json(), **nothing}
 

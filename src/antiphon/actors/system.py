@@ -43,10 +43,10 @@ class System:
         self.unhandled = unhandled
         self.host = host
         self.timer_policy = timer_policy
-        # While a tree is rebuilt, its children do not tell their parents again where they stand.
+        # While a tree is rebuilt, children do not send their snapshots to their parents again.
         self.quiet = False
-        self.answers = 0  # of eager functions since the event loop last had its turn
-        # Most systems have neither, and there may be very many of them.
+        self.answers = 0  # results of eager functions since the event loop last ran
+        # Created on first use: there may be very many systems, and most need neither.
         self.inspectors: dict[Inspector, None] | None = None
         self._keyed: dict[str, Any] | None = None
 

@@ -9,11 +9,11 @@ from antiphon.actors.logic import LogicScope, LogicSnapshot, bind_input
 from antiphon.actors.loop import running_loop
 from antiphon.chart.functions import shape
 
-AWAITABLE = (CoroutineType, Awaitable)  # most are coroutines, which is quicker to see
-VALUES = frozenset((dict, list, str, int, float, bool, type(None)))  # and these are not, which is quicker still
-ASYNC = 0x80 | 0x100 | 0x200  # what Python marks the code of coroutine functions and async generators with
+AWAITABLE = (CoroutineType, Awaitable)  # most are coroutines, which is faster to check
+VALUES = frozenset((dict, list, str, int, float, bool, type(None)))  # never awaitable, which is faster still
+ASYNC = 0x80 | 0x100 | 0x200  # code flags of coroutine functions and async generators
 Safety = Literal["repeat", "report", "once"]
-MAX_EAGER_ANSWERS = 16  # of eager functions, one after the other, before the event loop has its turn
+MAX_EAGER_ANSWERS = 16  # results of eager functions in a row, before the event loop runs again
 RESOLVE = "xstate.promise.resolve"
 REJECT = "xstate.promise.reject"
 NEXT = "xstate.stream.next"
@@ -92,10 +92,10 @@ class AsyncLogic:
 def from_task(function: Callable[..., Any], *, safety: Safety = "report", eager: bool = False) -> AsyncLogic:
     """Create actor logic from a function of `input` (and `scope`), usually async; its result is the output.
 
-    Two things matter to a durable host. `safety`: whether work that a dead process left behind may be repeated
+    Two options matter to a durable host. `safety` says whether work that a dead process left behind may be repeated
     (`repeat`), is reported to the chart as interrupted (`report`), or as of unknown outcome (`once`).
-    `eager`: that calling the function does nothing but compute. Then it is called before the step that asks for it is
-    stored, and what it answers at once is stored together with that step; what has to be awaited begins afterwards.
+    `eager` says that calling the function only computes. It is then called before the step that invokes it is stored,
+    and an immediate result is stored together with that step; an awaitable result is awaited afterwards.
     """
     return AsyncLogic(function, _run_task, safety, eager)
 
@@ -111,7 +111,7 @@ async def _run_task(actor: Any, work: Any) -> None:
     except Exception as error:
         _settle(actor, REJECT, error)
     except BaseException as error:
-        # Cancelled from within, by awaiting something that was: nobody else will say how this ended.
+        # It awaited something that was cancelled. The actor was not stopped, so its end has to be reported here.
         if actor.snapshot.status == "active" and _is_self_cancelled(error):
             _settle(actor, REJECT, error)
         else:
@@ -133,7 +133,7 @@ async def _run_stream(actor: Any, work: AsyncIterable[Any]) -> None:
 
 
 def _is_self_cancelled(error: BaseException) -> bool:
-    # Imported here because asyncio is slow to load; who runs a task has loaded it already.
+    # Imported here because asyncio is slow to load; a running task has loaded it already.
     import asyncio
 
     task = asyncio.current_task()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from antiphon.chart.errors import SnapshotError
 from antiphon.chart.persist import to_json_value
 
-# What a restored timer waits for: its old deadline, the time it had left, or its whole delay again.
+# A restored timer waits for its old deadline, for the time it had left, or for its whole delay again.
 POLICIES = ("absolute", "remaining", "restart")
 
 
@@ -30,7 +30,7 @@ class Timers:
         self._actor = actor
         self._number = 0
         self._pending: dict[int, Timer] = {}
-        # Under an id that is taken, both timers run and the id means the later one, as in XState.
+        # If an id is used twice, both timers run and the id refers to the later one, as in XState.
         self._named: dict[str, int] = {}
         self._saved: Sequence[Mapping[str, Any]] = ()
 
@@ -139,7 +139,7 @@ def _check_timer(timer: Any) -> Mapping[str, Any]:
 
 def _delay(timer: Mapping[str, Any], policy: str, now: float) -> float:
     if policy == "absolute":
-        # Less than nothing for what is overdue: so the clock brings it up in the order of deadlines.
+        # Negative for overdue timers, so that the clock calls them in the order of their deadlines.
         return float(timer["due"]) - now
     return float(timer["remaining"] if policy == "remaining" else timer["delay"])
 

@@ -9,7 +9,7 @@ from antiphon.actors.loop import running_loop
 
 async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: float | None = None) -> Any:
     """Return the first snapshot, from the current one on, for which the predicate holds; `timeout` is in seconds."""
-    # Imported here because asyncio is slow to load; who awaits this has loaded it already.
+    # Imported here because asyncio is slow to load; a caller with an event loop has loaded it already.
     import asyncio
 
     if predicate(actor.get_snapshot()):

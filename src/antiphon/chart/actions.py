@@ -70,7 +70,7 @@ class Addressable(Protocol):
         ...
 
 
-# What a name can be bound to, an action as charts write it, an event, who gets it and when, and any value.
+# Implementations of a name; actions as charts write them; events, their targets and delays; and any value.
 BoundAction = Function[C, E, Any] | Action[C, E]
 ChartAction = str | Mapping[str, Any] | Function[C, E, Any] | Action[C, E]
 Event = Mapping[str, Any] | Function[C, E, Mapping[str, Any]]

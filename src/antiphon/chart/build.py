@@ -73,7 +73,7 @@ class Builder:
         self.problems = Problems(self.id, strict)
         self.by_id: dict[str, Node] = {}
         self.local = False
-        # Events that end an invoked actor, and the timeout that is then no longer needed.
+        # Events that end an invoked actor, with the timeout that is cancelled then.
         self.timeouts: dict[str, str] = {}
         self._paths: dict[Node, str] = {}
 
@@ -90,8 +90,6 @@ class Builder:
             self._wire(node)
         self._add_routes(root)
         return root
-
-    # -- the tree ------------------------------------------------------------------------------------------------
 
     def _node(self, key: str, parent: Node | None, config: Any, path: str) -> Node:
         if config is None:
@@ -162,8 +160,6 @@ class Builder:
         node.initial = node.states.get(key)
         if node.initial is None:
             self.problems.complain(where, f"no state named {key!r} inside", node.states)
-
-    # -- transitions, actions and actors -------------------------------------------------------------------------
 
     def _wire(self, node: Node) -> None:
         path = self._paths[node]

@@ -17,7 +17,7 @@ class Children(Mapping[str, T], Generic[T]):
     """Children by id, in the order in which they were added."""
 
     __slots__ = ("_change", "_later", "_next", "_table")
-    # Of a version without a table: the one after it, and the change that leads back from there.
+    # Only in a version without a table: the next version, and the change that leads back from it.
     _later: "Children[T]"
     _change: tuple[str, tuple[int, T] | None]
 

@@ -20,7 +20,7 @@ class Configuration:
         self.members = frozenset(nodes)
         # Ancestors count even if they are not active: XState can drop one and still takes its transitions.
         self.has_always = any(node.always or any(a.always for a in node.ancestors()) for node in nodes)
-        # What to do about an event: by type, a tree of guards with plans at its leaves.
+        # Decisions by event type: a tree of guards with plans at its leaves.
         self.decisions: dict[str, Any] = {}
         self.eventless: Any = None
         # The decisions that need no guard, no queue and no eventless step: one look-up, then functions.
@@ -110,7 +110,7 @@ def complete(nodes: tuple[Node, ...] | list[Node]) -> list[Node]:
     members = dict.fromkeys(nodes)
     filled = {node.parent for node in members if node.parent is not None}
     growing = list(members)
-    for node in growing:  # grows while it is walked, like the set it stands for
+    for node in growing:  # the list grows during the iteration
         if node.type == COMPOUND and node not in filled:
             _add(initial_nodes(node), members, growing)
         elif node.type == PARALLEL:

@@ -105,7 +105,7 @@ class SpawnChild(Effect):
     type = "xstate.spawnChild"
 
     def __init__(self, ref: Any, assigned: bool = False) -> None:
-        # `assigned`: made by `spawn` inside an assign, which XState leaves out of its lists.
+        # `assigned`: created by `spawn` inside an assign, which XState leaves out of its lists.
         self.ref = ref
         self.assigned = assigned
 

@@ -1,7 +1,7 @@
 """Signatures of users' functions, read once when they are bound.
 
-A function may take nothing, `(context)`, `(context, event)` or `(context, event, params)`, and may ask
-for the keyword argument `scope`. `plain` gives the two-argument form that the hot path calls directly;
+A function may take nothing, `(context)`, `(context, event)` or `(context, event, params)`, and may take
+the keyword argument `scope`. `plain` gives the two-argument form that the hot path calls directly;
 `full` gives the form that takes everything.
 """
 
@@ -22,7 +22,7 @@ class Shape:
         self.scoped = scoped
 
 
-# A parameter with a default is only given something if it is called by one of these names.
+# A parameter with a default gets an argument only if it has one of these names.
 OFFERED = ("context", "event", "params", "input", "state")
 
 

@@ -24,7 +24,7 @@ class Where(Protocol):
         ...
 
 
-# A guard whose names are bound: for a configuration it is known, or a test of context and event.
+# A guard whose names are bound: in a configuration it is either decided, or a test of context and event.
 Bound = Callable[[Where], bool | Test]
 
 

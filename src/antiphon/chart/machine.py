@@ -19,7 +19,7 @@ from antiphon.chart.signatures import C, E_in, N
 from antiphon.chart.snapshot import Snapshot, childless_snapshot
 from antiphon.chart.tables import LIMIT, Tables
 
-# XState's default is no bound at all. A step of more rounds than this is a mistake in the chart.
+# XState has no limit by default. A step of more microsteps than this is a mistake in the chart.
 MAX_ITERATIONS = 10_000
 
 Migrate = Callable[[dict[str, Any], Any], dict[str, Any]]
@@ -48,7 +48,7 @@ class Machine(Generic[C, E_in, N]):
         self.id = builder.id
         self.root = builder.build()
         self.nodes = builder.by_id
-        # Events that end an invoked actor, and the timeout that is then no longer needed.
+        # Events that end an invoked actor, with the timeout that is cancelled then.
         self.timeouts = builder.timeouts
         self.version: Any = config.get("version")
         self.max_iterations = _max_iterations(self.id, config)

@@ -29,7 +29,7 @@ class Implementations:
         self.guards = dict(guards or {})
         self.actors = dict(actors or {})
         self.delays = dict(delays or {})
-        # Logic written right into an `invoke`; it gets a name there, so that it can be persisted.
+        # Logic that stands in an `invoke` itself; its place becomes its name, so that it can be persisted.
         self.inline_actors: dict[str, Any] = {}
         self._operations: dict[str, ops.Operation] = {}
 
@@ -84,7 +84,7 @@ class Implementations:
 
 def _call(name: str, function: Any, params: Any) -> ops.Operation:
     values = None if params is None else bind_params(params)
-    if function is None:  # only in relaxed machines: an action nobody implemented does nothing
+    if function is None:  # only in relaxed machines: an action without implementation does nothing
         return ops.CallOp(name, None, None, values)
     return ops.CallOp(name, full(function), plain(function), values)
 

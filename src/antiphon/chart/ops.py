@@ -1,4 +1,27 @@
-"""Operations: bound actions, as a step runs them. Each changes the working copy or asks for an effect."""
+"""Operations: actions bound to a machine, which change the working copy of a step or add effects to it."""
+
+# A plan (`plans.py`) is a tuple of operations; a microstep runs them in order. The rules:
+#
+# 1. An operation is created once, when its machine is built, and shared by all steps of all actors. It keeps no state
+#    of its own: everything that changes is in `Work`.
+# 2. An operation sees the context as the operations before it left it, and the event of its microstep. A context is
+#    replaced, never changed: the snapshot before may hold the same dict.
+# 3. Nothing is performed here. Functions that compute values (assignments, events, targets, delays, params, input,
+#    output) are called at once and have to be pure; a user's action becomes a `Call` effect with the context and
+#    event of its place in the step.
+# 4. Effects are added in the order of the plan: exits with the children they stop, actions of the transitions,
+#    entries with the children they invoke, done events. After an exception, actions before it are still called, as
+#    XState calls them during the step; events before it are not sent (`actors/machines.py`).
+# 5. `work.changed` tells whether a microstep changed anything: an eventless round without a change is not repeated.
+#    As in XState, an assign counts as a change even if it assigns nothing, and so does stopping an unknown child.
+# 6. Entry actions come before the children that the same state invokes, and may send to them nevertheless. Where a
+#    plan contains such a state, `ExpectOp` announces the ids before the entry actions, sends to these ids are kept
+#    as they are, and `SettleOp` replaces the ids by references once the children exist.
+#
+# The quick path (`Actor.send`, `follow` in `transition.py`) runs no operation at all: it reads `key` and `function` of
+# `AssignOp` and `plain` of `CallOp` and calls the functions itself. So those two may not do more in `run` than these
+# functions do. `MergeOp` is an `AssignOp` that replaces the whole context and is therefore quick as well; an assign
+# with params or scope is not, and neither is a call with params.
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -207,7 +230,7 @@ class SpawnOp:
     def run(self, work: Work) -> None:
         """Add the child and a `SpawnChild` effect."""
         id = self.id(work) or work.free_id()
-        if self.logic is None:  # only in relaxed machines: XState keeps an empty place for it
+        if self.logic is None:  # only in relaxed machines: as in XState, the id stays without a child
             work.children = work.children.adding(id, None)
             work.changed = True
             return
@@ -308,7 +331,7 @@ class MachineDoneOp:
         work.changed = True
         if self.root_output is None:
             return
-        # The root's output sees the done event of what completed it, not the event that led there.
+        # The root's output gets the done event of the state that completed it, not the event of the microstep.
         cause = work.event
         work.event = done_event(self.type, self.final_output, work)
         work.output = self.root_output(work)

@@ -1,7 +1,7 @@
 """Snapshots as JSON and back, in XState's shape.
 
-Going out, references become `{"xstate$$type": 1, "id"}`, texts become strings, and what JSON cannot
-hold is refused with its place. Coming back, everything is checked before anything is made.
+When persisting, references become `{"xstate$$type": 1, "id"}`, texts become strings, and a value that JSON
+cannot hold is refused with its path. When restoring, everything is checked before any child is created.
 """
 
 from collections.abc import Callable, Mapping
@@ -66,7 +66,7 @@ def is_plain(value: Any) -> bool:
         inner = value
     else:
         return kind in PLAIN or (kind is float and value - value == 0)
-    # Most hold nothing but texts and whole numbers, which is seen without a loop of Python's.
+    # Most hold nothing but strings and integers, which can be checked without a Python loop.
     return PLAIN.issuperset(map(type, inner)) or all(map(is_plain, [item for item in inner if type(item) not in PLAIN]))
 
 

@@ -1,8 +1,8 @@
 """Plans: the operations of taking a set of transitions, in one flat list.
 
 Exit set, entry set, the order of actions and the next configuration depend only on the configuration,
-the selected transitions and, where a target is a history node, on what it recalls. So they are worked
-out once; running a plan is running its operations in order.
+the selected transitions and, where a target is a history node, on what it recalls. So they are computed
+once; running a plan is running its operations in order.
 
 Rules: (1) states are exited children first, then transitions' actions run, then states are entered parents
 first; (2) history is recorded before anything is exited; (3) entering a final state queues its parent's done
@@ -18,7 +18,7 @@ from antiphon.chart.domains import History, Recall, exit_set, without_conflicts
 from antiphon.chart.entry import EntrySet
 from antiphon.chart.nodes import COMPOUND, FINAL, PARALLEL, Node, Transition, document_order
 
-ADDRESSING = (ops.SendOp, ops.EnqueueOp)  # what may name a child that is about to be invoked
+ADDRESSING = (ops.SendOp, ops.EnqueueOp)  # may send to a child that is about to be invoked
 
 
 class Plan:
@@ -83,7 +83,7 @@ def plan_for(configuration: Configuration, selected: tuple[Transition, ...], his
     transitions = without_conflicts(selected, active, recall)
     exits = sorted(exit_set(transitions, active, recall), key=document_order, reverse=True)
     records = _record_history(exits, active)
-    # What is recorded on the way out is already recalled on the way in.
+    # History that is recorded on exit can be recalled on entry in the same microstep.
     arriving = Recall({**history, **records})
     operations: list[Any] = []
     for node in exits:

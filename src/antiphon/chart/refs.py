@@ -4,7 +4,7 @@ from typing import Any
 
 from antiphon.chart.errors import UnknownActor
 
-# How a reference looks in JSON, as XState writes it.
+# The key that marks a reference in JSON, as in XState.
 REFERENCE = "xstate$$type"
 
 

@@ -1,7 +1,7 @@
 """Signatures of a chart's functions, for type checkers.
 
 `C` is a machine's context, `E` the union of its events, `N` the names of its states. Each may be left
-out and is then `Any`, so nothing is checked that nobody declared. At run time none of this is looked at.
+out and is then `Any`, so that only declared types are checked. At run time none of this is used.
 """
 
 from collections.abc import Callable, Mapping, Sized
@@ -96,8 +96,10 @@ Assignment = Mapping[str, Function[C, E, Any] | Constant]
 
 
 class Later(Generic[T]):
-    """Nothing is of this type. In `E | Later[Callable[[], E]]` it keeps mypy from inferring `E` from this
-    argument: mypy looks at arguments that mention functions last, when the machine has told what `E` is."""
+    """A type without values that keeps mypy from inferring `E` from an argument of `E | Later[Callable[[], E]]`.
+
+    mypy infers from arguments that mention functions last, when the machine has already determined `E`.
+    """
 
     if TYPE_CHECKING:
 

@@ -43,10 +43,10 @@ class Step:
         self.trace = trace
         self.before: Snapshot[Any] | None = None
         self._dirty = False
-        # How many effects there were after each microstep of the trace.
+        # The number of effects after each microstep of the trace.
         self.marks: list[int] = []
         self.entering: Microstep | None = None
-        # Whether some transition took the event.
+        # True if some transition was selected for the event.
         self.handled = True
 
     @property
@@ -101,7 +101,7 @@ class Step:
             context = from_input(context)(input, self.work.scope())
         if context is None:
             return {}
-        # Assigns copy dicts; another kind of mapping becomes one here.
+        # Assigns copy dicts, so any other mapping is converted to one.
         return context if isinstance(context, dict) else dict(context)
 
     def _load(self, snapshot: Snapshot[Any]) -> None:

@@ -1,7 +1,7 @@
 """The bounded cache of a machine: interned configurations and the decisions made in them.
 
-A hostile chart or a stream of ever new event types must not eat the memory. When `limit` decisions are
-remembered, all are forgotten and learned again as needed, like the state cache of a lazy automaton.
+A hostile chart or a stream of ever new event types must not use up the memory. When `limit` decisions are
+cached, all are dropped and computed again as needed, like the states of a lazy automaton.
 """
 
 from typing import Any

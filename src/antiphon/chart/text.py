@@ -1,14 +1,13 @@
 """Immutable text that grows by small chunks in constant time.
 
 A `Text` is a view of the first `length` characters of a shared, append-only buffer. The newest view
-appends in place; an older one, when added to, copies what it sees and goes its own way. So a reply
+appends in place; adding to an older one copies its characters into a new buffer. So a reply
 streamed in a million chunks costs one pass, and keeping every snapshot of it costs no copies.
 """
 
 from typing import Any
 
-# Chunks are joined into blocks of this many, so that a long text of tiny chunks does not pay
-# Python's 49 bytes per string object for each of them.
+# Chunks are joined into blocks of this many: each string object costs 49 bytes beside its characters.
 BLOCK = 256
 
 

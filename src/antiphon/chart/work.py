@@ -19,7 +19,7 @@ class Work:
         "actor", "changed", "children", "configuration", "context", "effects", "error", "event", "history", "late",
         "machine", "output", "queue", "status", "unsettled",
     )  # fmt: skip
-    # What is loaded from a snapshot, or set where a machine begins.
+    # Loaded from a snapshot, or set when a machine is entered.
     configuration: Any
     context: Any
     children: "Children[ActorRef | None]"

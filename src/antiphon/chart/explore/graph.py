@@ -1,9 +1,9 @@
 """Graphs of all situations of a machine, found by trying every event once in each of them.
 
-Beside the events of the machine there are those of time and of children: the next delayed event may arrive,
-and a child that is at work may be done, fail, or have a new snapshot. Events take no time, so of two timers the
-one due first arrives first. Two situations are the same if their snapshots serialise alike and the same is on
-its way to them: delayed events with the same time left, the same children at work, the same history.
+Beside the events of the machine there are those of timers and of children: the next delayed event may arrive,
+and a running child may be done, fail, or have a new snapshot. Events take no time, so of two timers the one due
+first arrives first. Two situations are the same if their snapshots have the same text and if they have the same
+delayed events with the same time left, the same running children and the same history.
 """
 
 from collections import Counter, deque
@@ -36,20 +36,20 @@ class ExplorationError(EngineError):
 class Options(TypedDict, total=False):
     """Options of an exploration."""
 
-    # The events to try: a list, or a function of the snapshot. By default one of each type the machine knows,
-    # with the payloads given for that type.
+    # The events to try: a list, or a function of the snapshot. By default one of each type that the
+    # machine reacts to, with the payloads of that type.
     events: Sequence[Any] | Callable[[Snapshot[Any]], Iterable[Any]]
     payloads: Mapping[str, Sequence[Mapping[str, Any]]]
-    # What children give, by id or by the name of their logic; by default one output of None, one failure.
+    # Results of children, by id or by the name of their logic; by default one output of None, one failure.
     outputs: Mapping[str, Sequence[Any]]
     errors: Mapping[str, Sequence[Any]]
     snapshots: Mapping[str, Sequence[Any]]
     input: Any
-    # What tells two snapshots apart: by default status, value and context.
+    # Two snapshots with the same text are the same; by default the text has status, value and context.
     serialize: Callable[[Snapshot[Any]], str]
-    # Snapshots from which there is no need to go on.
+    # Snapshots that are not explored further.
     stop_when: Callable[[Snapshot[Any]], bool]
-    # The most situations to look at.
+    # The maximum number of situations.
     limit: int
 
 
@@ -153,7 +153,7 @@ class _Explorer:
             return take_next(self.machine, situation)
         turns = take(self.machine, situation, event)
         after = turns[-1].situation
-        # An event that nobody reacts to leads nowhere, unless it says that a child has ended.
+        # An event without a reaction leads nowhere, unless it says that a child has ended.
         idle = after.snapshot is situation.snapshot and not any(turn.transitions for turn in turns)
         return None if idle and after.working == situation.working else turns
 

@@ -9,7 +9,7 @@ from antiphon.chart.guards import And, Not, Or, StateIn
 from antiphon.chart.nodes import Invoke, Node, Transition
 
 INTERNAL = "xstate."
-# Parts of the internal event types, with the word that says the same to people.
+# Prefixes of internal event types, with the word that stands for them in labels.
 ENDINGS = {
     "xstate.done.actor.": "done",
     "xstate.error.actor.": "error",
@@ -21,7 +21,7 @@ ENDINGS = {
 def written_transitions(node: Node) -> Iterator[Transition]:
     """Yield the transitions of a state that its chart contains, without those the builder added."""
     for transitions in node.on.values():
-        # What has operations, but none in the chart, was added by the builder to stop a timer.
+        # A transition with operations but an empty config was added by the builder for a timeout.
         yield from (transition for transition in transitions if transition.config or not transition.ops)
     yield from node.always
 
@@ -148,5 +148,5 @@ def _is_named(invoke: Invoke, node: Node) -> bool:
 def _source(invoke: Invoke) -> str:
     if not invoke.src.startswith(INTERNAL):
         return invoke.src
-    # Logic written into the chart has no name, unless it is a machine.
+    # Logic in the chart itself has no name, unless it is a machine.
     return str(getattr(invoke.config["src"], "id", "actor"))

@@ -1,9 +1,9 @@
 """Machines as Mermaid state diagrams, which GitHub, editors and browsers draw.
 
-Mermaid has rules that are nowhere written: (1) a state named inside a composite other than its own moves
-there, so an arrow is written where both its ends are at home, else at the outermost level; (2) an arrow
-between a composite and something inside it is drawn over its own end, so it is written as a text instead;
-(3) some words and signs mean something in the middle of a text, so they are written as character codes.
+Mermaid has undocumented rules: (1) a state named inside a composite other than its own moves there, so an
+arrow is written inside the parent of both its ends, else at the outermost level; (2) an arrow between a
+composite and a state inside it is drawn badly, so it is written as a text instead; (3) some words and
+signs have a meaning in the middle of a text, so they are written as character codes.
 """
 
 import re
@@ -22,7 +22,7 @@ from antiphon.chart.nodes import FINAL, PARALLEL, Node, Transition
 from antiphon.chart.snapshot import Snapshot
 
 INDENT = "    "
-# Words that begin a statement, and names that Mermaid's own objects have: no state may be called so.
+# Words that begin a statement, and names of Mermaid's own objects: no state may have these names.
 RESERVED = frozenset(
     ["accdescr", "acctitle", "as", "class", "classdef", "click", "default", "direction", "end", "hide", "href", "note",
      "scale", "state", "statediagram", "style",
@@ -49,7 +49,7 @@ class _Diagram:
 
     def __init__(self, root: Node) -> None:
         self.root = root
-        # The root is drawn only if there is something to say about it.
+        # The root is drawn only if there are lines about it.
         self.has_frame = root.type == PARALLEL or not root.states or any(self.texts(root))
         self.names: dict[Node, str] = {}
         used_names: set[str] = set()
@@ -95,7 +95,7 @@ class _Diagram:
             yield from self._arrows(child, at_home=True)
 
     def _regions(self, node: Node) -> Iterator[str]:
-        # History is no region of its own; it stands in the first.
+        # A history state is not a region; it is drawn in the first one.
         for child in node.states.values():
             if child.is_history:
                 yield from self._state(child)

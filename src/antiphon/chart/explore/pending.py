@@ -50,8 +50,8 @@ class Pending:
         return replace(self, now=now)
 
     def _out_of_reach(self, id: str | None) -> "Pending":
-        # Under an id that is taken, both events arrive and the id means the later one; and when one has
-        # arrived, the id means none. So it is in XState, and so the actors have it.
+        # If an id is used twice, both events arrive and the id refers to the later one; once one has arrived,
+        # the id refers to none. Actors do the same, as in XState.
         if id is None or all(event.id != id for event in self.events):
             return self
         released = tuple(replace(event, can_be_cancelled=False) if event.id == id else event for event in self.events)

@@ -164,7 +164,7 @@ def _effect_text(effect: Effect) -> str:
             return f"start {effect.ref.id}"
         case StopChild():
             return f"stop {effect.ref.id}"
-    return ""  # cancelling and finishing can be seen from the states
+    return ""  # Cancel and Finish are visible in the states
 
 
 def _text(value: Any) -> str:

@@ -21,7 +21,7 @@ def unreachable_states(machine: Machine[Any, Any], **options: Unpack[Options]) -
 
 
 def _visited_nodes(machine: Machine[Any, Any], options: Options) -> set[Node]:
-    # Once every state was seen that may be, there is no need to go on, however many situations there are.
+    # Stop when every connected state has been visited, however many situations are left.
     connected = connected_states(machine.root)
     return explore(machine, options, lambda graph: connected <= graph.nodes).nodes
 

@@ -1,7 +1,7 @@
 """Situations: a snapshot with its pending events and children, so that a machine can run without actors.
 
-Delayed events wait in `pending`; children are black boxes of which only is known who is still at work.
-What a machine sends to itself without delay arrives right after the step, as it does in an actor.
+Delayed events are in `pending`; of children only their references are known, as long as they run.
+An event that a machine sends to itself without delay is taken right after the step, as in an actor.
 """
 
 from collections import deque
@@ -62,7 +62,7 @@ def enter(machine: Machine[Any, Any], input: Any = None) -> list[MachineTurn]:
         snapshot = step.begin(input)
         error = None
     except Exception as raised:
-        assert step.before is not None  # it is known from the very first
+        assert step.before is not None  # it is set before anything can raise
         snapshot = error_snapshot(step.before, raised)
         error = raised
     event = {"type": "xstate.init"} if input is None else {"type": "xstate.init", "input": input}
