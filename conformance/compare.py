@@ -82,20 +82,20 @@ def first_difference(expected: Json, actual: Json, path: Path = ()) -> Differenc
 def first_of_objects(expected: dict[str, Json], actual: dict[str, Json], path: Path) -> Difference | None:
     """Where two objects first differ, the telling keys first."""
     for key in sorted(expected.keys() | actual.keys(), key=rank):
-        found = first_difference(expected.get(key, MISSING), actual.get(key, MISSING), (*path, key))
-        if found is not None:
-            return found
+        difference = first_difference(expected.get(key, MISSING), actual.get(key, MISSING), (*path, key))
+        if difference is not None:
+            return difference
     return None
 
 
 def first_of_lists(expected: list[Json], actual: list[Json], path: Path) -> Difference | None:
     """Where two lists first differ; a list that ends too early differs where it ends."""
     for index in range(max(len(expected), len(actual))):
-        left = expected[index] if index < len(expected) else MISSING
-        right = actual[index] if index < len(actual) else MISSING
-        found = first_difference(left, right, (*path, index))
-        if found is not None:
-            return found
+        expected_item = expected[index] if index < len(expected) else MISSING
+        actual_item = actual[index] if index < len(actual) else MISSING
+        difference = first_difference(expected_item, actual_item, (*path, index))
+        if difference is not None:
+            return difference
     return None
 
 
@@ -129,17 +129,17 @@ def compare(expected: dict[str, Json], actual: dict[str, Json]) -> Difference | 
     kinds = kind(expected), kind(actual)
     if kinds != ("trace", "trace"):
         return None if kinds == ("fatal", "fatal") else Difference(kinds, summary(expected), summary(actual))
-    left = list(portable(expected))
-    right = actual["trace"]
-    if len(left) < len(expected["trace"]):
-        right = right[: len(left)]
-    for index, (one, other) in enumerate(zip(left, right, strict=False)):
-        if is_v8_error(one.get("threw")) and "threw" not in other:
+    expected_entries = list(portable(expected))
+    actual_entries = actual["trace"]
+    if len(expected_entries) < len(expected["trace"]):
+        actual_entries = actual_entries[: len(expected_entries)]
+    for index, (expected_entry, actual_entry) in enumerate(zip(expected_entries, actual_entries, strict=False)):
+        if is_v8_error(expected_entry.get("threw")) and "threw" not in actual_entry:
             return None
-        found = first_difference(*mask(one, other), ("trace", index))
-        if found is not None:
-            return found
-    return first_difference(len(left), len(right), ("trace", "length"))
+        difference = first_difference(*mask(expected_entry, actual_entry), ("trace", index))
+        if difference is not None:
+            return difference
+    return first_difference(len(expected_entries), len(actual_entries), ("trace", "length"))
 
 
 def kind(answer: dict[str, Json]) -> str:

@@ -15,9 +15,9 @@ from tests.actors.test_tasks import at, invoking
 def seen_next(look):
     """What a function sees when the event loop has had its next turn."""
     loop = asyncio.get_running_loop()
-    seen = loop.create_future()
-    loop.call_soon(lambda: seen.set_result(look()))
-    return seen
+    values = loop.create_future()
+    loop.call_soon(lambda: values.set_result(look()))
+    return values
 
 
 def test_a_plain_function_answers_when_the_loop_has_its_turn():

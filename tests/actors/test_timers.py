@@ -29,11 +29,11 @@ def restored(machine, saved, now, policy="absolute"):
 
 def changes(actor, clock, *moments):
     """The value at some moments."""
-    seen = {}
+    values = {}
     for moment in moments:
         clock.set(moment)
-        seen[moment] = actor.get_snapshot().value
-    return seen
+        values[moment] = actor.get_snapshot().value
+    return values
 
 
 def test_pending_timers_are_persisted_when_asked_for():
@@ -71,9 +71,6 @@ def test_without_timers_a_restored_actor_waits_for_nothing():
     actor, clock = restored(machine, saved, 0)
 
     assert changes(actor, clock, 1000) == {1000: "on"}
-
-
-# -- policies -----------------------------------------------------------------------------------------------------
 
 
 def test_absolute_timer_fires_at_its_old_deadline():
@@ -168,9 +165,6 @@ def test_unknown_policy_is_refused_with_the_known_ones():
 def test_unknown_policy_is_refused_even_if_there_is_nothing_to_restore():
     with pytest.raises(ValueError, match="no timer policy named 'sometimes'"):
         create_actor(create_machine(LAMP), timers="sometimes")
-
-
-# -- what restored timers can do ----------------------------------------------------------------------------------
 
 
 def test_restored_timer_is_cancelled_when_its_state_is_left():

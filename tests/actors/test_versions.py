@@ -24,9 +24,9 @@ def test_stamp_says_which_machine_and_version_it_is():
 
 
 def test_snapshot_is_not_stamped_unless_asked_for():
-    found = create_actor(create_machine(OLD)).get_persisted_snapshot()
+    persisted = create_actor(create_machine(OLD)).get_persisted_snapshot()
 
-    assert found.keys() == {"status", "value", "historyValue", "context", "children"}
+    assert persisted.keys() == {"status", "value", "historyValue", "context", "children"}
 
 
 def test_snapshot_of_the_same_version_is_restored_without_migrating():
@@ -52,17 +52,17 @@ def test_snapshot_of_another_version_is_migrated():
 
 
 def test_migrate_gets_a_snapshot_and_its_version_and_may_change_what_it_gets():
-    given = []
+    arguments = []
     before = saved()
 
     def migrate(snapshot, version):
-        given.append((dict(snapshot), version))
+        arguments.append((dict(snapshot), version))
         snapshot["value"] = "closed"
         return snapshot
 
     create_actor(create_machine(NEW, migrate=migrate), snapshot=before)
 
-    assert given == [(saved(), "1")]
+    assert arguments == [(saved(), "1")]
     assert before == saved()
 
 
@@ -87,10 +87,10 @@ def test_migrate_that_fails_is_not_hidden():
 
 
 def test_snapshot_of_another_machine_is_refused():
-    other = create_machine({**OLD, "id": "window"})
+    window = create_machine({**OLD, "id": "window"})
 
     with pytest.raises(SnapshotError, match="door"):
-        create_actor(other, snapshot=saved())
+        create_actor(window, snapshot=saved())
 
 
 def test_providing_functions_keeps_migrate():

@@ -34,16 +34,16 @@ def test_event_of_the_type_is_given_back():
 
 
 @pytest.mark.parametrize(
-    ("type", "wanted"), [("a.b", "a.*"), ("a", "a.*"), ("a.b.c", "a.*"), ("a.b", "*"), ("a.b", ("x", "a.b"))]
+    ("type", "descriptor"), [("a.b", "a.*"), ("a", "a.*"), ("a.b.c", "a.*"), ("a.b", "*"), ("a.b", ("x", "a.b"))]
 )
-def test_wildcards_match_as_in_transitions(type, wanted):
-    assert assert_event({"type": type}, wanted)
+def test_wildcards_match_as_in_transitions(type, descriptor):
+    assert assert_event({"type": type}, descriptor)
 
 
-@pytest.mark.parametrize(("type", "wanted"), [("ab", "a.*"), ("b", "a"), ("a.b", "a"), ("a.b", "*.b")])
-def test_other_events_are_refused(type, wanted):
+@pytest.mark.parametrize(("type", "descriptor"), [("ab", "a.*"), ("b", "a"), ("a.b", "a"), ("a.b", "*.b")])
+def test_other_events_are_refused(type, descriptor):
     with pytest.raises(EventError):
-        assert_event({"type": type}, wanted)
+        assert_event({"type": type}, descriptor)
 
 
 def test_refusal_shows_the_event_and_the_type():

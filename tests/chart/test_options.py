@@ -5,8 +5,6 @@ import pytest
 from antiphon import assign, create_actor, create_machine, initial_transition, raise_, transition
 from antiphon.chart.errors import LoopError
 
-# -- maxIterations ------------------------------------------------------------------------------------------------
-
 
 def test_endless_eventless_loop_ends_in_an_error_that_names_the_limit():
     states = {"a": {"always": "b"}, "b": {"always": "a"}}
@@ -62,8 +60,6 @@ def test_long_chain_below_the_default_limit_comes_to_rest():
 
     assert snapshot.context == {"n": 9000}
 
-
-# -- regionLocal --------------------------------------------------------------------------------------------------
 
 PLAYER = {
     "id": "player",

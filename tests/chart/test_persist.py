@@ -184,7 +184,7 @@ values = st.recursive(
 
 def naively(value):
     if isinstance(value, dict):
-        return all(isinstance(key, str) and naively(one) for key, one in value.items())
+        return all(isinstance(key, str) and naively(inner) for key, inner in value.items())
     if isinstance(value, list):
         return all(map(naively, value))
     return value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))

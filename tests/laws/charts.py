@@ -33,8 +33,8 @@ def _lines() -> list[bytes]:
 
 def spec_at(index: int) -> dict[str, Any]:
     """One of the random charts that XState ran."""
-    found: dict[str, Any] = json.loads(_lines()[index])
-    return found
+    spec: dict[str, Any] = json.loads(_lines()[index])
+    return spec
 
 
 def events() -> st.SearchStrategy[list[dict[str, Any]]]:

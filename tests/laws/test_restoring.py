@@ -131,8 +131,6 @@ def test_restored_timers_fire_like_the_original_ones(spec, walk, onward):
         assert again.took() == play.took()
 
 
-# -- a system with children of all kinds that persist ---------------------------------------------------------------
-
 BELL = {
     "id": "bell",
     "context": {"rung": 0},

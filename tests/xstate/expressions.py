@@ -98,8 +98,8 @@ def _property(value: Any, key: str) -> Any:
     if isinstance(value, BaseException):
         return str(value) if key == "message" else UNDEFINED
     if hasattr(value, "status") and key in ("status", "value", "context", "output", "error"):
-        found = getattr(value, key, None)
-        return UNDEFINED if found is None else found
+        attribute = getattr(value, key, None)
+        return UNDEFINED if attribute is None else attribute
     return UNDEFINED
 
 

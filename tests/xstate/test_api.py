@@ -63,8 +63,8 @@ async def forever():
     await asyncio.get_running_loop().create_future()
 
 
-def types(things):
-    return [thing.type for thing in things]
+def types(items):
+    return [item.type for item in items]
 
 
 @pytest.fixture
@@ -90,12 +90,9 @@ def outcome(main):
 def test_every_case_has_a_twin_and_a_line_in_the_table():
     cases = list(RESULTS)
 
-    docstrings = [str(thing.__doc__) for name, thing in globals().items() if name.startswith("test_")]
+    docstrings = [str(item.__doc__) for name, item in globals().items() if name.startswith("test_")]
     assert sorted(re.findall(r"\bX\d+\b", " ".join(docstrings))) == sorted(cases)
     assert re.findall(r"^\| (X\d+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE) == cases
-
-
-# -- charts that are not well formed ------------------------------------------------------------------------------
 
 
 def test_unknown_sibling_as_target_is_refused():
@@ -183,31 +180,28 @@ def test_empty_target_is_no_target():
     assert ran == ["t"]
 
 
-# -- observing ----------------------------------------------------------------------------------------------------
-
-
 def test_observers_hear_of_the_start_and_of_every_event_even_unhandled():
     """X11."""
-    seen = []
+    values = []
     actor = create_actor(create_machine(FLAT))
-    actor.subscribe(seen.append)
+    actor.subscribe(values.append)
 
     actor.start()
     actor.send({"type": "NOPE"})
     actor.send({"type": "E"})
 
-    assert len(seen) == 3
-    assert seen[0] is seen[1]
+    assert len(values) == 3
+    assert values[0] is values[1]
 
 
 def test_late_observer_is_not_told_the_current_snapshot():
     """X12."""
-    seen = []
+    values = []
     actor = create_actor(create_machine(FLAT)).start()
 
-    actor.subscribe(seen.append)
+    actor.subscribe(values.append)
 
-    assert seen == []
+    assert values == []
 
 
 def test_transition_without_change_keeps_the_snapshot():
@@ -253,30 +247,30 @@ def test_event_sent_inside_an_action_waits_for_the_end_of_the_step():
 
 def test_observers_of_an_actor_that_is_done_get_its_snapshot_then_its_end():
     """X16."""
-    heard = []
+    calls = []
     actor = create_actor(create_machine(ENDING))
-    actor.subscribe(lambda snapshot: heard.append(snapshot.status), complete=lambda: heard.append("complete"))
+    actor.subscribe(lambda snapshot: calls.append(snapshot.status), complete=lambda: calls.append("complete"))
 
     actor.start()
     actor.send({"type": "F"})
 
-    assert heard == ["active", "done", "complete"]
+    assert calls == ["active", "done", "complete"]
 
 
 def test_observers_of_an_actor_that_fails_get_the_error_only():
     """X17."""
-    heard = []
+    calls = []
     actor = create_actor(create_machine({"on": {"E": {"actions": lambda: fail("x")}}}))
     actor.subscribe(
-        lambda snapshot: heard.append(snapshot.status),
-        error=lambda error: heard.append(f"error:{error}"),
-        complete=lambda: heard.append("complete"),
+        lambda snapshot: calls.append(snapshot.status),
+        error=lambda error: calls.append(f"error:{error}"),
+        complete=lambda: calls.append("complete"),
     )
 
     actor.start()
     actor.send({"type": "E"})
 
-    assert heard == ["active", "error:x"]
+    assert calls == ["active", "error:x"]
 
 
 def test_error_that_nobody_observes_is_reported_and_not_raised_by_send(unhandled):
@@ -300,13 +294,13 @@ def test_error_that_nobody_observes_goes_to_the_handler_of_a_running_loop(unhand
 
 def test_stopping_completes_the_observers():
     """X19."""
-    heard = []
+    calls = []
     actor = create_actor(create_machine(FLAT))
-    actor.subscribe(lambda snapshot: heard.append(snapshot.status), complete=lambda: heard.append("complete"))
+    actor.subscribe(lambda snapshot: calls.append(snapshot.status), complete=lambda: calls.append("complete"))
 
     actor.start().stop()
 
-    assert heard == ["active", "complete"]
+    assert calls == ["active", "complete"]
     assert actor.get_snapshot().status == "stopped"
 
 
@@ -316,9 +310,6 @@ def test_child_cannot_be_stopped_from_outside():
 
     with pytest.raises(NotRoot, match=r"^actor '.*' is a child; only its parent can stop it, with stop_child$"):
         actor.get_snapshot().children["k"].stop()
-
-
-# -- waiting ------------------------------------------------------------------------------------------------------
 
 
 def test_wait_for_gives_a_snapshot_that_matches_at_once():
@@ -377,9 +368,6 @@ def test_to_awaitable_gives_the_output_or_the_error_or_nothing_after_a_stop():
 
     output, error, nothing = asyncio.run(main())
     assert (output, str(error), nothing) == (42, "bad", None)
-
-
-# -- pure functions -----------------------------------------------------------------------------------------------
 
 
 def test_transition_gives_the_effects_in_order_and_performs_none():
@@ -496,35 +484,32 @@ def test_next_transitions_come_from_the_leaf_outwards():
     chart = {"id": "m", "initial": "p", "on": {"R": {"actions": "x"}}, "states": {"p": middle, "q": {}}}
     machine = create_machine(chart, actions={"x": fail}, actors={"z": from_task(forever)})
 
-    found = get_next_transitions(initial_transition(machine)[0])
+    result = get_next_transitions(initial_transition(machine)[0])
 
     order = ["B", "A", "xstate.done.actor.i", "xstate.after.5.m.p.c", "P", "xstate.done.state.m.p", "", "R"]
-    assert [candidate.event_type for candidate in found] == order
+    assert [candidate.event_type for candidate in result] == order
 
 
-# -- inspection and names -----------------------------------------------------------------------------------------
-
-
-def told(happened):
+def told(inspection):
     """An inspection event in short."""
-    event = f":{happened.event['type']}" if happened.event else ""
-    action = f":{happened.action.type}" if happened.action else ""
-    return f"{happened.type.removeprefix('@xstate.')}{event}{action}"
+    event = f":{inspection.event['type']}" if inspection.event else ""
+    action = f":{inspection.action.type}" if inspection.action else ""
+    return f"{inspection.type.removeprefix('@xstate.')}{event}{action}"
 
 
 def test_inspectors_are_told_of_a_start_and_of_a_transition_in_order():
     """X31."""
-    heard = []
+    calls = []
     states = {"a": {"entry": "ea", "on": {"E": "b"}}, "b": {"entry": "eb", "always": "c"}, "c": {}}
     machine = create_machine({"initial": "a", "states": states}, actions={"ea": lambda: None, "eb": lambda: None})
 
-    actor = create_actor(machine, inspect=lambda happened: heard.append(told(happened)))
-    heard.append("|")
+    actor = create_actor(machine, inspect=lambda happened: calls.append(told(happened)))
+    calls.append("|")
     actor.start()
-    heard.append("|")
+    calls.append("|")
     actor.send({"type": "E"})
 
-    assert " ".join(heard) == (
+    assert " ".join(calls) == (
         "actor | event:xstate.init action:ea snapshot:xstate.init "
         "| event:E action:eb microstep:E microstep:E snapshot:E"
     )
@@ -532,15 +517,15 @@ def test_inspectors_are_told_of_a_start_and_of_a_transition_in_order():
 
 def test_inspectors_are_told_of_an_invoked_child_in_order():
     """X32."""
-    heard = []
+    calls = []
     states = {"a": {"on": {"E": "b"}}, "b": {"invoke": {"src": "kid", "id": "k"}}}
     machine = create_machine({"initial": "a", "states": states}, actors={"kid": create_machine({"id": "kid"})})
     actor = create_actor(machine, id="root").start()
-    actor.system.inspect(lambda happened: heard.append(told(happened).replace(":", f"@{happened.actor.id}:", 1)))
+    actor.system.inspect(lambda happened: calls.append(told(happened).replace(":", f"@{happened.actor.id}:", 1)))
 
     actor.send({"type": "E"})
 
-    assert heard == [
+    assert calls == [
         "event@root:E",
         "actor",
         "action@root:xstate.spawnChild",
@@ -566,9 +551,6 @@ def test_machine_without_an_id_is_called_machine():
 
     assert (machine.id, machine.root.key) == ("(machine)", "(machine)")
     assert (machine.states["a"].id, machine.states["a"].path) == ("(machine).a", ("a",))
-
-
-# -- persisting and restoring -------------------------------------------------------------------------------------
 
 
 def test_reference_in_context_is_persisted_by_id_and_comes_back_alive():
@@ -687,10 +669,10 @@ def test_restored_context_is_the_very_object_that_was_given():
 
 def test_snapshot_as_json_has_plain_keys_only():
     """X45."""
-    found = create_actor(create_machine({**FLAT, "tags": ["t"]})).get_snapshot().to_json()
+    result = create_actor(create_machine({**FLAT, "tags": ["t"]})).get_snapshot().to_json()
 
-    assert list(found) == ["status", "context", "value", "children", "historyValue", "tags"]
-    assert found["tags"] == ["t"]
+    assert list(result) == ["status", "context", "value", "children", "historyValue", "tags"]
+    assert result["tags"] == ["t"]
 
 
 def test_meta_is_keyed_by_the_ids_of_active_states_that_have_some():
@@ -698,9 +680,6 @@ def test_meta_is_keyed_by_the_ids_of_active_states_that_have_some():
     chart = {"id": "m", "meta": 0, "initial": "a", "states": {"a": {"meta": {"x": 1}}, "b": {"meta": 2}}}
 
     assert create_actor(create_machine(chart)).get_snapshot().get_meta() == {"m": 0, "m.a": {"x": 1}}
-
-
-# -- functions, events and actors ---------------------------------------------------------------------------------
 
 
 def test_provide_replaces_by_name_and_leaves_the_machine_alone():
@@ -717,41 +696,41 @@ def test_provide_replaces_by_name_and_leaves_the_machine_alone():
 
 def test_listeners_to_a_type_come_before_those_to_all_and_one_that_fails_stops_no_other(unhandled):
     """X48."""
-    heard = []
+    calls = []
     actor = create_actor(create_machine({"on": {"E": {"actions": emit({"type": "m"})}}}))
-    actor.on("*", lambda event: heard.append("*"))
-    actor.on("m", lambda event: heard.append("m") or fail("L"))
-    actor.on("m", lambda event: heard.append("m2"))
+    actor.on("*", lambda event: calls.append("*"))
+    actor.on("m", lambda event: calls.append("m") or fail("L"))
+    actor.on("m", lambda event: calls.append("m2"))
 
     actor.start().send({"type": "E"})
 
-    assert (heard, unhandled) == (["m", "m2", "*"], ["L"])
+    assert (calls, unhandled) == (["m", "m2", "*"], ["L"])
 
 
 def test_listener_sees_the_updated_snapshot():
     """X49."""
-    seen = []
+    values = []
     states = {"a": {"on": {"E": {"target": "b", "actions": emit({"type": "m"})}}}, "b": {}}
     actor = create_actor(create_machine({"initial": "a", "states": states}))
-    actor.on("m", lambda event: seen.append(actor.get_snapshot().value))
+    actor.on("m", lambda event: values.append(actor.get_snapshot().value))
 
     actor.start().send({"type": "E"})
 
-    assert seen == ["b"]
+    assert values == ["b"]
 
 
 def test_receiver_of_an_event_sees_the_updated_snapshot_of_its_sender():
     """X50."""
-    seen = []
+    values = []
 
     def kid(*, scope):
-        scope.receive(lambda event: seen.append(scope.self.parent.get_snapshot().value))
+        scope.receive(lambda event: values.append(scope.self.parent.get_snapshot().value))
 
     states = {"a": {"on": {"E": {"target": "b", "actions": send_to("k", {"type": "X"})}}}, "b": {}}
     chart = {"initial": "a", "invoke": {"src": from_callback(kid), "id": "k"}, "states": states}
     create_actor(create_machine(chart)).start().send({"type": "E"})
 
-    assert seen == ["b"]
+    assert values == ["b"]
 
 
 def test_system_id_is_known_until_its_actor_stops():
@@ -826,13 +805,13 @@ def test_selection_is_observed_only_when_it_changes():
     """X56."""
     on = {"N": {"actions": assign({"n": lambda context: context["n"] + 1})}, "M": {"actions": assign({"m": 1})}}
     actor = create_actor(create_machine({"context": {"n": 0, "m": 0}, "on": on})).start()
-    seen = []
-    actor.select(lambda snapshot: snapshot.context["n"]).subscribe(seen.append)
+    values = []
+    actor.select(lambda snapshot: snapshot.context["n"]).subscribe(values.append)
 
     for type in ("N", "M", "N"):
         actor.send({"type": type})
 
-    assert seen == [1, 2]
+    assert values == [1, 2]
 
 
 def test_simulated_timers_of_the_same_time_run_in_the_order_in_which_they_were_set():
@@ -850,12 +829,12 @@ def test_simulated_timers_of_the_same_time_run_in_the_order_in_which_they_were_s
 def test_simulated_timers_see_the_time_moved_to():
     """X58."""
     clock = SimulatedClock()
-    seen = []
-    clock.set_timeout(lambda: seen.append(clock.now()), 10)
+    values = []
+    clock.set_timeout(lambda: values.append(clock.now()), 10)
 
     clock.increment(25)
 
-    assert seen == [25]
+    assert values == [25]
 
 
 def test_string_is_not_an_event():
@@ -888,24 +867,24 @@ def test_stopped_actor_ignores_events():
 
 def test_output_of_a_final_state_is_computed_from_the_event_and_carried_by_the_done_event():
     """X62."""
-    seen = []
+    values = []
     final = {"type": "final", "output": lambda context, event: event["v"] * 2}
     inner = {
         "initial": "x",
-        "onDone": {"target": "q", "actions": lambda context, event: seen.append(event)},
+        "onDone": {"target": "q", "actions": lambda context, event: values.append(event)},
         "states": {"x": {"on": {"F": "f"}}, "f": final},
     }
     machine = create_machine({"id": "m", "initial": "p", "states": {"p": inner, "q": {}}})
 
     create_actor(machine).start().send({"type": "F", "v": 4})
 
-    assert seen == [{"type": "xstate.done.state.m.p", "output": 8}]
+    assert values == [{"type": "xstate.done.state.m.p", "output": 8}]
 
 
 def invoking(work, key):
     """The event of key `key` that an invoked task leads to."""
-    seen = []
-    going = {"target": "b", "actions": lambda context, event: seen.append(event)}
+    values = []
+    going = {"target": "b", "actions": lambda context, event: values.append(event)}
     states = {"a": {"invoke": {"src": from_task(work), "id": "k", key: going}}, "b": {}}
 
     async def main():
@@ -913,7 +892,7 @@ def invoking(work, key):
         await wait_for(actor, lambda snapshot: snapshot.matches("b"))
 
     asyncio.run(main())
-    return seen
+    return values
 
 
 def test_done_event_of_an_actor_has_its_output_and_its_id():
@@ -937,40 +916,37 @@ def test_error_event_of_an_actor_has_its_error_and_its_id():
 
 def test_entry_actions_of_the_start_see_the_init_event_with_the_input():
     """X65."""
-    seen = []
+    values = []
 
-    create_actor(create_machine({"entry": lambda context, event: seen.append(event)}), input={"a": 1}).start()
+    create_actor(create_machine({"entry": lambda context, event: values.append(event)}), input={"a": 1}).start()
 
-    assert seen == [{"type": "xstate.init", "input": {"a": 1}}]
+    assert values == [{"type": "xstate.init", "input": {"a": 1}}]
 
 
 def test_output_of_a_parallel_root_sees_its_own_done_event():
     """X66: done events always have an `output`, `None` where XState has `undefined`."""
-    seen = []
+    values = []
     regions = {
         "a": {"initial": "f", "states": {"f": {"type": "final", "output": 3}}},
         "b": {"type": "final", "output": 4},
     }
-    output = {"output": lambda context, event: seen.append(event) or 1}
+    output = {"output": lambda context, event: values.append(event) or 1}
 
     create_actor(create_machine({"id": "m", "type": "parallel", **output, "states": regions})).start()
 
-    assert seen == [{"type": "xstate.done.state.m", "output": None}]
-
-
-# -- definitions --------------------------------------------------------------------------------------------------
+    assert values == [{"type": "xstate.done.state.m", "output": None}]
 
 
 def test_machine_as_json_has_the_keys_of_xstate():
     """X67: what the chart does not give is left out, like `undefined` in JSON."""
-    given = {"version": "1", "meta": {}, "output": 1, "description": "d"}
+    options = {"version": "1", "meta": {}, "output": 1, "description": "d"}
 
-    found = create_machine({**FLAT, **given}).to_json()
+    result = create_machine({**FLAT, **options}).to_json()
 
-    assert " ".join(found) == (
+    assert " ".join(result) == (
         "id key version type initial history states on transitions entry exit meta order output invoke description tags"
     )
-    assert create_machine(FLAT).to_json().keys() == found.keys() - given.keys()
+    assert create_machine(FLAT).to_json().keys() == result.keys() - options.keys()
 
 
 def test_transition_as_json_has_the_keys_of_xstate():
@@ -1046,9 +1022,6 @@ def test_pure_transition_executes_no_action():
     assert (snapshot.value, ran) == ("b", [])
 
 
-# -- actors in motion ---------------------------------------------------------------------------------------------
-
-
 def test_child_spawned_in_an_assign_starts_after_the_step():
     """X74."""
     ran = []
@@ -1094,18 +1067,18 @@ def test_children_use_the_clock_of_the_root():
 
 def test_action_sees_the_context_of_its_place_while_the_actor_shows_the_snapshot_before():
     """X77."""
-    seen = []
+    values = []
 
     def act(context, event, *, scope):
         before = scope.self.get_snapshot()
-        seen.append((before.value, before.context["n"], context["n"]))
+        values.append((before.value, before.context["n"], context["n"]))
 
     states = {"a": {"on": {"E": {"target": "b", "actions": [assign({"n": 1}), act]}}}, "b": {}}
     actor = create_actor(create_machine({"initial": "a", "context": {"n": 0}, "states": states})).start()
 
     actor.send({"type": "E"})
 
-    assert seen == [("a", 0, 1)]
+    assert values == [("a", 0, 1)]
 
 
 def test_stop_inside_an_action_drops_what_waits():
@@ -1147,13 +1120,13 @@ def test_machine_without_states_has_an_empty_value():
 
 def test_event_is_passed_on_as_it_is():
     """X81."""
-    seen = []
+    values = []
     event = {"type": "E"}
-    machine = create_machine({"on": {"E": {"actions": lambda context, event: seen.append(event)}}})
+    machine = create_machine({"on": {"E": {"actions": lambda context, event: values.append(event)}}})
 
     create_actor(machine).start().send(event)
 
-    assert seen[0] is event
+    assert values[0] is event
 
 
 def test_context_written_in_the_chart_is_shared_until_the_first_assign():

@@ -50,9 +50,9 @@ def test_a_wrong_name_is_a_difference(xstate, ours):
 
 @pytest.mark.parametrize(("xstate", "ours"), PAIRS)
 def test_another_kind_is_a_difference(xstate, ours):
-    others = [text for _, text in PAIRS if text != ours]
+    different = [text for _, text in PAIRS if text != ours]
 
-    assert not any(is_same_error(xstate, other) for other in others)
+    assert not any(is_same_error(xstate, message) for message in different)
 
 
 def test_message_that_fits_no_template_is_compared_literally():
@@ -111,5 +111,5 @@ def test_every_error_in_the_golden_cases_of_the_api_is_known():
     cases = json.loads((Path(__file__).parent / "api-golden.json").read_text())
     thrown = [case["result"].removeprefix("throws: ") for case in cases if case["result"].startswith("throws: ")]
 
-    known = [text for text in thrown if read_error(text, XSTATE) != text]
-    assert len(known) >= 6
+    recognized = [text for text in thrown if read_error(text, XSTATE) != text]
+    assert len(recognized) >= 6

@@ -37,7 +37,7 @@ def test_all_charts_are_here(corpus):
 def test_traces_are_those_xstate_gave(corpus, start):
     block = [(json.loads(spec), json.loads(trace)) for spec, trace in corpus[start : start + BLOCK]]
 
-    given = asyncio.run(play(spec for spec, _ in block))
+    answers = asyncio.run(play(spec for spec, _ in block))
 
-    for (spec, expected), actual in zip(block, given, strict=True):
+    for (spec, expected), actual in zip(block, answers, strict=True):
         assert first_difference(expected, actual) is None, f"chart {spec['id']}"

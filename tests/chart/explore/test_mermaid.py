@@ -74,8 +74,8 @@ def test_timers_and_eventless_transitions_are_labelled_in_words():
 def test_what_a_state_does_is_written_into_it():
     text = drawn({"a": {"entry": "hello", "exit": "bye", "invoke": {"src": "load"}, "on": {"E": {"actions": "x"}}}})
 
-    said = [line.split(" : ")[1] for line in text.splitlines() if line.startswith("    a : ")]
-    assert said == ["invoke load", "entry / hello", "exit / bye", "E / x"]
+    lines = [line.split(" : ")[1] for line in text.splitlines() if line.startswith("    a : ")]
+    assert lines == ["invoke load", "entry / hello", "exit / bye", "E / x"]
 
 
 def test_what_a_composite_does_is_written_beside_it():

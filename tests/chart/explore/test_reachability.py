@@ -63,11 +63,11 @@ def test_a_state_that_is_always_entered_elsewhere_leaves_its_initial_state_uncon
 def test_entering_one_region_connects_the_others():
     regions = {name: {"initial": "x", "states": {"x": {}, name: {}}} for name in ("r", "s")}
 
-    found = connected(
+    states = connected(
         {"initial": "a", "states": {"a": {"on": {"GO": "p.r.r"}}, "p": {"type": "parallel", "states": regions}}}
     )
 
-    assert found == {"m", "a", "p", "r", "s", "x"}
+    assert states == {"m", "a", "p", "r", "s", "x"}
 
 
 def test_history_connects_where_it_leads_by_default():

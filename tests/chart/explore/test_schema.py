@@ -19,23 +19,23 @@ def accepts(schema, value):
     if "$ref" in schema:
         return accepts(DEFS[schema["$ref"].removeprefix("#/$defs/")], value)
     checks = [
-        "anyOf" not in schema or any(accepts(one, value) for one in schema["anyOf"]),
-        "enum" not in schema or any(one is value or one == value for one in schema["enum"]),
+        "anyOf" not in schema or any(accepts(item, value) for item in schema["anyOf"]),
+        "enum" not in schema or any(item is value or item == value for item in schema["enum"]),
         "type" not in schema or any(has_type(name, value) for name in listed(schema["type"])),
         not isinstance(value, str) or len(value) >= schema.get("minLength", 0),
         not has_type("number", value) or value >= schema.get("minimum", value),
         not isinstance(value, dict) or accepts_members(schema, value),
-        not isinstance(value, list) or all(accepts(schema.get("items", {}), one) for one in value),
+        not isinstance(value, list) or all(accepts(schema.get("items", {}), item) for item in value),
     ]
     return all(checks)
 
 
 def accepts_members(schema, value):
-    known = schema.get("properties", {})
-    others = schema.get("additionalProperties", {})
+    properties = schema.get("properties", {})
+    additional = schema.get("additionalProperties", {})
     names = all(accepts(schema.get("propertyNames", {}), name) for name in value)
     return names and all(
-        accepts(known[key], inner) if key in known else others is not False and accepts(others, inner)
+        accepts(properties[key], inner) if key in properties else additional is not False and accepts(additional, inner)
         for key, inner in value.items()
     ) and all(key in value for key in schema.get("required", ()))  # fmt: skip
 
@@ -51,7 +51,7 @@ def listed(value):
 def named(value):
     """The chart with names where the cases have forms such as `{"$assign": ...}`."""
     if isinstance(value, list):
-        return [named(one) for one in value]
+        return [named(item) for item in value]
     if not isinstance(value, dict):
         return value
     form = next((key for key in value if key.startswith("$")), None)
@@ -75,9 +75,9 @@ def test_options_have_the_keys_that_the_builder_accepts():
 
 
 def test_every_reference_leads_somewhere():
-    found = json.dumps(CHART_SCHEMA).split('"$ref": "')[1:]
+    references = json.dumps(CHART_SCHEMA).split('"$ref": "')[1:]
 
-    assert {one.split('"')[0].removeprefix("#/$defs/") for one in found} <= DEFS.keys()
+    assert {item.split('"')[0].removeprefix("#/$defs/") for item in references} <= DEFS.keys()
 
 
 def test_the_schema_is_json():
