@@ -48,7 +48,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Tally:
-    """How much was compared."""
+    """Numbers of what was compared."""
 
     charts: int = 0
     steps: int = 0
@@ -60,13 +60,13 @@ class Tally:
     differing: int = 0
 
     def add(self, other: "Tally") -> None:
-        """Count what another tally has counted, too."""
+        """Add the numbers of another tally."""
         for field in fields(self):
             setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
 
 
 def first_difference(expected: Json, actual: Json, path: Path = ()) -> Difference | None:
-    """Where two JSON values first differ, or nothing."""
+    """Return the first difference of two JSON values, or None."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         return first_of_objects(expected, actual, path)
     if isinstance(expected, list) and isinstance(actual, list):
@@ -80,7 +80,7 @@ def first_difference(expected: Json, actual: Json, path: Path = ()) -> Differenc
 
 
 def first_of_objects(expected: dict[str, Json], actual: dict[str, Json], path: Path) -> Difference | None:
-    """Where two objects first differ, the telling keys first."""
+    """Return the first difference of two objects, the most informative keys first."""
     for key in sorted(expected.keys() | actual.keys(), key=rank):
         difference = first_difference(expected.get(key, MISSING), actual.get(key, MISSING), (*path, key))
         if difference is not None:
@@ -89,7 +89,7 @@ def first_of_objects(expected: dict[str, Json], actual: dict[str, Json], path: P
 
 
 def first_of_lists(expected: list[Json], actual: list[Json], path: Path) -> Difference | None:
-    """Where two lists first differ; a list that ends too early differs where it ends."""
+    """Return the first difference of two lists; one that is too short differs where it ends."""
     for index in range(max(len(expected), len(actual))):
         expected_item = expected[index] if index < len(expected) else MISSING
         actual_item = actual[index] if index < len(actual) else MISSING
@@ -100,17 +100,17 @@ def first_of_lists(expected: list[Json], actual: list[Json], path: Path) -> Diff
 
 
 def rank(key: str) -> tuple[int, str]:
-    """The place of a key when objects are compared."""
+    """Return the sort key of a key when objects are compared."""
     return (ORDER.index(key) if key in ORDER else len(ORDER), key)
 
 
 def is_v8_error(text: Json) -> bool:
-    """Whether a text is a JavaScript engine's own error message."""
+    """Return whether a text is a JavaScript engine's own error message."""
     return isinstance(text, str) and any(sign in text for sign in V8_ERRORS)
 
 
 def portable(answer: dict[str, Json]) -> Iterator[dict[str, Json]]:
-    """The entries of a trace up to the first one in which XState itself crashed."""
+    """Yield the entries of a trace up to the first one in which XState itself crashed."""
     for entry in answer["trace"]:
         if is_v8_error(entry.get("error")):
             return
@@ -118,14 +118,14 @@ def portable(answer: dict[str, Json]) -> Iterator[dict[str, Json]]:
 
 
 def mask(expected: dict[str, Json], actual: dict[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Two entries without the words of an error that V8 phrases in its own way."""
+    """Return two entries without the text of an error that V8 words in its own way."""
     if is_v8_error(expected.get("threw")) and "threw" in actual:
         return {**expected, "threw": ""}, {**actual, "threw": ""}
     return expected, actual
 
 
 def compare(expected: dict[str, Json], actual: dict[str, Json]) -> Difference | None:
-    """The first difference between XState's answer to a spec and another engine's."""
+    """Return the first difference between XState's answer to a spec and another engine's."""
     kinds = kind(expected), kind(actual)
     if kinds != ("trace", "trace"):
         return None if kinds == ("fatal", "fatal") else Difference(kinds, summary(expected), summary(actual))
@@ -143,19 +143,19 @@ def compare(expected: dict[str, Json], actual: dict[str, Json]) -> Difference | 
 
 
 def kind(answer: dict[str, Json]) -> str:
-    """Whether an answer is a trace, a refusal or none at all."""
+    """Return the kind of an answer: `trace`, `fatal` or `hung`."""
     return next(key for key in ("trace", "fatal", "hung") if key in answer)
 
 
 def summary(answer: dict[str, Json]) -> str:
-    """What to show of an answer when not both engines gave a trace."""
+    """Return a short text of an answer, for when not both engines gave a trace."""
     return (
         f"a trace of {len(answer['trace'])} entries" if "trace" in answer else f"{kind(answer)}: {answer[kind(answer)]}"
     )
 
 
 def tally(answer: dict[str, Json]) -> Tally:
-    """How much one answer of XState lets us compare."""
+    """Count what can be compared of one answer of XState."""
     if "trace" not in answer:
         return Tally(charts=1, rejected=1)
     entries = list(portable(answer))

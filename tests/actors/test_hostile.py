@@ -78,8 +78,8 @@ MACHINE = create_machine(
 EVENTS = ["IN", "NEXT", "NEXT", "POKE", "LATER", "OUT", "IN"]
 
 
-def saved() -> dict[str, Any]:
-    """A snapshot with everything that can be in one."""
+def full_snapshot() -> dict[str, Any]:
+    """A persisted snapshot with every part that one can have."""
     clock = SimulatedClock()
     actor = create_actor(MACHINE, clock=clock).start()
     for type in ("IN", "NEXT", "NEXT", "OUT", "ADOPT", "POKE", "LATER"):
@@ -88,7 +88,7 @@ def saved() -> dict[str, Any]:
     return snapshot
 
 
-SAVED = saved()
+SAVED = full_snapshot()
 DELETED = object()
 REFERENCE = {"xstate$$type": 1, "id": "k"}
 GARBAGE = [REFERENCE, DELETED, None, [], {}, "x", 7, True, -1.5, ["x"], [[{}]], {"a": [None, {"b": 1}]}, {"id": "zzz"}]
@@ -116,7 +116,7 @@ def with_at(path: tuple[Any, ...], replacement: Any) -> dict[str, Any]:
 
 
 def is_legal(snapshot: Any) -> bool:
-    """Whether a compound state has one active child, a parallel state all of them, and no other state any."""
+    """Return whether compound states have one active child, parallel states all, and other states none."""
     active = set(snapshot.nodes)
     counts = {node: sum(child in active for child in node.states.values()) for node in active}
     expected = {node: {"compound": 1, "parallel": len(node.children)}.get(node.type, 0) for node in active}

@@ -1,4 +1,4 @@
-"""What the machines of conversations rely on, each fact in its smallest chart."""
+"""Rules that the machines of conversations rely on, each in its smallest chart."""
 
 import asyncio
 
@@ -26,10 +26,10 @@ def context_of(entry, **implementations):
 
 @pytest.mark.requirement("E-02")
 def test_a_context_is_a_literal_or_made_from_the_input():
-    def counted(input):
+    def count_from(input):
         return {"n": input["n"] + 1}
 
-    machine = create_machine({"context": counted})
+    machine = create_machine({"context": count_from})
 
     assert context_of([]) == {"n": 1, "seen": None}
     assert initial_transition(machine, {"n": 1})[0].context == {"n": 2}

@@ -1,4 +1,4 @@
-"""What a machine learns while it runs is bounded, whatever it is sent."""
+"""The cache of a machine is bounded, whatever events it gets."""
 
 from antiphon import create_actor, create_machine
 from antiphon.chart.tables import LIMIT

@@ -22,7 +22,7 @@ Scope = Mapping[str, Any]
 
 
 def evaluate(expression: Any, scope: Scope) -> Any:
-    """The value of an expression; what is not a list stands for itself."""
+    """Return the value of an expression; anything but a list stands for itself."""
     if not isinstance(expression, list):
         return expression
     operator, *arguments = expression
@@ -66,7 +66,7 @@ def truthy(value: Any) -> bool:
 
 
 def clone(value: Any) -> Any:
-    """What is left of a value after a trip through JSON; nothing at all becomes null."""
+    """Return a value as it comes back from JSON; undefined becomes null."""
     if value is UNDEFINED or value is None:
         return None
     if isinstance(value, Mapping):

@@ -22,7 +22,7 @@ class Forms:
         self._names: set[str] = set()
 
     def node(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """A state with its forms replaced."""
+        """Return a state with its forms replaced."""
         replaced = dict(config)
         for key in ("entry", "exit"):
             if key in replaced:
@@ -68,7 +68,7 @@ class Forms:
         return replaced
 
     def value(self, form: Any) -> Any:
-        """A value, or the function that an expression is."""
+        """Return a value, or the function of an expression."""
         if not _is_expression(form):
             return form
         expression = form["$expr"]
@@ -86,7 +86,7 @@ class Forms:
         return form
 
     def guards(self, specs: Mapping[str, Any]) -> dict[str, Any]:
-        """The named guards of a spec."""
+        """Return the named guards of a spec."""
         return {name: self._named_guard(spec) for name, spec in specs.items()}
 
     def _named_guard(self, spec: Any) -> Any:
@@ -200,7 +200,7 @@ class Forms:
         return self._action(form)
 
     def logic(self, spec: Mapping[str, Any], build: Callable[[Any, "Forms"], Any]) -> Any:
-        """The actor logic that a spec names."""
+        """Return the actor logic that a spec describes."""
         match spec["kind"]:
             case "machine":
                 return build(spec, Forms(self.log, self.unsettled))
@@ -252,10 +252,10 @@ class Forms:
                 scope.send_back(event)
             for event in _listed(spec.get("emit")):
                 scope.emit(event)
-            scope.receive(lambda event: heard(event, scope))
+            scope.receive(lambda event: receive(event, scope))
             return lambda: self.log.append({"a": f"cb.dispose:{name}"})
 
-        def heard(event: Any, scope: Any) -> None:
+        def receive(event: Any, scope: Any) -> None:
             self.log.append({"a": f"cb.recv:{name}", "e": event["type"]})
             if spec.get("echo"):
                 scope.send_back({"type": spec["echo"], "got": event["type"]})

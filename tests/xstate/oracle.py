@@ -38,7 +38,7 @@ class Case:
         self.actor = self._make(None)
 
     async def play(self) -> list[Any]:
-        """Run the script and give the trace."""
+        """Run the script and return the trace."""
         if not (self.spec.get("options") or {}).get("noStart"):
             self.actor.start()
             await self._flush()
@@ -131,7 +131,7 @@ class Case:
 
 
 def build(spec: Mapping[str, Any], forms: Forms) -> Machine[Any, Any]:
-    """The machine a spec describes, failing as late as XState does."""
+    """Build the machine of a spec, which fails as late as XState does."""
     config = forms.node(spec["config"])
     return create_machine(
         config,
@@ -201,7 +201,7 @@ async def run_case(spec: Mapping[str, Any]) -> list[Any]:
 
 
 async def answer(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The line a spec is answered with."""
+    """Return the line that answers a spec."""
     try:
         return {"id": spec.get("id"), "trace": await run_case(spec)}
     except Exception as error:

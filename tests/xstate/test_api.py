@@ -490,7 +490,7 @@ def test_next_transitions_come_from_the_leaf_outwards():
     assert [candidate.event_type for candidate in result] == order
 
 
-def told(inspection):
+def summarize(inspection):
     """An inspection event in short."""
     event = f":{inspection.event['type']}" if inspection.event else ""
     action = f":{inspection.action.type}" if inspection.action else ""
@@ -503,7 +503,7 @@ def test_inspectors_are_told_of_a_start_and_of_a_transition_in_order():
     states = {"a": {"entry": "ea", "on": {"E": "b"}}, "b": {"entry": "eb", "always": "c"}, "c": {}}
     machine = create_machine({"initial": "a", "states": states}, actions={"ea": lambda: None, "eb": lambda: None})
 
-    actor = create_actor(machine, inspect=lambda happened: calls.append(told(happened)))
+    actor = create_actor(machine, inspect=lambda happened: calls.append(summarize(happened)))
     calls.append("|")
     actor.start()
     calls.append("|")
@@ -521,7 +521,7 @@ def test_inspectors_are_told_of_an_invoked_child_in_order():
     states = {"a": {"on": {"E": "b"}}, "b": {"invoke": {"src": "kid", "id": "k"}}}
     machine = create_machine({"initial": "a", "states": states}, actors={"kid": create_machine({"id": "kid"})})
     actor = create_actor(machine, id="root").start()
-    actor.system.inspect(lambda happened: calls.append(told(happened).replace(":", f"@{happened.actor.id}:", 1)))
+    actor.system.inspect(lambda happened: calls.append(summarize(happened).replace(":", f"@{happened.actor.id}:", 1)))
 
     actor.send({"type": "E"})
 

@@ -1,4 +1,4 @@
-"""What people see of a chart: transitions, events, guards, actions and states in a few words."""
+"""Labels of transitions, events, guards, actions and states."""
 
 import pytest
 

@@ -24,8 +24,8 @@ def can_be_played(case):
     return not depends and all(set(step) <= PLAYED for step in steps)
 
 
-def acted(case):
-    """Where an actor is after the steps, whose clock moves millisecond by millisecond."""
+def run_actor(case):
+    """Return the state of an actor after the steps, with a clock that moves millisecond by millisecond."""
     clock = SimulatedClock()
     actor = create_actor(build(case, Forms()), input=clone(case.get("input")), clock=clock, logger=lambda *values: None)
     actor.subscribe(None, lambda error: None)
@@ -47,7 +47,7 @@ def test_a_played_chart_is_where_an_actor_would_be(case):
     events = [step["send"] if "send" in step else {"after": step["advance"]} for step in steps]
 
     played = play(build(case, Forms()), events, input=clone(case.get("input"))).snapshot
-    expected = acted(case)
+    expected = run_actor(case)
 
     assert (played.status, played.value, clone(played.context)) == (
         expected.status,

@@ -21,7 +21,7 @@ def accepts(schema, value):
     checks = [
         "anyOf" not in schema or any(accepts(item, value) for item in schema["anyOf"]),
         "enum" not in schema or any(item is value or item == value for item in schema["enum"]),
-        "type" not in schema or any(has_type(name, value) for name in listed(schema["type"])),
+        "type" not in schema or any(has_type(name, value) for name in as_list(schema["type"])),
         not isinstance(value, str) or len(value) >= schema.get("minLength", 0),
         not has_type("number", value) or value >= schema.get("minimum", value),
         not isinstance(value, dict) or accepts_members(schema, value),
@@ -44,18 +44,18 @@ def has_type(name, value):
     return isinstance(value, TYPES[name]) and (name != "number" or not isinstance(value, bool))
 
 
-def listed(value):
+def as_list(value):
     return value if isinstance(value, list) else [value]
 
 
-def named(value):
-    """The chart with names where the cases have forms such as `{"$assign": ...}`."""
+def with_names(value):
+    """Return the chart with names where the cases have forms such as `{"$assign": ...}`."""
     if isinstance(value, list):
-        return [named(item) for item in value]
+        return [with_names(item) for item in value]
     if not isinstance(value, dict):
         return value
     form = next((key for key in value if key.startswith("$")), None)
-    return {"type": form} if form else {key: named(inner) for key, inner in value.items()}
+    return {"type": form} if form else {key: with_names(inner) for key, inner in value.items()}
 
 
 def test_a_chart_has_the_keys_that_the_builder_accepts():
@@ -86,7 +86,7 @@ def test_the_schema_is_json():
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['n']} {case['title']}")
 def test_charts_that_work_are_accepted(case):
-    assert accepts(CHART_SCHEMA, named(case["config"]))
+    assert accepts(CHART_SCHEMA, with_names(case["config"]))
 
 
 @pytest.mark.parametrize(
