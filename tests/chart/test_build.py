@@ -232,7 +232,7 @@ def test_unknown_state_type_and_kind_of_history():
 def test_states_inside_a_final_state():
     error = build_error(around({"type": "final", "states": {"x": {}}}))
 
-    assert (error.path, error.problem) == ("states.a.type", "a state of type 'final' cannot have states inside")
+    assert (error.path, error.problem) == ("states.a.type", "a state of type 'final' cannot have child states")
 
 
 def test_initial_of_a_parallel_state():

@@ -70,9 +70,9 @@ def test_class_of_events_stands_for_the_types_it_has():
 
 @pytest.mark.parametrize("kind", [Nameless, dict, TypedDict("Empty", {})])
 def test_class_without_a_literal_type_is_refused(kind):
-    with pytest.raises(EventError, match=f"{kind.__name__} is no kind of event"):
+    with pytest.raises(EventError, match=f"{kind.__name__} is not an event type"):
         assert_event({"type": "x"}, kind)
-    with pytest.raises(EventError, match=f"{kind.__name__} is no kind of event"):
+    with pytest.raises(EventError, match=f"{kind.__name__} is not an event type"):
         takes(kind)
 
 

@@ -622,7 +622,7 @@ def test_state_value_that_no_longer_exists_is_refused_or_ends_the_actor_if_relax
 def test_child_whose_logic_is_gone_is_refused_or_dropped_if_relaxed():
     """X40."""
     saved = {**SAVED, "children": {"k": {"src": "gone", "snapshot": {"status": "active"}}}}
-    with pytest.raises(SnapshotError, match=r"children\.k runs 'gone', which is no known actor"):
+    with pytest.raises(SnapshotError, match=r"children\.k runs 'gone', which is not under actors"):
         create_actor(create_machine(FLAT), snapshot=saved)
 
     snapshot = create_actor(create_machine(FLAT, strict=False), snapshot=saved).start().get_snapshot()

@@ -133,7 +133,7 @@ class Actor(Generic[S, E]):
         self._private: dict[str, Any] | None = None
         self.pending: Any = ()
         if system.inspectors is not None:
-            system.tell("@xstate.actor", self)
+            system.notify("@xstate.actor", self)
         if system_id is not None:
             system.claim(system_id, self)
         self.snapshot: Any = self._first_snapshot(snapshot)
@@ -223,7 +223,7 @@ class Actor(Generic[S, E]):
         if self._state == RUNNING:
             return self
         if self.sync_snapshot:
-            self.subscribe(self._tell_parent, lambda error: None)
+            self.subscribe(self._send_snapshot, lambda error: None)
         system = self.system
         status = self.snapshot.status
         if self.system_id is not None:
@@ -232,7 +232,7 @@ class Actor(Generic[S, E]):
         began: Any = None  # the event that inspectors are told of
         if system.inspectors is not None:
             began = {"type": "xstate.init"} if self.input is None else {"type": "xstate.init", "input": self.input}
-            system.tell("@xstate.event", self, source=self.parent, event=began)
+            system.notify("@xstate.event", self, source=self.parent, event=began)
         if status == "error":
             self._end_in_error(self.snapshot.error)
             return self
@@ -376,9 +376,9 @@ class Actor(Generic[S, E]):
                 done = {"type": f"xstate.done.actor.{id}", "output": snapshot.output, "actorId": id}
                 self.system.relay(self, self.parent, done)
         if self.system.inspectors is not None:
-            self.system.tell("@xstate.snapshot", self, event=event, snapshot=snapshot)
+            self.system.notify("@xstate.snapshot", self, event=event, snapshot=snapshot)
 
-    def _tell_parent(self, snapshot: Any) -> None:
+    def _send_snapshot(self, snapshot: Any) -> None:
         if snapshot.status == "active" and self.parent is not None and not self.system.quiet:
             event = {"type": f"xstate.snapshot.{self.id}", "snapshot": snapshot}
             self.system.relay(self, self.parent, event)

@@ -59,7 +59,7 @@ class LogicSnapshot:
 def load_logic_snapshot(persisted: Any) -> LogicSnapshot:
     """Return a snapshot from its JSON form; work that was running starts again from the beginning."""
     if not isinstance(persisted, Mapping) or persisted.get("status") not in STATUSES:
-        raise SnapshotError(f"a persisted snapshot has a status, one of {', '.join(STATUSES)}, unlike {persisted!r}")
+        raise SnapshotError(f"a persisted snapshot needs a status ({', '.join(STATUSES)}): {persisted!r}")
     return LogicSnapshot(
         persisted["status"],
         context=persisted.get("context"),

@@ -140,7 +140,7 @@ class MachineLogic:
                 prepare(actor, effect)
             # Entering the initial state is part of creating the actor, not a microstep of its own.
             if microstep is not step.entering:
-                actor.system.tell(
+                actor.system.notify(
                     "@xstate.microstep",
                     actor,
                     event=microstep.event,
@@ -169,10 +169,10 @@ class MachineLogic:
             if not starting:
                 actor.spawn(effect.ref)
             if inspected and not effect.assigned:
-                actor.system.tell("@xstate.action", actor, action=effect)
+                actor.system.notify("@xstate.action", actor, action=effect)
         elif not isinstance(effect, effects.Finish):
             if inspected:
-                actor.system.tell("@xstate.action", actor, action=effect)
+                actor.system.notify("@xstate.action", actor, action=effect)
             first = FIRST.get(type(effect))
             if first is not None:
                 first(actor, effect)

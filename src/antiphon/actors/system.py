@@ -65,7 +65,7 @@ class System:
         self.inspectors[inspector] = None
         return Subscription(lambda: self._leave(inspector))
 
-    def tell(self, type: str, actor: Any, **details: Any) -> None:
+    def notify(self, type: str, actor: Any, **details: Any) -> None:
         """Call the inspectors with an inspection event."""
         if self.inspectors is not None:
             inspection = Inspection(type, actor, self.root.session_id, **details)
@@ -75,7 +75,7 @@ class System:
     def relay(self, source: Any, target: Any, event: Any) -> None:
         """Deliver an event from one actor to another."""
         if self.inspectors is not None:
-            self.tell("@xstate.event", target, source=source, event=event)
+            self.notify("@xstate.event", target, source=source, event=event)
         target.receive(event)
 
     def claim(self, system_id: str, actor: Any) -> None:

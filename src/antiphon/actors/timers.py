@@ -134,7 +134,7 @@ def _check_timer(timer: Any) -> Mapping[str, Any]:
         and isinstance(timer["event"].get("type"), str)
     ):
         return timer
-    raise SnapshotError(f"a persisted timer has id, target, event, delay, due and remaining, unlike {timer!r}")
+    raise SnapshotError(f"a persisted timer needs id, target, event, delay, due and remaining: {timer!r}")
 
 
 def _delay(timer: Mapping[str, Any], policy: str, now: float) -> float:

@@ -124,7 +124,7 @@ class Builder:
             if type not in KINDS:
                 self.problems.fail(join_path(path, "type"), f"no state type named {type!r}", KINDS)
             if type in (ATOMIC, FINAL, HISTORY) and states:
-                self.problems.complain(join_path(path, "type"), f"a state of type {type!r} cannot have states inside")
+                self.problems.complain(join_path(path, "type"), f"a state of type {type!r} cannot have child states")
             return str(type)
         return COMPOUND if states else HISTORY if config.get("history") else ATOMIC
 
@@ -145,7 +145,7 @@ class Builder:
                 self.problems.complain(where, f"a state of type {node.type!r} has no initial state")
             return
         if not node.states:
-            self.problems.fail(path, "a compound state has states inside")
+            self.problems.fail(path, "a compound state needs child states")
         if not initial:
             first = next(iter(node.states))
             self.problems.fail(
@@ -256,7 +256,7 @@ class Builder:
         config = invoke.config
         late = f"xstate.timeout.actor.{invoke.id}"
         if config.get("onTimeout") is None and config.get("onError") is None:
-            self.problems.fail(join_path(path, "timeout"), "a timeout needs onTimeout or onError to go on with")
+            self.problems.fail(join_path(path, "timeout"), "a timeout needs onTimeout or onError")
         self._check_delay(config["timeout"], join_path(path, "timeout"))
         error = {"name": "TimeoutError", "message": f"actor {invoke.id!r} took too long", "code": "timeout"}
         failure = {"type": f"xstate.error.actor.{invoke.id}", "error": error, "actorId": invoke.id}

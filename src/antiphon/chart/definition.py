@@ -17,7 +17,7 @@ from antiphon.chart.text import Text
 AFTER = "xstate.after."
 
 
-class Defined(Protocol):
+class DefinitionSource(Protocol):
     """The parts of a machine that its definition is read from."""
 
     @property
@@ -36,7 +36,7 @@ class Defined(Protocol):
         ...
 
 
-def to_json(machine: Defined) -> dict[str, Any]:
+def to_json(machine: DefinitionSource) -> dict[str, Any]:
     """Return the definition of a machine as JSON-ready values."""
     return _Reader(machine).node(machine.root)
 
@@ -44,7 +44,7 @@ def to_json(machine: Defined) -> dict[str, Any]:
 class _Reader:
     """Turns the nodes of one machine into plain values."""
 
-    def __init__(self, machine: Defined) -> None:
+    def __init__(self, machine: DefinitionSource) -> None:
         self.machine = machine
 
     def node(self, node: Node) -> dict[str, Any]:

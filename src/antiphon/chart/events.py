@@ -75,7 +75,7 @@ def types_of(kind: type) -> tuple[str, ...]:
     """Return the event types that a `TypedDict` lists under `type`."""
     hint = get_type_hints(kind).get("type")
     if get_origin(hint) is not Literal:
-        raise EventError(f"{kind.__name__} is no kind of event: its `type` should be a Literal, not {hint!r}")
+        raise EventError(f"{kind.__name__} is not an event type: declare its `type` as a Literal, not {hint!r}")
     return get_args(hint)
 
 

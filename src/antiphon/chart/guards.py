@@ -16,7 +16,7 @@ from antiphon.chart.signatures import C, C_in, E, E_in, Function
 Test = Callable[[Any, Any], Any]
 
 
-class Where(Protocol):
+class ActiveStates(Protocol):
     """The configuration as `state_in` sees it."""
 
     def includes(self, value: Any) -> bool:
@@ -25,7 +25,7 @@ class Where(Protocol):
 
 
 # A guard whose names are bound: in a configuration it is either decided, or a test of context and event.
-Bound = Callable[[Where], bool | Test]
+Bound = Callable[[ActiveStates], bool | Test]
 
 
 class And(NamedTuple, Generic[C_in, E_in]):
@@ -93,14 +93,14 @@ def bind_guard(spec: Any, guards: Mapping[str, Any], params: Any = None) -> Boun
         case Not(guard):
             return _negation(bind_guard(guard, guards))
         case StateIn(value):
-            return lambda where: where.includes(value)
+            return lambda states: states.includes(value)
     name = guard_name(spec)
     if name is None:
         test = _test(spec, params)
-        return lambda where: test
+        return lambda states: test
     if name not in guards:
         missing = _missing(name)
-        return lambda where: missing
+        return lambda states: missing
     own_params = spec.get("params") if isinstance(spec, Mapping) else None
     return bind_guard(guards[name], guards, own_params)
 
@@ -126,8 +126,8 @@ def _missing(name: str) -> Test:
 
 
 def _negation(inner: Bound) -> Bound:
-    def bind(where: Where) -> bool | Test:
-        test = inner(where)
+    def bind(states: ActiveStates) -> bool | Test:
+        test = inner(states)
         if isinstance(test, bool):
             return not test
         return lambda context, event: not test(context, event)
@@ -136,8 +136,8 @@ def _negation(inner: Bound) -> Bound:
 
 
 def _all(parts: list[Bound]) -> Bound:
-    def bind(where: Where) -> bool | Test:
-        tests = [part(where) for part in parts]
+    def bind(states: ActiveStates) -> bool | Test:
+        tests = [part(states) for part in parts]
         if all(isinstance(test, bool) for test in tests):
             return all(tests)
         return lambda context, event: all(_holds(test, context, event) for test in tests)
@@ -146,8 +146,8 @@ def _all(parts: list[Bound]) -> Bound:
 
 
 def _any(parts: list[Bound]) -> Bound:
-    def bind(where: Where) -> bool | Test:
-        tests = [part(where) for part in parts]
+    def bind(states: ActiveStates) -> bool | Test:
+        tests = [part(states) for part in parts]
         if all(isinstance(test, bool) for test in tests):
             return any(tests)
         return lambda context, event: any(_holds(test, context, event) for test in tests)

@@ -26,7 +26,7 @@ def to_json(snapshot: Snapshot[Any], persist_child: PersistChild) -> dict[str, A
     try:
         context = to_json_value(snapshot.context, "context")
     except RecursionError:
-        raise SnapshotError("context: it contains itself, or is nested too deeply to be persisted") from None
+        raise SnapshotError("context contains itself or is nested too deeply to be persisted") from None
     persisted: dict[str, Any] = {
         "status": snapshot.status,
         "value": snapshot.value,
@@ -117,7 +117,7 @@ def migrate_snapshot(machine: Machine[Any, Any], persisted: Any) -> Mapping[str,
         raise SnapshotError(f"{machine.id}: a persisted snapshot is a mapping, not {type(persisted).__name__}")
     owner = persisted.get("machine", machine.id)
     if owner != machine.id:
-        raise SnapshotError(f"{machine.id}: the snapshot is one of the machine {owner!r}")
+        raise SnapshotError(f"{machine.id}: the snapshot belongs to the machine {owner!r}")
     if "version" not in persisted or persisted["version"] == machine.version:
         return persisted
     version = persisted["version"]
@@ -128,7 +128,7 @@ def migrate_snapshot(machine: Machine[Any, Any], persisted: Any) -> Mapping[str,
         )
     moved = machine.migrate(dict(persisted), version)
     if not isinstance(moved, Mapping):
-        raise SnapshotError(f"{machine.id}: migrate gave {moved!r} instead of a snapshot")
+        raise SnapshotError(f"{machine.id}: migrate returned {moved!r} instead of a snapshot")
     return moved
 
 
@@ -140,7 +140,7 @@ def from_json(
     """Return a snapshot from its JSON form; `make_child` is called only after everything else was checked."""
     status = persisted.get("status")
     if status not in STATUSES:
-        raise SnapshotError(f"{machine.id}: status {status!r} is none of {', '.join(STATUSES)}")
+        raise SnapshotError(f"{machine.id}: status {status!r} is not one of {', '.join(STATUSES)}")
     nodes = _nodes(machine, persisted.get("value"))
     history = _history(machine, persisted.get("historyValue"))
     context = _mapping(machine, persisted, "context")
@@ -188,13 +188,13 @@ def _check_recalled(machine: Machine[Any, Any], id: str, nodes: tuple[Node, ...]
     history = machine.nodes.get(id)
     parent = history.parent if history is not None and history.is_history else None
     if parent is None:
-        raise SnapshotError(f"{machine.id}: historyValue.{id} is of no history state")
+        raise SnapshotError(f"{machine.id}: historyValue.{id} does not name a history state")
     for node in nodes:
         if node.is_history or not node.is_inside(parent):
-            raise SnapshotError(f"{machine.id}: historyValue.{id} names {node.id!r}, which it cannot recall")
+            raise SnapshotError(f"{machine.id}: historyValue.{id} cannot recall {node.id!r}")
     inside = dict.fromkeys(member for node in nodes for member in (node, *node.ancestors(parent), parent))
     if any(len([n for n in inside if n.parent is node]) > 1 for node in inside if node.type == COMPOUND):
-        raise SnapshotError(f"{machine.id}: historyValue.{id} names states that exclude each other")
+        raise SnapshotError(f"{machine.id}: historyValue.{id} names states that cannot be active together")
 
 
 def _find_recalled(machine: Machine[Any, Any], id: str, item: Any) -> Node:
@@ -202,7 +202,7 @@ def _find_recalled(machine: Machine[Any, Any], id: str, item: Any) -> Node:
     try:
         return find_by_id(machine.nodes, machine.id, node_id)
     except (Unresolved, TypeError, AttributeError):
-        raise SnapshotError(f"{machine.id}: historyValue.{id} names {node_id!r}, which is no state") from None
+        raise SnapshotError(f"{machine.id}: historyValue.{id} names {node_id!r}, which is not a state") from None
 
 
 def _children(machine: Machine[Any, Any], persisted: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], Any]]:
@@ -215,7 +215,7 @@ def _children(machine: Machine[Any, Any], persisted: Mapping[str, Any]) -> dict[
         if logic is not None:
             children[id] = (data, logic)
         elif machine.strict:
-            raise SnapshotError(f"{machine.id}: children.{id} runs {data.get('src')!r}, which is no known actor")
+            raise SnapshotError(f"{machine.id}: children.{id} runs {data.get('src')!r}, which is not under actors")
     return children
 
 

@@ -32,25 +32,25 @@ class ActorRef:
 
     def send(self, event: Any) -> None:
         """Send an event to the actor behind this reference."""
-        self._live().send(event)
+        self._running_actor().send(event)
 
     def get_snapshot(self) -> Any:
         """Return the current snapshot of the actor behind this reference."""
-        return self._live().get_snapshot()
+        return self._running_actor().get_snapshot()
 
     def subscribe(self, *observer: Any, **callbacks: Any) -> Any:
         """Observe the actor behind this reference."""
-        return self._live().subscribe(*observer, **callbacks)
+        return self._running_actor().subscribe(*observer, **callbacks)
 
     def stop(self) -> None:
         """Raise NotRoot: only the parent stops a child, with `stop_child`."""
-        self._live().stop()
+        self._running_actor().stop()
 
     def on(self, type: str, listener: Any) -> Any:
         """Listen to the events that the actor behind this reference emits."""
-        return self._live().on(type, listener)
+        return self._running_actor().on(type, listener)
 
-    def _live(self) -> Any:
+    def _running_actor(self) -> Any:
         if self.actor is None:
             raise UnknownActor(f"actor {self.id!r} is not running: this snapshot was computed, not started")
         return self.actor

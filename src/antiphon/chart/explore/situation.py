@@ -108,7 +108,7 @@ def _with_own_events(machine: Machine[Any, Any], first: MachineTurn) -> list[Mac
     waiting = deque(_own_events(first))
     while waiting and not turns[-1].situation.is_over:
         if len(turns) > machine.max_iterations:
-            raise LoopError(f"{machine.id}: after {first.event['type']!r} the machine sends itself events without end")
+            raise LoopError(f"{machine.id}: the machine sends itself events without end after {first.event['type']!r}")
         turns.append(_take(machine, turns[-1].situation, waiting.popleft()))
         waiting.extend(_own_events(turns[-1]))
     return turns
