@@ -1,10 +1,12 @@
-"""Traces compared: object keys in any order, lists in order, and JavaScript's own error texts left out."""
+"""Traces compared: object keys in any order, lists in order, errors by kind and names, V8's own texts left out."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from itertools import takewhile
 from typing import Any
+
+from error_texts import is_same_error
 
 Json = Any
 Path = tuple[str | int, ...]
@@ -46,7 +48,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Tally:
-    """How much was compared."""
+    """Numbers of what was compared."""
 
     charts: int = 0
     steps: int = 0
@@ -58,17 +60,19 @@ class Tally:
     differing: int = 0
 
     def add(self, other: "Tally") -> None:
-        """Count what another tally has counted, too."""
+        """Add the numbers of another tally."""
         for field in fields(self):
             setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
 
 
 def first_difference(expected: Json, actual: Json, path: Path = ()) -> Difference | None:
-    """Where two JSON values first differ, or nothing."""
+    """Return the first difference of two JSON values, or None."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         return first_of_objects(expected, actual, path)
     if isinstance(expected, list) and isinstance(actual, list):
         return first_of_lists(expected, actual, path)
+    if isinstance(expected, str) and isinstance(actual, str) and is_same_error(expected, actual):
+        return None
     # True equals 1 in Python, but not in JSON.
     if isinstance(expected, bool) is isinstance(actual, bool) and expected == actual:
         return None
@@ -76,37 +80,37 @@ def first_difference(expected: Json, actual: Json, path: Path = ()) -> Differenc
 
 
 def first_of_objects(expected: dict[str, Json], actual: dict[str, Json], path: Path) -> Difference | None:
-    """Where two objects first differ, the telling keys first."""
+    """Return the first difference of two objects, the most informative keys first."""
     for key in sorted(expected.keys() | actual.keys(), key=rank):
-        found = first_difference(expected.get(key, MISSING), actual.get(key, MISSING), (*path, key))
-        if found is not None:
-            return found
+        difference = first_difference(expected.get(key, MISSING), actual.get(key, MISSING), (*path, key))
+        if difference is not None:
+            return difference
     return None
 
 
 def first_of_lists(expected: list[Json], actual: list[Json], path: Path) -> Difference | None:
-    """Where two lists first differ; a list that ends too early differs where it ends."""
+    """Return the first difference of two lists; one that is too short differs where it ends."""
     for index in range(max(len(expected), len(actual))):
-        left = expected[index] if index < len(expected) else MISSING
-        right = actual[index] if index < len(actual) else MISSING
-        found = first_difference(left, right, (*path, index))
-        if found is not None:
-            return found
+        expected_item = expected[index] if index < len(expected) else MISSING
+        actual_item = actual[index] if index < len(actual) else MISSING
+        difference = first_difference(expected_item, actual_item, (*path, index))
+        if difference is not None:
+            return difference
     return None
 
 
 def rank(key: str) -> tuple[int, str]:
-    """The place of a key when objects are compared."""
+    """Return the sort key of a key when objects are compared."""
     return (ORDER.index(key) if key in ORDER else len(ORDER), key)
 
 
 def is_v8_error(text: Json) -> bool:
-    """Whether a text is a JavaScript engine's own error message."""
+    """Return whether a text is a JavaScript engine's own error message."""
     return isinstance(text, str) and any(sign in text for sign in V8_ERRORS)
 
 
 def portable(answer: dict[str, Json]) -> Iterator[dict[str, Json]]:
-    """The entries of a trace up to the first one in which XState itself crashed."""
+    """Yield the entries of a trace up to the first one in which XState itself crashed."""
     for entry in answer["trace"]:
         if is_v8_error(entry.get("error")):
             return
@@ -114,44 +118,44 @@ def portable(answer: dict[str, Json]) -> Iterator[dict[str, Json]]:
 
 
 def mask(expected: dict[str, Json], actual: dict[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Two entries without the words of an error that V8 phrases in its own way."""
+    """Return two entries without the text of an error that V8 words in its own way."""
     if is_v8_error(expected.get("threw")) and "threw" in actual:
         return {**expected, "threw": ""}, {**actual, "threw": ""}
     return expected, actual
 
 
 def compare(expected: dict[str, Json], actual: dict[str, Json]) -> Difference | None:
-    """The first difference between XState's answer to a spec and another engine's."""
+    """Return the first difference between XState's answer to a spec and another engine's."""
     kinds = kind(expected), kind(actual)
     if kinds != ("trace", "trace"):
         return None if kinds == ("fatal", "fatal") else Difference(kinds, summary(expected), summary(actual))
-    left = list(portable(expected))
-    right = actual["trace"]
-    if len(left) < len(expected["trace"]):
-        right = right[: len(left)]
-    for index, (one, other) in enumerate(zip(left, right, strict=False)):
-        if is_v8_error(one.get("threw")) and "threw" not in other:
+    expected_entries = list(portable(expected))
+    actual_entries = actual["trace"]
+    if len(expected_entries) < len(expected["trace"]):
+        actual_entries = actual_entries[: len(expected_entries)]
+    for index, (expected_entry, actual_entry) in enumerate(zip(expected_entries, actual_entries, strict=False)):
+        if is_v8_error(expected_entry.get("threw")) and "threw" not in actual_entry:
             return None
-        found = first_difference(*mask(one, other), ("trace", index))
-        if found is not None:
-            return found
-    return first_difference(len(left), len(right), ("trace", "length"))
+        difference = first_difference(*mask(expected_entry, actual_entry), ("trace", index))
+        if difference is not None:
+            return difference
+    return first_difference(len(expected_entries), len(actual_entries), ("trace", "length"))
 
 
 def kind(answer: dict[str, Json]) -> str:
-    """Whether an answer is a trace, a refusal or none at all."""
+    """Return the kind of an answer: `trace`, `fatal` or `hung`."""
     return next(key for key in ("trace", "fatal", "hung") if key in answer)
 
 
 def summary(answer: dict[str, Json]) -> str:
-    """What to show of an answer when not both engines gave a trace."""
+    """Return a short text of an answer, for when not both engines gave a trace."""
     return (
         f"a trace of {len(answer['trace'])} entries" if "trace" in answer else f"{kind(answer)}: {answer[kind(answer)]}"
     )
 
 
 def tally(answer: dict[str, Json]) -> Tally:
-    """How much one answer of XState lets us compare."""
+    """Count what can be compared of one answer of XState."""
     if "trace" not in answer:
         return Tally(charts=1, rejected=1)
     entries = list(portable(answer))

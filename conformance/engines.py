@@ -41,7 +41,7 @@ class Engine:
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def ask(self, spec: Spec) -> Answer:
-        """The trace of a spec; {"hung": ...} if none came in time, {"fatal": ...} if the process died."""
+        """Return the trace of a spec; {"hung": ...} if none came in time, {"fatal": ...} if the process died."""
         if self._process is None:
             self._process = self._start()
             probed = self._exchange(self._process, PROBE, STARTUP_S)
@@ -110,7 +110,7 @@ class Pair:
         self._other.close()
 
     def answers(self, spec: Spec) -> tuple[Answer, Answer]:
-        """What both engines make of a spec."""
+        """Return the answers of both engines to a spec."""
         return self._xstate.ask(spec), self._other.ask(spec)
 
     def check(self) -> None:
@@ -122,7 +122,7 @@ class Pair:
                 raise SetupError(f"an engine does not run ({reason}); try it by hand: {engine}")
 
     def difference(self, spec: Spec) -> Difference | None:
-        """The first difference for a spec that XState accepts, or nothing."""
+        """Return the first difference for a spec that XState accepts, or None."""
         expected = self._xstate.ask(spec)
         return compare(expected, self._other.ask(spec)) if "trace" in expected else None
 
@@ -136,7 +136,7 @@ def pump(stream: IO[str], lines: "queue.SimpleQueue[str]") -> None:
 
 
 def pair(folder: Path, other: list[str] | None, time_limit_s: float) -> Pair:
-    """Both engines, XState from the folder it was installed in."""
+    """Return both engines, XState from the folder it was installed in."""
     command = other or [sys.executable, "-m", "tests.xstate.oracle"]
     paths = [str(SOURCES), os.environ.get("PYTHONPATH", "")]
     python = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONUNBUFFERED": "1"}
@@ -146,7 +146,7 @@ def pair(folder: Path, other: list[str] | None, time_limit_s: float) -> Pair:
 
 
 def install(folder: Path) -> None:
-    """Put XState into a folder of its own, unless it is there already."""
+    """Install XState into a folder of its own, unless it is there already."""
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             raise SetupError(f"{program!r} was not found; install Node.js 20 or newer and try again")
@@ -162,7 +162,7 @@ def install(folder: Path) -> None:
 
 
 def generate(count: int, seed: int, profile: str) -> list[Spec]:
-    """Random specs; a seed always gives the same ones."""
+    """Return random specs; a seed always gives the same ones."""
     command = ["node", str(HERE / "generate.cjs"), str(count), str(seed), "--profile", profile]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     if done.returncode != 0:

@@ -35,7 +35,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Batch:
-    """What came of one batch of specs."""
+    """Results of one batch of specs."""
 
     tally: Tally = field(default_factory=Tally)
     findings: list[Finding] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Batch:
 
 @dataclass(slots=True)
 class Report:
-    """What came of the whole run."""
+    """Results of the whole run."""
 
     tally: Tally = field(default_factory=Tally)
     hung: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Report:
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """The settings of a run."""
+    """Return the settings of a run."""
     parser = argparse.ArgumentParser(prog="run.py", description=__doc__)
     add = parser.add_argument
     add("--count", type=int, default=5000, help="number of random charts (default: 5000)")
@@ -70,7 +70,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def read_specs(file: Path) -> list[Spec]:
-    """The specs of a file: one JSON document, or one in each line; files written by this program, too."""
+    """Return the specs of a file: one JSON document, or one in each line; also files written by this program."""
     text = file.read_text(encoding="utf-8")
     try:
         documents: list[Any] = [json.loads(text)]
@@ -80,7 +80,7 @@ def read_specs(file: Path) -> list[Spec]:
 
 
 def batches(settings: argparse.Namespace) -> Iterator[tuple[int, int]]:
-    """The first seed and the size of each batch."""
+    """Yield the first seed and the size of each batch."""
     for start in range(0, settings.count, BATCH):
         yield settings.seed + start, min(BATCH, settings.count - start)
 
@@ -111,7 +111,8 @@ def judge(spec: Spec, answers: tuple[Answer, Answer], batch: Batch) -> None:
 
 def compare_all(settings: argparse.Namespace) -> Report:
     """Compare the engines on every spec asked for, reporting differences as they are found."""
-    report, stop = Report(), threading.Event()
+    report = Report()
+    stop = threading.Event()
 
     def work(seed: int, count: int) -> Batch:
         if stop.is_set():
@@ -165,7 +166,7 @@ def investigate(finding: Finding, report: Report, settings: argparse.Namespace) 
 
 
 def cut(finding: Finding) -> Spec:
-    """The spec without the steps after its first difference."""
+    """Return the spec without the steps after its first difference."""
     step = finding.difference.step
     return finding.spec if step is None else {**finding.spec, "steps": finding.spec["steps"][:step]}
 
@@ -185,13 +186,13 @@ def show(spec: Spec, answers: tuple[Answer, Answer], difference: Difference, fol
 
 
 def brief(value: Any) -> str:
-    """A value as JSON, cut if it is long."""
+    """Return a value as JSON, cut if it is long."""
     text = json.dumps(value)
     return text if len(text) <= SHOWN_LENGTH else text[:SHOWN_LENGTH] + "..."
 
 
 def summarise(report: Report, seconds: float) -> None:
-    """Print what was compared."""
+    """Print the numbers of a run."""
     count = report.tally
     compared = f"{count.charts} charts, {count.steps} steps, {count.microsteps} microsteps, {count.actions} actions"
     print(f"\ncompared {compared} in {seconds:.0f} s")

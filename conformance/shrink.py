@@ -79,18 +79,20 @@ class Shrinker:
         return spec
 
     def _greedy(self, spec: Spec, edits: Callable[[Spec], list[Edit]]) -> Spec:
-        todo, index = edits(spec), 0
+        todo = edits(spec)
+        index = 0
         while index < len(todo) and not self._late():
             smaller = self._keep(spec, todo[index])
             if smaller is None:
                 index += 1
             else:
-                spec, todo = smaller, edits(smaller)
+                spec = smaller
+                todo = edits(smaller)
         return spec
 
 
 def persists_first(spec: Spec) -> bool:
-    """Whether nothing is restored before something was persisted."""
+    """Return whether every restore comes after a persist."""
     kinds = [kind for step in spec["steps"] for kind in step if kind in ("persist", "restore")]
     return kinds[:1] != ["restore"]
 
@@ -111,7 +113,7 @@ def walk(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def is_expression(value: Any) -> bool:
-    """Whether a value is an expression with an operator."""
+    """Return whether a value is an expression with an operator."""
     return isinstance(value, list) and bool(value) and isinstance(value[0], str) and value[0] in OPERATORS
 
 
@@ -172,12 +174,12 @@ def deletions(spec: Spec) -> list[Edit]:
 
 
 def limits(path: Path, value: Any) -> bool:
-    """Whether a part may be what ends a talk between actors."""
+    """Return whether a part may be what ends an exchange of events between actors."""
     return path[-1] in LIMITS or (isinstance(value, dict) and "$assign" in value)
 
 
 def removable(spec: Spec, path: Path) -> bool:
-    """Whether the part at a path may go by itself."""
+    """Return whether the part at a path may be removed by itself."""
     if len(path) < 2 or path[0] == "steps" or path[-1] in KEPT or path[-2] == "actors":
         return False
     owner = at(spec, path[:-1])

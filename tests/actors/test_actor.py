@@ -34,63 +34,61 @@ def failing(actor):
     return errors
 
 
-# -- one event at a time ------------------------------------------------------------------------------------------
-
-
 def test_event_sent_by_an_observer_waits_until_all_have_seen_the_snapshot():
-    seen = []
+    values = []
     actor = create_actor(create_machine(FLAT))
 
     def first(snapshot):
-        seen.append(("first", snapshot.value))
+        values.append(("first", snapshot.value))
         if snapshot.value == "b":
             actor.send({"type": "E"})
 
     actor.subscribe(first)
-    actor.subscribe(lambda snapshot: seen.append(("second", snapshot.value)))
+    actor.subscribe(lambda snapshot: values.append(("second", snapshot.value)))
     actor.start()
-    seen.clear()
+    values.clear()
     actor.send({"type": "E"})
 
-    assert seen == [("first", "b"), ("second", "b"), ("first", "a"), ("second", "a")]
+    assert values == [("first", "b"), ("second", "b"), ("first", "a"), ("second", "a")]
 
 
 def test_event_sent_by_a_listener_waits_its_turn():
-    seen = []
+    values = []
     states = {
         "a": {"on": {"E": {"target": "b", "actions": "tell"}}},
         "b": {"on": {"E": {"actions": "note"}}},
     }
     machine = create_machine(
         {"initial": "a", "states": states},
-        actions={"tell": emit({"type": "m"}), "note": lambda: seen.append("E@b")},
+        actions={"tell": emit({"type": "m"}), "note": lambda: values.append("E@b")},
     )
     actor = create_actor(machine)
-    actor.on("m", lambda event: (actor.send({"type": "E"}), seen.append("listened")))
+    actor.on("m", lambda event: (actor.send({"type": "E"}), values.append("listened")))
 
     actor.start().send({"type": "E"})
 
-    assert seen == ["listened", "E@b"]
+    assert values == ["listened", "E@b"]
 
 
 def test_raised_events_come_before_sent_ones():
-    seen = []
+    values = []
 
     def act(*, scope):
         scope.self.send({"type": "SENT"})
 
     on = {
         "GO": {"actions": [act, raise_({"type": "RAISED"})]},
-        "SENT": {"actions": lambda: seen.append("sent")},
-        "RAISED": {"actions": lambda: seen.append("raised")},
+        "SENT": {"actions": lambda: values.append("sent")},
+        "RAISED": {"actions": lambda: values.append("raised")},
     }
     create_actor(create_machine({"on": on})).start().send({"type": "GO"})
 
-    assert seen == ["raised", "sent"]
+    assert values == ["raised", "sent"]
 
 
 def test_parent_and_child_that_answer_each_other_do_not_nest():
-    depths, depth = [], [0]
+    depths = []
+    depth = [0]
 
     def note():
         depth[0] += 1
@@ -210,20 +208,17 @@ def test_interrupt_in_an_action_goes_up_and_leaves_the_actor_usable():
     assert actor.get_snapshot().context == {"n": 1}
 
 
-# -- observers ----------------------------------------------------------------------------------------------------
-
-
 def test_unsubscribed_observer_hears_no_more():
-    seen = []
+    values = []
     actor = create_actor(create_machine(FLAT)).start()
-    subscription = actor.subscribe(seen.append)
+    subscription = actor.subscribe(values.append)
 
     actor.send({"type": "E"})
     subscription.unsubscribe()
     subscription.unsubscribe()
     actor.send({"type": "E"})
 
-    assert [snapshot.value for snapshot in seen] == ["b"]
+    assert [snapshot.value for snapshot in values] == ["b"]
 
 
 def test_observer_may_be_an_object_or_a_dict():
@@ -234,102 +229,100 @@ def test_observer_may_be_an_object_or_a_dict():
         def next(self, snapshot):
             self.seen.append(snapshot.value)
 
-    watcher, seen = Watcher(), []
+    watcher = Watcher()
+    values = []
     actor = create_actor(create_machine(FLAT))
     actor.subscribe(watcher)
-    actor.subscribe({"next": lambda snapshot: seen.append(snapshot.value)})
+    actor.subscribe({"next": lambda snapshot: values.append(snapshot.value)})
 
     actor.start()
 
-    assert (watcher.seen, seen) == (["a"], ["a"])
+    assert (watcher.seen, values) == (["a"], ["a"])
 
 
 def test_late_observer_of_an_ended_actor_hears_how_it_ended():
-    heard = []
+    calls = []
     done = create_actor(create_machine({"initial": "f", "states": {"f": {"type": "final"}}})).start()
     failed = create_actor(create_machine({"on": {"E": {"actions": lambda: 1 / 0}}}))
     failing(failed.start())
     failed.send({"type": "E"})
 
-    done.subscribe(complete=lambda: heard.append("complete"))
-    failed.subscribe(error=lambda error: heard.append(type(error)))
+    done.subscribe(complete=lambda: calls.append("complete"))
+    failed.subscribe(error=lambda error: calls.append(type(error)))
 
-    assert heard == ["complete", ZeroDivisionError]
+    assert calls == ["complete", ZeroDivisionError]
 
 
 def test_selection_can_be_read_and_compared_in_its_own_way():
     chart = {"context": {"n": 0}, "on": {"ADD": {"actions": assign({"n": lambda context: context["n"] + 1})}}}
     actor = create_actor(create_machine(chart)).start()
-    seen = []
+    values = []
     halves = actor.select(lambda snapshot: snapshot.context["n"], lambda one, other: one // 2 == other // 2)
-    halves.subscribe(seen.append)
+    halves.subscribe(values.append)
 
     for _ in range(4):
         actor.send({"type": "ADD"})
 
-    assert (seen, halves.get()) == ([2, 4], 4)
+    assert (values, halves.get()) == ([2, 4], 4)
 
 
-# -- children -----------------------------------------------------------------------------------------------------
-
-
-def noting(heard, name):
+def noting(calls, name):
     """Logic that notes its start and its stop."""
-    return from_callback(lambda: heard.append(f"+{name}") or (lambda: heard.append(f"-{name}")))
+    return from_callback(lambda: calls.append(f"+{name}") or (lambda: calls.append(f"-{name}")))
 
 
-def tree(heard, name, *kids):
+def tree(calls, name, *kids):
     """A machine that invokes a noting callback and other machines."""
-    invokes = [{"src": noting(heard, name), "id": "self"}, *({"src": kid, "id": kid.id} for kid in kids)]
+    invokes = [{"src": noting(calls, name), "id": "self"}, *({"src": kid, "id": kid.id} for kid in kids)]
     return create_machine({"id": name, "invoke": invokes})
 
 
 def test_stopping_the_root_stops_every_descendant_before_its_later_siblings():
-    heard = []
-    root = tree(heard, "r", tree(heard, "a", tree(heard, "b")), tree(heard, "c"))
+    calls = []
+    root = tree(calls, "r", tree(calls, "a", tree(calls, "b")), tree(calls, "c"))
 
     actor = create_actor(root).start()
-    started = list(heard)
-    heard.clear()
+    started = list(calls)
+    calls.clear()
     actor.stop()
 
     assert started == ["+r", "+a", "+b", "+c"]
-    assert heard == ["-r", "-a", "-b", "-c"]
+    assert calls == ["-r", "-a", "-b", "-c"]
 
 
 def test_children_of_a_machine_that_is_done_are_stopped():
-    heard = []
+    calls = []
     states = {"busy": {"on": {"END": "end"}}, "end": {"type": "final"}}
-    chart = {"invoke": {"src": noting(heard, "kid")}, "initial": "busy", "states": states}
+    chart = {"invoke": {"src": noting(calls, "kid")}, "initial": "busy", "states": states}
     actor = create_actor(create_machine(chart)).start()
 
     actor.send({"type": "END"})
 
-    assert heard == ["+kid", "-kid"]
+    assert calls == ["+kid", "-kid"]
     assert actor.get_snapshot().status == "done"
 
 
 def test_stopping_runs_no_exit_actions():
-    heard = []
+    calls = []
 
-    create_actor(create_machine({"exit": lambda: heard.append("exit")})).start().stop()
+    create_actor(create_machine({"exit": lambda: calls.append("exit")})).start().stop()
 
-    assert heard == []
+    assert calls == []
 
 
 def test_stopped_child_is_told_and_forgotten():
-    heard = []
+    calls = []
     on = {
         "COME": {"actions": spawn_child("kid", id="kid")},
         "GO": {"actions": stop_child("kid")},
         "ASK": {"actions": send_to("kid", {"type": "X"})},
     }
-    actor = create_actor(create_machine({"on": on}, actors={"kid": noting(heard, "kid")}))
+    actor = create_actor(create_machine({"on": on}, actors={"kid": noting(calls, "kid")}))
     errors = failing(actor.start())
 
     actor.send({"type": "COME"})
     actor.send({"type": "GO"})
-    assert (heard, dict(actor.get_snapshot().children)) == (["+kid", "-kid"], {})
+    assert (calls, dict(actor.get_snapshot().children)) == (["+kid", "-kid"], {})
     actor.send({"type": "ASK"})
 
     assert [type(error) for error in errors] == [UnknownActor]
@@ -353,14 +346,14 @@ def test_grandchild_cannot_be_stopped_from_outside():
 
 
 def test_deep_tree_of_children_is_started_and_stopped():
-    heard = []
-    machine = tree(heard, "0")
+    calls = []
+    machine = tree(calls, "0")
     for level in range(1, 30):
-        machine = tree(heard, str(level), machine)
+        machine = tree(calls, str(level), machine)
 
     create_actor(machine).start().stop()
 
-    assert heard == [f"+{level}" for level in range(29, -1, -1)] + [f"-{level}" for level in range(29, -1, -1)]
+    assert calls == [f"+{level}" for level in range(29, -1, -1)] + [f"-{level}" for level in range(29, -1, -1)]
 
 
 def test_snapshot_of_the_pure_functions_can_be_run():
@@ -390,9 +383,6 @@ def test_one_pure_snapshot_can_be_run_twice():
     assert second.get_snapshot().children["k"].get_snapshot().context == 0
 
 
-# -- systems ------------------------------------------------------------------------------------------------------
-
-
 def test_system_id_is_free_again_for_a_successor():
     states = {
         name: {"invoke": {"src": "kid", "id": name, "systemId": "voice"}, "on": {"NEXT": following}}
@@ -419,17 +409,17 @@ def test_system_id_taken_twice_is_an_error():
 
 
 def test_actors_reach_each_other_by_system_id():
-    heard = []
+    calls = []
 
     def call(*, scope):
         scope.system.get("ear").send({"type": "PSST"})
 
-    ear = from_callback(lambda *, scope: scope.receive(lambda event: heard.append(event["type"])))
+    ear = from_callback(lambda *, scope: scope.receive(lambda event: calls.append(event["type"])))
     chart = {"invoke": {"src": "ear", "systemId": "ear"}, "on": {"CALL": {"actions": call}}}
 
     create_actor(create_machine(chart, actors={"ear": ear})).start().send({"type": "CALL"})
 
-    assert heard == ["PSST"]
+    assert calls == ["PSST"]
 
 
 def test_systems_of_two_roots_are_apart():
@@ -438,30 +428,31 @@ def test_systems_of_two_roots_are_apart():
     assert (first.system.get("root"), second.system.get("root")) == (first, second)
 
 
-# -- unhandled events ---------------------------------------------------------------------------------------------
-
-
 def test_hook_is_told_of_events_that_no_transition_takes():
-    told = []
+    unhandled = []
     machine = create_machine({"on": {"KNOWN": {"actions": lambda: None}, "FORBIDDEN": None}})
-    actor = create_actor(machine, on_unhandled=lambda event, snapshot: told.append((event["type"], snapshot.value)))
+
+    def note(event, snapshot):
+        unhandled.append((event["type"], snapshot.value))
+
+    actor = create_actor(machine, on_unhandled=note)
 
     actor.start()
     for type in ("KNOWN", "FORBIDDEN", "UNKNOWN"):
         actor.send({"type": type})
 
-    assert told == [("UNKNOWN", {})]
+    assert unhandled == [("UNKNOWN", {})]
 
 
 def test_hook_is_told_of_events_behind_guards_that_do_not_hold():
-    told = []
+    unhandled = []
     machine = create_machine({"on": {"E": {"guard": lambda context, event: event["ok"], "actions": lambda: None}}})
-    actor = create_actor(machine, on_unhandled=lambda event, snapshot: told.append(event["ok"])).start()
+    actor = create_actor(machine, on_unhandled=lambda event, snapshot: unhandled.append(event["ok"])).start()
 
     actor.send({"type": "E", "ok": True})
     actor.send({"type": "E", "ok": False})
 
-    assert told == [False]
+    assert unhandled == [False]
 
 
 def test_hook_tests_guards_no_more_often_than_without_it():
@@ -474,16 +465,16 @@ def test_hook_tests_guards_no_more_often_than_without_it():
 
 
 def test_hook_is_told_of_what_children_do_not_take_either():
-    told = []
+    unhandled = []
     chart = {"invoke": {"src": "kid", "id": "kid"}, "on": {"ASK": {"actions": send_to("kid", {"type": "WHAT"})}}}
     machine = create_machine(chart, actors={"kid": create_machine({"id": "kid"})})
     actor = create_actor(
-        machine, on_unhandled=lambda event, snapshot: told.append((event["type"], snapshot.machine.id))
+        machine, on_unhandled=lambda event, snapshot: unhandled.append((event["type"], snapshot.machine.id))
     )
 
     actor.start().send({"type": "ASK"})
 
-    assert told == [("WHAT", "kid")]
+    assert unhandled == [("WHAT", "kid")]
 
 
 def test_hook_that_fails_does_not_break_the_actor(monkeypatch):
@@ -495,9 +486,6 @@ def test_hook_that_fails_does_not_break_the_actor(monkeypatch):
     actor.send({"type": "E"})
 
     assert (actor.get_snapshot().value, reported) == ("b", [ZeroDivisionError])
-
-
-# -- with and without an event loop -------------------------------------------------------------------------------
 
 
 def test_delay_without_a_loop_says_what_it_needs():

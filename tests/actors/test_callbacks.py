@@ -10,22 +10,22 @@ def invoking(logic, on=None, **more):
 
 
 def test_clean_up_runs_once_when_the_state_is_left():
-    heard = []
-    logic = from_callback(lambda: heard.append("start") or (lambda: heard.append("clean")))
+    calls = []
+    logic = from_callback(lambda: calls.append("start") or (lambda: calls.append("clean")))
     actor = create_actor(invoking(logic)).start()
 
     actor.send({"type": "LEAVE"})
     actor.stop()
 
-    assert heard == ["start", "clean"]
+    assert calls == ["start", "clean"]
 
 
 def test_clean_up_runs_when_the_root_is_stopped():
-    heard = []
+    calls = []
 
-    create_actor(invoking(from_callback(lambda: lambda: heard.append("clean")))).start().stop()
+    create_actor(invoking(from_callback(lambda: lambda: calls.append("clean")))).start().stop()
 
-    assert heard == ["clean"]
+    assert calls == ["clean"]
 
 
 def test_callback_without_clean_up_is_just_stopped():
@@ -37,35 +37,36 @@ def test_callback_without_clean_up_is_just_stopped():
 
 
 def test_callback_gets_its_input_and_may_ask_for_nothing():
-    seen = []
+    values = []
 
-    create_actor(invoking(from_callback(seen.append), input=lambda context, event: event["type"])).start()
+    create_actor(invoking(from_callback(values.append), input=lambda context, event: event["type"])).start()
 
-    assert seen == ["xstate.init"]
+    assert values == ["xstate.init"]
 
 
 def test_callback_hears_events_and_answers():
-    seen = []
+    values = []
 
     def echo(*, scope):
         scope.receive(lambda event: scope.send_back({"type": "ECHO", "of": event["type"]}))
 
     on = {
         "ASK": {"actions": send_to("work", {"type": "PING"})},
-        "ECHO": {"actions": lambda context, event: seen.append(event)},
+        "ECHO": {"actions": lambda context, event: values.append(event)},
     }
     create_actor(invoking(from_callback(echo), on)).start().send({"type": "ASK"})
 
-    assert seen == [{"type": "ECHO", "of": "PING"}]
+    assert values == [{"type": "ECHO", "of": "PING"}]
 
 
 def test_callback_that_was_left_is_not_heard_any_more():
-    seen, scopes = [], []
+    values = []
+    scopes = []
     logic = from_callback(lambda *, scope: scopes.append(scope))
     machine = create_machine(
         {
             "initial": "busy",
-            "on": {"NEWS": {"actions": lambda context, event: seen.append(event)}},
+            "on": {"NEWS": {"actions": lambda context, event: values.append(event)}},
             "states": {"busy": {"invoke": {"src": "work"}, "on": {"LEAVE": "away"}}, "away": {}},
         },
         actors={"work": logic},
@@ -76,18 +77,19 @@ def test_callback_that_was_left_is_not_heard_any_more():
     actor.send({"type": "LEAVE"})
     scopes[0].send_back({"type": "NEWS", "n": 2})
 
-    assert seen == [{"type": "NEWS", "n": 1}]
+    assert values == [{"type": "NEWS", "n": 1}]
 
 
 def test_callback_can_emit():
-    seen, scopes = [], []
+    values = []
+    scopes = []
     actor = create_actor(from_callback(lambda *, scope: scopes.append(scope)))
-    actor.on("news", seen.append)
+    actor.on("news", values.append)
     actor.start()
 
     scopes[0].emit({"type": "news"})
 
-    assert seen == [{"type": "news"}]
+    assert values == [{"type": "news"}]
 
 
 def test_callback_that_fails_ends_its_actor():
@@ -124,28 +126,28 @@ def test_reducer_folds_events_from_an_initial_state_of_its_input():
 
 
 def test_reducer_may_ask_for_its_scope():
-    seen = []
+    values = []
 
     def reduce(count, event, *, scope):
         scope.emit({"type": "counted", "count": count + 1})
         return count + 1
 
     actor = create_actor(from_transition(reduce, 0))
-    actor.on("counted", seen.append)
+    actor.on("counted", values.append)
 
     actor.start().send({"type": "X"})
 
-    assert seen == [{"type": "counted", "count": 1}]
+    assert values == [{"type": "counted", "count": 1}]
 
 
 def test_stopped_callback_is_stopped_for_good():
-    heard = []
-    actor = create_actor(from_callback(lambda *, scope: scope.receive(heard.append))).start()
+    calls = []
+    actor = create_actor(from_callback(lambda *, scope: scope.receive(calls.append))).start()
 
     actor.stop()
     actor.send({"type": "X"})
 
-    assert (actor.get_snapshot().status, actor.is_stopped, heard) == ("stopped", True, [])
+    assert (actor.get_snapshot().status, actor.is_stopped, calls) == ("stopped", True, [])
 
 
 def test_stopped_reducer_folds_no_more():
@@ -160,13 +162,13 @@ def test_stopped_reducer_folds_no_more():
 
 
 def test_machine_emits_what_its_listeners_hear():
-    seen = []
+    values = []
     actor = create_actor(create_machine({"on": {"E": {"actions": emit({"type": "m", "n": 1})}}}))
-    subscription = actor.on("m", seen.append)
+    subscription = actor.on("m", values.append)
     actor.start()
 
     actor.send({"type": "E"})
     subscription.unsubscribe()
     actor.send({"type": "E"})
 
-    assert seen == [{"type": "m", "n": 1}]
+    assert values == [{"type": "m", "n": 1}]

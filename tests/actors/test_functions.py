@@ -8,23 +8,23 @@ import pytest
 
 from antiphon import assign, create_actor, create_machine, from_task, wait_for
 from antiphon.actors.errors import NoEventLoop
-from antiphon.actors.tasks import MOST_ANSWERS
+from antiphon.actors.tasks import MAX_EAGER_ANSWERS
 from tests.actors.test_tasks import at, invoking
 
 
-def seen_next(look):
-    """What a function sees when the event loop has had its next turn."""
+def value_next(look):
+    """Return a value as it is after the event loop's next iteration."""
     loop = asyncio.get_running_loop()
-    seen = loop.create_future()
-    loop.call_soon(lambda: seen.set_result(look()))
-    return seen
+    values = loop.create_future()
+    loop.call_soon(lambda: values.set_result(look()))
+    return values
 
 
 def test_a_plain_function_answers_when_the_loop_has_its_turn():
     async def main():
         actor = create_actor(invoking(from_task(lambda: "answer"), onDone="done")).start()
         before = actor.get_snapshot().value
-        return before, await seen_next(lambda: actor.get_snapshot().value)
+        return before, await value_next(lambda: actor.get_snapshot().value)
 
     assert asyncio.run(main()) == ("busy", "done")
 
@@ -64,7 +64,7 @@ def test_what_a_plain_function_gave_is_let_go_when_its_state_is_left():
     async def main():
         actor = create_actor(invoking(from_task(lambda: wait()), onDone="done")).start()
         actor.send({"type": "LEAVE"})
-        assert await seen_next(lambda: actor.get_snapshot().value) == "away"
+        assert await value_next(lambda: actor.get_snapshot().value) == "away"
 
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -77,7 +77,7 @@ def test_an_answer_that_comes_after_its_state_was_left_is_ignored():
     async def main():
         actor = create_actor(invoking(from_task(lambda: "answer"), onDone="done")).start()
         actor.send({"type": "LEAVE"})
-        return await seen_next(lambda: actor.get_snapshot().value)
+        return await value_next(lambda: actor.get_snapshot().value)
 
     assert asyncio.run(main()) == "away"
 
@@ -95,7 +95,7 @@ def test_a_plain_function_that_raises_is_an_error_of_its_actor(eager):
 
 
 def test_eager_functions_let_the_loop_have_its_turns():
-    """However long they go on, others are heard of."""
+    """However long they go on, other callbacks of the loop run."""
     counting = create_machine(
         {
             "initial": "on",
@@ -115,10 +115,10 @@ def test_eager_functions_let_the_loop_have_its_turns():
     async def main():
         actor = create_actor(counting).start()
         first = actor.get_snapshot().context["n"]
-        second = await seen_next(lambda: actor.get_snapshot().context["n"])
+        second = await value_next(lambda: actor.get_snapshot().context["n"])
         actor.send({"type": "ENOUGH"})
         return first, second, actor.get_snapshot().value
 
     first, second, value = asyncio.run(main())
-    assert (first, value) == (MOST_ANSWERS, "off")
-    assert second == 2 * MOST_ANSWERS + 1
+    assert (first, value) == (MAX_EAGER_ANSWERS, "off")
+    assert second == 2 * MAX_EAGER_ANSWERS + 1

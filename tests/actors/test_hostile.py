@@ -78,17 +78,17 @@ MACHINE = create_machine(
 EVENTS = ["IN", "NEXT", "NEXT", "POKE", "LATER", "OUT", "IN"]
 
 
-def saved() -> dict[str, Any]:
-    """A snapshot with everything that can be in one."""
+def full_snapshot() -> dict[str, Any]:
+    """A persisted snapshot with every part that one can have."""
     clock = SimulatedClock()
     actor = create_actor(MACHINE, clock=clock).start()
     for type in ("IN", "NEXT", "NEXT", "OUT", "ADOPT", "POKE", "LATER"):
         actor.send({"type": type})
-    found: dict[str, Any] = json.loads(json.dumps(actor.get_persisted_snapshot(timers=True, stamp=True)))
-    return found
+    snapshot: dict[str, Any] = json.loads(json.dumps(actor.get_persisted_snapshot(timers=True, stamp=True)))
+    return snapshot
 
 
-SAVED = saved()
+SAVED = full_snapshot()
 DELETED = object()
 REFERENCE = {"xstate$$type": 1, "id": "k"}
 GARBAGE = [REFERENCE, DELETED, None, [], {}, "x", 7, True, -1.5, ["x"], [[{}]], {"a": [None, {"b": 1}]}, {"id": "zzz"}]
@@ -116,11 +116,11 @@ def with_at(path: tuple[Any, ...], replacement: Any) -> dict[str, Any]:
 
 
 def is_legal(snapshot: Any) -> bool:
-    """Whether a compound state has one active child, a parallel state all of them, and no other state any."""
+    """Return whether compound states have one active child, parallel states all, and other states none."""
     active = set(snapshot.nodes)
     counts = {node: sum(child in active for child in node.states.values()) for node in active}
-    wanted = {node: {"compound": 1, "parallel": len(node.children)}.get(node.type, 0) for node in active}
-    return counts == wanted and not any(node.is_history for node in active)
+    expected = {node: {"compound": 1, "parallel": len(node.children)}.get(node.type, 0) for node in active}
+    return counts == expected and not any(node.is_history for node in active)
 
 
 def check(persisted: Any) -> None:
@@ -168,8 +168,8 @@ def test_snapshot_with_garbage_in_one_place_is_refused_or_works(path):
         try:
             check(changed)
         except Exception as error:
-            shown = "deleted" if replacement is DELETED else f"= {replacement!r}"
-            raise AssertionError(f"{'.'.join(map(str, path))} {shown}: {type(error).__name__}: {error}") from error
+            change = "deleted" if replacement is DELETED else f"= {replacement!r}"
+            raise AssertionError(f"{'.'.join(map(str, path))} {change}: {type(error).__name__}: {error}") from error
 
 
 @pytest.mark.parametrize("garbage", [[], "x", 7, True, -1.5, [SAVED], {}, {"status": "active"}])
@@ -229,9 +229,9 @@ def test_history_of_what_is_no_history_state_is_refused_or_harmless(id):
 def test_ended_status_is_restored_as_it_is(path, status):
     actor = create_actor(MACHINE, snapshot=with_at(path, status), clock=SimulatedClock())
 
-    found = actor.get_snapshot() if len(path) == 1 else actor.get_snapshot().children["k"].get_snapshot()
+    snapshot = actor.get_snapshot() if len(path) == 1 else actor.get_snapshot().children["k"].get_snapshot()
 
-    assert found.status == status
+    assert snapshot.status == status
 
 
 def test_restored_actor_that_is_done_takes_no_more_events():

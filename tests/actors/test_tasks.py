@@ -23,7 +23,8 @@ def at(value):
 
 def test_task_is_cancelled_when_its_state_is_left():
     async def main():
-        began, ended = asyncio.Event(), asyncio.Event()
+        began = asyncio.Event()
+        ended = asyncio.Event()
 
         async def work():
             try:
@@ -44,7 +45,8 @@ def test_task_is_cancelled_when_its_state_is_left():
 
 def test_task_is_cancelled_when_the_root_is_stopped():
     async def main():
-        began, ended = asyncio.Event(), asyncio.Event()
+        began = asyncio.Event()
+        ended = asyncio.Event()
 
         async def work():
             try:
@@ -71,8 +73,8 @@ def test_task_that_was_left_before_it_ran_never_runs():
     async def main():
         actor = create_actor(invoking(from_task(work), onDone="done")).start()
         actor.send({"type": "LEAVE"})
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        await asyncio.gather(*others, return_exceptions=True)
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        await asyncio.gather(*tasks, return_exceptions=True)
         return actor.get_snapshot().value
 
     with warnings.catch_warnings(record=True) as warned:
@@ -85,7 +87,8 @@ def test_task_that_was_left_before_it_ran_never_runs():
 
 def test_result_that_comes_after_its_state_was_left_is_ignored():
     async def main():
-        began, stubborn = asyncio.Event(), asyncio.Event()
+        began = asyncio.Event()
+        stubborn = asyncio.Event()
 
         async def work():
             try:
@@ -106,10 +109,10 @@ def test_result_that_comes_after_its_state_was_left_is_ignored():
 
 
 def test_callbacks_of_a_cancelled_task_are_called_at_once():
-    heard = []
+    calls = []
 
     async def work(*, scope):
-        scope.on_cancel(lambda: heard.append("cancelled"))
+        scope.on_cancel(lambda: calls.append("cancelled"))
         began.set()
         await asyncio.get_running_loop().create_future()
 
@@ -117,17 +120,17 @@ def test_callbacks_of_a_cancelled_task_are_called_at_once():
         actor = create_actor(invoking(from_task(work))).start()
         await began.wait()
         actor.send({"type": "LEAVE"})
-        return list(heard)
+        return list(calls)
 
     began = asyncio.Event()
     assert asyncio.run(main()) == ["cancelled"]
 
 
 def test_callbacks_of_a_task_that_is_done_are_not_called():
-    heard = []
+    calls = []
 
     async def work(*, scope):
-        scope.on_cancel(lambda: heard.append("cancelled"))
+        scope.on_cancel(lambda: calls.append("cancelled"))
 
     async def main():
         actor = create_actor(invoking(from_task(work), onDone="done")).start()
@@ -135,32 +138,32 @@ def test_callbacks_of_a_task_that_is_done_are_not_called():
         actor.stop()
 
     asyncio.run(main())
-    assert heard == []
+    assert calls == []
 
 
 def test_task_gets_its_input_and_gives_its_output():
-    seen = []
+    values = []
 
     async def work(input):
         return input * 2
 
-    done = {"target": "done", "actions": lambda context, event: seen.append(event["output"])}
+    done = {"target": "done", "actions": lambda context, event: values.append(event["output"])}
 
     async def main():
         actor = create_actor(invoking(from_task(work), input=lambda context: 21, onDone=done)).start()
         await wait_for(actor, at("done"), timeout=1)
 
     asyncio.run(main())
-    assert seen == [42]
+    assert values == [42]
 
 
 def test_error_of_a_task_is_given_to_on_error():
-    seen = []
+    values = []
 
     async def work():
         raise OSError("no network")
 
-    failed = {"target": "failed", "actions": lambda context, event: seen.append(event["error"])}
+    failed = {"target": "failed", "actions": lambda context, event: values.append(event["error"])}
 
     async def main():
         actor = create_actor(invoking(from_task(work), onError=failed)).start()
@@ -168,7 +171,7 @@ def test_error_of_a_task_is_given_to_on_error():
         return actor.get_snapshot().status
 
     assert asyncio.run(main()) == "active"
-    assert [(type(error), str(error)) for error in seen] == [(OSError, "no network")]
+    assert [(type(error), str(error)) for error in values] == [(OSError, "no network")]
 
 
 def test_error_of_a_task_that_nobody_handles_ends_the_machine():
@@ -232,47 +235,45 @@ async def tick():
     await ran
 
 
-# -- streams ------------------------------------------------------------------------------------------------------
-
-
 async def letters(input):
     for letter in input:
         yield letter
 
 
 def test_values_of_a_stream_are_given_to_on_snapshot_and_its_end_to_on_done():
-    seen = []
-    each = {"actions": lambda context, event: seen.append(event["snapshot"].context)}
+    values = []
+    each = {"actions": lambda context, event: values.append(event["snapshot"].context)}
 
     async def main():
         machine = invoking(from_stream(letters), input="abc", onSnapshot=each, onDone="done")
         await wait_for(create_actor(machine).start(), at("done"), timeout=1)
 
     asyncio.run(main())
-    assert seen == [None, "a", "b", "c"]
+    assert values == [None, "a", "b", "c"]
 
 
 def test_error_of_a_stream_comes_after_its_values():
-    seen = []
+    values = []
 
     async def broken():
         yield 1
         raise OSError("cut off")
 
-    each = {"actions": lambda context, event: seen.append(event["snapshot"].context)}
-    failed = {"target": "failed", "actions": lambda context, event: seen.append(str(event["error"]))}
+    each = {"actions": lambda context, event: values.append(event["snapshot"].context)}
+    failed = {"target": "failed", "actions": lambda context, event: values.append(str(event["error"]))}
 
     async def main():
         actor = create_actor(invoking(from_stream(broken), onSnapshot=each, onError=failed)).start()
         await wait_for(actor, at("failed"), timeout=1)
 
     asyncio.run(main())
-    assert seen == [None, 1, "cut off"]
+    assert values == [None, 1, "cut off"]
 
 
 def test_stream_is_closed_when_its_state_is_left():
     async def main():
-        began, ended = asyncio.Event(), asyncio.Event()
+        began = asyncio.Event()
+        ended = asyncio.Event()
 
         async def endless():
             try:
@@ -291,12 +292,13 @@ def test_stream_is_closed_when_its_state_is_left():
 
 
 def test_stream_that_is_left_because_of_a_value_gives_no_more():
-    made, closed = [], []
+    values = []
+    closed = []
 
     async def eager():
         try:
             for number in range(100):
-                made.append(number)
+                values.append(number)
                 yield number
         finally:
             closed.append(True)
@@ -310,11 +312,8 @@ def test_stream_that_is_left_because_of_a_value_gives_no_more():
         return actor.get_snapshot().value
 
     assert asyncio.run(main()) == "away"
-    assert max(made) <= 4
+    assert max(values) <= 4
     assert closed == [True]
-
-
-# -- without an event loop ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("logic", [from_task(lambda: tick()), from_stream(lambda: letters("a"))])

@@ -30,26 +30,26 @@ def test_on_timeout_is_taken_when_the_actor_takes_too_long():
 
 
 def test_actor_is_stopped_when_it_takes_too_long_even_if_its_state_stays():
-    heard = []
-    work = from_callback(lambda: lambda: heard.append("stopped"))
-    actor, clock = running({"timeout": 100, "onTimeout": {"actions": lambda: heard.append("late")}}, work=work)
+    calls = []
+    work = from_callback(lambda: lambda: calls.append("stopped"))
+    actor, clock = running({"timeout": 100, "onTimeout": {"actions": lambda: calls.append("late")}}, work=work)
 
     clock.increment(100)
 
     assert (actor.get_snapshot().value, dict(actor.get_snapshot().children)) == ("busy", {})
-    assert sorted(heard) == ["late", "stopped"]
+    assert sorted(calls) == ["late", "stopped"]
 
 
 def test_on_error_is_taken_without_on_timeout_and_says_what_happened():
-    seen = []
-    failed = {"target": "failed", "actions": lambda context, event: seen.append(event)}
+    values = []
+    failed = {"target": "failed", "actions": lambda context, event: values.append(event)}
     actor, clock = running({"timeout": 100, "onError": failed})
 
     clock.increment(100)
 
     assert actor.get_snapshot().value == "failed"
     error = {"name": "TimeoutError", "message": "actor 'work' took too long", "code": "timeout"}
-    assert seen == [{"type": "xstate.error.actor.work", "error": error, "actorId": "work"}]
+    assert values == [{"type": "xstate.error.actor.work", "error": error, "actorId": "work"}]
 
 
 def test_timeout_may_be_the_name_of_a_delay():
@@ -101,7 +101,8 @@ def test_guarded_ending_that_is_not_taken_forgets_the_timeout_too(ending):
             raise OSError
 
     async def main():
-        clock, tried = SimulatedClock(), asyncio.Event()
+        clock = SimulatedClock()
+        tried = asyncio.Event()
         never = {"guard": lambda: tried.set() or False, "target": "late"}
         busy = {"invoke": {"src": "work", "id": "work", "timeout": 100, "onTimeout": "late", ending: never}}
         chart = {"initial": "busy", "states": {"busy": busy, "late": {}}, "on": {"*": {"actions": lambda: None}}}
@@ -118,7 +119,8 @@ def test_error_of_the_actor_forgets_the_timeout():
         raise OSError("no network")
 
     async def main():
-        clock, failed = SimulatedClock(), asyncio.Event()
+        clock = SimulatedClock()
+        failed = asyncio.Event()
         busy = {
             "invoke": {
                 "src": "work",
@@ -138,7 +140,8 @@ def test_error_of_the_actor_forgets_the_timeout():
 
 def test_result_that_comes_after_the_timeout_is_ignored():
     async def main():
-        clock, answer = SimulatedClock(), asyncio.Event()
+        clock = SimulatedClock()
+        answer = asyncio.Event()
 
         async def slow():
             await answer.wait()
@@ -160,19 +163,20 @@ def test_two_actors_of_one_state_have_timeouts_of_their_own():
         {"src": "work", "id": name, "timeout": timeout, "onTimeout": {"actions": {"type": "note", "params": name}}}
         for name, timeout in (("slow", 200), ("quick", 100))
     ]
-    heard, clock = [], SimulatedClock()
+    calls = []
+    clock = SimulatedClock()
     machine = create_machine(
         {"invoke": invokes},
         actors={"work": IDLE},
-        actions={"note": lambda context, event, params: heard.append(params)},
+        actions={"note": lambda context, event, params: calls.append(params)},
     )
     actor = create_actor(machine, clock=clock).start()
 
     clock.increment(100)
-    assert (heard, list(actor.get_snapshot().children)) == (["quick"], ["slow"])
+    assert (calls, list(actor.get_snapshot().children)) == (["quick"], ["slow"])
     clock.increment(100)
 
-    assert (heard, list(actor.get_snapshot().children)) == (["quick", "slow"], [])
+    assert (calls, list(actor.get_snapshot().children)) == (["quick", "slow"], [])
 
 
 def test_timeout_that_leads_nowhere_is_refused():

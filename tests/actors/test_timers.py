@@ -15,25 +15,25 @@ LAMP = {
 
 
 def saved_after(machine, ms, **options):
-    """What is persisted of a machine some time after its start at time 0."""
+    """Return the persisted snapshot of a machine some time after its start at time 0."""
     clock = SimulatedClock()
     actor = create_actor(machine, clock=clock).start()
     clock.increment(ms)
     return json.loads(json.dumps(actor.get_persisted_snapshot(timers=True, **options)))
 
 
-def restored(machine, saved, now, policy="absolute"):
+def restore(machine, saved, now, policy="absolute"):
     clock = SimulatedClock(now)
     return create_actor(machine, snapshot=saved, clock=clock, timers=policy).start(), clock
 
 
 def changes(actor, clock, *moments):
     """The value at some moments."""
-    seen = {}
+    values = {}
     for moment in moments:
         clock.set(moment)
-        seen[moment] = actor.get_snapshot().value
-    return seen
+        values[moment] = actor.get_snapshot().value
+    return values
 
 
 def test_pending_timers_are_persisted_when_asked_for():
@@ -68,38 +68,35 @@ def test_without_timers_a_restored_actor_waits_for_nothing():
     machine = create_machine(LAMP)
     saved = create_actor(machine, clock=SimulatedClock()).start().get_persisted_snapshot()
 
-    actor, clock = restored(machine, saved, 0)
+    actor, clock = restore(machine, saved, 0)
 
     assert changes(actor, clock, 1000) == {1000: "on"}
 
 
-# -- policies -----------------------------------------------------------------------------------------------------
-
-
 def test_absolute_timer_fires_at_its_old_deadline():
     machine = create_machine(LAMP)
-    actor, clock = restored(machine, saved_after(machine, 30), now=80)
+    actor, clock = restore(machine, saved_after(machine, 30), now=80)
 
     assert changes(actor, clock, 99, 100) == {99: "on", 100: "dim"}
 
 
 def test_remaining_timer_fires_after_the_time_it_had_left():
     machine = create_machine(LAMP)
-    actor, clock = restored(machine, saved_after(machine, 30), now=500, policy="remaining")
+    actor, clock = restore(machine, saved_after(machine, 30), now=500, policy="remaining")
 
     assert changes(actor, clock, 569, 570) == {569: "on", 570: "dim"}
 
 
 def test_restarted_timer_fires_after_its_whole_delay():
     machine = create_machine(LAMP)
-    actor, clock = restored(machine, saved_after(machine, 30), now=500, policy="restart")
+    actor, clock = restore(machine, saved_after(machine, 30), now=500, policy="restart")
 
     assert changes(actor, clock, 599, 600) == {599: "on", 600: "dim"}
 
 
 def test_late_timer_fires_at_once():
     machine = create_machine(LAMP)
-    actor, clock = restored(machine, saved_after(machine, 30), now=1000)
+    actor, clock = restore(machine, saved_after(machine, 30), now=1000)
 
     clock.increment(0)
 
@@ -108,7 +105,7 @@ def test_late_timer_fires_at_once():
 
 def late_order(machine, saved):
     """The order in which late timers fire."""
-    actor, clock = restored(machine, saved, now=1000)
+    actor, clock = restore(machine, saved, now=1000)
     clock.increment(0)
     return actor.get_snapshot().context["rang"]
 
@@ -151,7 +148,7 @@ def test_policy_holds_for_the_timers_of_children(policy, moment):
     machine = create_machine(PARENT, actors={"lamp": create_machine(LAMP)})
     saved = saved_after(machine, 30)
 
-    actor, clock = restored(machine, saved, now=500, policy=policy)
+    actor, clock = restore(machine, saved, now=500, policy=policy)
     lamp = actor.get_snapshot().children["lamp"]
 
     clock.set(moment - 1 if moment > 500 else moment)
@@ -170,12 +167,9 @@ def test_unknown_policy_is_refused_even_if_there_is_nothing_to_restore():
         create_actor(create_machine(LAMP), timers="sometimes")
 
 
-# -- what restored timers can do ----------------------------------------------------------------------------------
-
-
 def test_restored_timer_is_cancelled_when_its_state_is_left():
     machine = create_machine(LAMP)
-    actor, clock = restored(machine, saved_after(machine, 30), now=30)
+    actor, clock = restore(machine, saved_after(machine, 30), now=30)
 
     actor.send({"type": "OFF"})
 
@@ -190,7 +184,7 @@ def test_restored_timer_is_cancelled_by_its_id():
         "states": {"waiting": {}, "rung": {}},
     }
     machine = create_machine(chart)
-    actor, clock = restored(machine, saved_after(machine, 30), now=30)
+    actor, clock = restore(machine, saved_after(machine, 30), now=30)
 
     actor.send({"type": "HUSH"})
 
@@ -207,7 +201,7 @@ def test_delayed_event_to_a_child_survives():
     first = create_actor(machine, clock=SimulatedClock()).start()
     first.send({"type": "LATER"})
 
-    actor, clock = restored(machine, first.get_persisted_snapshot(timers=True), now=0)
+    actor, clock = restore(machine, first.get_persisted_snapshot(timers=True), now=0)
     clock.increment(50)
 
     assert actor.get_snapshot().children["kid"].get_snapshot().value == "b"
@@ -215,7 +209,7 @@ def test_delayed_event_to_a_child_survives():
 
 def test_timer_persisted_after_a_restart_still_knows_its_whole_delay():
     machine = create_machine(LAMP)
-    actor, _ = restored(machine, saved_after(machine, 30), now=30)
+    actor, _ = restore(machine, saved_after(machine, 30), now=30)
 
     [timer] = actor.get_persisted_snapshot(timers=True)["timers"]
 
@@ -234,7 +228,7 @@ def test_restored_actor_that_was_not_started_has_not_lost_its_timers():
 def test_two_timers_under_one_id_both_survive():
     entry = [raise_({"type": "RING", "n": n}, delay=n, id="ring") for n in (10, 20)]
     machine = create_machine({"context": {"rang": []}, "entry": entry, "on": {"RING": RINGING}})
-    actor, clock = restored(machine, saved_after(machine, 5), now=5)
+    actor, clock = restore(machine, saved_after(machine, 5), now=5)
 
     clock.increment(100)
 
@@ -251,7 +245,7 @@ def test_unnamed_timer_of_a_new_process_does_not_take_the_name_of_a_restored_one
     prefix, _, number = saved["timers"][0]["id"].rpartition(":")
     saved["timers"][0]["id"] = f"{prefix}:{int(number) + 1}"
 
-    actor, _ = restored(machine, saved, now=10)
+    actor, _ = restore(machine, saved, now=10)
     actor.send({"type": "LATER"})
 
     assert len(actor.get_persisted_snapshot(timers=True)["timers"]) == 2
@@ -278,6 +272,6 @@ def test_timer_for_a_child_that_is_gone_is_dropped():
     saved = saved_after(machine, 30)
     saved["timers"].append({**saved["timers"][0], "id": "x", "target": "nobody"})
 
-    actor, clock = restored(machine, saved, now=30)
+    actor, clock = restore(machine, saved, now=30)
 
     assert changes(actor, clock, 100) == {100: "dim"}

@@ -11,7 +11,7 @@ OLD = {"id": "door", "version": "1", "initial": "shut", "states": {"shut": {"on"
 NEW = {"id": "door", "version": "2", "initial": "closed", "states": {"closed": {"on": {"OPEN": "open"}}, "open": {}}}
 
 
-def saved():
+def save():
     return json.loads(json.dumps(create_actor(create_machine(OLD)).start().get_persisted_snapshot(stamp=True)))
 
 
@@ -20,29 +20,29 @@ def rename(snapshot, version):
 
 
 def test_stamp_says_which_machine_and_version_it_is():
-    assert (saved()["machine"], saved()["version"]) == ("door", "1")
+    assert (save()["machine"], save()["version"]) == ("door", "1")
 
 
 def test_snapshot_is_not_stamped_unless_asked_for():
-    found = create_actor(create_machine(OLD)).get_persisted_snapshot()
+    persisted = create_actor(create_machine(OLD)).get_persisted_snapshot()
 
-    assert found.keys() == {"status", "value", "historyValue", "context", "children"}
+    assert persisted.keys() == {"status", "value", "historyValue", "context", "children"}
 
 
 def test_snapshot_of_the_same_version_is_restored_without_migrating():
     machine = create_machine(OLD, migrate=lambda snapshot, version: 1 / 0)
 
-    assert create_actor(machine, snapshot=saved()).get_snapshot().value == "shut"
+    assert create_actor(machine, snapshot=save()).get_snapshot().value == "shut"
 
 
 def test_snapshot_of_another_version_is_refused_without_migrate():
     message = "door: the snapshot has version '1', the machine '2', and the machine has no migrate function"
     with pytest.raises(SnapshotError, match=message):
-        create_actor(create_machine(NEW), snapshot=saved())
+        create_actor(create_machine(NEW), snapshot=save())
 
 
 def test_snapshot_of_another_version_is_migrated():
-    actor = create_actor(create_machine(NEW, migrate=rename), snapshot=saved()).start()
+    actor = create_actor(create_machine(NEW, migrate=rename), snapshot=save()).start()
     assert actor.get_snapshot().value == "closed"
 
     actor.send({"type": "OPEN"})
@@ -52,17 +52,18 @@ def test_snapshot_of_another_version_is_migrated():
 
 
 def test_migrate_gets_a_snapshot_and_its_version_and_may_change_what_it_gets():
-    given, before = [], saved()
+    arguments = []
+    before = save()
 
     def migrate(snapshot, version):
-        given.append((dict(snapshot), version))
+        arguments.append((dict(snapshot), version))
         snapshot["value"] = "closed"
         return snapshot
 
     create_actor(create_machine(NEW, migrate=migrate), snapshot=before)
 
-    assert given == [(saved(), "1")]
-    assert before == saved()
+    assert arguments == [(save(), "1")]
+    assert before == save()
 
 
 def test_snapshot_without_a_stamp_is_restored_as_it_is():
@@ -74,7 +75,7 @@ def test_snapshot_without_a_stamp_is_restored_as_it_is():
 @pytest.mark.parametrize("moved", [None, 7, "x", [], {}, {"status": "active"}])
 def test_migrate_that_gives_no_snapshot_is_refused(moved):
     with pytest.raises(SnapshotError):
-        create_actor(create_machine(NEW, migrate=lambda snapshot, version: moved), snapshot=saved())
+        create_actor(create_machine(NEW, migrate=lambda snapshot, version: moved), snapshot=save())
 
 
 def test_migrate_that_fails_is_not_hidden():
@@ -82,20 +83,20 @@ def test_migrate_that_fails_is_not_hidden():
         raise KeyError("from")
 
     with pytest.raises((SnapshotError, KeyError)):
-        create_actor(create_machine(NEW, migrate=migrate), snapshot=saved())
+        create_actor(create_machine(NEW, migrate=migrate), snapshot=save())
 
 
 def test_snapshot_of_another_machine_is_refused():
-    other = create_machine({**OLD, "id": "window"})
+    window = create_machine({**OLD, "id": "window"})
 
     with pytest.raises(SnapshotError, match="door"):
-        create_actor(other, snapshot=saved())
+        create_actor(window, snapshot=save())
 
 
 def test_providing_functions_keeps_migrate():
     machine = create_machine(NEW, migrate=rename).provide(actions={})
 
-    assert create_actor(machine, snapshot=saved()).get_snapshot().value == "closed"
+    assert create_actor(machine, snapshot=save()).get_snapshot().value == "closed"
 
 
 def test_versions_of_children_are_migrated_too():

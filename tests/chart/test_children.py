@@ -7,11 +7,11 @@ from antiphon.chart.children import Children
 
 def test_every_version_stays_as_it_was():
     empty = Children()
-    one = empty.adding("a", 1)
-    two = one.adding("b", 2)
-    other = one.adding("c", 3)
+    first = empty.adding("a", 1)
+    two = first.adding("b", 2)
+    branch = first.adding("c", 3)
 
-    assert [dict(version) for version in (empty, one, two, other)] == [
+    assert [dict(version) for version in (empty, first, two, branch)] == [
         {},
         {"a": 1},
         {"a": 1, "b": 2},
@@ -54,13 +54,13 @@ def test_children_equal_the_dict_with_the_same_items():
 
 def test_map_may_change_while_an_older_version_is_walked():
     children = Children().adding("a", 1).adding("b", 2)
-    seen = []
+    keys = []
     newer = children
     for key, child in children.items():
         newer = newer.removing(key)
-        seen.append((key, child))
+        keys.append((key, child))
 
-    assert seen == [("a", 1), ("b", 2)]
+    assert keys == [("a", 1), ("b", 2)]
     assert (dict(newer), dict(children)) == ({}, {"a": 1, "b": 2})
 
 

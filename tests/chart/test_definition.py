@@ -48,8 +48,8 @@ def test_a_definition_leaves_out_what_is_absent():
 
 
 def test_a_transition_names_its_source_and_its_targets():
-    given = {"target": "b", "guard": "g", "actions": ["x", {"type": "y", "params": {"p": 1}}], "meta": {"q": 1}}
-    chart = {"id": "m", "initial": "a", "states": {"a": {"on": {"E": {**given, "description": "d"}}}, "b": {}}}
+    config = {"target": "b", "guard": "g", "actions": ["x", {"type": "y", "params": {"p": 1}}], "meta": {"q": 1}}
+    chart = {"id": "m", "initial": "a", "states": {"a": {"on": {"E": {**config, "description": "d"}}}, "b": {}}}
 
     definition = to_json(create_machine(chart, strict=False))
 
@@ -72,7 +72,8 @@ def test_orders_count_states_in_the_document_and_the_root_has_none():
 
     definition = to_json(create_machine(chart))
 
-    a, b = definition["states"]["a"], definition["states"]["b"]
+    a = definition["states"]["a"]
+    b = definition["states"]["b"]
     assert (definition["order"], a["order"], a["states"]["a1"]["order"], b["order"]) == (-1, 1, 2, 3)
 
 
@@ -85,21 +86,21 @@ def test_functions_keep_their_names_and_nothing_else():
 
     chart = {"on": {"E": {"guard": is_loud, "actions": [shout, assign({"n": 1}), raise_({"type": "F"})]}}}
 
-    [found] = to_json(create_machine(chart))["on"]["E"]
+    [definition] = to_json(create_machine(chart))["on"]["E"]
 
-    assert found["guard"] == {"type": "is_loud"}
-    assert found["actions"] == [{"type": "shout"}, {"type": "xstate.assign"}, {"type": "xstate.raise"}]
+    assert definition["guard"] == {"type": "is_loud"}
+    assert definition["actions"] == [{"type": "shout"}, {"type": "xstate.assign"}, {"type": "xstate.raise"}]
 
 
 def test_combined_guards_are_written_out():
     guard = and_(["a", or_(["b", not_("c")]), state_in("#m.x")])
     chart = {"id": "m", "initial": "x", "states": {"x": {}}, "on": {"E": {"guard": guard}}}
 
-    [found] = to_json(create_machine(chart, strict=False))["on"]["E"]
+    [definition] = to_json(create_machine(chart, strict=False))["on"]["E"]
 
     inner = {"type": "xstate.or", "guards": ["b", {"type": "xstate.not", "guards": ["c"]}]}
     inside = {"type": "xstate.stateIn", "params": {"stateValue": "#m.x"}}
-    assert found["guard"] == {"type": "xstate.and", "guards": ["a", inner, inside]}
+    assert definition["guard"] == {"type": "xstate.and", "guards": ["a", inner, inside]}
 
 
 def test_values_that_are_functions_are_left_out():
@@ -118,9 +119,9 @@ def test_values_that_are_functions_are_left_out():
 def test_a_delay_may_be_a_fraction():
     chart = {"id": "m", "initial": "a", "states": {"a": {"after": {"0.5": "b"}}, "b": {}}}
 
-    [found] = to_json(create_machine(chart))["states"]["a"]["transitions"]
+    [definition] = to_json(create_machine(chart))["states"]["a"]["transitions"]
 
-    assert (found["delay"], found["eventType"]) == (0.5, "xstate.after.0.5.m.a")
+    assert (definition["delay"], definition["eventType"]) == (0.5, "xstate.after.0.5.m.a")
 
 
 def test_what_json_cannot_hold_is_refused_with_its_place():
@@ -135,9 +136,9 @@ def test_a_machine_made_again_from_its_chart_behaves_the_same():
     machine = create_machine(FROM_XSTATE["config"], guards=guards, strict=False)
     again = create_machine(json.loads(json.dumps(machine.config)), guards=guards, strict=False)
 
-    walked = [initial_transition(one)[0] for one in (machine, again)]
+    walked = [initial_transition(version)[0] for version in (machine, again)]
     for event in ("NOTHING", "RESET", "error.io", "xstate.after.500.m.a", "GO"):
-        walked = [transition(one.machine, one, {"type": event})[0] for one in walked]
+        walked = [transition(version.machine, version, {"type": event})[0] for version in walked]
 
         assert walked[0].value == walked[1].value
     assert to_json(again) == to_json(machine)

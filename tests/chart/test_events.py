@@ -34,51 +34,45 @@ def test_event_of_the_type_is_given_back():
 
 
 @pytest.mark.parametrize(
-    ("type", "wanted"), [("a.b", "a.*"), ("a", "a.*"), ("a.b.c", "a.*"), ("a.b", "*"), ("a.b", ("x", "a.b"))]
+    ("type", "descriptor"), [("a.b", "a.*"), ("a", "a.*"), ("a.b.c", "a.*"), ("a.b", "*"), ("a.b", ("x", "a.b"))]
 )
-def test_wildcards_match_as_in_transitions(type, wanted):
-    assert assert_event({"type": type}, wanted)
+def test_wildcards_match_as_in_transitions(type, descriptor):
+    assert assert_event({"type": type}, descriptor)
 
 
-@pytest.mark.parametrize(("type", "wanted"), [("ab", "a.*"), ("b", "a"), ("a.b", "a"), ("a.b", "*.b")])
-def test_other_events_are_refused(type, wanted):
+@pytest.mark.parametrize(("type", "descriptor"), [("ab", "a.*"), ("b", "a"), ("a.b", "a"), ("a.b", "*.b")])
+def test_other_events_are_refused(type, descriptor):
     with pytest.raises(EventError):
-        assert_event({"type": type}, wanted)
+        assert_event({"type": type}, descriptor)
 
 
 def test_refusal_shows_the_event_and_the_type():
     with pytest.raises(EventError) as refused:
         assert_event({"type": "x", "text": "é", "list": [1, None]}, "a.*")
 
-    expected = 'Expected event {"type":"x","text":"é","list":[1,null]} to have type matching "a.*"'
-    assert str(refused.value) == expected
+    assert str(refused.value) == "expected an event of type 'a.*', not {'type': 'x', 'text': 'é', 'list': [1, None]}"
 
 
 def test_refusal_shows_all_types():
     with pytest.raises(EventError) as refused:
         assert_event({"type": "x"}, ["a", "b"])
 
-    assert str(refused.value) == 'Expected event {"type":"x"} to have one of types matching "a", "b"'
-
-
-def test_refusal_shows_what_json_cannot_hold():
-    with pytest.raises(EventError, match=r'"actor":"range\(0, 2\)"'):
-        assert_event({"type": "x", "actor": range(2)}, "a")
+    assert str(refused.value) == "expected an event of type 'a' or 'b', not {'type': 'x'}"
 
 
 def test_class_of_events_stands_for_the_types_it_has():
     assert assert_event({"type": "TEXT_CHUNK"}, Chunk)
     assert assert_event({"type": "key.down"}, Key)
     assert assert_event({"type": "key.up"}, Loud)
-    with pytest.raises(EventError, match=r'one of types matching "key\.up", "key\.down"'):
+    with pytest.raises(EventError, match=r"of type 'key\.up' or 'key\.down', not"):
         assert_event({"type": "key"}, Key)
 
 
 @pytest.mark.parametrize("kind", [Nameless, dict, TypedDict("Empty", {})])
 def test_class_without_a_literal_type_is_refused(kind):
-    with pytest.raises(EventError, match=f"{kind.__name__} is no kind of event"):
+    with pytest.raises(EventError, match=f"{kind.__name__} is not an event type"):
         assert_event({"type": "x"}, kind)
-    with pytest.raises(EventError, match=f"{kind.__name__} is no kind of event"):
+    with pytest.raises(EventError, match=f"{kind.__name__} is not an event type"):
         takes(kind)
 
 
@@ -94,7 +88,7 @@ def test_function_that_takes_one_event_is_called_with_it():
 def test_function_that_takes_one_event_refuses_another():
     content = takes(Chunk)(lambda context, event: event["content"])
 
-    with pytest.raises(EventError, match=r'Expected event {"type":"x"} to have type matching "TEXT_CHUNK"'):
+    with pytest.raises(EventError, match=r"expected an event of type 'TEXT_CHUNK', not {'type': 'x'}"):
         content({}, {"type": "x"})
 
 

@@ -81,24 +81,24 @@ def test_shape_is_the_same_for_a_function_and_for_an_object_that_wraps_it():
 
 
 def test_optional_params_are_given():
-    seen = []
+    values = []
 
     def note(context, event, params=None):
-        seen.append(params)
+        values.append(params)
 
     chart = {"entry": {"type": "note", "params": {"by": 1}}}
     create_actor(create_machine(chart, actions={"note": note})).start()
 
-    assert seen == [{"by": 1}]
+    assert values == [{"by": 1}]
 
 
 def test_defaults_that_close_over_a_loop_are_kept():
-    seen = []
-    actions = [lambda number=number: seen.append(number) for number in range(3)]
+    values = []
+    actions = [lambda number=number: values.append(number) for number in range(3)]
 
     create_actor(create_machine({"entry": actions})).start()
 
-    assert seen == [0, 1, 2]
+    assert values == [0, 1, 2]
 
 
 def test_context_factory_takes_input_or_scope_or_neither():

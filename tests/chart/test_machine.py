@@ -27,12 +27,12 @@ def test_machine_knows_its_names():
 
 
 def test_nodes_are_found_by_id():
-    found = machine()
+    built = machine()
 
-    assert found.get_state_node_by_id("m.a") is found.states["a"]
-    assert found.get_state_node_by_id("#bee.x") is found.states["b"].states["x"]
-    with pytest.raises(EngineError, match="'#nobody' does not exist on machine 'm'"):
-        found.get_state_node_by_id("nobody")
+    assert built.get_state_node_by_id("m.a") is built.states["a"]
+    assert built.get_state_node_by_id("#bee.x") is built.states["b"].states["x"]
+    with pytest.raises(EngineError, match="no state of machine 'm' has the id 'nobody'"):
+        built.get_state_node_by_id("nobody")
 
 
 def test_chart_may_be_shared_between_machines_and_stays_as_it_was():
@@ -116,23 +116,24 @@ def test_value_that_was_given_away_is_the_callers_to_change():
 
 
 def test_context_is_computed_from_the_input():
-    found = create_machine({"context": lambda given: {"n": given}})
+    built = create_machine({"context": lambda given: {"n": given}})
 
-    assert initial_transition(found, 5)[0].context == {"n": 5}
-    assert create_actor(found, input=6).get_snapshot().context == {"n": 6}
+    assert initial_transition(built, 5)[0].context == {"n": 5}
+    assert create_actor(built, input=6).get_snapshot().context == {"n": 6}
 
 
 def test_assign_keeps_the_context_before_it():
-    found = create_machine({"context": {"n": 0}, "on": {"E": {"actions": assign({"n": 1})}}})
-    before, _ = initial_transition(found)
+    built = create_machine({"context": {"n": 0}, "on": {"E": {"actions": assign({"n": 1})}}})
+    before, _ = initial_transition(built)
 
-    after, _ = transition(found, before, {"type": "E"})
+    after, _ = transition(built, before, {"type": "E"})
 
     assert (before.context, after.context) == ({"n": 0}, {"n": 1})
 
 
 def test_two_machines_from_one_chart_share_no_memory():
-    first, second = machine(), machine()
+    first = machine()
+    second = machine()
     snapshot, _ = initial_transition(first)
     transition(first, snapshot, {"type": "GO"})
 

@@ -30,7 +30,7 @@ NESTED = {
 }
 
 
-def persisted(context):
+def persist(context):
     return create_actor(create_machine({"id": "m", "context": context})).get_persisted_snapshot()
 
 
@@ -47,23 +47,23 @@ def persisted(context):
 )
 def test_what_json_cannot_hold_is_refused_with_its_place(value, place):
     with pytest.raises(SnapshotError, match=place):
-        persisted({"x": value})
+        persist({"x": value})
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_numbers_that_json_has_not_are_refused(value):
     with pytest.raises(SnapshotError, match=r"context\.x"):
-        persisted({"x": value})
+        persist({"x": value})
 
 
 def test_context_that_is_json_already_is_not_copied():
     context = {"list": [1, {"deep": [True, None, 1.5]}]}
 
-    assert persisted(context)["context"] is context
+    assert persist(context)["context"] is context
 
 
 def test_tuples_become_lists_and_texts_become_strings():
-    assert persisted({"t": (1, (2,)), "x": [Text("a") + "b"]})["context"] == {"t": [1, [2]], "x": ["ab"]}
+    assert persist({"t": (1, (2,)), "x": [Text("a") + "b"]})["context"] == {"t": [1, [2]], "x": ["ab"]}
 
 
 def test_context_that_contains_itself_is_refused():
@@ -71,7 +71,7 @@ def test_context_that_contains_itself_is_refused():
     loop["self"] = loop
 
     with pytest.raises(SnapshotError):
-        persisted(loop)
+        persist(loop)
 
 
 def test_output_and_error_are_persisted():
@@ -158,7 +158,7 @@ def test_references_deep_in_the_context_come_back_alive():
 
 
 def test_reference_to_nobody_comes_back_as_nothing():
-    saved = {**persisted({}), "context": {"ref": {"xstate$$type": 1, "id": "gone"}}}
+    saved = {**persist({}), "context": {"ref": {"xstate$$type": 1, "id": "gone"}}}
 
     snapshot = create_actor(create_machine({"id": "m"}), snapshot=saved).get_snapshot()
 
@@ -184,7 +184,7 @@ values = st.recursive(
 
 def naively(value):
     if isinstance(value, dict):
-        return all(isinstance(key, str) and naively(one) for key, one in value.items())
+        return all(isinstance(key, str) and naively(inner) for key, inner in value.items())
     if isinstance(value, list):
         return all(map(naively, value))
     return value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))
@@ -201,4 +201,4 @@ def test_a_context_that_contains_itself_however_often_is_refused(times):
     value.extend([value] * times)
 
     with pytest.raises(SnapshotError, match="contains itself"):
-        persisted({"x": value})
+        persist({"x": value})

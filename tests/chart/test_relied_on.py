@@ -1,4 +1,4 @@
-"""What the machines of conversations rely on, each fact in its smallest chart."""
+"""Rules that the machines of conversations rely on, each in its smallest chart."""
 
 import asyncio
 
@@ -26,13 +26,13 @@ def context_of(entry, **implementations):
 
 @pytest.mark.requirement("E-02")
 def test_a_context_is_a_literal_or_made_from_the_input():
-    def counted(input):
+    def count_from(input):
         return {"n": input["n"] + 1}
 
-    made = create_machine({"context": counted})
+    machine = create_machine({"context": count_from})
 
     assert context_of([]) == {"n": 1, "seen": None}
-    assert initial_transition(made, {"n": 1})[0].context == {"n": 2}
+    assert initial_transition(machine, {"n": 1})[0].context == {"n": 2}
 
 
 @pytest.mark.requirement("E-03")
@@ -62,7 +62,7 @@ def test_a_guard_that_throws_says_where():
     config = {"initial": "a", "states": {"a": {"on": {"GO": {"guard": {"type": "has", "params": {"name": "x"}}}}}}}
     machine = create_machine(config, guards={"has": broken})
 
-    with pytest.raises(GuardError, match=r"'has' in transition for event 'GO' in state node '.*a'"):
+    with pytest.raises(GuardError, match=r"the guard 'has' of a transition from '.*a' on 'GO' raised KeyError: 'x'"):
         transition(machine, initial_transition(machine)[0], {"type": "GO"})
 
 
@@ -111,7 +111,8 @@ def test_a_state_that_is_its_own_target_is_entered_again_only_if_asked(reenter, 
 
 @pytest.mark.requirement("E-09")
 def test_what_a_callback_sends_back_reaches_its_parent_and_what_it_emits_only_listeners():
-    heard, noted = [], []
+    events = []
+    noted = []
 
     def work(input, scope):
         scope.receive(lambda event: (scope.emit({"type": "EMITTED"}), scope.send_back({"type": "SENT"})))
@@ -121,10 +122,10 @@ def test_what_a_callback_sends_back_reaches_its_parent_and_what_it_emits_only_li
         actors={"work": from_callback(work)},
     )
     child = create_actor(machine).start().get_snapshot().children["work"]
-    child.on("EMITTED", heard.append)
+    child.on("EMITTED", events.append)
     child.send({"type": "BEGIN"})
 
-    assert (heard, noted) == ([{"type": "EMITTED"}], [{"type": "SENT"}])
+    assert (events, noted) == ([{"type": "EMITTED"}], [{"type": "SENT"}])
 
 
 @pytest.mark.requirement("E-13")
@@ -140,21 +141,22 @@ def test_a_target_is_a_sibling_a_shorthand_or_an_id_with_a_path(target):
 @pytest.mark.requirement("E-15")
 def test_provide_replaces_functions_and_never_the_context():
     machine = create_machine({"context": {"n": 1}, "entry": "add"}, actions={"add": assign({"n": 2})})
-    other = machine.provide(actions={"add": emit({"type": "ADDED"})})
+    provided = machine.provide(actions={"add": emit({"type": "ADDED"})})
 
     assert initial_transition(machine)[0].context == {"n": 2}
-    assert initial_transition(other)[0].context == {"n": 1}
+    assert initial_transition(provided)[0].context == {"n": 1}
 
 
 @pytest.mark.requirement("E-16")
 def test_send_runs_to_completion_before_it_returns_and_subscribers_have_heard():
     states = {"a": {"on": {"GO": "b"}}, "b": {"always": "c"}, "c": {}}
-    actor, seen = create_actor(create_machine({"initial": "a", "states": states})).start(), []
-    actor.subscribe(lambda snapshot: seen.append(snapshot.value))
+    actor = create_actor(create_machine({"initial": "a", "states": states})).start()
+    values = []
+    actor.subscribe(lambda snapshot: values.append(snapshot.value))
     possible = actor.get_snapshot().can({"type": "GO"})
     actor.send({"type": "GO"})
 
-    assert (possible, actor.get_snapshot().value, actor.get_snapshot().status, seen) == (True, "c", "active", ["c"])
+    assert (possible, actor.get_snapshot().value, actor.get_snapshot().status, values) == (True, "c", "active", ["c"])
 
 
 @pytest.mark.requirement("E-18")
@@ -164,8 +166,8 @@ def test_a_loop_of_work_that_is_done_at_once_starves_nobody():
     async def nothing(input):
         return None
 
-    def looping(other):
-        return {"invoke": {"src": "nothing", "onDone": other}}
+    def looping(provided):
+        return {"invoke": {"src": "nothing", "onDone": provided}}
 
     states = {"a": looping("b"), "b": looping("a")}
     machine = create_machine({"initial": "a", "states": states}, actors={"nothing": from_task(nothing)})

@@ -51,10 +51,10 @@ def test_machine_of_a_setup_has_its_functions():
 
 def test_type_arguments_are_optional_and_change_nothing():
     for kind in (setup, setup[Context], setup[Context, Add], setup[Context, Add, Literal["a"]]):
-        made = kind(actions={"add": assign({"n": 1})}, guards={"may": lambda: True})
+        built = kind(actions={"add": assign({"n": 1})}, guards={"may": lambda: True})
 
-        assert type(made) is setup
-        assert after(made.create_machine(CHART), {"type": "ADD"}).context == {"n": 1}
+        assert type(built) is setup
+        assert after(built.create_machine(CHART), {"type": "ADD"}).context == {"n": 1}
 
 
 def test_machines_and_snapshots_take_one_two_or_three_type_arguments():
@@ -127,7 +127,9 @@ def test_extended_setup_has_more_actors_and_delays():
 
 def test_state_configs_and_actions_are_given_back_as_they_are():
     task = counter()
-    config, action, function = {"entry": "add"}, assign({"n": 1}), print
+    config = {"entry": "add"}
+    action = assign({"n": 1})
+    function = print
 
     assert task.create_state_config(config) is config
     assert task.create_action(action) is action
@@ -136,7 +138,7 @@ def test_state_configs_and_actions_are_given_back_as_they_are():
 
 def test_actions_of_a_setup_are_those_of_antiphon():
     task = counter()
-    made = [
+    built = [
         task.assign({"n": 1}),
         task.raise_({"type": "ADD", "by": 1}, delay=10, id="later"),
         task.send_to("child", {"type": "HELLO"}, delay=10, id="hello"),
@@ -148,7 +150,7 @@ def test_actions_of_a_setup_are_those_of_antiphon():
         task.enqueue_actions(lambda context, event, enqueue: None),
     ]
 
-    assert [action.type for action in made] == [
+    assert [action.type for action in built] == [
         "xstate.assign",
         "xstate.raise",
         "xstate.sendTo",

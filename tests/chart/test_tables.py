@@ -1,4 +1,4 @@
-"""What a machine learns while it runs is bounded, whatever it is sent."""
+"""The cache of a machine is bounded, whatever events it gets."""
 
 from antiphon import create_actor, create_machine
 from antiphon.chart.tables import LIMIT
@@ -7,14 +7,14 @@ CHART = {"initial": "a", "states": {"a": {"on": {"GO": "b", "*": {"actions": "co
 
 
 def test_a_stream_of_ever_new_event_types_does_not_eat_the_memory():
-    seen = []
-    machine = create_machine(CHART, actions={"count": lambda context, event: seen.append(event["type"])})
+    counts = []
+    machine = create_machine(CHART, actions={"count": lambda context, event: counts.append(event["type"])})
     actor = create_actor(machine).start()
     for number in range(3 * LIMIT):
         actor.send({"type": f"E{number}"})
 
     configuration = actor.get_snapshot().configuration
-    assert len(seen) == 3 * LIMIT
+    assert len(counts) == 3 * LIMIT
     assert machine.tables.count <= LIMIT
     assert len(configuration.decisions) <= LIMIT
     assert len(configuration.quick) <= LIMIT

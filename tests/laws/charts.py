@@ -33,8 +33,8 @@ def _lines() -> list[bytes]:
 
 def spec_at(index: int) -> dict[str, Any]:
     """One of the random charts that XState ran."""
-    found: dict[str, Any] = json.loads(_lines()[index])
-    return found
+    spec: dict[str, Any] = json.loads(_lines()[index])
+    return spec
 
 
 def events() -> st.SearchStrategy[list[dict[str, Any]]]:
@@ -144,7 +144,7 @@ class Play:
             self.actor.send(event)
 
     def took(self) -> dict[str, Any]:
-        """Where the actor stands, and what it did since this was last asked."""
+        """Return the actor's state, and what it did since the last call."""
         done = {"did": list(self.forms.log), "emitted": list(self.emitted), "errors": list(self.errors)}
         self.forms.log.clear()
         self.emitted.clear()
@@ -153,7 +153,7 @@ class Play:
 
 
 def standing(snapshot: Any) -> dict[str, Any]:
-    """Where a machine stands, as plain values."""
+    """Return the state of a machine as plain values."""
     return {
         "status": snapshot.status,
         "value": snapshot.value,

@@ -14,21 +14,22 @@ PLACES = st.integers(0, 10_000)
 @st.composite
 def appends(draw):
     """Which version is added to, what is added, how often; the number of a version stands for that version."""
-    added = draw(CHUNKS | PLACES)
-    return draw(PLACES), added, draw(st.sampled_from([1, 1, 2, 300]))
+    chunk = draw(CHUNKS | PLACES)
+    return draw(PLACES), chunk, draw(st.sampled_from([1, 1, 2, 300]))
 
 
 @law(60)
 @given(CHUNKS, st.lists(appends(), max_size=12), st.slices(20), CHUNKS)
 def test_text_is_a_string_in_all_its_versions(first, steps, part, sought):
     versions = [(Text(first), first)]
-    for place, added, times in steps:
+    for place, chunk, times in steps:
         text, string = versions[place % len(versions)]
-        other, same = versions[added % len(versions)] if isinstance(added, int) else (added, added)
+        second, same = versions[chunk % len(versions)] if isinstance(chunk, int) else (chunk, chunk)
         if len(string) + len(same) * times > 100_000:
             continue
         for _ in range(times):
-            text, string = text + other, string + same
+            text = text + second
+            string = string + same
         versions.append((text, string))
 
     for text, string in versions:
@@ -43,10 +44,10 @@ def test_text_is_a_string_in_all_its_versions(first, steps, part, sought):
 @law(60)
 @given(st.lists(CHUNKS, max_size=8), st.lists(CHUNKS, max_size=8), st.data())
 def test_texts_compare_like_their_strings(left, right, data):
-    one = sum(left, Text())
-    other = sum(right, Text()) if data.draw(st.booleans()) else "".join(right)
+    first = sum(left, Text())
+    second = sum(right, Text()) if data.draw(st.booleans()) else "".join(right)
 
-    assert (one == other) == ("".join(left) == "".join(right))
+    assert (first == second) == ("".join(left) == "".join(right))
 
 
 KEYS = st.sampled_from(["a", "b", "c", "d"])

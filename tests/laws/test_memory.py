@@ -1,4 +1,4 @@
-"""What a machine remembers changes how fast it is, never what it does."""
+"""The cache of a machine changes how fast it is, never what it does."""
 
 import pytest
 from hypothesis import given

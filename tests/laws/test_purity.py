@@ -10,8 +10,8 @@ from tests.laws.charts import Play, events, law, specs, standing
 from tests.xstate.expressions import clone
 
 
-def predicted(snapshot, effects):
-    """What an actor should do, judged by the outcome of a pure function."""
+def predict(snapshot, effects):
+    """Return what an actor should do, from the outcome of a pure function."""
     did = [
         {"a": effect.type, "c": clone(effect.context), "e": effect.event["type"]}
         for effect in effects
@@ -30,7 +30,7 @@ def test_actor_does_what_the_pure_function_says(spec, walk):
             initial_transition(play.machine)
         return
     snapshot, effects = initial_transition(play.machine)
-    assert play.start().took() == predicted(snapshot, effects)
+    assert play.start().took() == predict(snapshot, effects)
 
     for event in walk:
         if snapshot.status != "active":
@@ -42,7 +42,7 @@ def test_actor_does_what_the_pure_function_says(spec, walk):
             assert play.errors == [str(raised.value)]
             break
         snapshot, effects = transition(play.machine, snapshot, event)
-        assert play.took() == predicted(snapshot, effects)
+        assert play.took() == predict(snapshot, effects)
         assert [node.id for node in play.actor.get_snapshot().nodes] == [node.id for node in snapshot.nodes]
 
 

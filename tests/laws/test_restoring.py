@@ -37,8 +37,8 @@ class CountingClock(SimulatedClock):
         super().clear_timeout(handle)
 
 
-def walked(spec, walk):
-    """An actor after a walk."""
+def walk_actor(spec, walk):
+    """Return an actor after a walk."""
     play = Play(spec, clock=CountingClock()).start()
     for event in walk:
         play.send(event)
@@ -46,8 +46,8 @@ def walked(spec, walk):
     return play
 
 
-def restored(spec, play, saved):
-    """Another actor where that one stands, at the same time."""
+def restore_actor(spec, play, saved):
+    """Return another actor, restored from that one at the same time."""
     return Play(spec, snapshot=json.loads(json.dumps(saved)), clock=CountingClock(play.clock.now()))
 
 
@@ -56,18 +56,18 @@ def nodes(play):
     return {node.id for node in play.actor.get_snapshot().nodes}
 
 
-def hidden(play):
-    """What XState does not persist: the order of active leaves, and states left without being entered again."""
+def unpersisted(play):
+    """State that XState does not persist: the order of active leaves, and states exited without being entered again."""
     return [node.id for node in play.actor.get_snapshot().nodes if node.is_atomic], nodes(play)
 
 
 @law(40)
 @given(specs(), events())
 def test_restored_actor_stands_where_the_original_does(spec, walk):
-    play = walked(spec, walk)
+    play = walk_actor(spec, walk)
     saved = play.actor.get_persisted_snapshot()
 
-    again = restored(spec, play, saved)
+    again = restore_actor(spec, play, saved)
 
     assume(play.actor.get_snapshot().status != "error")
     assert standing(again.actor.get_snapshot()) == standing(play.actor.get_snapshot())
@@ -80,10 +80,10 @@ def test_restored_actor_stands_where_the_original_does(spec, walk):
 @law(40)
 @given(specs(), events(), events())
 def test_restored_actor_goes_on_like_the_original(spec, walk, onward):
-    play = walked(spec, walk)
+    play = walk_actor(spec, walk)
     assume(play.actor.get_snapshot().status == "active")
-    again = restored(spec, play, play.actor.get_persisted_snapshot()).start()
-    assume(hidden(again) == hidden(play))
+    again = restore_actor(spec, play, play.actor.get_persisted_snapshot()).start()
+    assume(unpersisted(again) == unpersisted(play))
 
     for event in onward:
         play.send(event)
@@ -98,12 +98,12 @@ def walks_in_time():
 
 def with_timers(spec, walk):
     """An actor after a walk, what was persisted of it, and another actor restored from that."""
-    play = walked(spec, walk)
+    play = walk_actor(spec, walk)
     assume(play.actor.get_snapshot().status == "active")
     saved = play.actor.get_persisted_snapshot(timers=True)
     # Of two timers with one id only the later has a name, and only what has a name is persisted.
     assume(len(saved.get("timers", ())) == len(play.clock.pending))
-    return play, saved, restored(spec, play, saved).start()
+    return play, saved, restore_actor(spec, play, saved).start()
 
 
 def by_time(saved):
@@ -123,15 +123,13 @@ def test_restored_timers_are_persisted_again_as_they_were(spec, walk):
 @given(specs(), walks_in_time(), walks_in_time())
 def test_restored_timers_fire_like_the_original_ones(spec, walk, onward):
     play, _, again = with_timers(spec, walk)
-    assume(hidden(again) == hidden(play))
+    assume(unpersisted(again) == unpersisted(play))
 
     for event in onward:
         play.send(event)
         again.send(event)
         assert again.took() == play.took()
 
-
-# -- a system with children of all kinds that persist ---------------------------------------------------------------
 
 BELL = {
     "id": "bell",
@@ -198,7 +196,8 @@ def take(actor, clock, move):
 @law(100)
 @given(moves(), moves())
 def test_restored_system_goes_on_like_the_original(walk, onward):
-    clock, later = SimulatedClock(), SimulatedClock()
+    clock = SimulatedClock()
+    later = SimulatedClock()
     actor = create_actor(TOWER, clock=clock).start()
     for move in walk:
         take(actor, clock, move)

@@ -22,7 +22,7 @@ Scope = Mapping[str, Any]
 
 
 def evaluate(expression: Any, scope: Scope) -> Any:
-    """The value of an expression; what is not a list stands for itself."""
+    """Return the value of an expression; anything but a list stands for itself."""
     if not isinstance(expression, list):
         return expression
     operator, *arguments = expression
@@ -66,7 +66,7 @@ def truthy(value: Any) -> bool:
 
 
 def clone(value: Any) -> Any:
-    """What is left of a value after a trip through JSON; nothing at all becomes null."""
+    """Return a value as it comes back from JSON; undefined becomes null."""
     if value is UNDEFINED or value is None:
         return None
     if isinstance(value, Mapping):
@@ -98,8 +98,8 @@ def _property(value: Any, key: str) -> Any:
     if isinstance(value, BaseException):
         return str(value) if key == "message" else UNDEFINED
     if hasattr(value, "status") and key in ("status", "value", "context", "output", "error"):
-        found = getattr(value, key, None)
-        return UNDEFINED if found is None else found
+        attribute = getattr(value, key, None)
+        return UNDEFINED if attribute is None else attribute
     return UNDEFINED
 
 

@@ -21,58 +21,54 @@ class Forms:
         self.unsettled: set[object] = set() if unsettled is None else unsettled
         self._names: set[str] = set()
 
-    # -- charts --------------------------------------------------------------------------------------------------
-
     def node(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """A state with its forms replaced."""
-        found = dict(config)
+        """Return a state with its forms replaced."""
+        replaced = dict(config)
         for key in ("entry", "exit"):
-            if key in found:
-                found[key] = self._actions(found[key])
+            if key in replaced:
+                replaced[key] = self._actions(replaced[key])
         for key in ("on", "after"):
-            if found.get(key):
-                found[key] = {name: self._transition(spec) for name, spec in found[key].items()}
+            if replaced.get(key):
+                replaced[key] = {name: self._transition(spec) for name, spec in replaced[key].items()}
         for key in ("always", "onDone", "route"):
-            if key in found:
-                found[key] = self._transition(found[key])
-        if isinstance(found.get("initial"), dict):
-            found["initial"] = self._transition(found["initial"])
-        if "output" in found:
-            found["output"] = self.value(found["output"])
-        if _is_expression(found.get("context")):
-            expression = found["context"]["$expr"]
-            found["context"] = lambda given: evaluate(expression, {"input": given})
-        if found.get("invoke"):
-            found["invoke"] = _each(found["invoke"], self._invoke)
-        if found.get("states"):
-            found["states"] = {key: self.node(state) for key, state in found["states"].items()}
-        return found
+            if key in replaced:
+                replaced[key] = self._transition(replaced[key])
+        if isinstance(replaced.get("initial"), dict):
+            replaced["initial"] = self._transition(replaced["initial"])
+        if "output" in replaced:
+            replaced["output"] = self.value(replaced["output"])
+        if _is_expression(replaced.get("context")):
+            expression = replaced["context"]["$expr"]
+            replaced["context"] = lambda given: evaluate(expression, {"input": given})
+        if replaced.get("invoke"):
+            replaced["invoke"] = _each(replaced["invoke"], self._invoke)
+        if replaced.get("states"):
+            replaced["states"] = {key: self.node(state) for key, state in replaced["states"].items()}
+        return replaced
 
     def _invoke(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        found = dict(config)
-        if "input" in found:
-            found["input"] = self.value(found["input"])
+        replaced = dict(config)
+        if "input" in replaced:
+            replaced["input"] = self.value(replaced["input"])
         for key in ("onDone", "onError", "onSnapshot"):
-            if key in found:
-                found[key] = self._transition(found[key])
-        return found
+            if key in replaced:
+                replaced[key] = self._transition(replaced[key])
+        return replaced
 
     def _transition(self, spec: Any) -> Any:
         if isinstance(spec, list):
-            return [self._transition(one) for one in spec]
+            return [self._transition(item) for item in spec]
         if not isinstance(spec, dict):
             return spec
-        found = dict(spec)
-        if "guard" in found:
-            found["guard"] = self._guard(found["guard"])
-        if "actions" in found:
-            found["actions"] = self._actions(found["actions"])
-        return found
-
-    # -- values --------------------------------------------------------------------------------------------------
+        replaced = dict(spec)
+        if "guard" in replaced:
+            replaced["guard"] = self._guard(replaced["guard"])
+        if "actions" in replaced:
+            replaced["actions"] = self._actions(replaced["actions"])
+        return replaced
 
     def value(self, form: Any) -> Any:
-        """A value, or the function that an expression is."""
+        """Return a value, or the function of an expression."""
         if not _is_expression(form):
             return form
         expression = form["$expr"]
@@ -89,10 +85,8 @@ class Forms:
             }
         return form
 
-    # -- guards --------------------------------------------------------------------------------------------------
-
     def guards(self, specs: Mapping[str, Any]) -> dict[str, Any]:
-        """The named guards of a spec."""
+        """Return the named guards of a spec."""
         return {name: self._named_guard(spec) for name, spec in specs.items()}
 
     def _named_guard(self, spec: Any) -> Any:
@@ -120,16 +114,14 @@ class Forms:
                 return {**form, "params": self.value(params)}
         return form
 
-    # -- actions -------------------------------------------------------------------------------------------------
-
     def actions(self) -> dict[str, Any]:
         """The named actions seen so far; each logs that it ran. A name with a question mark has none."""
         return {name: self._logging(name) for name in self._names if not name.startswith("?")}
 
     def _logging(self, name: str) -> Callable[..., None]:
         def act(context: Any, event: Any, params: Any) -> None:
-            given = {} if params is None else {"p": clone(params)}
-            self.log.append({"a": name, **given, "c": clone(context), "e": event["type"]})
+            entry = {} if params is None else {"p": clone(params)}
+            self.log.append({"a": name, **entry, "c": clone(context), "e": event["type"]})
 
         return act
 
@@ -207,10 +199,8 @@ class Forms:
             }
         return self._action(form)
 
-    # -- actors --------------------------------------------------------------------------------------------------
-
     def logic(self, spec: Mapping[str, Any], build: Callable[[Any, "Forms"], Any]) -> Any:
-        """The actor logic that a spec names."""
+        """Return the actor logic that a spec describes."""
         match spec["kind"]:
             case "machine":
                 return build(spec, Forms(self.log, self.unsettled))
@@ -262,10 +252,10 @@ class Forms:
                 scope.send_back(event)
             for event in _listed(spec.get("emit")):
                 scope.emit(event)
-            scope.receive(lambda event: heard(event, scope))
+            scope.receive(lambda event: receive(event, scope))
             return lambda: self.log.append({"a": f"cb.dispose:{name}"})
 
-        def heard(event: Any, scope: Any) -> None:
+        def receive(event: Any, scope: Any) -> None:
             self.log.append({"a": f"cb.recv:{name}", "e": event["type"]})
             if spec.get("echo"):
                 scope.send_back({"type": spec["echo"], "got": event["type"]})

@@ -19,7 +19,8 @@ from antiphon.chart.snapshot import Snapshot
 from tests.xstate.expressions import UNDEFINED, clone
 from tests.xstate.forms import Forms
 
-MOST_ACTIONS, MOST_MICROSTEPS = 300, 60
+MOST_ACTIONS = 300
+MOST_MICROSTEPS = 60
 
 
 class Case:
@@ -37,7 +38,7 @@ class Case:
         self.actor = self._make(None)
 
     async def play(self) -> list[Any]:
-        """Run the script and give the trace."""
+        """Run the script and return the trace."""
         if not (self.spec.get("options") or {}).get("noStart"):
             self.actor.start()
             await self._flush()
@@ -65,13 +66,13 @@ class Case:
         actor.subscribe(None, lambda error: None, lambda: self.forms.log.append({"a": "(complete)"}))
         return actor
 
-    def _inspect(self, happened: Inspection) -> None:
-        if happened.type == "@xstate.microstep" and happened.actor.parent is None:
+    def _inspect(self, inspection: Inspection) -> None:
+        if inspection.type == "@xstate.microstep" and inspection.actor.parent is None:
             self.micro.append(
                 {
-                    "e": happened.event["type"],
-                    "v": happened.snapshot.value,
-                    "t": [_transition(transition) for transition in happened.transitions],
+                    "e": inspection.event["type"],
+                    "v": inspection.snapshot.value,
+                    "t": [_transition(transition) for transition in inspection.transitions],
                 }
             )
 
@@ -106,29 +107,31 @@ class Case:
                 self.actor.start()
             case {"childSend": [id, event]}:
                 if id not in snapshot.children:
-                    raise RuntimeError("Cannot read properties of undefined (reading 'send')")
+                    raise RuntimeError(f"there is no child {id!r}")
                 snapshot.children[id].send(clone(event))
         return {}
 
     def _record(self, step: Any, extra: dict[str, Any]) -> None:
-        found = {"step": step, **_snapshot(self.actor.get_snapshot()), **extra}
-        log, emitted, micro = self.forms.log, self.emitted, self.micro
+        entry = {"step": step, **_snapshot(self.actor.get_snapshot()), **extra}
+        log = self.forms.log
+        emitted = self.emitted
+        micro = self.micro
         if len(log) > MOST_ACTIONS:
-            found["actionsTotal"] = len(log)
+            entry["actionsTotal"] = len(log)
         if log:
-            found["actions"] = log[:MOST_ACTIONS]
+            entry["actions"] = log[:MOST_ACTIONS]
         if emitted:
-            found["emitted"] = list(emitted)
+            entry["emitted"] = list(emitted)
         if micro:
-            found["micro"] = micro[:MOST_MICROSTEPS]
-        self.trace.append(found)
+            entry["micro"] = micro[:MOST_MICROSTEPS]
+        self.trace.append(entry)
         log.clear()
         emitted.clear()
         micro.clear()
 
 
 def build(spec: Mapping[str, Any], forms: Forms) -> Machine[Any, Any]:
-    """The machine a spec describes, failing as late as XState does."""
+    """Build the machine of a spec, which fails as late as XState does."""
     config = forms.node(spec["config"])
     return create_machine(
         config,
@@ -146,44 +149,44 @@ def _transition(transition: Transition) -> dict[str, Any]:
 
 
 def _snapshot(snapshot: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {"status": snapshot.status}
+    entry: dict[str, Any] = {"status": snapshot.status}
     if isinstance(snapshot, Snapshot):
-        found["value"] = snapshot.value
-        found["tags"] = list(snapshot.configuration.tags)
-        found["nodes"] = [node.id for node in snapshot.nodes]
-        found["context"] = clone(snapshot.context)
+        entry["value"] = snapshot.value
+        entry["tags"] = list(snapshot.configuration.tags)
+        entry["nodes"] = [node.id for node in snapshot.nodes]
+        entry["context"] = clone(snapshot.context)
     if snapshot.output is not None and snapshot.output is not UNDEFINED:
-        found["output"] = clone(snapshot.output)
+        entry["output"] = clone(snapshot.output)
     if snapshot.status == "error":
         error = snapshot.error
-        found["error"] = str(error) if isinstance(error, BaseException) else clone(error)
+        entry["error"] = str(error) if isinstance(error, BaseException) else clone(error)
     children = getattr(snapshot, "children", None)
     if children:
-        found["children"] = {id: _child(ref) for id, ref in children.items()}
-    return found
+        entry["children"] = {id: _child(ref) for id, ref in children.items()}
+    return entry
 
 
 def _child(ref: Any) -> dict[str, Any] | None:
     if ref is None:
         return None
     snapshot = ref.get_snapshot()
-    found = {"status": snapshot.status}
+    entry = {"status": snapshot.status}
     if isinstance(snapshot, Snapshot):
-        found["value"] = snapshot.value
+        entry["value"] = snapshot.value
     if getattr(snapshot, "context", None) is not None:
-        found["context"] = clone(snapshot.context)
-    return found
+        entry["context"] = clone(snapshot.context)
+    return entry
 
 
 def _without_error_texts(persisted: Any) -> Any:
     """JavaScript's JSON writes an Error as `{}`."""
     if not isinstance(persisted, dict):
         return persisted
-    found = {key: _without_error_texts(value) for key, value in persisted.items()}
+    entry = {key: _without_error_texts(value) for key, value in persisted.items()}
     error = persisted.get("error")
     if "status" in persisted and isinstance(error, dict) and error.keys() == {"name", "message"}:
-        found["error"] = {}
-    return found
+        entry["error"] = {}
+    return entry
 
 
 async def run_case(spec: Mapping[str, Any]) -> list[Any]:
@@ -198,7 +201,7 @@ async def run_case(spec: Mapping[str, Any]) -> list[Any]:
 
 
 async def answer(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The line a spec is answered with."""
+    """Return the line that answers a spec."""
     try:
         return {"id": spec.get("id"), "trace": await run_case(spec)}
     except Exception as error:

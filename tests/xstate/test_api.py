@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conformance.error_texts import is_same_error
 
 import antiphon
 from antiphon import (
@@ -44,6 +45,14 @@ FLAT = {"initial": "a", "states": {"a": {"on": {"E": "b"}}, "b": {"on": {"E": "a
 ENDING = {"initial": "a", "states": {"a": {"on": {"F": "f"}}, "f": {"type": "final"}}}
 SAVED = {"status": "active", "value": "a", "context": {}, "children": {}, "historyValue": {}}
 PAGE = DOCS / "xstate-api.md"
+RESULTS = {case["n"]: case["result"] for case in json.loads((Path(__file__).parent / "api-golden.json").read_text())}
+
+
+def thrown(case):
+    """The message of the error that XState threw in a case."""
+    prefix, _, message = RESULTS[case].partition("throws: ")
+    assert not prefix
+    return message
 
 
 def fail(message):
@@ -54,8 +63,8 @@ async def forever():
     await asyncio.get_running_loop().create_future()
 
 
-def types(things):
-    return [thing.type for thing in things]
+def types(items):
+    return [item.type for item in items]
 
 
 @pytest.fixture
@@ -79,14 +88,11 @@ def outcome(main):
 
 
 def test_every_case_has_a_twin_and_a_line_in_the_table():
-    cases = [case["n"] for case in json.loads((Path(__file__).parent / "api-golden.json").read_text())]
+    cases = list(RESULTS)
 
-    docstrings = [str(thing.__doc__) for name, thing in globals().items() if name.startswith("test_")]
+    docstrings = [str(item.__doc__) for name, item in globals().items() if name.startswith("test_")]
     assert sorted(re.findall(r"\bX\d+\b", " ".join(docstrings))) == sorted(cases)
     assert re.findall(r"^\| (X\d+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE) == cases
-
-
-# -- charts that are not well formed ------------------------------------------------------------------------------
 
 
 def test_unknown_sibling_as_target_is_refused():
@@ -95,9 +101,7 @@ def test_unknown_sibling_as_target_is_refused():
         create_machine({"initial": "a", "states": {"a": {"on": {"E": "zzz"}}}})
 
     assert refused.value.path == "states.a.on.E.target"
-    assert refused.value.problem == (
-        "Invalid transition definition for state node '(machine).a':\nChild state 'zzz' does not exist on '(machine)'"
-    )
+    assert is_same_error(thrown("X1"), refused.value.problem)
     assert refused.value.known == ("a",)
 
 
@@ -106,7 +110,8 @@ def test_target_of_the_root_without_a_dot_is_refused_with_a_hint():
     with pytest.raises(ChartError) as refused:
         create_machine({"on": {"E": "a"}, "initial": "a", "states": {"a": {}}})
 
-    assert refused.value.problem == ('Invalid target: "a" is not a valid target from the root node. Did you mean ".a"?')
+    assert is_same_error(thrown("X2"), refused.value.problem)
+    assert "write '.a' instead of 'a'" in refused.value.problem
 
 
 def test_unknown_id_as_target_is_refused():
@@ -114,7 +119,7 @@ def test_unknown_id_as_target_is_refused():
     with pytest.raises(ChartError) as refused:
         create_machine({"initial": "a", "states": {"a": {"on": {"E": "#nope"}}}})
 
-    assert refused.value.problem == "Child state node '#nope' does not exist on machine '(machine)'"
+    assert is_same_error(thrown("X3"), refused.value.problem)
 
 
 def test_compound_state_without_initial_is_refused():
@@ -122,10 +127,7 @@ def test_compound_state_without_initial_is_refused():
     with pytest.raises(ChartError) as refused:
         create_machine({"states": {"a": {}}})
 
-    assert refused.value.problem == (
-        'No initial state specified for compound state node "#(machine)". '
-        'Try adding { initial: "a" } to the state config.'
-    )
+    assert is_same_error(thrown("X4"), refused.value.problem)
 
 
 def test_unknown_initial_state_is_refused_or_ends_the_actor_if_relaxed():
@@ -137,7 +139,7 @@ def test_unknown_initial_state_is_refused_or_ends_the_actor_if_relaxed():
     snapshot = create_actor(create_machine(chart, strict=False)).get_snapshot()
 
     assert snapshot.status == "error"
-    assert str(snapshot.error) == 'Initial state node "zzz" not found on parent state node #(machine)'
+    assert is_same_error(RESULTS["X5"].partition(" error=")[2], str(snapshot.error))
 
 
 def test_none_as_transition_forbids_the_event():
@@ -155,9 +157,7 @@ def test_empty_event_name_is_refused():
     with pytest.raises(ChartError) as refused:
         create_machine({"initial": "a", "states": {"a": {"on": {"": "a"}}}})
 
-    assert refused.value.problem == (
-        'Null events ("") cannot be specified as a transition key. Use `always: { ... }` instead.'
-    )
+    assert is_same_error(thrown("X8"), refused.value.problem)
 
 
 def test_duplicate_ids_are_refused_unless_relaxed():
@@ -180,31 +180,28 @@ def test_empty_target_is_no_target():
     assert ran == ["t"]
 
 
-# -- observing ----------------------------------------------------------------------------------------------------
-
-
 def test_observers_hear_of_the_start_and_of_every_event_even_unhandled():
     """X11."""
-    seen = []
+    values = []
     actor = create_actor(create_machine(FLAT))
-    actor.subscribe(seen.append)
+    actor.subscribe(values.append)
 
     actor.start()
     actor.send({"type": "NOPE"})
     actor.send({"type": "E"})
 
-    assert len(seen) == 3
-    assert seen[0] is seen[1]
+    assert len(values) == 3
+    assert values[0] is values[1]
 
 
 def test_late_observer_is_not_told_the_current_snapshot():
     """X12."""
-    seen = []
+    values = []
     actor = create_actor(create_machine(FLAT)).start()
 
-    actor.subscribe(seen.append)
+    actor.subscribe(values.append)
 
-    assert seen == []
+    assert values == []
 
 
 def test_transition_without_change_keeps_the_snapshot():
@@ -250,30 +247,30 @@ def test_event_sent_inside_an_action_waits_for_the_end_of_the_step():
 
 def test_observers_of_an_actor_that_is_done_get_its_snapshot_then_its_end():
     """X16."""
-    heard = []
+    calls = []
     actor = create_actor(create_machine(ENDING))
-    actor.subscribe(lambda snapshot: heard.append(snapshot.status), complete=lambda: heard.append("complete"))
+    actor.subscribe(lambda snapshot: calls.append(snapshot.status), complete=lambda: calls.append("complete"))
 
     actor.start()
     actor.send({"type": "F"})
 
-    assert heard == ["active", "done", "complete"]
+    assert calls == ["active", "done", "complete"]
 
 
 def test_observers_of_an_actor_that_fails_get_the_error_only():
     """X17."""
-    heard = []
+    calls = []
     actor = create_actor(create_machine({"on": {"E": {"actions": lambda: fail("x")}}}))
     actor.subscribe(
-        lambda snapshot: heard.append(snapshot.status),
-        error=lambda error: heard.append(f"error:{error}"),
-        complete=lambda: heard.append("complete"),
+        lambda snapshot: calls.append(snapshot.status),
+        error=lambda error: calls.append(f"error:{error}"),
+        complete=lambda: calls.append("complete"),
     )
 
     actor.start()
     actor.send({"type": "E"})
 
-    assert heard == ["active", "error:x"]
+    assert calls == ["active", "error:x"]
 
 
 def test_error_that_nobody_observes_is_reported_and_not_raised_by_send(unhandled):
@@ -297,13 +294,13 @@ def test_error_that_nobody_observes_goes_to_the_handler_of_a_running_loop(unhand
 
 def test_stopping_completes_the_observers():
     """X19."""
-    heard = []
+    calls = []
     actor = create_actor(create_machine(FLAT))
-    actor.subscribe(lambda snapshot: heard.append(snapshot.status), complete=lambda: heard.append("complete"))
+    actor.subscribe(lambda snapshot: calls.append(snapshot.status), complete=lambda: calls.append("complete"))
 
     actor.start().stop()
 
-    assert heard == ["active", "complete"]
+    assert calls == ["active", "complete"]
     assert actor.get_snapshot().status == "stopped"
 
 
@@ -311,11 +308,8 @@ def test_child_cannot_be_stopped_from_outside():
     """X20."""
     actor = create_actor(create_machine({"invoke": {"src": from_callback(lambda: None), "id": "k"}})).start()
 
-    with pytest.raises(NotRoot, match=r"^A non-root actor cannot be stopped directly\.$"):
+    with pytest.raises(NotRoot, match=r"^actor '.*' is a child; only its parent can stop it, with stop_child$"):
         actor.get_snapshot().children["k"].stop()
-
-
-# -- waiting ------------------------------------------------------------------------------------------------------
 
 
 def test_wait_for_gives_a_snapshot_that_matches_at_once():
@@ -335,7 +329,7 @@ def test_wait_for_fails_when_the_actor_ends_first():
         asyncio.get_running_loop().call_soon(actor.send, {"type": "F"})
         await waiting
 
-    with pytest.raises(WaitError, match=r"^Actor terminated without satisfying predicate$"):
+    with pytest.raises(WaitError, match=r"^actor '.*' ended before the predicate held$"):
         asyncio.run(main())
 
 
@@ -343,7 +337,7 @@ def test_wait_for_fails_after_its_timeout():
     async def main():
         await wait_for(create_actor(create_machine(ENDING)).start(), lambda snapshot: False, timeout=0.005)
 
-    with pytest.raises(WaitError, match=r"^Timeout of 5 ms exceeded$"):
+    with pytest.raises(WaitError, match=r"^the predicate did not hold for actor '.*' within 5 ms$"):
         asyncio.run(main())
 
 
@@ -354,7 +348,7 @@ def test_wait_for_fails_at_once_for_an_actor_that_is_done():
         actor = create_actor(create_machine({"initial": "f", "states": {"f": {"type": "final"}}})).start()
         await wait_for(actor, lambda snapshot: False, timeout=20)
 
-    with pytest.raises(WaitError, match=r"^Actor terminated without satisfying predicate$"):
+    with pytest.raises(WaitError, match=r"^actor '.*' ended before the predicate held$"):
         asyncio.run(main())
 
 
@@ -374,9 +368,6 @@ def test_to_awaitable_gives_the_output_or_the_error_or_nothing_after_a_stop():
 
     output, error, nothing = asyncio.run(main())
     assert (output, str(error), nothing) == (42, "bad", None)
-
-
-# -- pure functions -----------------------------------------------------------------------------------------------
 
 
 def test_transition_gives_the_effects_in_order_and_performs_none():
@@ -493,35 +484,32 @@ def test_next_transitions_come_from_the_leaf_outwards():
     chart = {"id": "m", "initial": "p", "on": {"R": {"actions": "x"}}, "states": {"p": middle, "q": {}}}
     machine = create_machine(chart, actions={"x": fail}, actors={"z": from_task(forever)})
 
-    found = get_next_transitions(initial_transition(machine)[0])
+    result = get_next_transitions(initial_transition(machine)[0])
 
     order = ["B", "A", "xstate.done.actor.i", "xstate.after.5.m.p.c", "P", "xstate.done.state.m.p", "", "R"]
-    assert [candidate.event_type for candidate in found] == order
+    assert [candidate.event_type for candidate in result] == order
 
 
-# -- inspection and names -----------------------------------------------------------------------------------------
-
-
-def told(happened):
+def summarize(inspection):
     """An inspection event in short."""
-    event = f":{happened.event['type']}" if happened.event else ""
-    action = f":{happened.action.type}" if happened.action else ""
-    return f"{happened.type.removeprefix('@xstate.')}{event}{action}"
+    event = f":{inspection.event['type']}" if inspection.event else ""
+    action = f":{inspection.action.type}" if inspection.action else ""
+    return f"{inspection.type.removeprefix('@xstate.')}{event}{action}"
 
 
 def test_inspectors_are_told_of_a_start_and_of_a_transition_in_order():
     """X31."""
-    heard = []
+    calls = []
     states = {"a": {"entry": "ea", "on": {"E": "b"}}, "b": {"entry": "eb", "always": "c"}, "c": {}}
     machine = create_machine({"initial": "a", "states": states}, actions={"ea": lambda: None, "eb": lambda: None})
 
-    actor = create_actor(machine, inspect=lambda happened: heard.append(told(happened)))
-    heard.append("|")
+    actor = create_actor(machine, inspect=lambda happened: calls.append(summarize(happened)))
+    calls.append("|")
     actor.start()
-    heard.append("|")
+    calls.append("|")
     actor.send({"type": "E"})
 
-    assert " ".join(heard) == (
+    assert " ".join(calls) == (
         "actor | event:xstate.init action:ea snapshot:xstate.init "
         "| event:E action:eb microstep:E microstep:E snapshot:E"
     )
@@ -529,15 +517,15 @@ def test_inspectors_are_told_of_a_start_and_of_a_transition_in_order():
 
 def test_inspectors_are_told_of_an_invoked_child_in_order():
     """X32."""
-    heard = []
+    calls = []
     states = {"a": {"on": {"E": "b"}}, "b": {"invoke": {"src": "kid", "id": "k"}}}
     machine = create_machine({"initial": "a", "states": states}, actors={"kid": create_machine({"id": "kid"})})
     actor = create_actor(machine, id="root").start()
-    actor.system.inspect(lambda happened: heard.append(told(happened).replace(":", f"@{happened.actor.id}:", 1)))
+    actor.system.inspect(lambda happened: calls.append(summarize(happened).replace(":", f"@{happened.actor.id}:", 1)))
 
     actor.send({"type": "E"})
 
-    assert heard == [
+    assert calls == [
         "event@root:E",
         "actor",
         "action@root:xstate.spawnChild",
@@ -563,9 +551,6 @@ def test_machine_without_an_id_is_called_machine():
 
     assert (machine.id, machine.root.key) == ("(machine)", "(machine)")
     assert (machine.states["a"].id, machine.states["a"].path) == ("(machine).a", ("a",))
-
-
-# -- persisting and restoring -------------------------------------------------------------------------------------
 
 
 def test_reference_in_context_is_persisted_by_id_and_comes_back_alive():
@@ -605,7 +590,7 @@ def test_spawned_child_without_a_name_cannot_be_persisted():
     """X37: as in XState's development build; in production it writes what cannot be restored."""
     actor = create_actor(create_machine({"entry": spawn_child(create_machine({}), id="k")})).start()
 
-    with pytest.raises(SnapshotError, match=r"An inline child actor cannot be persisted: give the logic of 'k' a name"):
+    with pytest.raises(SnapshotError, match=r"the child 'k' cannot be persisted because its logic has no name"):
         actor.get_persisted_snapshot()
 
 
@@ -623,20 +608,21 @@ def test_invoked_logic_gets_a_name_from_its_place_and_can_be_persisted():
 def test_state_value_that_no_longer_exists_is_refused_or_ends_the_actor_if_relaxed():
     """X39."""
     saved = {**SAVED, "value": "gone"}
-    with pytest.raises(SnapshotError, match=r"State 'gone' does not exist on '\(machine\)'"):
+    with pytest.raises(SnapshotError, match=r"no state named 'gone' inside '\(machine\)'"):
         create_actor(create_machine(FLAT), snapshot=saved)
 
     actor = create_actor(create_machine(FLAT, strict=False), snapshot=saved)
     actor.subscribe(error=lambda error: None)
     snapshot = actor.start().get_snapshot()
 
-    assert (snapshot.status, str(snapshot.error)) == ("error", "State 'gone' does not exist on '(machine)'")
+    assert snapshot.status == "error"
+    assert is_same_error(RESULTS["X39"].removeprefix("error: "), str(snapshot.error))
 
 
 def test_child_whose_logic_is_gone_is_refused_or_dropped_if_relaxed():
     """X40."""
     saved = {**SAVED, "children": {"k": {"src": "gone", "snapshot": {"status": "active"}}}}
-    with pytest.raises(SnapshotError, match=r"children\.k runs 'gone', which is no known actor"):
+    with pytest.raises(SnapshotError, match=r"children\.k runs 'gone', which is not under actors"):
         create_actor(create_machine(FLAT), snapshot=saved)
 
     snapshot = create_actor(create_machine(FLAT, strict=False), snapshot=saved).start().get_snapshot()
@@ -683,10 +669,10 @@ def test_restored_context_is_the_very_object_that_was_given():
 
 def test_snapshot_as_json_has_plain_keys_only():
     """X45."""
-    found = create_actor(create_machine({**FLAT, "tags": ["t"]})).get_snapshot().to_json()
+    result = create_actor(create_machine({**FLAT, "tags": ["t"]})).get_snapshot().to_json()
 
-    assert list(found) == ["status", "context", "value", "children", "historyValue", "tags"]
-    assert found["tags"] == ["t"]
+    assert list(result) == ["status", "context", "value", "children", "historyValue", "tags"]
+    assert result["tags"] == ["t"]
 
 
 def test_meta_is_keyed_by_the_ids_of_active_states_that_have_some():
@@ -694,9 +680,6 @@ def test_meta_is_keyed_by_the_ids_of_active_states_that_have_some():
     chart = {"id": "m", "meta": 0, "initial": "a", "states": {"a": {"meta": {"x": 1}}, "b": {"meta": 2}}}
 
     assert create_actor(create_machine(chart)).get_snapshot().get_meta() == {"m": 0, "m.a": {"x": 1}}
-
-
-# -- functions, events and actors ---------------------------------------------------------------------------------
 
 
 def test_provide_replaces_by_name_and_leaves_the_machine_alone():
@@ -713,41 +696,41 @@ def test_provide_replaces_by_name_and_leaves_the_machine_alone():
 
 def test_listeners_to_a_type_come_before_those_to_all_and_one_that_fails_stops_no_other(unhandled):
     """X48."""
-    heard = []
+    calls = []
     actor = create_actor(create_machine({"on": {"E": {"actions": emit({"type": "m"})}}}))
-    actor.on("*", lambda event: heard.append("*"))
-    actor.on("m", lambda event: heard.append("m") or fail("L"))
-    actor.on("m", lambda event: heard.append("m2"))
+    actor.on("*", lambda event: calls.append("*"))
+    actor.on("m", lambda event: calls.append("m") or fail("L"))
+    actor.on("m", lambda event: calls.append("m2"))
 
     actor.start().send({"type": "E"})
 
-    assert (heard, unhandled) == (["m", "m2", "*"], ["L"])
+    assert (calls, unhandled) == (["m", "m2", "*"], ["L"])
 
 
 def test_listener_sees_the_updated_snapshot():
     """X49."""
-    seen = []
+    values = []
     states = {"a": {"on": {"E": {"target": "b", "actions": emit({"type": "m"})}}}, "b": {}}
     actor = create_actor(create_machine({"initial": "a", "states": states}))
-    actor.on("m", lambda event: seen.append(actor.get_snapshot().value))
+    actor.on("m", lambda event: values.append(actor.get_snapshot().value))
 
     actor.start().send({"type": "E"})
 
-    assert seen == ["b"]
+    assert values == ["b"]
 
 
 def test_receiver_of_an_event_sees_the_updated_snapshot_of_its_sender():
     """X50."""
-    seen = []
+    values = []
 
     def kid(*, scope):
-        scope.receive(lambda event: seen.append(scope.self.parent.get_snapshot().value))
+        scope.receive(lambda event: values.append(scope.self.parent.get_snapshot().value))
 
     states = {"a": {"on": {"E": {"target": "b", "actions": send_to("k", {"type": "X"})}}}, "b": {}}
     chart = {"initial": "a", "invoke": {"src": from_callback(kid), "id": "k"}, "states": states}
     create_actor(create_machine(chart)).start().send({"type": "E"})
 
-    assert seen == ["b"]
+    assert values == ["b"]
 
 
 def test_system_id_is_known_until_its_actor_stops():
@@ -822,18 +805,19 @@ def test_selection_is_observed_only_when_it_changes():
     """X56."""
     on = {"N": {"actions": assign({"n": lambda context: context["n"] + 1})}, "M": {"actions": assign({"m": 1})}}
     actor = create_actor(create_machine({"context": {"n": 0, "m": 0}, "on": on})).start()
-    seen = []
-    actor.select(lambda snapshot: snapshot.context["n"]).subscribe(seen.append)
+    values = []
+    actor.select(lambda snapshot: snapshot.context["n"]).subscribe(values.append)
 
     for type in ("N", "M", "N"):
         actor.send({"type": type})
 
-    assert seen == [1, 2]
+    assert values == [1, 2]
 
 
 def test_simulated_timers_of_the_same_time_run_in_the_order_in_which_they_were_set():
     """X57."""
-    clock, ran = SimulatedClock(), []
+    clock = SimulatedClock()
+    ran = []
     for number in range(5):
         clock.set_timeout(lambda number=number: ran.append(number), 10)
 
@@ -844,12 +828,13 @@ def test_simulated_timers_of_the_same_time_run_in_the_order_in_which_they_were_s
 
 def test_simulated_timers_see_the_time_moved_to():
     """X58."""
-    clock, seen = SimulatedClock(), []
-    clock.set_timeout(lambda: seen.append(clock.now()), 10)
+    clock = SimulatedClock()
+    values = []
+    clock.set_timeout(lambda: values.append(clock.now()), 10)
 
     clock.increment(25)
 
-    assert seen == [25]
+    assert values == [25]
 
 
 def test_string_is_not_an_event():
@@ -882,24 +867,24 @@ def test_stopped_actor_ignores_events():
 
 def test_output_of_a_final_state_is_computed_from_the_event_and_carried_by_the_done_event():
     """X62."""
-    seen = []
+    values = []
     final = {"type": "final", "output": lambda context, event: event["v"] * 2}
     inner = {
         "initial": "x",
-        "onDone": {"target": "q", "actions": lambda context, event: seen.append(event)},
+        "onDone": {"target": "q", "actions": lambda context, event: values.append(event)},
         "states": {"x": {"on": {"F": "f"}}, "f": final},
     }
     machine = create_machine({"id": "m", "initial": "p", "states": {"p": inner, "q": {}}})
 
     create_actor(machine).start().send({"type": "F", "v": 4})
 
-    assert seen == [{"type": "xstate.done.state.m.p", "output": 8}]
+    assert values == [{"type": "xstate.done.state.m.p", "output": 8}]
 
 
 def invoking(work, key):
     """The event of key `key` that an invoked task leads to."""
-    seen = []
-    going = {"target": "b", "actions": lambda context, event: seen.append(event)}
+    values = []
+    going = {"target": "b", "actions": lambda context, event: values.append(event)}
     states = {"a": {"invoke": {"src": from_task(work), "id": "k", key: going}}, "b": {}}
 
     async def main():
@@ -907,7 +892,7 @@ def invoking(work, key):
         await wait_for(actor, lambda snapshot: snapshot.matches("b"))
 
     asyncio.run(main())
-    return seen
+    return values
 
 
 def test_done_event_of_an_actor_has_its_output_and_its_id():
@@ -931,40 +916,37 @@ def test_error_event_of_an_actor_has_its_error_and_its_id():
 
 def test_entry_actions_of_the_start_see_the_init_event_with_the_input():
     """X65."""
-    seen = []
+    values = []
 
-    create_actor(create_machine({"entry": lambda context, event: seen.append(event)}), input={"a": 1}).start()
+    create_actor(create_machine({"entry": lambda context, event: values.append(event)}), input={"a": 1}).start()
 
-    assert seen == [{"type": "xstate.init", "input": {"a": 1}}]
+    assert values == [{"type": "xstate.init", "input": {"a": 1}}]
 
 
 def test_output_of_a_parallel_root_sees_its_own_done_event():
     """X66: done events always have an `output`, `None` where XState has `undefined`."""
-    seen = []
+    values = []
     regions = {
         "a": {"initial": "f", "states": {"f": {"type": "final", "output": 3}}},
         "b": {"type": "final", "output": 4},
     }
-    output = {"output": lambda context, event: seen.append(event) or 1}
+    output = {"output": lambda context, event: values.append(event) or 1}
 
     create_actor(create_machine({"id": "m", "type": "parallel", **output, "states": regions})).start()
 
-    assert seen == [{"type": "xstate.done.state.m", "output": None}]
-
-
-# -- definitions --------------------------------------------------------------------------------------------------
+    assert values == [{"type": "xstate.done.state.m", "output": None}]
 
 
 def test_machine_as_json_has_the_keys_of_xstate():
     """X67: what the chart does not give is left out, like `undefined` in JSON."""
-    given = {"version": "1", "meta": {}, "output": 1, "description": "d"}
+    options = {"version": "1", "meta": {}, "output": 1, "description": "d"}
 
-    found = create_machine({**FLAT, **given}).to_json()
+    result = create_machine({**FLAT, **options}).to_json()
 
-    assert " ".join(found) == (
+    assert " ".join(result) == (
         "id key version type initial history states on transitions entry exit meta order output invoke description tags"
     )
-    assert create_machine(FLAT).to_json().keys() == found.keys() - given.keys()
+    assert create_machine(FLAT).to_json().keys() == result.keys() - options.keys()
 
 
 def test_transition_as_json_has_the_keys_of_xstate():
@@ -1025,9 +1007,7 @@ def test_assert_event_takes_wildcards_and_names_what_it_expected():
     """X72."""
     antiphon.assert_event({"type": "a.b"}, "a.*")
 
-    with pytest.raises(
-        EngineError, match=r"^Expected event \{\"type\": ?\"x\"\} to have one of types matching \"a\", \"b\"$"
-    ):
+    with pytest.raises(EngineError, match=r"^expected an event of type 'a' or 'b', not \{'type': 'x'\}$"):
         antiphon.assert_event({"type": "x"}, ["a", "b"])
 
 
@@ -1040,9 +1020,6 @@ def test_pure_transition_executes_no_action():
     snapshot, _ = transition(machine, initial_transition(machine)[0], {"type": "E"})
 
     assert (snapshot.value, ran) == ("b", [])
-
-
-# -- actors in motion ---------------------------------------------------------------------------------------------
 
 
 def test_child_spawned_in_an_assign_starts_after_the_step():
@@ -1065,7 +1042,8 @@ def test_error_of_a_child_goes_up_until_someone_handles_it():
         fail("deep")
 
     async def main():
-        errors, ended = [], asyncio.Event()
+        errors = []
+        ended = asyncio.Event()
         kid = create_machine({"invoke": {"src": from_task(work)}})
         actor = create_actor(create_machine({"invoke": {"src": kid, "id": "k"}}))
         actor.subscribe(error=lambda error: errors.append(str(error)) or ended.set())
@@ -1089,18 +1067,18 @@ def test_children_use_the_clock_of_the_root():
 
 def test_action_sees_the_context_of_its_place_while_the_actor_shows_the_snapshot_before():
     """X77."""
-    seen = []
+    values = []
 
     def act(context, event, *, scope):
         before = scope.self.get_snapshot()
-        seen.append((before.value, before.context["n"], context["n"]))
+        values.append((before.value, before.context["n"], context["n"]))
 
     states = {"a": {"on": {"E": {"target": "b", "actions": [assign({"n": 1}), act]}}}, "b": {}}
     actor = create_actor(create_machine({"initial": "a", "context": {"n": 0}, "states": states})).start()
 
     actor.send({"type": "E"})
 
-    assert seen == [("a", 0, 1)]
+    assert values == [("a", 0, 1)]
 
 
 def test_stop_inside_an_action_drops_what_waits():
@@ -1142,12 +1120,13 @@ def test_machine_without_states_has_an_empty_value():
 
 def test_event_is_passed_on_as_it_is():
     """X81."""
-    seen, event = [], {"type": "E"}
-    machine = create_machine({"on": {"E": {"actions": lambda context, event: seen.append(event)}}})
+    values = []
+    event = {"type": "E"}
+    machine = create_machine({"on": {"E": {"actions": lambda context, event: values.append(event)}}})
 
     create_actor(machine).start().send(event)
 
-    assert seen[0] is event
+    assert values[0] is event
 
 
 def test_context_written_in_the_chart_is_shared_until_the_first_assign():

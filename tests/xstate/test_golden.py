@@ -29,6 +29,6 @@ def test_all_cases_are_here():
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['n']} {case['title']}")
 def test_trace_is_the_one_xstate_gave(case):
-    given = quietly(case)
+    actual = quietly(case)
 
-    assert first_difference(case["trace"], given.get("trace", given)) is None
+    assert first_difference(case["trace"], actual.get("trace", actual)) is None

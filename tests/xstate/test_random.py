@@ -10,7 +10,9 @@ import pytest
 from tests.xstate.difference import first_difference
 from tests.xstate.oracle import answer
 
-HERE, BLOCK, COUNT = Path(__file__).parent, 100, 2000
+HERE = Path(__file__).parent
+BLOCK = 100
+COUNT = 2000
 
 
 def lines(name):
@@ -35,7 +37,7 @@ def test_all_charts_are_here(corpus):
 def test_traces_are_those_xstate_gave(corpus, start):
     block = [(json.loads(spec), json.loads(trace)) for spec, trace in corpus[start : start + BLOCK]]
 
-    given = asyncio.run(play(spec for spec, _ in block))
+    answers = asyncio.run(play(spec for spec, _ in block))
 
-    for (spec, expected), actual in zip(block, given, strict=True):
+    for (spec, expected), actual in zip(block, answers, strict=True):
         assert first_difference(expected, actual) is None, f"chart {spec['id']}"

@@ -1,1 +1,1 @@
-"""Many actors in one process: what runs machines, tasks, streams, callbacks and reducers."""
+"""Actors of one process that run machines, tasks, streams, callbacks and reducers."""

@@ -1,9 +1,33 @@
-"""Actors: things with a mailbox that take one event at a time, to the end.
+"""Actors: a mailbox and a snapshot, changed by one event at a time."""
 
-`send` is synchronous: when it returns, the event and all it raised have been taken, unless the actor
-was busy, in which case the event waits its turn. No event loop is needed until something asynchronous
-is invoked.
-"""
+# An actor holds the state, its logic (`logic.py`, `machines.py`, `tasks.py`, `callbacks.py`) holds the behaviour, and
+# the host of its system performs the effects. The rules:
+#
+# 1. One event at a time. `is_idle` is False while an event is being taken. An event that arrives meanwhile, from an
+#    action, an observer or another actor, goes to the mailbox and is taken next. So steps of one actor never nest,
+#    and `send` is synchronous: when it returns, the event is taken, unless the actor was busy or not started.
+#    No event loop is needed until something asynchronous is invoked, and no lock: a system belongs to one thread.
+# 2. The order of a step. The logic computes the next snapshot; within that, users' actions run and children are
+#    created (the first pass over the effects, `machines.py`). `_update` publishes the snapshot, makes the second pass
+#    (events sent, timers set, children started and stopped), then calls the observers, then tells the parent if the
+#    actor has ended, then the inspectors. Whoever is called in the second pass or later sees the new snapshot.
+# 3. Entering a machine happens at creation, but its effects wait in `pending` until `start`: only children exist.
+# 4. An exception in the logic ends the actor with status "error" and never reaches the sender. The parent gets an
+#    error event; an error of a root that no observer handles is reported (`observers.py`). An exception in an
+#    observer, a listener or an inspector is reported and changes nothing.
+# 5. An actor that ends is closed first (no more events, timers cancelled, system id released), then its observers
+#    are called and removed, then its parent gets the event. `end` drops the events in the mailbox.
+#
+# The quick path. Most events of a machine only assign and call plain functions. `send` takes those in its own body,
+# without a working copy, without effects and without the two passes. It may assume what `start`, `_close` and the
+# plan guarantee: `_quick` is True only for a machine that is running with no hook for unhandled events; a quick plan
+# (`chart/plans.py`) is assigns followed by plain calls, queues no event, records no history and leads to no
+# eventless transition, so it cannot end the machine and the frame of the snapshot stays. Inspectors may come at any
+# time and are asked for at each event. The result has to be the one of `receive` with the same event. Functions are
+# called directly here: a host that performs effects later delivers its events with `receive`.
+#
+# What most actors never need (mailbox, observers, timers, private data) is created on first use: a system may have
+# very many actors, and children come and go with every task.
 
 from collections import deque
 from collections.abc import Callable
@@ -16,19 +40,19 @@ from antiphon.actors.host import IN_PROCESS, Host
 from antiphon.actors.logic import LogicSnapshot, after_failure
 from antiphon.actors.machines import MachineLogic, as_logic, deliver, quick_plan
 from antiphon.actors.observers import (
-    Audience,
+    Observers,
     Selection,
     Subscription,
     as_exception,
-    guarded,
+    call_safely,
     report_unhandled,
     same,
     to_observer,
 )
-from antiphon.actors.persisting import persisted, restored_snapshot
+from antiphon.actors.persisting import persist_actor, restore_snapshot
 from antiphon.actors.system import Inspector, System
 from antiphon.actors.timers import Timers, check_policy
-from antiphon.chart.ops import checked
+from antiphon.chart.ops import check_event
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import make_snapshot
 
@@ -36,18 +60,19 @@ S = TypeVar("S")
 E = TypeVar("E")
 
 STOP = "xstate.stop"
-NOT_STARTED, RUNNING, STOPPED = 0, 1, 2
+NOT_STARTED = 0
+RUNNING = 1
+STOPPED = 2
 _sessions = count()
-_new = object.__new__  # half of what calling the class takes, and children come and go with every task
+_new = object.__new__  # takes half the time of calling the class
 
 
 class Actor(Generic[S, E]):
     """A running machine, task, stream, callback or reducer."""
 
     __slots__ = (
-        "__weakref__", "_audience", "_id", "_mailbox", "_number", "_private", "_quick",
-        "_state", "_timers", "input", "is_idle", "logic", "parent", "pending", "snapshot", "src", "sync_snapshot",
-        "system", "system_id",
+        "__weakref__", "_id", "_mailbox", "_number", "_observers", "_private", "_quick", "_state", "_timers", "input",
+        "is_idle", "logic", "parent", "pending", "snapshot", "src", "sync_snapshot", "system", "system_id",
     )  # fmt: skip
 
     def __init__(
@@ -70,15 +95,16 @@ class Actor(Generic[S, E]):
         )
         if inspect is not None:
             self.system.inspect(inspect)
-        self._come_to_be(None, logic, id, logic, input, system_id, False, snapshot)
+        self._init(None, logic, id, logic, input, system_id, False, snapshot)
 
-    def bear(self, ref: ActorRef, snapshot: Any = None) -> None:
-        """Bring the child behind a reference to life, which a step has made."""
+    def spawn(self, ref: ActorRef, snapshot: Any = None) -> None:
+        """Create the actor of a child, whose reference a step has made."""
         child: Actor[Any, Any] = _new(Actor)
-        child.system, ref.actor = self.system, child
-        child._come_to_be(self, ref.logic, ref.id, ref.src, ref.input, ref.system_id, ref.sync_snapshot, snapshot)
+        child.system = self.system
+        ref.actor = child
+        child._init(self, ref.logic, ref.id, ref.src, ref.input, ref.system_id, ref.sync_snapshot, snapshot)
 
-    def _come_to_be(
+    def _init(
         self,
         parent: "Actor[Any, Any] | None",
         logic: Any,
@@ -91,72 +117,75 @@ class Actor(Generic[S, E]):
     ) -> None:
         system = self.system
         self.logic = as_logic(logic)
-        self._number, self._id, self.src = next(_sessions), id, src
-        self.input, self.parent, self.sync_snapshot, self.system_id = input, parent, sync_snapshot, system_id
-        self._state, self.is_idle, self._quick = NOT_STARTED, False, False
+        self._number = next(_sessions)
+        self._id = id
+        self.src = src
+        self.input = input
+        self.parent = parent
+        self.sync_snapshot = sync_snapshot
+        self.system_id = system_id
+        self._state = NOT_STARTED
+        self.is_idle = False
+        self._quick = False
         self._mailbox: deque[Any] | None = None
-        self._audience: Audience | None = None
+        self._observers: Observers | None = None
         self._timers: Timers | None = None
         self._private: dict[str, Any] | None = None
         self.pending: Any = ()
         if system.inspectors is not None:
-            system.tell("@xstate.actor", self)
+            system.notify("@xstate.actor", self)
         if system_id is not None:
             system.claim(system_id, self)
         self.snapshot: Any = self._first_snapshot(snapshot)
         if system_id is not None and self.snapshot.status != "active":
             system.release(self)
 
-    def _first_snapshot(self, given: Any) -> Any:
-        if given is not None:
-            return restored_snapshot(self, given)
+    def _first_snapshot(self, saved: Any) -> Any:
+        if saved is not None:
+            return restore_snapshot(self, saved)
         try:
             return self.logic.begin(self)
         except Exception as error:
             return LogicSnapshot("error", error=error)
 
-    # -- who it is -----------------------------------------------------------------------------------------------
-
     @property
     def session_id(self) -> str:
-        """A name that no other actor of this process has."""
+        """An id that is unique in this process."""
         return f"x:{self._number}"
 
     @property
     def id(self) -> str:
-        """The actor's name among its siblings."""
+        """The actor's id among its siblings."""
         return self._id if self._id is not None else self.session_id
 
     @property
     def is_running(self) -> bool:
-        """Whether the actor was started and has not ended."""
+        """True if the actor was started and has not ended."""
         return self._state == RUNNING
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the actor has ended."""
+        """True if the actor has ended."""
         return self._state == STOPPED
 
     @property
     def private(self) -> dict[str, Any]:
-        """What the actor's logic keeps for itself."""
+        """Data that only the actor's logic uses."""
         if self._private is None:
             self._private = {}
         return self._private
 
     def get_snapshot(self) -> S:
-        """Where the actor stands now."""
-        found: S = self.snapshot
-        return found
+        """Return the current snapshot."""
+        snapshot: S = self.snapshot
+        return snapshot
 
     def get_persisted_snapshot(self, *, timers: bool = False, stamp: bool = False) -> dict[str, Any]:
-        """The actor's state as JSON-ready values, children included.
+        """Return the actor's state as JSON-ready values, children included.
 
         `timers` adds pending timers; `stamp` adds the machine's id and version, which restoring then checks.
         """
-        return persisted(self, timers, stamp)
-
-    # -- watching ------------------------------------------------------------------------------------------------
+        return persist_actor(self, timers, stamp)
 
     def subscribe(
         self,
@@ -164,47 +193,46 @@ class Actor(Generic[S, E]):
         error: Callable[[Any], Any] | None = None,
         complete: Callable[[], Any] | None = None,
     ) -> Subscription:
-        """Be called with every snapshot, with the error that ends the actor, and at its end."""
-        added = to_observer(observer, error, complete)
+        """Call the observer with every snapshot, with the error that ends the actor, and at its end."""
+        subscriber = to_observer(observer, error, complete)
         if self._state != STOPPED:
-            return self.audience.add(added)
-        if self.snapshot.status == "done" and added.complete is not None:
-            guarded(added.complete)
+            return self.observers.add(subscriber)
+        if self.snapshot.status == "done" and subscriber.complete is not None:
+            call_safely(subscriber.complete)
         elif self.snapshot.status == "error":
-            guarded(added.error or report_unhandled, as_exception(self.snapshot.error))
+            call_safely(subscriber.error or report_unhandled, as_exception(self.snapshot.error))
         return Subscription(lambda: None)
 
     def on(self, type: str, listener: Callable[[Any], Any]) -> Subscription:
-        """Be called with the events this actor emits: those of a type, or all for `*`."""
-        return self.audience.listen(type, listener)
+        """Call the listener with the events this actor emits: those of a type, or all for `*`."""
+        return self.observers.listen(type, listener)
 
     @property
-    def audience(self) -> Audience:
-        """Who watches this actor."""
-        if self._audience is None:
-            self._audience = Audience()
-        return self._audience
+    def observers(self) -> Observers:
+        """The observers and listeners of this actor."""
+        if self._observers is None:
+            self._observers = Observers()
+        return self._observers
 
     def select(self, selector: Callable[[S], Any], equal: Callable[[Any, Any], bool] = same) -> Selection:
-        """A part of the snapshots, observed only when it changes."""
+        """Return a part of the snapshots, which is observed only when it changes."""
         return Selection(self, selector, equal)
 
-    # -- living --------------------------------------------------------------------------------------------------
-
     def start(self) -> "Actor[S, E]":
-        """Start the actor; events sent before wait until now."""
+        """Start the actor; events sent before are taken now."""
         if self._state == RUNNING:
             return self
         if self.sync_snapshot:
-            self.subscribe(self._tell_parent, lambda error: None)
-        system, status = self.system, self.snapshot.status
+            self.subscribe(self._send_snapshot, lambda error: None)
+        system = self.system
+        status = self.snapshot.status
         if self.system_id is not None:
             system.claim(self.system_id, self)
         self._state = RUNNING
-        began: Any = None  # told to inspectors only
+        began: Any = None  # the event that inspectors are told of
         if system.inspectors is not None:
             began = {"type": "xstate.init"} if self.input is None else {"type": "xstate.init", "input": self.input}
-            system.tell("@xstate.event", self, source=self.parent, event=began)
+            system.notify("@xstate.event", self, source=self.parent, event=began)
         if status == "error":
             self._end_in_error(self.snapshot.error)
             return self
@@ -216,8 +244,8 @@ class Actor(Generic[S, E]):
                 return self
         if self.pending:
             self._begin_pending()
-        if self.pending or began is not None or self._audience is not None or self.snapshot.status != "active":
-            self._update(self.snapshot, began)  # otherwise there is nothing to do, and nobody to tell
+        if self.pending or began is not None or self._observers is not None or self.snapshot.status != "active":
+            self._update(self.snapshot, began)
         if self._state == RUNNING:
             self.is_idle = True
             if isinstance(self.logic, MachineLogic):
@@ -229,16 +257,16 @@ class Actor(Generic[S, E]):
         return self
 
     def send(self, event: E) -> None:
-        """Send an event; it is taken now, or when the actor is done with what it is at."""
+        """Send an event; it is taken now, or after the events that the actor is taking already."""
         if not self.is_idle or not self._quick or self.system.inspectors is not None:
-            self.system.relay(None, self, checked(event))
+            self.system.relay(None, self, check_event(event))
             return
-        # The common case: an idle machine and an event whose plan is just functions to call.
+        # The quick path; the rules are at the top of this file.
         snapshot = self.snapshot
         try:
             plan = snapshot.configuration.quick.get(event["type"])  # type: ignore[index]
         except (TypeError, KeyError):
-            checked(event)
+            check_event(event)
             raise
         if plan is None and (plan := quick_plan(self, event)) is None:
             return
@@ -246,19 +274,19 @@ class Actor(Generic[S, E]):
         try:
             context = snapshot.context
             for key, function in plan.assigns:
-                found = function(context, event)
+                value = function(context, event)
                 if key is not None:
                     context = context.copy()
-                    context[key] = found
+                    context[key] = value
                 else:
-                    context = found
+                    context = value
             if plan.calls:
                 for call in plan.calls:
                     call(context, event)
             if plan.changes:
                 self.snapshot = snapshot = make_snapshot(plan.target, context, snapshot.frame)
-            if self._audience is not None:
-                self._audience.next(snapshot)
+            if self._observers is not None:
+                self._observers.next(snapshot)
         except Exception as error:
             self.fail(error)
         finally:
@@ -269,12 +297,12 @@ class Actor(Generic[S, E]):
     def stop(self) -> "Actor[S, E]":
         """Stop the actor with all its children; exit actions do not run."""
         if self.parent is not None:
-            raise NotRoot("A non-root actor cannot be stopped directly.")
+            raise NotRoot(f"actor {self.id!r} is a child; only its parent can stop it, with stop_child")
         self.end()
         return self
 
     def end(self) -> None:
-        """Stop, whoever asks: after what the actor is at, before what waits."""
+        """Stop the actor, also a child: after the current event, before those in the mailbox."""
         if self._state == STOPPED:
             return
         if self._mailbox:
@@ -285,7 +313,7 @@ class Actor(Generic[S, E]):
             self.receive({"type": STOP})
 
     def receive(self, event: Any, decided: Any = None) -> None:
-        """Take an event now, then what waits; or queue it. What it leads to may have been decided already."""
+        """Take an event and then those in the mailbox; queue it if the actor is busy or not started."""
         if not self.is_idle:
             if self._state != STOPPED:
                 if self._mailbox is None:
@@ -308,10 +336,11 @@ class Actor(Generic[S, E]):
                 self.is_idle = self._state == RUNNING
             if not self._mailbox or not self.is_idle:
                 return
-            event, decided = self._mailbox.popleft(), None
+            event = self._mailbox.popleft()
+            decided = None
 
     def _begin_pending(self) -> None:
-        """The first pass over the effects of entering a machine, which waited for the start."""
+        """Make the first pass over the effects of entering a machine, which waited for the start."""
         try:
             for effect in self.pending:
                 self.logic.prepare(self, effect, starting=True)
@@ -320,54 +349,54 @@ class Actor(Generic[S, E]):
             self.snapshot = after_failure(self.snapshot, error)
 
     def _update(self, snapshot: Any, event: Any) -> None:
-        """Publish a snapshot, then let the rest of its effects happen."""
+        """Publish a snapshot, then perform the rest of its effects."""
         self.snapshot = snapshot
         if self.pending:
-            pending, self.pending = self.pending, ()
+            pending = self.pending
+            self.pending = ()
             try:
                 deliver(self, pending)
-            except Exception as error:  # no clock to set a timer on, for one
+            except Exception as error:  # such as NoEventLoop when a timer is set
                 self.snapshot = snapshot = after_failure(snapshot, error)
-        status, audience = snapshot.status, self._audience
+        status = snapshot.status
+        observers = self._observers
         if status == "error":
             self._end_in_error(snapshot.error)
         elif status == "active":
-            if audience is not None:
-                audience.next(snapshot)
+            if observers is not None:
+                observers.next(snapshot)
         elif status == "done":
-            if audience is not None:
-                audience.next(snapshot)
+            if observers is not None:
+                observers.next(snapshot)
             self._close()
-            if audience is not None:
-                audience.complete()
+            if observers is not None:
+                observers.complete()
             if self.parent is not None:
                 id = self.id
                 done = {"type": f"xstate.done.actor.{id}", "output": snapshot.output, "actorId": id}
                 self.system.relay(self, self.parent, done)
         if self.system.inspectors is not None:
-            self.system.tell("@xstate.snapshot", self, event=event, snapshot=snapshot)
+            self.system.notify("@xstate.snapshot", self, event=event, snapshot=snapshot)
 
-    def _tell_parent(self, snapshot: Any) -> None:
+    def _send_snapshot(self, snapshot: Any) -> None:
         if snapshot.status == "active" and self.parent is not None and not self.system.quiet:
             event = {"type": f"xstate.snapshot.{self.id}", "snapshot": snapshot}
             self.system.relay(self, self.parent, event)
 
     def fail(self, error: Exception) -> None:
-        """End with an error."""
+        """End the actor with an error."""
         self.snapshot = after_failure(self.snapshot, error)
         self._end_in_error(error)
 
     def emit(self, event: Any) -> None:
-        """Give an event to who listens to this actor."""
-        if self._audience is not None:
-            self._audience.emit(event)
-
-    # -- ending --------------------------------------------------------------------------------------------------
+        """Emit an event to the listeners of this actor."""
+        if self._observers is not None:
+            self._observers.emit(event)
 
     def _end_in_error(self, error: Any) -> None:
         self._close()
-        if self._audience is not None:
-            self._audience.fail(error, self.parent is None)
+        if self._observers is not None:
+            self._observers.fail(error, self.parent is None)
         elif self.parent is None:
             report_unhandled(as_exception(error))
         if self.parent is not None:
@@ -375,21 +404,21 @@ class Actor(Generic[S, E]):
             self.system.relay(self, self.parent, event)
 
     def _close(self) -> None:
-        """Take no more events and give up timers and names."""
+        """Take no more events, and release timers and the system id."""
         if self._state != RUNNING:
             return
         self.system.host.cancel_timers(self)
         if self._mailbox:
             self._mailbox.clear()
-        self._state, self.is_idle, self._quick = STOPPED, False, False
+        self._state = STOPPED
+        self.is_idle = False
+        self._quick = False
         if self.system_id is not None:
             self.system.release(self)
 
     def _complete(self) -> None:
-        if self._audience is not None:
-            self._audience.complete()
-
-    # -- timers --------------------------------------------------------------------------------------------------
+        if self._observers is not None:
+            self._observers.complete()
 
     @property
     def timers(self) -> Timers:
@@ -400,7 +429,7 @@ class Actor(Generic[S, E]):
 
     @property
     def has_timers(self) -> bool:
-        """Whether the actor has ever set one."""
+        """True if the actor has ever set a timer."""
         return self._timers is not None
 
     def __repr__(self) -> str:

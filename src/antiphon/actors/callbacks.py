@@ -1,30 +1,30 @@
-"""Actors that are plain functions: callbacks that listen and speak, and reducers."""
+"""Actors from plain functions: callbacks and reducers."""
 
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
+from antiphon.actors.logic import LogicScope, LogicSnapshot, bind_input
 from antiphon.chart.functions import shape
 
 STOP = "xstate.stop"
 
 
 class CallbackLogic:
-    """Calls a function when the actor starts, and what it returned when the actor stops."""
+    """Calls a function when the actor starts, and the function it returned when the actor stops."""
 
     __slots__ = ("call",)
-    safety = "repeat"  # it is called again wherever its actor lives again
-    eager = is_plain = False  # it speaks as long as its actor lives
+    safety = "repeat"  # it is called again when its actor is restored
+    eager = is_plain = False  # it may send events as long as its actor runs
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.call = called_with_input(function)
+        self.call = bind_input(function)
 
     def begin(self, actor: Any) -> LogicSnapshot:
-        """The first snapshot."""
+        """Return the first snapshot."""
         return LogicSnapshot(input=actor.input)
 
     def start(self, actor: Any) -> None:
-        """Have the function called."""
+        """Ask the host to call the function."""
         actor.system.host.start(actor, self)
 
     def launch(self, actor: Any) -> None:
@@ -33,7 +33,7 @@ class CallbackLogic:
         actor.private["dispose"] = self.call(actor.snapshot.input, LogicScope(actor))
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
-        """Pass an event on, or clean up."""
+        """Pass an event to the function's receivers, or clean up if it is the last."""
         snapshot: LogicSnapshot = actor.snapshot
         if event["type"] != STOP:
             actor.system.host.hear(actor, event)
@@ -42,7 +42,7 @@ class CallbackLogic:
         return LogicSnapshot("stopped", input=snapshot.input)
 
     def abandon(self, actor: Any) -> None:
-        """Clean up."""
+        """Call the function's clean-up."""
         dispose = actor.private.get("dispose")
         actor.private.clear()
         if callable(dispose):
@@ -59,28 +59,30 @@ class _ReducerLogic:
         self._reduce: Callable[..., Any] = (
             reducer if wants_scope else (lambda state, event, scope: reducer(state, event))
         )
-        self._initial = called_with_input(initial) if callable(initial) else (lambda value, scope: initial)
+        self._initial = bind_input(initial) if callable(initial) else (lambda value, scope: initial)
 
     def begin(self, actor: Any) -> LogicSnapshot:
-        """The first snapshot."""
+        """Return the first snapshot."""
         return LogicSnapshot(context=self._initial(actor.input, LogicScope(actor)))
 
     def start(self, actor: Any) -> None:
-        """Nothing: a reducer only reacts."""
+        """Do nothing, because a reducer only reacts to events."""
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
-        """The snapshot after an event."""
+        """Return the snapshot after an event."""
         snapshot: LogicSnapshot = actor.snapshot
         state = self._reduce(snapshot.context, event, scope=LogicScope(actor))
         return LogicSnapshot(snapshot.status, context=state)
 
 
 def from_callback(function: Callable[..., Any]) -> CallbackLogic:
-    """Actor logic from a function of `input` and `scope`, which sends with `scope.send_back` and listens with
-    `scope.receive`; what it returns is called when the actor stops."""
+    """Create actor logic from a function of `input` and `scope`; a function it returns is called at the end.
+
+    It sends events to the parent with `scope.send_back` and receives events with `scope.receive`.
+    """
     return CallbackLogic(function)
 
 
 def from_transition(reducer: Callable[..., Any], initial: Any) -> _ReducerLogic:
-    """Actor logic from a reducer `(state, event) -> state`; `initial` is a state, or a function of the input."""
+    """Create actor logic from a reducer `(state, event) -> state`; `initial` is a state, or a function of the input."""
     return _ReducerLogic(reducer, initial)

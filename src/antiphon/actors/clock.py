@@ -1,4 +1,4 @@
-"""Clocks: the only place where time enters."""
+"""Clocks: the only source of time."""
 
 import time
 from collections.abc import Callable
@@ -11,18 +11,18 @@ from antiphon.actors.loop import running_loop
 
 
 class Clock(Protocol):
-    """What actors need of time."""
+    """The time and the timers that actors use."""
 
     def now(self) -> float:
-        """Milliseconds since some fixed moment."""
+        """Return milliseconds since some fixed moment."""
         ...
 
     def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> Any:
-        """Call back after a delay; gives a handle."""
+        """Call back after a delay; return a handle."""
         ...
 
     def clear_timeout(self, handle: Any) -> None:
-        """Forget a call that was asked for."""
+        """Cancel a call by its handle."""
         ...
 
 
@@ -32,7 +32,7 @@ class RealClock:
     __slots__ = ()
 
     def now(self) -> float:
-        """Milliseconds since the epoch."""
+        """Return milliseconds since the epoch."""
         return time.time() * 1000
 
     def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> Any:
@@ -45,12 +45,12 @@ class RealClock:
         return loop.call_later(delay_ms / 1000, callback)
 
     def clear_timeout(self, handle: Any) -> None:
-        """Forget a call that was asked for."""
+        """Cancel a call by its handle."""
         handle.cancel()
 
 
 class SimulatedClock:
-    """Time that moves only when told to; what becomes due happens in order of its due time."""
+    """A clock that moves only when told to; callbacks are called in the order in which they are due."""
 
     __slots__ = ("_cleared", "_ids", "_now", "_running", "_timers")
 
@@ -62,17 +62,17 @@ class SimulatedClock:
         self._running = False
 
     def now(self) -> float:
-        """The time that was set last."""
+        """Return the time that was set last."""
         return self._now
 
     def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> int:
-        """Call back once the clock has moved far enough."""
+        """Call back once the clock has moved far enough; return a handle."""
         handle = next(self._ids)
         heappush(self._timers, (self._now + delay_ms, handle, callback))
         return handle
 
     def clear_timeout(self, handle: int) -> None:
-        """Forget a call that was asked for."""
+        """Cancel a call by its handle."""
         self._cleared.add(handle)
 
     def increment(self, ms: float) -> None:
@@ -83,7 +83,7 @@ class SimulatedClock:
     def set(self, now: float) -> None:
         """Move forward to a time."""
         if now < self._now:
-            raise ValueError("Unable to travel back in time")
+            raise ValueError(f"the clock is at {self._now} ms and cannot be set back to {now} ms")
         self._now = now
         self._run()
 

@@ -1,4 +1,4 @@
-"""Making actors."""
+"""Creation of actors."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def create_actor(
     timers: str = "absolute",
 ) -> Actor[Any, Any]: ...
 def create_actor(logic: Any, **options: Any) -> Actor[Any, Any]:
-    """An actor that runs a machine or other logic; it does nothing until it is started."""
+    """Create an actor that runs a machine or other logic; it does nothing until it is started."""
     return Actor(logic, **options)

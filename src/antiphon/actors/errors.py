@@ -6,11 +6,11 @@ class ActorError(Exception):
 
 
 class NoEventLoop(ActorError):
-    """Something asynchronous was asked for where no asyncio event loop runs."""
+    """An asynchronous operation was requested where no asyncio event loop runs."""
 
 
 class NotRoot(ActorError):
-    """Only a root actor can be stopped from outside."""
+    """A child was stopped from outside; only a root actor can be."""
 
 
 class SystemIdTaken(ActorError):
@@ -18,4 +18,4 @@ class SystemIdTaken(ActorError):
 
 
 class WaitError(ActorError):
-    """What was waited for will not happen, or did not happen in time."""
+    """The awaited condition cannot hold any more, or did not hold in time."""

@@ -1,7 +1,7 @@
-"""Hosts: who performs what an actor system asks of the world.
+"""Hosts: the port through which an actor system performs effects.
 
-Actors compute; a host calls users' actions, keeps timers and runs the work behind task and callback actors.
-The one here does it at once, in this process. A durable host does it after the step is stored.
+Actors compute; a host calls users' actions, keeps timers and runs the work of task and callback actors.
+The host here performs effects at once, in this process. A durable host performs them after the step is stored.
 """
 
 from typing import Any, Protocol
@@ -18,36 +18,36 @@ class Host(Protocol):
         ...
 
     def set_timer(self, actor: Any, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
-        """Have an event delivered after a delay."""
+        """Deliver an event after a delay."""
         ...
 
     def cancel_timer(self, actor: Any, id: str) -> None:
-        """Forget a delayed event."""
+        """Cancel a delayed event."""
         ...
 
     def cancel_timers(self, actor: Any) -> None:
-        """Forget all delayed events of an actor that has ended."""
+        """Cancel all delayed events of an actor that has ended."""
         ...
 
     def start(self, actor: Any, logic: Any) -> None:
-        """Begin the work an actor stands for."""
+        """Start the work of a task or callback actor."""
         ...
 
     def stop(self, actor: Any, logic: Any) -> None:
-        """End that work."""
+        """Stop the work of a task or callback actor."""
         ...
 
     def hear(self, actor: Any, event: Any) -> None:
-        """Give an event to the function that a callback actor stands for."""
+        """Pass an event to the receivers of a callback actor."""
         ...
 
     def emit(self, actor: Any, event: Any) -> None:
-        """Tell who listens."""
+        """Emit an event to the actor's listeners."""
         ...
 
 
 class InProcess:
-    """Performs everything at once."""
+    """Performs every effect at once, in this process."""
 
     __slots__ = ()
 
@@ -57,33 +57,33 @@ class InProcess:
             effect.function(effect.context, effect.event, effect.given, Scope(actor, actor.system))
 
     def set_timer(self, actor: Any, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
-        """Ask the system's clock."""
+        """Set a timer on the system's clock."""
         actor.timers.set(target, event, delay_ms, id)
 
     def cancel_timer(self, actor: Any, id: str) -> None:
-        """Forget a delayed event."""
+        """Cancel a delayed event."""
         actor.timers.cancel(id)
 
     def cancel_timers(self, actor: Any) -> None:
-        """Forget all delayed events of an actor that has ended; most have none."""
+        """Cancel all delayed events of an actor that has ended; most have none."""
         if actor.has_timers:
             actor.timers.cancel_all()
 
     def start(self, actor: Any, logic: Any) -> None:
-        """Begin the work an actor stands for."""
+        """Start the work of a task or callback actor."""
         logic.launch(actor)
 
     def stop(self, actor: Any, logic: Any) -> None:
-        """End that work."""
+        """Stop the work of a task or callback actor."""
         logic.abandon(actor)
 
     def hear(self, actor: Any, event: Any) -> None:
-        """Give an event to the function that a callback actor stands for."""
+        """Pass an event to the receivers of a callback actor."""
         for listener in tuple(actor.private.get("receivers", ())):
             listener(event)
 
     def emit(self, actor: Any, event: Any) -> None:
-        """Tell who listens."""
+        """Emit an event to the actor's listeners."""
         actor.emit(event)
 
 

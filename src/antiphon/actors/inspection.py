@@ -1,20 +1,18 @@
-"""Inspection: everything that happens in an actor system, as events for tools."""
+"""Inspection events, for tools that watch an actor system."""
 
 from typing import Any, NamedTuple
 
 from antiphon.chart.nodes import Transition
 
-ACTOR, EVENT, SNAPSHOT, MICROSTEP, ACTION = (
-    "@xstate.actor",
-    "@xstate.event",
-    "@xstate.snapshot",
-    "@xstate.microstep",
-    "@xstate.action",
-)
+ACTOR = "@xstate.actor"
+EVENT = "@xstate.event"
+SNAPSHOT = "@xstate.snapshot"
+MICROSTEP = "@xstate.microstep"
+ACTION = "@xstate.action"
 
 
 class Inspection(NamedTuple):
-    """One thing that happened: an actor came to be, got an event, took a microstep, acted, or settled."""
+    """An actor was created, got an event, took a microstep, executed an action, or has a new snapshot."""
 
     type: str
     actor: Any

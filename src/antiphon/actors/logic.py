@@ -1,4 +1,4 @@
-"""Actor logic: what kinds of actors there are, and what they have in common."""
+"""Actor logic: the behaviour of an actor, and what all kinds have in common."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -7,55 +7,59 @@ from antiphon.chart.errors import SnapshotError
 from antiphon.chart.functions import shape
 from antiphon.chart.persist import STATUSES, to_json_error, to_json_value
 from antiphon.chart.snapshot import Snapshot
-from antiphon.chart.steps import failed
+from antiphon.chart.steps import error_snapshot
 
 
 class Logic(Protocol):
     """The behaviour of an actor. All state is in the actor, so logic can be shared."""
 
     def begin(self, actor: Any) -> Any:
-        """The first snapshot."""
+        """Return the first snapshot."""
         ...
 
     def start(self, actor: Any) -> None:
-        """What happens when the actor starts."""
+        """Start the actor's work."""
         ...
 
     def receive(self, actor: Any, event: Any) -> Any:
-        """The snapshot after an event."""
+        """Return the snapshot after an event."""
         ...
 
 
 class LogicSnapshot:
-    """Where an actor stands that is not a machine."""
+    """Snapshot of an actor that is not a machine."""
 
     __slots__ = ("context", "error", "input", "output", "status")
 
     def __init__(
         self, status: str = "active", context: Any = None, input: Any = None, output: Any = None, error: Any = None
     ) -> None:
-        self.status, self.context, self.input, self.output, self.error = status, context, input, output, error
+        self.status = status
+        self.context = context
+        self.input = input
+        self.output = output
+        self.error = error
 
-    def ended(self, status: str, output: Any = None, error: Any = None) -> "LogicSnapshot":
-        """This snapshot at its end; the input is no longer needed."""
+    def end(self, status: str, output: Any = None, error: Any = None) -> "LogicSnapshot":
+        """Return this snapshot at its end, without the input, which is no longer needed."""
         return LogicSnapshot(status, self.context, None, output, error)
 
     def to_json(self) -> dict[str, Any]:
-        """The snapshot as plain values, without what is absent."""
+        """Return the snapshot as JSON-ready values, without those that are absent."""
         named = {"context": self.context, "input": self.input, "output": self.output}
-        found = {key: to_json_value(value, key) for key, value in named.items() if value is not None}
+        values = {key: to_json_value(value, key) for key, value in named.items() if value is not None}
         if self.error is not None:
-            found["error"] = to_json_error(self.error)
-        return {"status": self.status, **found}
+            values["error"] = to_json_error(self.error)
+        return {"status": self.status, **values}
 
     def __repr__(self) -> str:
         return f"LogicSnapshot({self.to_json()!r})"
 
 
-def restored(persisted: Any) -> LogicSnapshot:
-    """A snapshot from its JSON form; what was running will run again from its start."""
+def load_logic_snapshot(persisted: Any) -> LogicSnapshot:
+    """Return a snapshot from its JSON form; work that was running starts again from the beginning."""
     if not isinstance(persisted, Mapping) or persisted.get("status") not in STATUSES:
-        raise SnapshotError(f"a persisted snapshot has a status, one of {', '.join(STATUSES)}, unlike {persisted!r}")
+        raise SnapshotError(f"a persisted snapshot needs a status ({', '.join(STATUSES)}): {persisted!r}")
     return LogicSnapshot(
         persisted["status"],
         context=persisted.get("context"),
@@ -66,14 +70,14 @@ def restored(persisted: Any) -> LogicSnapshot:
 
 
 def after_failure(snapshot: Any, error: Exception) -> Any:
-    """The snapshot an actor of any kind ends with when it raises: where it stood, and why."""
+    """Return the snapshot an actor of any kind ends with when it raises: the last one, with the error."""
     if isinstance(snapshot, Snapshot):
-        return failed(snapshot, error)
+        return error_snapshot(snapshot, error)
     return LogicSnapshot("error", context=snapshot.context, input=snapshot.input, output=snapshot.output, error=error)
 
 
 class LogicScope:
-    """What the function of an actor may ask for: itself, its system, and ways to speak and to listen."""
+    """The actor and the system of a function, and its ways to send and receive events."""
 
     __slots__ = ("_actor",)
 
@@ -91,7 +95,7 @@ class LogicScope:
         return self._actor.system
 
     def emit(self, event: Any) -> None:
-        """Tell whoever listens to this actor."""
+        """Emit an event to the listeners of this actor."""
         self._actor.emit(event)
 
     def send_back(self, event: Any) -> None:
@@ -101,16 +105,16 @@ class LogicScope:
             actor.system.relay(actor, actor.parent, event)
 
     def receive(self, listener: Callable[[Any], Any]) -> None:
-        """Have a function called with every event this actor gets."""
+        """Call a function with every event this actor gets."""
         self._actor.private.setdefault("receivers", []).append(listener)
 
     def on_cancel(self, callback: Callable[[], Any]) -> None:
-        """Have a function called at once when this actor is stopped before it is done."""
+        """Call a function at once when this actor is stopped before it is done."""
         self._actor.private.setdefault("cancels", []).append(callback)
 
 
-def called_with_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope | None], Any]:
-    """A user's function as `(input, scope)`; it may take neither, either or both."""
+def bind_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope | None], Any]:
+    """Return a user's function as `(input, scope)`; it may take neither, either or both."""
     takes = shape(function)
     if takes.scoped:
         count = min(takes.positional, 1)

@@ -1,6 +1,6 @@
-"""The running asyncio event loop, found without importing asyncio.
+"""The running asyncio event loop, looked up without importing asyncio.
 
-Importing asyncio costs more than all of Antiphon; who runs a loop has imported it already.
+Importing asyncio takes longer than importing Antiphon; a program that runs a loop has imported it already.
 """
 
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def running_loop() -> Any:
-    """The event loop that runs in this thread, or nothing."""
+    """Return the event loop that runs in this thread, or None."""
     asyncio = sys.modules.get("asyncio")
     if asyncio is None or not hasattr(asyncio, "get_running_loop"):
         return None

@@ -1,39 +1,38 @@
-"""Machines as actors: computing steps, and performing what they ask for.
+"""Machine actors: steps are computed, and their effects performed.
 
-Effects are performed in two passes, as in XState. While the step is made, users' actions run, children
-are created and stopped ones give up their names. Once its snapshot is published, the rest follows:
-events are delivered, timers set, children started and stopped, so that whoever hears of the step
-sees the actor where the step led.
+Effects are performed in two passes, as in XState. During the step, users' actions run, children are
+created and stopped children release their system ids. After its snapshot is published, events are
+delivered, timers set, children started and stopped, so that every receiver sees the new snapshot.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from antiphon.actors.errors import ActorError
-from antiphon.actors.observers import guarded
+from antiphon.actors.observers import call_safely
 from antiphon.chart import effects
 from antiphon.chart.decisions import Leaf, decide, is_reserved
 from antiphon.chart.machine import Machine
-from antiphon.chart.ops import checked
-from antiphon.chart.persist import from_json, migrated, to_json, with_own_children
+from antiphon.chart.ops import check_event
+from antiphon.chart.persist import from_json, migrate_snapshot, to_json, with_own_children
 from antiphon.chart.plans import Plan
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import Snapshot
-from antiphon.chart.steps import Step, Trace, failed
+from antiphon.chart.steps import Step, Trace, error_snapshot
 from antiphon.chart.transition import follow
 
 
 def as_logic(logic: Any) -> Any:
-    """The logic of an actor: a machine is wrapped, other kinds are their own."""
+    """Return the logic of an actor: a machine is wrapped, other kinds are logic already."""
     return MachineLogic(logic) if isinstance(logic, Machine) else logic
 
 
 def quick_plan(actor: Any, event: Any) -> Plan | None:
-    """Test the guards an event is behind: the plan if it is a quick one, else the actor takes the event here."""
+    """Test the guards of an event and return its plan if it is quick; otherwise take the event and return None."""
     snapshot = actor.snapshot
     event_type = event["type"]
     if type(event_type) is not str:
-        checked(event)
+        check_event(event)
     actor.is_idle = False
     try:
         leaf = decide(snapshot.configuration, event_type, snapshot.context, event)
@@ -57,90 +56,91 @@ class MachineLogic:
         self.machine = machine
 
     def begin(self, actor: Any) -> Any:
-        """Enter the machine; its effects wait until the actor starts, only its children exist already."""
+        """Enter the machine; its children are created, the other effects wait until the actor starts."""
         trace: Trace | None = None if actor.system.inspectors is None else []
         step = Step(self.machine, actor, trace)
         try:
             try:
                 snapshot = step.begin(actor.input)
             finally:
-                self._go_over(actor, step, self._create_child)
+                self._prepare_traced(actor, step, self._create_child)
         except Exception as error:
             if step.before is None:
                 raise
-            return failed(step.before, error)
+            return error_snapshot(step.before, error)
         actor.pending = step.effects
         return snapshot
 
     def restore(self, actor: Any, persisted: Any) -> Any:
-        """The snapshot that was persisted, with its children."""
+        """Return the snapshot that was persisted, with its children created."""
 
         def make_child(id: str, data: Mapping[str, Any], logic: Any) -> ActorRef:
             ref = ActorRef(id, data.get("src"), logic, None, data.get("systemId"), bool(data.get("syncSnapshot")))
-            actor.bear(ref, data["snapshot"])
+            actor.spawn(ref, data["snapshot"])
             return ref
 
-        return from_json(self.machine, migrated(self.machine, persisted), make_child)
+        return from_json(self.machine, migrate_snapshot(self.machine, persisted), make_child)
 
     def adopt(self, actor: Any, snapshot: Any) -> Any:
-        """A snapshot from the pure functions, or of another actor; its children come to be here anew."""
+        """Return a snapshot of the pure functions or of another actor, with children of its own."""
 
         def make_child(ref: ActorRef) -> ActorRef:
             saved = None if ref.actor is None else ref.actor.get_persisted_snapshot()
             own = ActorRef(ref.id, ref.src, ref.logic, ref.input, ref.system_id, ref.sync_snapshot)
-            actor.bear(own, saved)
+            actor.spawn(own, saved)
             return own
 
         return with_own_children(snapshot, make_child)
 
     def start(self, actor: Any) -> None:
-        """Start the children that are there from the beginning."""
+        """Start the children that the first snapshot has."""
         for ref in list(actor.snapshot.children.values()):
             if ref is None:
-                raise ActorError("Cannot read properties of undefined (reading 'getSnapshot')")
+                raise _missing_logic(actor)
             if ref.get_snapshot().status == "active":
                 ref.actor.start()
 
     def receive(self, actor: Any, event: Any, decided: Leaf | None = None) -> Any:
-        """Take a step, whose transitions may have been selected already.
+        """Take a step; `decided` is its decision, if it has been made already.
 
-        What it asks for is half done when this returns, and the rest is pending.
+        The first pass over its effects is done when this returns; the second is pending.
         """
-        snapshot, system = actor.snapshot, actor.system
+        snapshot = actor.snapshot
+        system = actor.system
         plan = snapshot.configuration.quick.get(event["type"])
         if plan is not None and plan.transitions and not plan.calls and system.inspectors is None:
-            return follow(plan, snapshot, event)  # it asks for nothing, and nobody wants to know how it goes
+            return follow(plan, snapshot, event)  # no effects, and no inspectors
         trace: Trace | None = None if system.inspectors is None else []
         step = Step(self.machine, actor, trace)
         try:
             snapshot = step.advance(snapshot, event, decided)
         except Exception:
-            # What came before the error has happened, as if it had been performed on the way.
-            self._go_over(actor, step, self.prepare)
+            # Actions before the error are called, as XState calls them during the step; events are not sent.
+            self._prepare_traced(actor, step, self.prepare)
             raise
         if trace is None:
             self._prepare_quietly(actor, step.work.effects)
         else:
-            self._go_over(actor, step, self.prepare)
+            self._prepare_traced(actor, step, self.prepare)
         actor.pending = step.work.effects
         unhandled = system.unhandled
         if unhandled is not None and not step.handled and not is_reserved(event["type"]):
-            guarded(unhandled, event, snapshot)
+            call_safely(unhandled, event, snapshot)
         return snapshot
 
     def persist(self, actor: Any, timers: bool, stamp: bool) -> dict[str, Any]:
-        """The machine's snapshot and its children's, as JSON-ready values."""
+        """Return the snapshots of the machine and its children as JSON-ready values."""
         return to_json(actor.snapshot, lambda ref: ref.actor.get_persisted_snapshot(timers=timers, stamp=stamp))
 
-    def _go_over(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
-        """Prepare the effects of a step in order, telling inspectors of each microstep in its place."""
+    def _prepare_traced(self, actor: Any, step: Step, prepare: Callable[[Any, effects.Effect], None]) -> None:
+        """Prepare the effects of a step in order, notifying inspectors of each microstep in its place."""
         start = 0
         for microstep, end in zip(step.trace or (), step.marks, strict=True):
             for effect in step.effects[start:end]:
                 prepare(actor, effect)
-            # Entering the initial state is part of creating the actor and no microstep of its own.
+            # Entering the initial state is part of creating the actor, not a microstep of its own.
             if microstep is not step.entering:
-                actor.system.tell(
+                actor.system.notify(
                     "@xstate.microstep",
                     actor,
                     event=microstep.event,
@@ -152,7 +152,7 @@ class MachineLogic:
             prepare(actor, effect)
 
     def _prepare_quietly(self, actor: Any, pending: Iterable[Any]) -> None:
-        """The first pass over the effects of a step where nobody is told anything."""
+        """Make the first pass over the effects of a step without inspectors."""
         for effect in pending:
             first = FIRST.get(type(effect))
             if first is not None:
@@ -160,26 +160,31 @@ class MachineLogic:
 
     def _create_child(self, actor: Any, effect: effects.Effect) -> None:
         if isinstance(effect, effects.SpawnChild):
-            actor.bear(effect.ref)
+            actor.spawn(effect.ref)
 
     def prepare(self, actor: Any, effect: effects.Effect, starting: bool = False) -> None:
-        """The first pass over an effect; of a machine that starts, the children exist already."""
+        """Make the first pass over an effect; when a machine starts, its children exist already."""
         inspected = actor.system.inspectors is not None
         if isinstance(effect, effects.SpawnChild):
             if not starting:
-                actor.bear(effect.ref)
+                actor.spawn(effect.ref)
             if inspected and not effect.assigned:
-                actor.system.tell("@xstate.action", actor, action=effect)
+                actor.system.notify("@xstate.action", actor, action=effect)
         elif not isinstance(effect, effects.Finish):
             if inspected:
-                actor.system.tell("@xstate.action", actor, action=effect)
+                actor.system.notify("@xstate.action", actor, action=effect)
             first = FIRST.get(type(effect))
             if first is not None:
                 first(actor, effect)
 
 
+def _missing_logic(actor: Any) -> ActorError:
+    id = next(id for id, ref in actor.snapshot.children.items() if ref is None)
+    return ActorError(f"actor {actor.id!r} cannot start its child {id!r}, whose logic is not under actors")
+
+
 def deliver(actor: Any, pending: Iterable[effects.Effect]) -> None:
-    """The second pass over the effects of a step."""
+    """Make the second pass over the effects of a step."""
     for effect in pending:
         second = SECOND.get(type(effect))
         if second is not None:
@@ -194,7 +199,7 @@ def _log(actor: Any, effect: effects.Log) -> None:
     actor.system.logger(*(part for part in (effect.label,) if part), effect.value)
 
 
-def _let_go(actor: Any, effect: effects.StopChild) -> None:
+def _release_child(actor: Any, effect: effects.StopChild) -> None:
     child = effect.ref.actor
     _release_all(actor.system, child)
     if not child.is_running:
@@ -222,8 +227,8 @@ def _emit(actor: Any, effect: effects.Emit) -> None:
     actor.system.host.emit(actor, effect.event)
 
 
-def _bear(actor: Any, effect: effects.SpawnChild) -> None:
-    actor.bear(effect.ref)
+def _spawn(actor: Any, effect: effects.SpawnChild) -> None:
+    actor.spawn(effect.ref)
 
 
 def _start(actor: Any, effect: effects.SpawnChild) -> None:
@@ -235,12 +240,12 @@ def _end(actor: Any, effect: effects.StopChild) -> None:
     effect.ref.actor.end()
 
 
-# What the two passes do, by kind of effect.
+# The functions of both passes, by kind of effect.
 FIRST: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
     effects.Call: _call,
     effects.Log: _log,
-    effects.SpawnChild: _bear,
-    effects.StopChild: _let_go,
+    effects.SpawnChild: _spawn,
+    effects.StopChild: _release_child,
 }
 SECOND: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
     effects.SendTo: _send,
@@ -253,7 +258,7 @@ SECOND: dict[type[effects.Effect], Callable[[Any, Any], None]] = {
 
 
 def _release_all(system: Any, actor: Any) -> None:
-    """Free the names of an actor and its descendants at once, so that a successor may take them."""
+    """Release the system ids of an actor and its descendants at once, so that a successor may claim them."""
     snapshot = actor.snapshot
     for ref in snapshot.children.values() if isinstance(snapshot, Snapshot) else ():
         if ref is not None:

@@ -1,4 +1,4 @@
-"""Observers of actors: their callbacks, the audience of one actor, selections of its snapshots, and their errors."""
+"""Observers of actors, selections of their snapshots, and reports of errors that no observer handles."""
 
 import sys
 from collections.abc import Callable
@@ -18,20 +18,22 @@ class Observer:
         error: Callable[[Any], Any] | None = None,
         complete: Callable[[], Any] | None = None,
     ) -> None:
-        self.next, self.error, self.complete = next, error, complete
+        self.next = next
+        self.error = error
+        self.complete = complete
 
 
-def to_observer(given: Any, error: Any = None, complete: Any = None) -> Observer:
-    """An observer from a function, or from an object or dict with `next`, `error` and `complete`."""
-    if given is None or callable(given):
-        return Observer(given, error, complete)
-    if isinstance(given, dict):
-        return Observer(given.get("next"), given.get("error"), given.get("complete"))
-    return Observer(*(getattr(given, name, None) for name in ("next", "error", "complete")))
+def to_observer(observer: Any, error: Any = None, complete: Any = None) -> Observer:
+    """Return an observer from a function, or from an object or dict with `next`, `error` and `complete`."""
+    if observer is None or callable(observer):
+        return Observer(observer, error, complete)
+    if isinstance(observer, dict):
+        return Observer(observer.get("next"), observer.get("error"), observer.get("complete"))
+    return Observer(*(getattr(observer, name, None) for name in ("next", "error", "complete")))
 
 
 class Subscription:
-    """An observer's way out."""
+    """Handle that ends an observation."""
 
     __slots__ = ("_leave",)
 
@@ -39,12 +41,12 @@ class Subscription:
         self._leave = leave
 
     def unsubscribe(self) -> None:
-        """Observe no more."""
+        """Stop observing."""
         self._leave()
 
 
 def report_unhandled(error: BaseException) -> None:
-    """Report an error that nobody asked to hear of, without disturbing who is running.
+    """Report an error that no observer handles, without raising it.
 
     On an event loop it goes to the loop's exception handler, elsewhere to `sys.excepthook`.
     """
@@ -55,16 +57,16 @@ def report_unhandled(error: BaseException) -> None:
         loop.call_exception_handler({"message": "unhandled error in an actor", "exception": error})
 
 
-def guarded(callback: Callable[..., Any], *arguments: Any) -> None:
-    """Call an observer; its error is reported and goes no further."""
+def call_safely(callback: Callable[..., Any], *arguments: Any) -> None:
+    """Call a callback; an error in it is reported and not raised."""
     try:
         callback(*arguments)
     except Exception as error:
         report_unhandled(error)
 
 
-class Audience:
-    """Who watches one actor."""
+class Observers:
+    """The observers and the listeners of one actor."""
 
     __slots__ = ("_listeners", "_observers")
 
@@ -73,45 +75,46 @@ class Audience:
         self._listeners: dict[str, dict[object, Callable[[Any], Any]]] = {}
 
     def add(self, observer: Observer) -> Subscription:
-        """Take in an observer."""
+        """Add an observer."""
         self._observers[observer] = None
         return Subscription(lambda: self._observers.pop(observer, None))
 
     def listen(self, type: str, listener: Callable[[Any], Any]) -> Subscription:
-        """Take in a listener to a type of emitted events, or to all for `*`."""
-        listeners, token = self._listeners.setdefault(type, {}), object()
+        """Add a listener to emitted events of a type, or to all for `*`."""
+        listeners = self._listeners.setdefault(type, {})
+        token = object()
         listeners[token] = listener
         return Subscription(lambda: listeners.pop(token, None))
 
     def next(self, snapshot: Any) -> None:
-        """Show a snapshot."""
+        """Call the observers with a snapshot."""
         for observer in tuple(self._observers):
             if observer.next is not None:
-                guarded(observer.next, snapshot)
+                call_safely(observer.next, snapshot)
 
     def emit(self, event: Any) -> None:
-        """Give an event to who listens: to its type first, then to everything."""
+        """Call the listeners with an event: those of its type first, then those of all types."""
         if not self._listeners:
             return
         for type in (event["type"], "*"):
             for listener in tuple(self._listeners.get(type, {}).values()):
-                guarded(listener, event)
+                call_safely(listener, event)
 
     def complete(self) -> None:
-        """Say that the actor has ended, and send everyone home."""
+        """Tell the observers that the actor has ended, and remove them."""
         observers = tuple(self._observers)
         for observer in observers:
             if observer.complete is not None:
-                guarded(observer.complete)
+                call_safely(observer.complete)
         self._leave()
 
     def fail(self, error: Any, is_root: bool) -> None:
-        """Say that the actor has failed; an error that nobody handles is reported."""
+        """Tell the observers that the actor has failed; report the error if one of them does not handle errors."""
         observers = tuple(self._observers)
         self._leave()
         for observer in observers:
             if observer.error is not None:
-                guarded(observer.error, error)
+                call_safely(observer.error, error)
         unheard = is_root if not observers else any(observer.error is None for observer in observers)
         if unheard:
             report_unhandled(as_exception(error))
@@ -122,37 +125,40 @@ class Audience:
 
 
 def as_exception(error: Any) -> BaseException:
-    """The error as something that can be reported."""
+    """Return the error as an exception."""
     return error if isinstance(error, BaseException) else RuntimeError(error)
 
 
 class Selection:
-    """A part of an actor's snapshots."""
+    """A part of an actor's snapshots, computed by a selector."""
 
     __slots__ = ("_actor", "_equal", "_selector")
 
     def __init__(self, actor: Any, selector: Callable[[Any], Any], equal: Callable[[Any, Any], bool]) -> None:
-        self._actor, self._selector, self._equal = actor, selector, equal
+        self._actor = actor
+        self._selector = selector
+        self._equal = equal
 
     def get(self) -> Any:
-        """The part as it is now."""
+        """Return the current part."""
         return self._selector(self._actor.get_snapshot())
 
     def subscribe(self, observer: Any) -> Subscription:
-        """Be called when the part changes."""
-        told, last = to_observer(observer), [self.get()]
+        """Call the observer when the part changes."""
+        subscriber = to_observer(observer)
+        last = [self.get()]
 
         def compare(snapshot: Any) -> None:
             current = self._selector(snapshot)
             if not self._equal(last[0], current):
                 last[0] = current
-                if told.next is not None:
-                    told.next(current)
+                if subscriber.next is not None:
+                    subscriber.next(current)
 
         subscription: Subscription = self._actor.subscribe(compare)
         return subscription
 
 
-def same(left: Any, right: Any) -> bool:
-    """Whether two parts are the same or equal."""
-    return left is right or bool(left == right)
+def same(first: Any, second: Any) -> bool:
+    """Return whether two parts are identical or equal."""
+    return first is second or bool(first == second)

@@ -1,4 +1,4 @@
-"""An actor system: a root actor with its descendants, who share a clock, a logger and names."""
+"""Actor systems: a root actor with its descendants, which share a clock, a logger and system ids."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,13 +7,13 @@ from antiphon.actors.clock import Clock
 from antiphon.actors.errors import SystemIdTaken
 from antiphon.actors.host import Host
 from antiphon.actors.inspection import Inspection
-from antiphon.actors.observers import Subscription, guarded
+from antiphon.actors.observers import Subscription, call_safely
 
 Inspector = Callable[[Inspection], Any]
 
 
 class System:
-    """What the actors of one tree have in common."""
+    """The clock, logger, host, inspectors and system ids of one tree of actors."""
 
     __slots__ = (
         "_keyed",
@@ -37,52 +37,56 @@ class System:
         host: Host,
         timer_policy: str,
     ) -> None:
-        self.root, self.clock, self.logger, self.unhandled, self.host = root, clock, logger, unhandled, host
+        self.root = root
+        self.clock = clock
+        self.logger = logger
+        self.unhandled = unhandled
+        self.host = host
         self.timer_policy = timer_policy
-        # While a tree is rebuilt, its children do not tell their parents again where they stand.
+        # While a tree is rebuilt, children do not send their snapshots to their parents again.
         self.quiet = False
-        self.answers = 0  # of eager functions since the event loop last had its turn
-        # Most systems have neither, and there may be very many of them.
+        self.answers = 0  # results of eager functions since the event loop last ran
+        # Created on first use: there may be very many systems, and most need neither.
         self.inspectors: dict[Inspector, None] | None = None
         self._keyed: dict[str, Any] | None = None
 
     def get(self, system_id: str) -> Any:
-        """The actor with this system id, if there is one."""
+        """Return the actor with this system id, or None."""
         return None if self._keyed is None else self._keyed.get(system_id)
 
     def get_all(self) -> dict[str, Any]:
-        """All actors that have a system id."""
+        """Return all actors that have a system id, by it."""
         return dict(self._keyed or {})
 
     def inspect(self, inspector: Inspector) -> Subscription:
-        """Be told everything that happens in this system."""
+        """Call the inspector with every inspection event of this system."""
         if self.inspectors is None:
             self.inspectors = {}
         self.inspectors[inspector] = None
         return Subscription(lambda: self._leave(inspector))
 
-    def tell(self, type: str, actor: Any, **details: Any) -> None:
-        """Tell the inspectors."""
+    def notify(self, type: str, actor: Any, **details: Any) -> None:
+        """Call the inspectors with an inspection event."""
         if self.inspectors is not None:
-            happened = Inspection(type, actor, self.root.session_id, **details)
+            inspection = Inspection(type, actor, self.root.session_id, **details)
             for inspector in list(self.inspectors):
-                guarded(inspector, happened)
+                call_safely(inspector, inspection)
 
     def relay(self, source: Any, target: Any, event: Any) -> None:
         """Deliver an event from one actor to another."""
         if self.inspectors is not None:
-            self.tell("@xstate.event", target, source=source, event=event)
+            self.notify("@xstate.event", target, source=source, event=event)
         target.receive(event)
 
     def claim(self, system_id: str, actor: Any) -> None:
-        """Register an actor under a system id."""
+        """Register an actor under a system id; raise SystemIdTaken if another one has it."""
         if self._keyed is None:
             self._keyed = {}
         if self._keyed.setdefault(system_id, actor) is not actor:
-            raise SystemIdTaken(f"Actor with system ID '{system_id}' already exists.")
+            raise SystemIdTaken(f"the system id {system_id!r} is taken by another actor of this system")
 
     def release(self, actor: Any) -> None:
-        """Free the system id an actor has."""
+        """Release the system id of an actor."""
         if actor.system_id is not None and self.get(actor.system_id) is actor and self._keyed is not None:
             del self._keyed[actor.system_id]
 

@@ -1,20 +1,23 @@
-"""Actors that are asynchronous functions: tasks give one result, streams give many values."""
+"""Actors from asynchronous functions: tasks give one result, streams give many values."""
 
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine
 from types import CoroutineType
 from typing import Any, Literal
 
 from antiphon.actors.errors import NoEventLoop
-from antiphon.actors.logic import LogicScope, LogicSnapshot, called_with_input
+from antiphon.actors.logic import LogicScope, LogicSnapshot, bind_input
 from antiphon.actors.loop import running_loop
 from antiphon.chart.functions import shape
 
-AWAITABLE = (CoroutineType, Awaitable)  # most are coroutines, which is quicker to see
-VALUES = frozenset((dict, list, str, int, float, bool, type(None)))  # and these are not, which is quicker still
-ASYNC = 0x80 | 0x100 | 0x200  # what Python marks the code of coroutine functions and async generators with
+AWAITABLE = (CoroutineType, Awaitable)  # most are coroutines, which is faster to check
+VALUES = frozenset((dict, list, str, int, float, bool, type(None)))  # never awaitable, which is faster still
+ASYNC = 0x80 | 0x100 | 0x200  # code flags of coroutine functions and async generators
 Safety = Literal["repeat", "report", "once"]
-MOST_ANSWERS = 16  # of eager functions, one after the other, before the event loop has its turn
-RESOLVE, REJECT, NEXT, STOP = "xstate.promise.resolve", "xstate.promise.reject", "xstate.stream.next", "xstate.stop"
+MAX_EAGER_ANSWERS = 16  # results of eager functions in a row, before the event loop runs again
+RESOLVE = "xstate.promise.resolve"
+REJECT = "xstate.promise.reject"
+NEXT = "xstate.stream.next"
+STOP = "xstate.stop"
 
 
 class AsyncLogic:
@@ -29,31 +32,35 @@ class AsyncLogic:
         safety: Safety,
         eager: bool = False,
     ) -> None:
-        self.call, self._run, self.safety, self.eager = called_with_input(function), run, safety, eager
-        self.is_plain, self.is_scoped = is_plain(function), shape(function).scoped
+        self.call = bind_input(function)
+        self._run = run
+        self.safety = safety
+        self.eager = eager
+        self.is_plain = is_plain(function)
+        self.is_scoped = shape(function).scoped
         self.is_stream = run is _run_stream  # gives many values
 
     def begin(self, actor: Any) -> LogicSnapshot:
-        """The first snapshot."""
+        """Return the first snapshot."""
         return LogicSnapshot("active", None, actor.input)
 
     def start(self, actor: Any) -> None:
-        """Have the work begin."""
+        """Ask the host to start the work."""
         if actor.snapshot.status == "active":
             actor.system.host.start(actor, self)
 
     def launch(self, actor: Any) -> None:
-        """Call the function and follow what it gives."""
+        """Call the function, and run its result as a task if it has to be awaited."""
         work = self.call(actor.snapshot.input, LogicScope(actor) if self.is_scoped else None)
         waits = self.is_stream or (type(work) not in VALUES and isinstance(work, AWAITABLE))
         system = actor.system
-        if not waits and self.eager and system.answers < MOST_ANSWERS:
+        if not waits and self.eager and system.answers < MAX_EAGER_ANSWERS:
             system.answers += 1
             system.relay(actor, actor, {"type": RESOLVE, "data": work})
             return
         loop = running_loop()
         if loop is None:
-            let_go(work)
+            close_coroutine(work)
             raise NoEventLoop(f"actor {actor.id!r} is asynchronous: start it inside a running event loop")
         if waits:
             actor.private.update(task=loop.create_task(self._run(actor, work)), work=work)
@@ -61,20 +68,20 @@ class AsyncLogic:
             loop.call_soon(_settle, actor, RESOLVE, work)
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
-        """The snapshot after an event."""
+        """Return the snapshot after an event."""
         snapshot: LogicSnapshot = actor.snapshot
         if snapshot.status != "active":
             return snapshot
         match event["type"]:
             case "xstate.promise.resolve":
-                return snapshot.ended("done", event.get("data"))
+                return snapshot.end("done", event.get("data"))
             case "xstate.stream.next":
                 return LogicSnapshot(context=event["data"], input=snapshot.input)
             case "xstate.promise.reject":
-                return snapshot.ended("error", error=event["data"])
+                return snapshot.end("error", error=event["data"])
             case "xstate.stop":
                 actor.system.host.stop(actor, self)
-                return snapshot.ended("stopped")
+                return snapshot.end("stopped")
         return snapshot
 
     def abandon(self, actor: Any) -> None:
@@ -83,18 +90,18 @@ class AsyncLogic:
 
 
 def from_task(function: Callable[..., Any], *, safety: Safety = "report", eager: bool = False) -> AsyncLogic:
-    """Actor logic from a function of `input` (and `scope`, if it asks), mostly an async one; its result is the output.
+    """Create actor logic from a function of `input` (and `scope`), usually async; its result is the output.
 
-    Two things matter to a durable host. `safety`: whether work that a dead process left behind may be repeated
+    Two options matter to a durable host. `safety` says whether work that a dead process left behind may be repeated
     (`repeat`), is reported to the chart as interrupted (`report`), or as of unknown outcome (`once`).
-    `eager`: that calling the function does nothing but compute. Then it is called before the step that asks for it is
-    stored, and what it answers at once is stored together with that step; what has to be awaited begins afterwards.
+    `eager` says that calling the function only computes. It is then called before the step that invokes it is stored,
+    and an immediate result is stored together with that step; an awaitable result is awaited afterwards.
     """
     return AsyncLogic(function, _run_task, safety, eager)
 
 
 def from_stream(function: Callable[..., Any], *, safety: Safety = "report") -> AsyncLogic:
-    """Actor logic from an async iterator of `input`; each value becomes the snapshot's context."""
+    """Create actor logic from an async iterator of `input`; each value becomes the snapshot's context."""
     return AsyncLogic(function, _run_stream, safety)
 
 
@@ -104,8 +111,8 @@ async def _run_task(actor: Any, work: Any) -> None:
     except Exception as error:
         _settle(actor, REJECT, error)
     except BaseException as error:
-        # Cancelled from within, by awaiting something that was: nobody else will say how this ended.
-        if actor.snapshot.status == "active" and _cancelled_itself(error):
+        # It awaited something that was cancelled. The actor was not stopped, so its end has to be reported here.
+        if actor.snapshot.status == "active" and _is_self_cancelled(error):
             _settle(actor, REJECT, error)
         else:
             raise
@@ -125,8 +132,8 @@ async def _run_stream(actor: Any, work: AsyncIterable[Any]) -> None:
         _settle(actor, RESOLVE, None)
 
 
-def _cancelled_itself(error: BaseException) -> bool:
-    # Imported here because asyncio is slow to load; who runs a task has loaded it already.
+def _is_self_cancelled(error: BaseException) -> bool:
+    # Imported here because asyncio is slow to load; a running task has loaded it already.
     import asyncio
 
     task = asyncio.current_task()
@@ -134,7 +141,7 @@ def _cancelled_itself(error: BaseException) -> bool:
 
 
 def is_plain(function: Callable[..., Any]) -> bool:
-    """Whether a function is known to be no async one; what it gives may still have to be awaited."""
+    """Return whether a function is known not to be async; its result may still have to be awaited."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     return code is not None and not code.co_flags & ASYNC
 
@@ -147,17 +154,18 @@ def _settle(actor: Any, type: str, data: Any) -> None:
 
 
 def _cancel(actor: Any) -> None:
-    held = actor.private
-    for callback in held.get("cancels", ()):
+    private = actor.private
+    for callback in private.get("cancels", ()):
         callback()
-    task, work = held.get("task"), held.get("work")
-    held.clear()
+    task = private.get("task")
+    work = private.get("work")
+    private.clear()
     if task is not None:
         task.cancel()
-    let_go(work)
+    close_coroutine(work)
 
 
-def let_go(work: Any) -> None:
-    """Close a coroutine that never ran: Python warns of those that nobody awaits."""
+def close_coroutine(work: Any) -> None:
+    """Close a coroutine that never ran, because Python warns of coroutines that are never awaited."""
     if isinstance(work, CoroutineType) and work.cr_frame is not None and not work.cr_suspended and not work.cr_running:
         work.close()

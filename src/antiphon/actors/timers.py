@@ -1,4 +1,4 @@
-"""Pending timers, and how they survive a restart."""
+"""Pending timers of actors, persisted and restored."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 from antiphon.chart.errors import SnapshotError
 from antiphon.chart.persist import to_json_value
 
-# What a restored timer waits for: its old deadline, the time it had left, or its whole delay again.
+# A restored timer waits for its old deadline, for the time it had left, or for its whole delay again.
 POLICIES = ("absolute", "remaining", "restart")
 
 
 class Timer(NamedTuple):
-    """An event on its way through time."""
+    """A delayed event and its handle."""
 
     id: str
     handle: Any
@@ -27,17 +27,20 @@ class Timers:
     __slots__ = ("_actor", "_named", "_number", "_pending", "_saved")
 
     def __init__(self, actor: Any) -> None:
-        self._actor, self._number = actor, 0
+        self._actor = actor
+        self._number = 0
         self._pending: dict[int, Timer] = {}
-        # Under an id that is taken, both timers run and the id means the later one, as in XState.
+        # If an id is used twice, both timers run and the id refers to the later one, as in XState.
         self._named: dict[str, int] = {}
         self._saved: Sequence[Mapping[str, Any]] = ()
 
     def set(self, target: Any, event: Any, delay_ms: float, id: str | None, *, whole_ms: float | None = None) -> None:
-        """Have an event delivered after a delay; `whole_ms` is the delay it had at first, if it was restored."""
-        actor, clock = self._actor, self._actor.system.clock
+        """Deliver an event after a delay; `whole_ms` is the original delay of a restored timer."""
+        actor = self._actor
+        clock = self._actor.system.clock
         self._number += 1
-        number, name = self._number, id if id is not None else self._free_name()
+        number = self._number
+        name = id if id is not None else self._free_name()
 
         def fire() -> None:
             self._pending.pop(number, None)
@@ -50,13 +53,13 @@ class Timers:
         self._named[name] = number
 
     def cancel(self, id: str) -> None:
-        """Forget a delayed event."""
+        """Cancel a delayed event by its id."""
         number = self._named.pop(id, None)
         if number is not None:
             self._forget(number)
 
     def cancel_all(self) -> None:
-        """Forget all delayed events that an id still means; XState lets the others go on."""
+        """Cancel all delayed events that an id still refers to; as in XState, the others go on."""
         for id in tuple(self._named):
             self.cancel(id)
 
@@ -66,7 +69,8 @@ class Timers:
 
     def resume(self, policy: str) -> None:
         """Set the persisted timers again."""
-        saved, self._saved = self._saved, ()
+        saved = self._saved
+        self._saved = ()
         now = self._actor.system.clock.now()
         for timer in saved:
             target = _target(self._actor, timer["target"])
@@ -75,7 +79,7 @@ class Timers:
                 self.set(target, timer["event"], delay_ms, timer["id"], whole_ms=timer["delay"])
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The pending timers as JSON-ready values."""
+        """Return the pending timers as JSON-ready values."""
         now = self._actor.system.clock.now()
         return [
             *(dict(timer) for timer in self._saved),
@@ -105,23 +109,23 @@ class Timers:
 
 
 def check_policy(policy: str) -> str:
-    """The policy, if it is one."""
+    """Return the policy; raise ValueError if it is not one."""
     if policy not in POLICIES:
         raise ValueError(f"no timer policy named {policy!r}; known: {', '.join(POLICIES)}")
     return policy
 
 
 def saved_timers(persisted: Any) -> list[Mapping[str, Any]]:
-    """The timers of a persisted snapshot, checked."""
+    """Return the timers of a persisted snapshot, in the order they are due; raise SnapshotError if one is malformed."""
     timers = persisted.get("timers") if isinstance(persisted, Mapping) else None
     if timers is None:
         return []
     if not isinstance(timers, list | tuple):
         raise SnapshotError(f"timers should be a list, not {timers!r}")
-    return sorted((_checked(timer) for timer in timers), key=lambda timer: float(timer["due"]))
+    return sorted((_check_timer(timer) for timer in timers), key=lambda timer: float(timer["due"]))
 
 
-def _checked(timer: Any) -> Mapping[str, Any]:
+def _check_timer(timer: Any) -> Mapping[str, Any]:
     if (
         isinstance(timer, Mapping)
         and all(isinstance(timer.get(key), int | float) for key in ("delay", "due", "remaining"))
@@ -130,12 +134,12 @@ def _checked(timer: Any) -> Mapping[str, Any]:
         and isinstance(timer["event"].get("type"), str)
     ):
         return timer
-    raise SnapshotError(f"a persisted timer has id, target, event, delay, due and remaining, unlike {timer!r}")
+    raise SnapshotError(f"a persisted timer needs id, target, event, delay, due and remaining: {timer!r}")
 
 
 def _delay(timer: Mapping[str, Any], policy: str, now: float) -> float:
     if policy == "absolute":
-        # Less than nothing for what is overdue: so the clock brings it up in the order of deadlines.
+        # Negative for overdue timers, so that the clock calls them in the order of their deadlines.
         return float(timer["due"]) - now
     return float(timer["remaining"] if policy == "remaining" else timer["delay"])
 

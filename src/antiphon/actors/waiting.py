@@ -1,4 +1,4 @@
-"""Waiting for actors."""
+"""Waiting for a snapshot or the output of an actor."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -8,39 +8,39 @@ from antiphon.actors.loop import running_loop
 
 
 async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: float | None = None) -> Any:
-    """The first snapshot, this one included, for which the predicate holds; `timeout` is in seconds."""
-    # Imported here because asyncio is slow to load; who awaits this has loaded it already.
+    """Return the first snapshot, from the current one on, for which the predicate holds; `timeout` is in seconds."""
+    # Imported here because asyncio is slow to load; a caller with an event loop has loaded it already.
     import asyncio
 
     if predicate(actor.get_snapshot()):
         return actor.get_snapshot()
-    found: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    matching: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     def look(snapshot: Any) -> None:
-        if not found.done():
+        if not matching.done():
             try:
                 if predicate(snapshot):
-                    found.set_result(snapshot)
+                    matching.set_result(snapshot)
             except Exception as error:
-                found.set_exception(error)
+                matching.set_exception(error)
 
     def give_up() -> None:
-        _fail(found, WaitError("Actor terminated without satisfying predicate"))
+        _fail(matching, WaitError(f"actor {actor.id!r} ended before the predicate held"))
 
-    subscription = actor.subscribe(look, lambda error: _fail(found, error), give_up)
+    subscription = actor.subscribe(look, lambda error: _fail(matching, error), give_up)
     if actor.get_snapshot().status == "stopped":
         give_up()
     try:
-        return await asyncio.wait_for(found, timeout)
+        return await asyncio.wait_for(matching, timeout)
     except TimeoutError:
         milliseconds = round((timeout or 0) * 1000)
-        raise WaitError(f"Timeout of {milliseconds} ms exceeded") from None
+        raise WaitError(f"the predicate did not hold for actor {actor.id!r} within {milliseconds} ms") from None
     finally:
         subscription.unsubscribe()
 
 
 def to_awaitable(actor: Any) -> Awaitable[Any]:
-    """A future of the actor's output; it raises the actor's error, and is `None` if the actor is stopped."""
+    """Return a future of the actor's output; it raises the actor's error, and is None if the actor is stopped."""
     loop = running_loop()
     if loop is None:
         raise NoEventLoop("to_awaitable needs a running asyncio event loop")
@@ -59,4 +59,4 @@ def to_awaitable(actor: Any) -> Awaitable[Any]:
 
 def _fail(future: Any, error: Any) -> None:
     if not future.done():
-        future.set_exception(error if isinstance(error, BaseException) else WaitError(f"Actor failed: {error!r}"))
+        future.set_exception(error if isinstance(error, BaseException) else WaitError(f"the actor failed: {error!r}"))

@@ -1,4 +1,4 @@
-"""Built-in actions: what charts can do besides calling functions.
+"""Built-in actions: assign, raise, send, emit, log, cancel, spawn, stop and enqueue.
 
 Each constructor gives a declaration; `bind` turns it, with the names of a machine, into an operation
 that a step runs. Declarations are plain values and can be shared between machines.
@@ -15,11 +15,12 @@ from antiphon.chart.guards import Guard
 from antiphon.chart.scope import Scope
 from antiphon.chart.signatures import Assignment, C, C_in, E, E_in, Function
 
-PARENT, SELF = "#_parent", "#_internal"
+PARENT = "#_parent"
+SELF = "#_internal"
 
 
-class Names(Protocol):
-    """The names that actions of a machine refer to."""
+class NameResolver(Protocol):
+    """Resolves the names that the actions of a machine refer to."""
 
     @property
     def delays(self) -> Mapping[str, Any]:
@@ -27,15 +28,15 @@ class Names(Protocol):
         ...
 
     def operation(self, spec: Any) -> ops.Operation:
-        """The operation behind an action as a chart writes it."""
+        """Return the operation of an action as a chart writes it."""
         ...
 
     def guard(self, spec: Any) -> Any:
-        """The guard behind a name, a function or a combination."""
+        """Return the bound guard of a name, a function or a combination."""
         ...
 
     def logic(self, src: Any) -> Any:
-        """The actor logic behind a name."""
+        """Return the actor logic of this name."""
         ...
 
 
@@ -45,15 +46,16 @@ class Action(Generic[C_in, E_in]):
     __slots__ = ("_bind", "actor", "delay", "type")
 
     def __init__(
-        self, type: str, bind: Callable[[Names, Any], ops.Operation], *, actor: Any = None, delay: Any = None
+        self, type: str, bind: Callable[[NameResolver, Any], ops.Operation], *, actor: Any = None, delay: Any = None
     ) -> None:
-        self.type, self._bind = type, bind
+        self.type = type
+        self._bind = bind
         # The names it refers to, so that a machine can be checked before it runs.
         self.actor = actor if isinstance(actor, str) else None
         self.delay = delay if isinstance(delay, str) else None
 
-    def bind(self, names: Names, params: Any = None) -> ops.Operation:
-        """The operation this action is in a machine that has these names."""
+    def bind(self, names: NameResolver, params: Any = None) -> ops.Operation:
+        """Return the operation of this action in the machine that `names` resolves names for."""
         return self._bind(names, params)
 
     def __repr__(self) -> str:
@@ -68,7 +70,7 @@ class Addressable(Protocol):
         ...
 
 
-# What a name can be bound to, an action as charts write it, an event, who gets it and when, and any value.
+# Implementations of a name; actions as charts write them; events, their targets and delays; and any value.
 BoundAction = Function[C, E, Any] | Action[C, E]
 ChartAction = str | Mapping[str, Any] | Function[C, E, Any] | Action[C, E]
 Event = Mapping[str, Any] | Function[C, E, Mapping[str, Any]]
@@ -89,7 +91,7 @@ def raise_(event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = No
     """Send the machine an event that it takes within this step, or by the clock if there is a delay."""
     return Action(
         "xstate.raise",
-        lambda names, params: ops.Raise(as_value(event, params), id, _delay(delay, names, params)),
+        lambda names, params: ops.RaiseOp(as_value(event, params), id, _delay(delay, names, params)),
         delay=delay,
     )
 
@@ -100,7 +102,7 @@ def send_to(
     """Send an event to an actor: a child's id, a reference, or a function that gives either."""
     return Action(
         "xstate.sendTo",
-        lambda names, params: ops.Send(
+        lambda names, params: ops.SendOp(
             as_value(target, params), as_value(event, params), id, _delay(delay, names, params)
         ),
         delay=delay,
@@ -118,19 +120,19 @@ def forward_to(target: Target[C, E], *, delay: Delay[C, E] = None, id: str | Non
 
 
 def emit(event: Event[C, E]) -> Action[C, E]:
-    """Tell whoever listens to this actor with `actor.on`."""
-    return Action("xstate.emit", lambda names, params: ops.Emit(as_value(event, params)))
+    """Emit an event to the listeners of this actor (`actor.on`)."""
+    return Action("xstate.emit", lambda names, params: ops.EmitOp(as_value(event, params)))
 
 
 def log(value: Computed[C, E] = None, label: str | None = None) -> Action[C, E]:
-    """Write a value, or what a function gives, to the actor's logger."""
+    """Write a value, or the result of a function, to the actor's logger."""
     written = value if value is not None else (lambda context, event: {"context": context, "event": event})
-    return Action("xstate.log", lambda names, params: ops.Log(as_value(written, params), label))
+    return Action("xstate.log", lambda names, params: ops.LogOp(as_value(written, params), label))
 
 
 def cancel(send_id: str | Function[C, E, str]) -> Action[C, E]:
-    """Forget a delayed event by the id it was sent with."""
-    return Action("xstate.cancel", lambda names, params: ops.Cancel(as_value(send_id, params)))
+    """Cancel a delayed event by the id it was sent with."""
+    return Action("xstate.cancel", lambda names, params: ops.CancelOp(as_value(send_id, params)))
 
 
 def spawn_child(
@@ -144,7 +146,7 @@ def spawn_child(
     """Start a child actor that lives until it ends, is stopped, or its parent ends."""
     return Action(
         "xstate.spawnChild",
-        lambda names, params: ops.Spawn(
+        lambda names, params: ops.SpawnOp(
             src, names.logic(src), as_value(id, params), as_value(input, params), system_id, sync_snapshot
         ),
         actor=src,
@@ -153,7 +155,7 @@ def spawn_child(
 
 def stop_child(child: Target[C, E]) -> Action[C, E]:
     """Stop a child: its id, its reference, or a function that gives either."""
-    return Action("xstate.stopChild", lambda names, params: ops.Stop(as_value(child, params)))
+    return Action("xstate.stopChild", lambda names, params: ops.StopOp(as_value(child, params)))
 
 
 def enqueue_actions(collect: Collect[C, E]) -> Action[C, E]:
@@ -162,7 +164,9 @@ def enqueue_actions(collect: Collect[C, E]) -> Action[C, E]:
     `enqueue.assign`, `enqueue.raise_`, `enqueue.send_to` and so on are short for enqueueing that action;
     `enqueue.check(guard)` tests a guard against the context before all of this, `enqueue.params` has the params.
     """
-    return Action("xstate.enqueueActions", lambda names, params: ops.Enqueue(full(collect), given(params), names))
+    return Action(
+        "xstate.enqueueActions", lambda names, params: ops.EnqueueOp(full(collect), bind_params(params), names)
+    )
 
 
 class Enqueue(Generic[C, E]):
@@ -171,48 +175,50 @@ class Enqueue(Generic[C, E]):
     __slots__ = ("_check", "_chosen", "params")
 
     def __init__(self, chosen: list[Any], check: Callable[[Any], bool], params: Any) -> None:
-        self._chosen, self._check, self.params = chosen, check, params
+        self._chosen = chosen
+        self._check = check
+        self.params = params
 
     def __call__(self, action: ChartAction[C, E]) -> None:
-        """Choose an action: a name, `{"type", "params"}`, a function, or a built-in one."""
+        """Enqueue an action: a name, `{"type", "params"}`, a function, or a built-in action."""
         self._chosen.append(action)
 
     def check(self, guard: Guard[C, E]) -> bool:
-        """Whether a guard holds now."""
+        """Return whether a guard holds now."""
         return self._check(guard)
 
     def assign(self, assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> None:
-        """Choose `assign`."""
+        """Enqueue `assign`."""
         self(assign(assignment))
 
     def raise_(self, event: E | Function[C, E, E], *, delay: Delay[C, E] = None, id: str | None = None) -> None:
-        """Choose `raise_`."""
+        """Enqueue `raise_`."""
         self(raise_(event, delay=delay, id=id))
 
     def send_to(
         self, target: Target[C, E], event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None
     ) -> None:
-        """Choose `send_to`."""
+        """Enqueue `send_to`."""
         self(send_to(target, event, delay=delay, id=id))
 
     def send_parent(self, event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> None:
-        """Choose `send_parent`."""
+        """Enqueue `send_parent`."""
         self(send_parent(event, delay=delay, id=id))
 
     def emit(self, event: Event[C, E]) -> None:
-        """Choose `emit`."""
+        """Enqueue `emit`."""
         self(emit(event))
 
     def cancel(self, send_id: str | Function[C, E, str]) -> None:
-        """Choose `cancel`."""
+        """Enqueue `cancel`."""
         self(cancel(send_id))
 
     def spawn_child(self, src: Any, **options: Any) -> None:
-        """Choose `spawn_child`."""
+        """Enqueue `spawn_child`."""
         self(spawn_child(src, **options))
 
     def stop_child(self, child: Target[C, E]) -> None:
-        """Choose `stop_child`."""
+        """Enqueue `stop_child`."""
         self(stop_child(child))
 
 
@@ -220,7 +226,7 @@ class ScopedCollect(Protocol[C_in, E_in]):
     """A function for `enqueue_actions` that asks for the scope."""
 
     def __call__(self, context: C_in, event: E_in, enqueue: Any, /, *, scope: Scope) -> Any:
-        """Call it."""
+        """Enqueue actions."""
         ...
 
 
@@ -228,7 +234,7 @@ Collect = Callable[[C, E, Enqueue[C, E]], Any] | ScopedCollect[C, E]
 
 
 def as_value(spec: Any, params: Any = None) -> ops.Value:
-    """A value that may be a function of context and event."""
+    """Bind a constant, or a function of context and event, to the working copy of a step."""
     if not callable(spec):
         return ops.constant(spec)
     takes = shape(spec)
@@ -237,19 +243,20 @@ def as_value(spec: Any, params: Any = None) -> ops.Value:
     simple = plain(spec)
     if simple is not None:
         return lambda work: simple(work.context, work.event)
-    everything, params_of = full(spec), given(params)
+    everything = full(spec)
+    params_of = bind_params(params)
     return lambda work: everything(work.context, work.event, params_of(work), work.scope())
 
 
-def given(params: Any) -> ops.Value:
-    """The params a chart gives at the place of use: a value, or a function of context and event."""
+def bind_params(params: Any) -> ops.Value:
+    """Bind the params of an action: a value, or a function of context and event."""
     return as_value(params) if callable(params) else ops.constant(params)
 
 
-def _delay(spec: Any, names: Names, params: Any) -> ops.Value:
+def _delay(spec: Any, names: NameResolver, params: Any) -> ops.Value:
     # An unknown name means no delay at all, as in XState; building a strict machine refuses it.
-    known = names.delays.get(spec) if isinstance(spec, str) else spec
-    return as_value(known, params)
+    delay = names.delays.get(spec) if isinstance(spec, str) else spec
+    return as_value(delay, params)
 
 
 def _assign_keys(assignment: dict[str, Any], params: Any) -> ops.Operation:
@@ -258,17 +265,17 @@ def _assign_keys(assignment: dict[str, Any], params: Any) -> ops.Operation:
     if all(function is not None for function in simple.values()):
         return _assign_plain(assignment, simple)
     values = {key: as_value(value, params) for key, value in assignment.items()}
-    return ops.ScopedAssign(lambda work: {key: value(work) for key, value in values.items()})
+    return ops.ScopedAssignOp(lambda work: {key: value(work) for key, value in values.items()})
 
 
 def _assign_plain(assignment: dict[str, Any], functions: dict[str, Any]) -> ops.Operation:
     if len(assignment) == 1 == len(functions):
         [(key, function)] = functions.items()
-        return ops.Assign(key, function)
+        return ops.AssignOp(key, function)
     constants = {key: value for key, value in assignment.items() if key not in functions}
     pairs = tuple(functions.items())
     # Every function sees the context as it was before this action.
-    return ops.Assign(
+    return ops.AssignOp(
         None, lambda context, event: {**context, **constants, **{key: fn(context, event) for key, fn in pairs}}
     )
 
@@ -276,6 +283,6 @@ def _assign_plain(assignment: dict[str, Any], functions: dict[str, Any]) -> ops.
 def _assign_all(assignment: Callable[..., Any], params: Any) -> ops.Operation:
     simple = plain(assignment)
     if simple is not None:
-        return ops.Merge(simple)
+        return ops.MergeOp(simple)
     update = as_value(assignment, params)
-    return ops.ScopedAssign(lambda work: update(work) or {})
+    return ops.ScopedAssignOp(lambda work: update(work) or {})

@@ -1,4 +1,4 @@
-"""Building a machine's nodes from a chart, and saying exactly what is wrong with one that cannot be built."""
+"""Builds the nodes of a machine from its chart, and reports what is wrong with a chart that cannot be built."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ from antiphon.chart.nodes import (
     in_script_order,
     initial_key,
 )
-from antiphon.chart.problems import Problems, joined
+from antiphon.chart.problems import Problems, join_path
 
 NODE_KEYS = frozenset(
     [
@@ -62,22 +62,23 @@ Find = Callable[[Mapping[str, Node], str, Node, Any], Node]
 
 
 class Builder:
-    """Turns a chart into nodes; strict unless told to fail as late as XState does."""
+    """Turns a chart into nodes; strict, unless told to fail as late as XState does."""
 
     def __init__(self, config: Mapping[str, Any], names: Implementations, strict: bool) -> None:
         if not isinstance(config, Mapping):
             raise ChartError("(machine)", "", f"a chart is a mapping, not {config!r}")
-        self.config, self.names = config, names
+        self.config = config
+        self.names = names
         self.id: str = config.get("id") or "(machine)"
         self.problems = Problems(self.id, strict)
         self.by_id: dict[str, Node] = {}
         self.local = False
-        # Events that end an invoked actor, and the timeout that is then no longer needed.
+        # Events that end an invoked actor, with the timeout that is cancelled then.
         self.timeouts: dict[str, str] = {}
         self._paths: dict[Node, str] = {}
 
     def build(self) -> Node:
-        """The root node, complete."""
+        """Build the tree and return its root node."""
         options = self.config.get("options")
         self.problems.keys({} if options is None else options, OPTION_KEYS, "options")
         self.local = bool((options or {}).get("regionLocal", False))
@@ -90,8 +91,6 @@ class Builder:
         self._add_routes(root)
         return root
 
-    # -- the tree ------------------------------------------------------------------------------------------------
-
     def _node(self, key: str, parent: Node | None, config: Any, path: str) -> Node:
         if config is None:
             config = {}
@@ -100,56 +99,59 @@ class Builder:
         self.problems.expect(id, str, "a string", f"{path}.id".lstrip("."))
         node = Node(key, id, parent, len(self.by_id), config)
         if id in self.by_id:
-            self.problems.complain(joined(path, "id"), f"the id {id!r} is taken by another state", self.by_id)
+            self.problems.complain(join_path(path, "id"), f"the id {id!r} is taken by another state", self.by_id)
         self.by_id[id] = node
         self._paths[node] = path
         states = config.get("states") or {}
-        self.problems.expect(states, Mapping, "a mapping of states", joined(path, "states"))
+        self.problems.expect(states, Mapping, "a mapping of states", join_path(path, "states"))
         node.type = self._type(config, states, path)
         for child, inner in in_script_order(states):
-            node.states[child] = self._node(child, node, inner, joined(path, f"states.{child}"))
+            node.states[child] = self._node(child, node, inner, join_path(path, f"states.{child}"))
         node.children = tuple(child for child in node.states.values() if child.type != HISTORY)
         self._set_history(node, path)
         self._set_initial(node, path)
-        node.tags = self._tags(config.get("tags"), joined(path, "tags"))
+        node.tags = self._tags(config.get("tags"), join_path(path, "tags"))
         return node
 
     def _tags(self, tags: Any, path: str) -> tuple[str, ...]:
-        for tag in _listed(tags):
+        for tag in _as_list(tags):
             self.problems.prefer(tag, str, "a string or a list of strings", path)
-        return tuple(str(tag) for tag in _listed(tags))
+        return tuple(str(tag) for tag in _as_list(tags))
 
     def _type(self, config: Mapping[str, Any], states: Mapping[str, Any], path: str) -> str:
-        given = config.get("type")
-        if given is not None:
-            if given not in KINDS:
-                self.problems.fail(joined(path, "type"), f"no state type named {given!r}", KINDS)
-            if given in (ATOMIC, FINAL, HISTORY) and states:
-                self.problems.complain(joined(path, "type"), f"a state of type {given!r} cannot have states inside")
-            return str(given)
+        type = config.get("type")
+        if type is not None:
+            if type not in KINDS:
+                self.problems.fail(join_path(path, "type"), f"no state type named {type!r}", KINDS)
+            if type in (ATOMIC, FINAL, HISTORY) and states:
+                self.problems.complain(join_path(path, "type"), f"a state of type {type!r} cannot have child states")
+            return str(type)
         return COMPOUND if states else HISTORY if config.get("history") else ATOMIC
 
     def _set_history(self, node: Node, path: str) -> None:
-        given = node.config.get("history")
-        if given not in (None, False, True, "shallow", "deep"):
-            self.problems.complain(joined(path, "history"), f"no kind of history named {given!r}", ("shallow", "deep"))
+        history = node.config.get("history")
+        if history not in (None, False, True, "shallow", "deep"):
+            self.problems.complain(
+                join_path(path, "history"), f"no kind of history named {history!r}", ("shallow", "deep")
+            )
         if node.type == HISTORY:
-            node.history = "deep" if given == "deep" else "shallow"
+            node.history = "deep" if history == "deep" else "shallow"
 
     def _set_initial(self, node: Node, path: str) -> None:
-        initial, where = node.config.get("initial"), joined(path, "initial")
+        initial = node.config.get("initial")
+        where = join_path(path, "initial")
         if node.type != COMPOUND:
             if initial is not None:
                 self.problems.complain(where, f"a state of type {node.type!r} has no initial state")
             return
         if not node.states:
-            self.problems.fail(path, "a compound state has states inside")
+            self.problems.fail(path, "a compound state needs child states")
         if not initial:
             first = next(iter(node.states))
             self.problems.fail(
                 path,
-                f'No initial state specified for compound state node "#{node.id}". '
-                f'Try adding {{ initial: "{first}" }} to the state config.',
+                f"the compound state {node.id!r} has no initial state; "
+                f"add 'initial': {first!r} or another of its states",
             )
         if isinstance(initial, Mapping):
             self.problems.keys(initial, INITIAL_KEYS, where)
@@ -159,14 +161,13 @@ class Builder:
         if node.initial is None:
             self.problems.complain(where, f"no state named {key!r} inside", node.states)
 
-    # -- transitions, actions and actors -------------------------------------------------------------------------
-
     def _wire(self, node: Node) -> None:
-        path, config = self._paths[node], node.config
-        node.entry = self._operations(config.get("entry"), joined(path, "entry"))
-        node.exit = self._operations(config.get("exit"), joined(path, "exit"))
+        path = self._paths[node]
+        config = node.config
+        node.entry = self._operations(config.get("entry"), join_path(path, "entry"))
+        node.exit = self._operations(config.get("exit"), join_path(path, "exit"))
         if isinstance(config.get("initial"), Mapping):
-            node.initial_ops = self._operations(config["initial"].get("actions"), joined(path, "initial.actions"))
+            node.initial_ops = self._operations(config["initial"].get("actions"), join_path(path, "initial.actions"))
         if "output" in config and (node.type == FINAL or node.parent is None):
             node.output = as_value(config["output"])
         if node.type == HISTORY:
@@ -176,15 +177,15 @@ class Builder:
         self._add_invokes(node, path)
         self._add_after(node, path)
         if config.get("always") is not None:
-            node.always = self._transitions(node, "", config["always"], joined(path, "always"))
+            node.always = self._transitions(node, "", config["always"], join_path(path, "always"))
 
     def _operations(self, specs: Any, path: str) -> tuple[Any, ...]:
-        found = []
-        for index, spec in enumerate(_listed(specs)):
+        operations = []
+        for index, spec in enumerate(_as_list(specs)):
             where = f"{path}[{index}]" if isinstance(specs, list | tuple) else path
             check_action(spec, self.names, where, self.problems.complain)
-            found.append(self.names.operation(spec))
-        return tuple(found)
+            operations.append(self.names.operation(spec))
+        return tuple(operations)
 
     def _history_default(self, node: Node, path: str) -> tuple[Node, ...]:
         parent = node.parent
@@ -193,30 +194,31 @@ class Builder:
         targets = _targets(node.config.get("target"))
         if targets is None:
             return (parent,) if parent.type == PARALLEL else tuple(filter(None, [parent.initial]))
-        return tuple(self._resolve(find_default, node, target, joined(path, "target")) for target in targets)
+        return tuple(self._resolve(find_default, node, target, join_path(path, "target")) for target in targets)
 
     def _add_on(self, node: Node, path: str) -> None:
         on = node.config.get("on")
         if on is None:
             return
-        self.problems.expect(on, Mapping, "a mapping of events to transitions", joined(path, "on"))
+        self.problems.expect(on, Mapping, "a mapping of events to transitions", join_path(path, "on"))
         for descriptor, spec in in_script_order(on):
             if descriptor == "":
                 self.problems.fail(
-                    joined(path, "on"),
-                    'Null events ("") cannot be specified as a transition key. Use `always: { ... }` instead.',
+                    join_path(path, "on"),
+                    "an event type cannot be empty; write transitions without an event under 'always'",
                 )
-            node.on[descriptor] = self._transitions(node, descriptor, spec, joined(path, f"on.{descriptor}"))
+            node.on[descriptor] = self._transitions(node, descriptor, spec, join_path(path, f"on.{descriptor}"))
 
     def _add_done(self, node: Node, path: str) -> None:
         if node.config.get("onDone") is not None:
             descriptor = f"xstate.done.state.{node.id}"
-            node.on[descriptor] = self._transitions(node, descriptor, node.config["onDone"], joined(path, "onDone"))
+            node.on[descriptor] = self._transitions(node, descriptor, node.config["onDone"], join_path(path, "onDone"))
 
     def _add_invokes(self, node: Node, path: str) -> None:
-        invokes, given = [], node.config.get("invoke")
-        for index, config in enumerate(_listed(given)):
-            where = joined(path, f"invoke[{index}]" if isinstance(given, list | tuple) else "invoke")
+        invokes = []
+        configs = node.config.get("invoke")
+        for index, config in enumerate(_as_list(configs)):
+            where = join_path(path, f"invoke[{index}]" if isinstance(configs, list | tuple) else "invoke")
             invokes.append(self._invoke(node, index, config, where))
         node.invokes = tuple(invokes)
         node.spawns = tuple(self.names.operation(_spawning(invoke)) for invoke in invokes)
@@ -224,41 +226,46 @@ class Builder:
 
     def _invoke(self, node: Node, index: int, config: Any, path: str) -> Invoke:
         self.problems.keys(config, INVOKE_KEYS, path)
-        src, given_id = config.get("src"), f"{index}.{node.id}"
+        src = config.get("src")
+        default_id = f"{index}.{node.id}"
         if src is None:
-            self.problems.fail(joined(path, "src"), "an invoke needs a src: a name, or actor logic", self.names.actors)
+            self.problems.fail(
+                join_path(path, "src"), "an invoke needs a src: a name, or actor logic", self.names.actors
+            )
         if isinstance(src, str):
             if src not in self.names.actors:
-                self.problems.complain(joined(path, "src"), f"no actor named {src!r}", self.names.actors)
+                self.problems.complain(join_path(path, "src"), f"no actor named {src!r}", self.names.actors)
         else:
-            logic, src = src, f"{INVOKE_PREFIX}{given_id}"
+            logic = src
+            src = f"{INVOKE_PREFIX}{default_id}"
             self.names.inline_actors[src] = logic
         id = config.get("id")
-        self.problems.prefer(id, str, "a string", joined(path, "id"))
-        self.problems.prefer(config.get("systemId"), str, "a string", joined(path, "systemId"))
-        invoke = Invoke(id if id is not None else given_id, src, config)
+        self.problems.prefer(id, str, "a string", join_path(path, "id"))
+        self.problems.prefer(config.get("systemId"), str, "a string", join_path(path, "systemId"))
+        invoke = Invoke(id if id is not None else default_id, src, config)
         for key, prefix in (("onDone", "done.actor"), ("onError", "error.actor"), ("onSnapshot", "snapshot")):
             if config.get(key) is not None:
                 descriptor = f"xstate.{prefix}.{invoke.id}"
-                node.on[descriptor] = self._transitions(node, descriptor, config[key], joined(path, key))
+                node.on[descriptor] = self._transitions(node, descriptor, config[key], join_path(path, key))
         if config.get("timeout") is not None:
             self._add_timeout(node, invoke, path)
         return invoke
 
     def _add_timeout(self, node: Node, invoke: Invoke, path: str) -> None:
-        """A bound on an invoked actor's time: stop it and take `onTimeout`, else `onError`."""
-        config, late = invoke.config, f"xstate.timeout.actor.{invoke.id}"
+        """Limit the time of an invoked actor: stop it and take `onTimeout`, else `onError`."""
+        config = invoke.config
+        late = f"xstate.timeout.actor.{invoke.id}"
         if config.get("onTimeout") is None and config.get("onError") is None:
-            self.problems.fail(joined(path, "timeout"), "a timeout needs onTimeout or onError to go on with")
-        self._check_delay(config["timeout"], joined(path, "timeout"))
+            self.problems.fail(join_path(path, "timeout"), "a timeout needs onTimeout or onError")
+        self._check_delay(config["timeout"], join_path(path, "timeout"))
         error = {"name": "TimeoutError", "message": f"actor {invoke.id!r} took too long", "code": "timeout"}
         failure = {"type": f"xstate.error.actor.{invoke.id}", "error": error, "actorId": invoke.id}
         fail = {"actions": [builtin.raise_(failure)]}
         spec = config.get("onTimeout")
-        found = self._transitions(node, late, fail if spec is None else spec, joined(path, "onTimeout"))
-        for transition in found:
+        transitions = self._transitions(node, late, fail if spec is None else spec, join_path(path, "onTimeout"))
+        for transition in transitions:
             transition.ops = (self.names.operation(builtin.stop_child(invoke.id)), *transition.ops)
-        node.on[late] = found
+        node.on[late] = transitions
         raised = builtin.raise_({"type": late}, delay=config["timeout"], id=late)
         node.entry = (*node.entry, self.names.operation(raised))
         node.exit = (*node.exit, self.names.operation(builtin.cancel(late)))
@@ -269,17 +276,18 @@ class Builder:
         after = node.config.get("after")
         if after is None:
             return
-        self.problems.expect(after, Mapping, "a mapping of delays to transitions", joined(path, "after"))
+        self.problems.expect(after, Mapping, "a mapping of delays to transitions", join_path(path, "after"))
         for key, spec in in_script_order(after):
-            where, delay = joined(path, f"after.{key}"), _number(key)
+            where = join_path(path, f"after.{key}")
+            delay = _number(key)
             self._check_delay(delay, where)
             descriptor = f"xstate.after.{_number_text(delay)}.{node.id}"
             raised = builtin.raise_({"type": descriptor}, delay=delay, id=descriptor)
             node.entry = (*node.entry, self.names.operation(raised))
             node.exit = (*node.exit, self.names.operation(builtin.cancel(descriptor)))
             if spec is not None:
-                found = self._transitions(node, descriptor, spec, where)
-                node.on[descriptor] = (*node.on.get(descriptor, ()), *found)
+                transitions = self._transitions(node, descriptor, spec, where)
+                node.on[descriptor] = (*node.on.get(descriptor, ()), *transitions)
 
     def _check_delay(self, delay: Any, path: str) -> None:
         if isinstance(delay, str) and delay not in self.names.delays:
@@ -288,35 +296,36 @@ class Builder:
             self.problems.complain(path, f"a delay cannot be negative: {delay!r}")
 
     def _transitions(self, node: Node, descriptor: str, specs: Any, path: str) -> tuple[Transition, ...]:
-        found = []
+        transitions = []
         listed = specs if isinstance(specs, list | tuple) else [specs]
         for index, spec in enumerate(listed):
             where = f"{path}[{index}]" if isinstance(specs, list | tuple) else path
-            found.append(self._transition(node, descriptor, spec, where))
-        return tuple(found)
+            transitions.append(self._transition(node, descriptor, spec, where))
+        return tuple(transitions)
 
     def _transition(self, node: Node, descriptor: str, spec: Any, path: str) -> Transition:
         config = {} if spec is None else {"target": spec} if isinstance(spec, str) else spec
         self.problems.keys(config, TRANSITION_KEYS, path)
-        self.problems.prefer(config.get("reenter"), bool, "true or false", joined(path, "reenter"))
+        self.problems.prefer(config.get("reenter"), bool, "true or false", join_path(path, "reenter"))
         transition = Transition(node, descriptor, config, self.local)
         targets = _targets(config.get("target"))
         if targets is not None:
-            where = joined(path, "target")
+            where = join_path(path, "target")
             transition.targets = tuple(self._resolve(find_target, node, target, where) for target in targets)
         if config.get("guard") is not None:
-            check_guard(config["guard"], self.names, joined(path, "guard"), self.problems.complain)
+            check_guard(config["guard"], self.names, join_path(path, "guard"), self.problems.complain)
             transition.guard = self.names.guard(config["guard"])
-        transition.ops = self._operations(config.get("actions"), joined(path, "actions"))
+        transition.ops = self._operations(config.get("actions"), join_path(path, "actions"))
         return transition
 
     def _add_routes(self, root: Node) -> None:
         routes = []
         for node in root.walk():
-            route, id = node.config.get("route"), node.config.get("id")
+            route = node.config.get("route")
+            id = node.config.get("id")
             if node is root or route is None or not id:
                 continue
-            path = joined(self._paths[node], "route")
+            path = join_path(self._paths[node], "route")
             self.problems.keys(route, TRANSITION_KEYS, path)
             leads_here = _routes_to(f"#{id}")
             guard = and_([leads_here, route["guard"]]) if route.get("guard") is not None else leads_here
@@ -345,14 +354,14 @@ def _routes_to(target: str) -> Callable[[Any, Any], bool]:
     return lambda context, event: event.get("to") == target
 
 
-def _listed(specs: Any) -> list[Any]:
+def _as_list(specs: Any) -> list[Any]:
     if specs is None:
         return []
     return list(specs) if isinstance(specs, list | tuple) else [specs]
 
 
 def _targets(target: Any) -> list[Any] | None:
-    return None if target is None or target == "" else _listed(target)
+    return None if target is None or target == "" else _as_list(target)
 
 
 def _number(key: str) -> Any:

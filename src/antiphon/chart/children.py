@@ -1,4 +1,4 @@
-"""An immutable map of children in which adding the ten-thousandth costs what the first did.
+"""An immutable map of children with updates in constant time, however many children there are.
 
 A small map is copied when it changes. Of a large one only the newest version holds a table. Every older
 one holds the single change that leads back from the version after it, so an update is O(1) and shares
@@ -14,10 +14,10 @@ SMALL = 8
 
 
 class Children(Mapping[str, T], Generic[T]):
-    """Children by id, in the order in which they came."""
+    """Children by id, in the order in which they were added."""
 
     __slots__ = ("_change", "_later", "_next", "_table")
-    # Of a version without a table: the one after it, and the change that leads back from there.
+    # Only in a version without a table: the next version, and the change that leads back from it.
     _later: "Children[T]"
     _change: tuple[str, tuple[int, T] | None]
 
@@ -26,7 +26,7 @@ class Children(Mapping[str, T], Generic[T]):
         self._next = next
 
     def adding(self, key: str, child: T) -> "Children[T]":
-        """This map with one more child, or another one under the same id."""
+        """Return this map with one more child, or with another one under the same id."""
         table = self._table if self._table is not None else self._own()
         present = table.get(key)
         entry = (self._next if present is None else present[0], child)
@@ -37,7 +37,7 @@ class Children(Mapping[str, T], Generic[T]):
         return newer
 
     def removing(self, key: str) -> "Children[T]":
-        """This map without that child."""
+        """Return this map without the child of this id."""
         table = self._table if self._table is not None else self._own()
         present = table.get(key)
         if present is None:
@@ -51,10 +51,10 @@ class Children(Mapping[str, T], Generic[T]):
         return newer
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The child of that id, if there is one."""
+        """Return the child of this id, or the default."""
         table = self._table if self._table is not None else self._own()
-        found = table.get(key)
-        return default if found is None else found[1]
+        entry = table.get(key)
+        return default if entry is None else entry[1]
 
     def __getitem__(self, key: str) -> T:
         return self._own()[key][1]
@@ -73,7 +73,7 @@ class Children(Mapping[str, T], Generic[T]):
         return f"Children({dict(self)!r})"
 
     def _next_version(self, table: dict[str, tuple[int, T]], key: str, present: tuple[int, T] | None) -> "Children[T]":
-        """A version of a large map that is about to differ in one child: it takes the table over."""
+        """Hand the table of a large map over to a new version, which is about to differ in one child."""
         newer: Children[T] = Children(table, self._next + 1)
         self._yield_table(newer, key, present)
         return newer
@@ -91,7 +91,8 @@ class Children(Mapping[str, T], Generic[T]):
             chain.append(version)
             version = version._later
         for older in reversed(chain):
-            newer, (key, entry) = older._later, older._change
+            newer = older._later
+            (key, entry) = older._change
             table = newer._own()
             newer._yield_table(older, key, table.get(key))
             older._table = table
@@ -99,7 +100,9 @@ class Children(Mapping[str, T], Generic[T]):
             _put(table, key, entry)
 
     def _yield_table(self, heir: "Children[T]", key: str, entry: tuple[int, T] | None) -> None:
-        self._table, self._later, self._change = None, heir, (key, entry)
+        self._table = None
+        self._later = heir
+        self._change = (key, entry)
 
 
 def _put(table: dict[str, tuple[int, T]], key: str, entry: tuple[int, T] | None) -> None:

@@ -1,4 +1,4 @@
-"""The shape of charts that are written in Python, for type checkers and for editors that complete keys.
+"""Types of charts that are written in Python, for type checkers and for editors that complete keys.
 
 `explore/schema.py` says the same of charts that are JSON files. Nothing needs these types: a plain dict is a chart.
 """
@@ -14,7 +14,7 @@ from antiphon.chart.signatures import C
 
 
 class TransitionConfig(TypedDict, total=False):
-    """What a transition can say."""
+    """Keys of a transition."""
 
     target: str | Sequence[str] | None
     guard: Guard[Any, Any]
@@ -28,7 +28,7 @@ Transitions = str | TransitionConfig | Sequence[str | TransitionConfig] | None
 
 
 class InvokeConfig(TypedDict, total=False):
-    """What an invoked actor can say."""
+    """Keys of an invoked actor."""
 
     src: Any
     id: str
@@ -44,7 +44,7 @@ class InvokeConfig(TypedDict, total=False):
 
 
 class StateConfig(TypedDict, total=False):
-    """What a state can say."""
+    """Keys of a state."""
 
     id: str
     type: Literal["atomic", "compound", "parallel", "final", "history"]
@@ -71,7 +71,7 @@ _JsonSchema = TypedDict("_JsonSchema", {"$schema": str}, total=False)
 
 
 class MachineConfig(StateConfig, _JsonSchema, Generic[C], total=False):
-    """What a whole chart can say."""
+    """Keys of a whole chart."""
 
     context: C | Callable[..., C]
     version: Any

@@ -1,9 +1,9 @@
-"""Configurations: which states are active, interned so that what follows from them is computed once."""
+"""Configurations: sets of active states, interned so that what follows from one is computed once."""
 
 from collections.abc import Collection
 from typing import Any
 
-from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, in_script_order
+from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, in_script_order, unknown_state
 from antiphon.chart.values import matches_state
 
 StateValue = Any  # a state's key, or a dict of keys to state values
@@ -15,11 +15,12 @@ class Configuration:
     __slots__ = ("_tags", "_value", "decisions", "eventless", "has_always", "machine", "members", "nodes", "quick")
 
     def __init__(self, machine: Any, nodes: tuple[Node, ...]) -> None:
-        self.machine, self.nodes = machine, nodes
+        self.machine = machine
+        self.nodes = nodes
         self.members = frozenset(nodes)
         # Ancestors count even if they are not active: XState can drop one and still takes its transitions.
         self.has_always = any(node.always or any(a.always for a in node.ancestors()) for node in nodes)
-        # What to do about an event: by type, a tree of guards with plans at its leaves.
+        # Decisions by event type: a tree of guards with plans at its leaves.
         self.decisions: dict[str, Any] = {}
         self.eventless: Any = None
         # The decisions that need no guard, no queue and no eventless step: one look-up, then functions.
@@ -29,12 +30,12 @@ class Configuration:
 
     @property
     def value(self) -> StateValue:
-        """The state value: a fresh copy, since it is the caller's to keep."""
-        return _copied(self.shared_value)
+        """The state value, as a copy that the caller may change."""
+        return _copy_value(self.shared_value)
 
     @property
     def shared_value(self) -> StateValue:
-        """The state value, not to be changed."""
+        """The state value, shared: not to be changed."""
         if self._value is None:
             self._value = state_value(self.machine.root, complete(self.nodes))
         return self._value
@@ -48,11 +49,11 @@ class Configuration:
 
     @property
     def atoms(self) -> list[Node]:
-        """The active states that have none inside."""
+        """The active states without child states."""
         return [node for node in self.nodes if node.is_atomic]
 
     def includes(self, value: Any) -> bool:
-        """Whether a state, by `#id` or by value, is active."""
+        """Return whether a state, by `#id` or by value, is active."""
         if isinstance(value, str) and value.startswith("#"):
             return self.machine.get_state_node_by_id(value) in self.members
         return matches_state(value, self.shared_value)
@@ -62,7 +63,7 @@ class Configuration:
 
 
 def state_value(root: Node, nodes: list[Node]) -> StateValue:
-    """The value of a full set of active nodes."""
+    """Return the state value of a complete set of active nodes."""
     inner: dict[Node, list[Node]] = {}
     for node in nodes:
         if node.parent is not None:
@@ -79,71 +80,71 @@ def _value_of(node: Node, inner: dict[Node, list[Node]]) -> StateValue:
     return dict(in_script_order({child.key: _value_of(child, inner) for child in active}))
 
 
-def _copied(value: StateValue) -> StateValue:
+def _copy_value(value: StateValue) -> StateValue:
     if isinstance(value, dict):
-        return {key: _copied(inner) for key, inner in value.items()}
+        return {key: _copy_value(inner) for key, inner in value.items()}
     return value
 
 
 def nodes_of_value(root: Node, node: Node, value: StateValue) -> list[Node]:
-    """The nodes that a value names, breadth first; raises KeyError with a message for an unknown one."""
+    """Return the nodes that a state value names, breadth first; raise KeyError with a message for an unknown one."""
     if isinstance(value, str):
         if value not in node.states:
-            raise KeyError(f"State '{value}' does not exist on '{node.id}'")
+            raise KeyError(unknown_state(node, value))
         return [node, node.states[value]]
     if not isinstance(value, dict):
-        raise KeyError(f"State value {value!r} of '{node.id}' is neither a string nor an object")
+        raise KeyError(f"the state value of {node.id!r} should be a string or a dict, not {value!r}")
     children = []
     for key, _ in in_script_order(value):
         if key not in node.states:
-            raise KeyError(f"Child state '{key}' does not exist on '{node.id}'")
+            raise KeyError(unknown_state(node, key))
         children.append(node.states[key])
-    found = [root, node, *children]
+    nodes = [root, node, *children]
     for child in children:
-        found.extend(nodes_of_value(root, child, value[child.key]))
-    return found
+        nodes.extend(nodes_of_value(root, child, value[child.key]))
+    return nodes
 
 
 def complete(nodes: tuple[Node, ...] | list[Node]) -> list[Node]:
-    """The nodes with the initial descendants and the ancestors they imply."""
-    found = dict.fromkeys(nodes)
-    filled = {node.parent for node in found if node.parent is not None}
-    growing = list(found)
-    for node in growing:  # grows while it is walked, like the set it stands for
+    """Return the nodes with the initial descendants and the ancestors they imply."""
+    members = dict.fromkeys(nodes)
+    filled = {node.parent for node in members if node.parent is not None}
+    growing = list(members)
+    for node in growing:  # the list grows during the iteration
         if node.type == COMPOUND and node not in filled:
-            _add(initial_nodes(node), found, growing)
+            _add(initial_nodes(node), members, growing)
         elif node.type == PARALLEL:
             for child in node.children:
-                if child not in found:
-                    _add(initial_nodes(child), found, growing)
+                if child not in members:
+                    _add(initial_nodes(child), members, growing)
     for node in growing:
-        _add(list(node.ancestors()), found, growing)
+        _add(list(node.ancestors()), members, growing)
     return growing
 
 
-def _add(nodes: list[Node], found: dict[Node, None], growing: list[Node]) -> None:
+def _add(nodes: list[Node], members: dict[Node, None], growing: list[Node]) -> None:
     for node in nodes:
-        if node not in found:
-            found[node] = None
+        if node not in members:
+            members[node] = None
             growing.append(node)
 
 
 def initial_nodes(node: Node) -> list[Node]:
-    """A node and what is active in it by default."""
-    found = [node]
+    """Return a node with its initial descendants."""
+    nodes = [node]
     if node.type == COMPOUND:
-        found.extend(initial_nodes(node.first()))
+        nodes.extend(initial_nodes(node.first()))
     elif node.type == PARALLEL:
         for child in node.children:
-            found.extend(initial_nodes(child))
-    return found
+            nodes.extend(initial_nodes(child))
+    return nodes
 
 
 def is_legal(nodes: Collection[Node]) -> bool:
-    """Whether these nodes can be active together: one child of each compound state, all of each parallel one."""
+    """Return whether the nodes can be active together: one child of a compound state, all of a parallel one."""
     for node in nodes:
         active = [child for child in node.children if child in nodes]
-        wanted = 1 if node.type == COMPOUND else len(node.children) if node.type == PARALLEL else 0
-        if node.is_history or len(active) != wanted:
+        expected = 1 if node.type == COMPOUND else len(node.children) if node.type == PARALLEL else 0
+        if node.is_history or len(active) != expected:
             return False
     return True

@@ -1,4 +1,4 @@
-"""Which transitions an event enables: decided once per configuration, then looked up.
+"""Selection of transitions: decided once per configuration and event type, then looked up.
 
 Selection depends on the configuration, the event's type and the outcomes of the guards on the way.
 So it is a tree: at each branch one guard is tested, at each leaf the selected transitions are known.
@@ -23,37 +23,40 @@ Outcomes = tuple[bool, ...]
 
 
 @final
-class Branch:
-    """A guard to test, and what follows if it holds or does not."""
+class GuardBranch:
+    """A guard to test, and the decisions for both outcomes."""
 
     __slots__ = ("no", "outcomes", "test", "transition", "yes")
 
     def __init__(self, test: Any, transition: Transition, outcomes: Outcomes) -> None:
-        self.test, self.transition, self.outcomes = test, transition, outcomes
-        self.yes: Branch | Leaf | None = None
-        self.no: Branch | Leaf | None = None
+        self.test = test
+        self.transition = transition
+        self.outcomes = outcomes
+        self.yes: GuardBranch | Leaf | None = None
+        self.no: GuardBranch | Leaf | None = None
 
 
 @final
 class Leaf:
-    """The transitions that are selected, and the plan of carrying them out."""
+    """The selected transitions, and the plan of taking them."""
 
     __slots__ = ("configuration", "plan", "selected", "variants")
 
     def __init__(self, configuration: Configuration, selected: tuple[Transition, ...]) -> None:
-        self.configuration, self.selected = configuration, selected
+        self.configuration = configuration
+        self.selected = selected
         self.plan: Plan | None = None
         self.variants: dict[Any, Plan] = {}
 
     def plan_with(self, history: dict[str, tuple[Node, ...]]) -> Plan:
-        """The plan, which depends on what history nodes recall only where a target is one."""
+        """Return the plan for a history; it depends on the history only if a target is a history node."""
         if self.plan is not None:
             return self.plan
         machine = self.configuration.machine
         recalled = tuple(history.get(node.id) for node in machine.history_nodes)
-        known = self.variants.get(recalled)
-        if known is not None:
-            return known
+        cached = self.variants.get(recalled)
+        if cached is not None:
+            return cached
         plan = plan_for(self.configuration, self.selected, history)
         if not plan.recalls:
             self.plan = plan
@@ -63,16 +66,17 @@ class Leaf:
 
 
 class _Untested(Exception):
-    """Selection came to a guard whose outcome is not known yet."""
+    """Raised when selection needs the outcome of a guard that has not been tested yet."""
 
     def __init__(self, test: Any, transition: Transition) -> None:
-        self.test, self.transition = test, transition
+        self.test = test
+        self.transition = transition
 
 
 def decide(configuration: Configuration, event_type: str, context: Any, event: Any) -> Leaf:
-    """The leaf for an event of this type."""
-    decision: Branch | Leaf = configuration.decisions.get(event_type) or _first(configuration, event_type)
-    while type(decision) is Branch:
+    """Return the decision about an event, testing the guards on the way."""
+    decision: GuardBranch | Leaf = configuration.decisions.get(event_type) or _first(configuration, event_type)
+    while type(decision) is GuardBranch:
         try:
             passed = decision.test(context, event)
         except Exception as error:
@@ -82,15 +86,15 @@ def decide(configuration: Configuration, event_type: str, context: Any, event: A
 
 
 def decide_eventless(configuration: Configuration, context: Any, event: Any) -> Leaf:
-    """The leaf for the eventless transitions."""
-    decision: Branch | Leaf = configuration.eventless or _first(configuration, None)
-    while type(decision) is Branch:
+    """Return the decision about eventless transitions, testing the guards on the way."""
+    decision: GuardBranch | Leaf = configuration.eventless or _first(configuration, None)
+    while type(decision) is GuardBranch:
         passed = decision.test(context, event)
         decision = (decision.yes if passed else decision.no) or _expand(configuration, decision, None, passed)
     return decision
 
 
-def _first(configuration: Configuration, event_type: str | None) -> "Branch | Leaf":
+def _first(configuration: Configuration, event_type: str | None) -> "GuardBranch | Leaf":
     decision = _grow(configuration, event_type, ())
     if not configuration.machine.tables.admit(configuration):
         return decision
@@ -106,11 +110,13 @@ def _first(configuration: Configuration, event_type: str | None) -> "Branch | Le
 
 
 def is_reserved(event_type: str) -> bool:
-    """Whether an event is the engine's own: some end the machine when nothing handles them."""
+    """Return whether an event type is the engine's own; unhandled, some of those end the machine."""
     return event_type[:7] == "xstate."
 
 
-def _expand(configuration: Configuration, branch: Branch, event_type: str | None, passed: Any) -> Branch | Leaf:
+def _expand(
+    configuration: Configuration, branch: GuardBranch, event_type: str | None, passed: Any
+) -> GuardBranch | Leaf:
     grown = _grow(configuration, event_type, (*branch.outcomes, bool(passed)))
     if configuration.machine.tables.admit(configuration):
         if passed:
@@ -120,46 +126,47 @@ def _expand(configuration: Configuration, branch: Branch, event_type: str | None
     return grown
 
 
-def _grow(configuration: Configuration, event_type: str | None, outcomes: Outcomes) -> Branch | Leaf:
-    known = iter(outcomes)
+def _grow(configuration: Configuration, event_type: str | None, outcomes: Outcomes) -> GuardBranch | Leaf:
+    remaining = iter(outcomes)
     try:
         if event_type is None:
-            selected = _select_eventless(configuration, known)
+            selected = _select_eventless(configuration, remaining)
         else:
-            selected = _select(configuration.machine.root, configuration.shared_value, event_type, configuration, known)
+            root = configuration.machine.root
+            selected = _select(root, configuration.shared_value, event_type, configuration, remaining)
     except _Untested as stop:
-        return Branch(stop.test, stop.transition, outcomes)
+        return GuardBranch(stop.test, stop.transition, outcomes)
     return Leaf(configuration, tuple(selected))
 
 
 def _select(
-    node: Node, value: Any, event_type: str, configuration: Configuration, known: Iterator[bool]
+    node: Node, value: Any, event_type: str, configuration: Configuration, outcomes: Iterator[bool]
 ) -> list[Transition]:
     inner = {value: {}} if isinstance(value, str) else value
     selected: list[Transition] = []
     for key, below in inner.items():
-        selected.extend(_select(node.states[key], below, event_type, configuration, known))
-    return selected or _first_enabled(candidates(node, event_type), configuration, known)
+        selected.extend(_select(node.states[key], below, event_type, configuration, outcomes))
+    return selected or _first_enabled(candidates(node, event_type), configuration, outcomes)
 
 
-def _select_eventless(configuration: Configuration, known: Iterator[bool]) -> list[Transition]:
+def _select_eventless(configuration: Configuration, outcomes: Iterator[bool]) -> list[Transition]:
     selected: dict[Transition, None] = {}
     for atom in configuration.atoms:
         for node in (atom, *atom.ancestors()):
-            found = _first_enabled(node.always, configuration, known)
-            if found:
-                selected[found[0]] = None
+            enabled = _first_enabled(node.always, configuration, outcomes)
+            if enabled:
+                selected[enabled[0]] = None
                 break
     return list(selected)
 
 
 def _first_enabled(
-    transitions: tuple[Transition, ...], configuration: Configuration, known: Iterator[bool]
+    transitions: tuple[Transition, ...], configuration: Configuration, outcomes: Iterator[bool]
 ) -> list[Transition]:
     for transition in transitions:
         test = True if transition.guard is None else transition.guard(configuration)
         if not isinstance(test, bool):
-            outcome = next(known, None)
+            outcome = next(outcomes, None)
             if outcome is None:
                 raise _Untested(test, transition)
             test = outcome
@@ -169,19 +176,17 @@ def _first_enabled(
 
 
 def candidates(node: Node, event_type: str) -> tuple[Transition, ...]:
-    """A node's transitions for an event type, best match first."""
+    """Return a node's transitions for an event type, best match first."""
     wild = [key for key in node.on if key != event_type and matches_descriptor(event_type, key)]
     wild.sort(key=len, reverse=True)
-    found = list(node.on.get(event_type, ()))
+    transitions = list(node.on.get(event_type, ()))
     for key in wild:
-        found.extend(node.on[key])
-    return tuple(found)
+        transitions.extend(node.on[key])
+    return tuple(transitions)
 
 
 def _guard_error(transition: Transition, event_type: str, error: Exception) -> GuardError:
     name = guard_name(transition.config.get("guard"))
-    named = f"'{name}' " if name else ""
-    return GuardError(
-        f"Unable to evaluate guard {named}in transition for event '{event_type}' "
-        f"in state node '{transition.source.id}':\n{error}"
-    )
+    guard = f"the guard {name!r}" if name else "a guard"
+    place = f"a transition from {transition.source.id!r} on {event_type!r}"
+    return GuardError(f"{guard} of {place} raised {type(error).__name__}: {error}")

@@ -17,8 +17,8 @@ from antiphon.chart.text import Text
 AFTER = "xstate.after."
 
 
-class Defined(Protocol):
-    """What a definition is read from: a machine."""
+class DefinitionSource(Protocol):
+    """The parts of a machine that its definition is read from."""
 
     @property
     def id(self) -> str:
@@ -32,25 +32,25 @@ class Defined(Protocol):
 
     @property
     def version(self) -> Any:
-        """The version the chart gives itself."""
+        """The version that the chart declares."""
         ...
 
 
-def to_json(machine: Defined) -> dict[str, Any]:
-    """The definition of a machine, with nothing in it that JSON cannot hold."""
+def to_json(machine: DefinitionSource) -> dict[str, Any]:
+    """Return the definition of a machine as JSON-ready values."""
     return _Reader(machine).node(machine.root)
 
 
 class _Reader:
     """Turns the nodes of one machine into plain values."""
 
-    def __init__(self, machine: Defined) -> None:
+    def __init__(self, machine: DefinitionSource) -> None:
         self.machine = machine
 
     def node(self, node: Node) -> dict[str, Any]:
         config = node.config
-        transitions = {type: [self._transition(one) for one in found] for type, found in node.on.items()}
-        return _present(
+        transitions = {type: [self._transition(transition) for transition in group] for type, group in node.on.items()}
+        return _without_none(
             id=node.id,
             key=node.key,
             version=self.machine.version,
@@ -58,8 +58,8 @@ class _Reader:
             initial=self._initial(node),
             history="shallow" if config.get("history") is True else config.get("history") or False,
             states={key: self.node(child) for key, child in node.states.items()},
-            on={type: found for type, found in transitions.items() if found},
-            transitions=[one for found in transitions.values() for one in found],
+            on={type: group for type, group in transitions.items() if group},
+            transitions=[transition for group in transitions.values() for transition in group],
             entry=self._acts(config.get("entry"), len(node.entry), "xstate.raise"),
             exit=self._acts(config.get("exit"), len(node.exit), "xstate.cancel"),
             meta=self._value(node.meta, node, "meta"),
@@ -71,32 +71,33 @@ class _Reader:
         )
 
     def _initial(self, node: Node) -> dict[str, Any]:
-        given = node.config.get("initial")
-        described = given if isinstance(given, Mapping) else {}
+        initial = node.config.get("initial")
+        described = initial if isinstance(initial, Mapping) else {}
         first = node.states.get(initial_key(node))
         return {
             "target": [] if first is None else [f"#{first.id}"],
             "source": f"#{node.id}",
-            "actions": [_named(spec) for spec in _listed(described.get("actions"))],
+            "actions": [_name_action(spec) for spec in _as_list(described.get("actions"))],
             "eventType": None,
-            **_present(
+            **_without_none(
                 meta=self._value(described.get("meta"), node, "initial.meta"), description=described.get("description")
             ),
         }
 
     def _acts(self, specs: Any, count: int, timing: str) -> list[Any]:
         # Timers of the node are set and cancelled by operations after those that the chart lists.
-        listed = [_named(spec) for spec in _listed(specs)]
+        listed = [_name_action(spec) for spec in _as_list(specs)]
         return listed + [{"type": timing}] * (count - len(listed))
 
     def _transition(self, transition: Transition) -> dict[str, Any]:
-        source, config = transition.source, transition.config
+        source = transition.source
+        config = transition.config
         where = f"on.{transition.event_type}"
         targets = transition.targets
-        return _present(
+        return _without_none(
             target=None if targets is None else [f"#{node.id}" for node in targets],
             guard=self._guard(config.get("guard"), source, where),
-            actions=[self._action(spec, source, where) for spec in _listed(config.get("actions"))],
+            actions=[self._action(spec, source, where) for spec in _as_list(config.get("actions"))],
             meta=self._value(transition.meta, source, f"{where}.meta"),
             description=transition.description,
             source=f"#{source.id}",
@@ -106,7 +107,7 @@ class _Reader:
         )
 
     def _action(self, spec: Any, node: Node, where: str) -> Any:
-        return self._value(spec, node, f"{where}.actions") if isinstance(spec, str | Mapping) else _named(spec)
+        return self._value(spec, node, f"{where}.actions") if isinstance(spec, str | Mapping) else _name_action(spec)
 
     def _guard(self, spec: Any, node: Node, where: str) -> Any:
         match spec:
@@ -120,22 +121,22 @@ class _Reader:
                 return {"type": "xstate.stateIn", "params": {"stateValue": value}}
             case None | str() | Mapping():
                 return self._value(spec, node, f"{where}.guard")
-        return _named(spec)
+        return _name_action(spec)
 
     def _invoke(self, invoke: Invoke, node: Node) -> dict[str, Any]:
-        kept = {key: value for key, value in invoke.config.items() if key not in ("src", "onDone", "onError")}
-        found: dict[str, Any] = self._value(kept, node, "invoke") or {}
-        return {**found, "type": "xstate.invoke", "src": invoke.src, "id": invoke.id}
+        options = {key: value for key, value in invoke.config.items() if key not in ("src", "onDone", "onError")}
+        described: dict[str, Any] = self._value(options, node, "invoke") or {}
+        return {**described, "type": "xstate.invoke", "src": invoke.src, "id": invoke.id}
 
     def _value(self, value: Any, node: Node, key: str) -> Any:
-        """A value of the chart as JSON; functions in it are left out."""
+        """Return a value of the chart as JSON, without the functions in it."""
         if value is None or isinstance(value, str | int | float):
             return value
         if isinstance(value, Text):
             return str(value)
         if isinstance(value, Mapping):
-            kept = {str(name): inner for name, inner in value.items() if not _is_function(inner)}
-            return {name: self._value(inner, node, f"{key}.{name}") for name, inner in kept.items()}
+            data = {str(name): inner for name, inner in value.items() if not _is_function(inner)}
+            return {name: self._value(inner, node, f"{key}.{name}") for name, inner in data.items()}
         if isinstance(value, list | tuple):
             return [None if _is_function(inner) else self._value(inner, node, key) for inner in value]
         if _is_function(value):
@@ -146,7 +147,8 @@ class _Reader:
 
 
 def _timing(transition: Transition) -> dict[str, Any]:
-    type, id = transition.event_type, transition.source.id
+    type = transition.event_type
+    id = transition.source.id
     if not type.startswith(AFTER) or not type.endswith(f".{id}"):
         return {}
     delay = type[len(AFTER) : -len(id) - 1]
@@ -157,7 +159,7 @@ def _timing(transition: Transition) -> dict[str, Any]:
     return {"event": type, "delay": int(number) if number.is_integer() else number}
 
 
-def _named(spec: Any) -> Any:
+def _name_action(spec: Any) -> Any:
     if isinstance(spec, str):
         return {"type": spec}
     if isinstance(spec, Action):
@@ -169,11 +171,11 @@ def _is_function(value: Any) -> bool:
     return callable(value) or isinstance(value, Action)
 
 
-def _listed(specs: Any) -> list[Any]:
+def _as_list(specs: Any) -> list[Any]:
     if specs is None:
         return []
     return list(specs) if isinstance(specs, list | tuple) else [specs]
 
 
-def _present(**values: Any) -> dict[str, Any]:
+def _without_none(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}

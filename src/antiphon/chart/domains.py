@@ -1,4 +1,4 @@
-"""Where a transition happens: its targets, its domain, and the states it leaves.
+"""Domains of transitions: effective targets, the state a transition stays inside, and the states it exits.
 
 Rules (SCXML with XState's deviations): (1) of transitions whose exit sets meet, the one from the deeper
 source wins, else the first; (2) the domain of a transition that does not re-enter is its source when all
@@ -13,15 +13,16 @@ History = dict[str, tuple[Node, ...]]
 
 
 class Recall:
-    """History as plans read it, remembering that they did."""
+    """Read access to history that records whether it was used."""
 
     __slots__ = ("history", "was_read")
 
     def __init__(self, history: History) -> None:
-        self.history, self.was_read = history, False
+        self.history = history
+        self.was_read = False
 
     def __call__(self, node: Node) -> tuple[Node, ...] | None:
-        """What a history node recalls, if its parent was active before."""
+        """Return the nodes that a history node recalls, or None if its parent has not been active before."""
         self.was_read = True
         return self.history.get(node.id)
 
@@ -29,56 +30,56 @@ class Recall:
 def without_conflicts(
     selected: Sequence[Transition], active: tuple[Node, ...], recall: Recall
 ) -> tuple[Transition, ...]:
-    """Drop the transitions that would exit what another one exits."""
+    """Drop transitions whose exit set overlaps that of a transition with priority."""
     if len(selected) == 1:
         return tuple(selected)
     exits = {transition: set(exit_set([transition], active, recall)) for transition in selected}
-    kept: dict[Transition, None] = {}
+    winners: dict[Transition, None] = {}
     for candidate in selected:
-        rivals = [other for other in kept if exits[candidate] & exits[other]]
+        rivals = [winner for winner in winners if exits[candidate] & exits[winner]]
         # The first rival that is not outranked ends the comparison, so ranks are checked in order.
         if all(candidate.source.is_inside(rival.source) for rival in rivals):
             for rival in rivals:
-                del kept[rival]
-            kept[candidate] = None
-    return tuple(kept)
+                del winners[rival]
+            winners[candidate] = None
+    return tuple(winners)
 
 
 def effective_targets(transition: Transition, recall: Recall) -> list[Node]:
-    """The targets with history nodes replaced by what they stand for."""
-    return list(dict.fromkeys(_resolved(transition.targets or (), recall)))
+    """Return the targets, with history nodes replaced by the nodes they stand for."""
+    return list(dict.fromkeys(_resolve_history(transition.targets or (), recall)))
 
 
-def _resolved(targets: Iterable[Node], recall: Recall) -> Iterable[Node]:
+def _resolve_history(targets: Iterable[Node], recall: Recall) -> Iterable[Node]:
     for target in targets:
         if target.is_history:
             recalled = recall(target)
-            yield from recalled if recalled is not None else _resolved(target.history_default, recall)
+            yield from recalled if recalled is not None else _resolve_history(target.history_default, recall)
         else:
             yield target
 
 
 def domain(transition: Transition, targets: list[Node], local: bool) -> Node | None:
-    """The state inside which a transition happens; nothing stands for all of the machine."""
+    """Return the state that a transition stays inside; None stands for the whole machine."""
     source = transition.source
     if not transition.reenter and all(node is source or node.is_inside(source) for node in targets):
-        found: Node | None = source
+        ancestor: Node | None = source
     else:
-        first, *others = (*targets, source)
-        found = next((a for a in first.ancestors() if all(node.is_inside(a) for node in others)), None)
-        if found is None and not transition.reenter:
-            found = _root_of(source)
-    return _narrowed(found, transition, targets) if local else found
+        first, *inner = (*targets, source)
+        ancestor = next((a for a in first.ancestors() if all(node.is_inside(a) for node in inner)), None)
+        if ancestor is None and not transition.reenter:
+            ancestor = _root_of(source)
+    return _narrow_to_region(ancestor, transition, targets) if local else ancestor
 
 
-def _narrowed(found: Node | None, transition: Transition, targets: list[Node]) -> Node | None:
-    """With region-local transitions: the one region that holds all targets, instead of its parallel state."""
-    while found is not None and found.type == PARALLEL:
-        region = next((child for child in found.children if all(node.is_inside(child) for node in targets)), None)
+def _narrow_to_region(ancestor: Node | None, transition: Transition, targets: list[Node]) -> Node | None:
+    """Return the one region that holds all targets, instead of its parallel state (region-local transitions)."""
+    while ancestor is not None and ancestor.type == PARALLEL:
+        region = next((child for child in ancestor.children if all(node.is_inside(child) for node in targets)), None)
         if region is None or (transition.reenter and transition.source is region):
-            return found
-        found = region
-    return found
+            return ancestor
+        ancestor = region
+    return ancestor
 
 
 def _root_of(node: Node) -> Node:
@@ -86,22 +87,22 @@ def _root_of(node: Node) -> Node:
 
 
 def exit_set(transitions: Sequence[Transition], active: tuple[Node, ...], recall: Recall) -> list[Node]:
-    """The active states that the transitions leave."""
+    """Return the active states that the transitions exit."""
     exits: dict[Node, None] = {}
     for transition in transitions:
         if not transition.targets:
             continue
         targets = effective_targets(transition, recall)
         inside = domain(transition, targets, transition.local)
-        regions = touched(inside, targets) if transition.local else None
+        regions = target_regions(inside, targets) if transition.local else None
         for node in active:
             if node.is_inside(inside) and (regions is None or _within(node, regions)):
                 exits[node] = None
     return list(exits)
 
 
-def touched(inside: Node | None, targets: list[Node]) -> list[Node] | None:
-    """With region-local transitions: the regions of a parallel domain that hold a target."""
+def target_regions(inside: Node | None, targets: list[Node]) -> list[Node] | None:
+    """Return the regions of a parallel domain that hold a target (region-local transitions)."""
     if inside is None or inside.type != PARALLEL or inside in targets:
         return None
     return [child for child in inside.children if any(node is child or node.is_inside(child) for node in targets)]

@@ -1,4 +1,4 @@
-"""What a step asks the world to do, in order. The engine makes effects; an actor system performs them.
+"""Effects: what a step asks an actor system to perform, in order.
 
 `type` and `params` have the names and shapes XState gives its executable actions.
 """
@@ -14,7 +14,7 @@ class Effect:
 
     @property
     def params(self) -> Any:
-        """What the effect carries, as JSON-ready as its values are."""
+        """The values of the effect that are set, by name."""
         return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
 
     def __repr__(self) -> str:
@@ -27,12 +27,15 @@ class Call(Effect):
     __slots__ = ("context", "event", "function", "given", "type")
 
     def __init__(self, type: str, function: Any, given: Any, context: Any, event: Any) -> None:
-        self.type, self.function, self.given = type, function, given
-        self.context, self.event = context, event
+        self.type = type
+        self.function = function
+        self.given = given
+        self.context = context
+        self.event = event
 
     @property
     def params(self) -> Any:
-        """The params the chart gave this action, or nothing."""
+        """The params of the action as the chart gives them, or None."""
         return self.given
 
     def __repr__(self) -> str:
@@ -46,7 +49,9 @@ class Raise(Effect):
     type = "xstate.raise"
 
     def __init__(self, event: Any, id: str | None, delay: float | None) -> None:
-        self.event, self.id, self.delay = event, id, delay
+        self.event = event
+        self.id = id
+        self.delay = delay
 
 
 class SendTo(Effect):
@@ -56,11 +61,14 @@ class SendTo(Effect):
     type = "xstate.sendTo"
 
     def __init__(self, target: Any, event: Any, id: str | None, delay: float | None) -> None:
-        self.target, self.event, self.id, self.delay = target, event, id, delay
+        self.target = target
+        self.event = event
+        self.id = id
+        self.delay = delay
 
 
 class Emit(Effect):
-    """Tell whoever listens to this actor."""
+    """Emit an event to the listeners of this actor."""
 
     __slots__ = ("event",)
     type = "xstate.emit"
@@ -76,11 +84,12 @@ class Log(Effect):
     type = "xstate.log"
 
     def __init__(self, value: Any, label: str | None) -> None:
-        self.value, self.label = value, label
+        self.value = value
+        self.label = label
 
 
 class Cancel(Effect):
-    """Forget a delayed event that was not delivered yet."""
+    """Cancel a delayed event that has not been delivered yet."""
 
     __slots__ = ("send_id",)
     type = "xstate.cancel"
@@ -96,19 +105,20 @@ class SpawnChild(Effect):
     type = "xstate.spawnChild"
 
     def __init__(self, ref: Any, assigned: bool = False) -> None:
-        # `assigned`: made by `spawn` inside an assign, which XState leaves out of its lists.
-        self.ref, self.assigned = ref, assigned
+        # `assigned`: created by `spawn` inside an assign, which XState leaves out of its lists.
+        self.ref = ref
+        self.assigned = assigned
 
     @property
     def params(self) -> Any:
-        """Who is spawned, from what, with which input."""
+        """Id, source, system id and input of the child."""
         ref = self.ref
         named = {"id": ref.id, "src": ref.src, "systemId": ref.system_id, "input": ref.input}
         return {key: value for key, value in named.items() if value is not None}
 
 
 class StopChild(Effect):
-    """Stop the child behind `ref`; whatever it still says is ignored."""
+    """Stop the child behind `ref`; events it still sends are ignored."""
 
     __slots__ = ("ref",)
     type = "xstate.stopChild"
@@ -118,15 +128,17 @@ class StopChild(Effect):
 
     @property
     def params(self) -> Any:
-        """Who is stopped."""
+        """Id of the child."""
         return {"id": getattr(self.ref, "id", None)}
 
 
 class Finish(Effect):
-    """Tell the parent that this actor has reached its end; XState leaves it out of its lists."""
+    """Tell the parent that this actor has ended; XState leaves it out of its lists."""
 
     __slots__ = ("error", "output", "status")
     type = "xstate.done"
 
     def __init__(self, status: str, output: Any, error: Any) -> None:
-        self.status, self.output, self.error = status, output, error
+        self.status = status
+        self.output = output
+        self.error = error

@@ -1,8 +1,8 @@
-"""Entry sets: the states a transition leads into, with all they bring along."""
+"""Entry sets: the states that transitions enter, with the ancestors and descendants they imply."""
 
 from collections.abc import Iterable
 
-from antiphon.chart.domains import Recall, domain, effective_targets, touched
+from antiphon.chart.domains import Recall, domain, effective_targets, target_regions
 from antiphon.chart.nodes import COMPOUND, PARALLEL, Node, Transition
 
 
@@ -17,7 +17,7 @@ class EntrySet:
         self.by_default: set[Node] = set()
 
     def add_transition(self, transition: Transition) -> None:
-        """Add what a transition leads into."""
+        """Add the states that a transition enters."""
         targets = effective_targets(transition, self.recall)
         if not transition.targets:
             return
@@ -28,7 +28,7 @@ class EntrySet:
                 self._add_default(node)
             self.add_descendants(node)
         limit = None if source.parent is None and transition.reenter else inside
-        regions = touched(inside, targets) if transition.local else None
+        regions = target_regions(inside, targets) if transition.local else None
         for node in targets:
             above = list(node.ancestors(inside))
             if inside is not None and inside.type == PARALLEL and regions is None:
@@ -36,7 +36,7 @@ class EntrySet:
             self._add_ancestors(above, limit)
 
     def add_descendants(self, node: Node) -> None:
-        """Add what is active by default inside a node, or recalled by it."""
+        """Add the descendants that are entered by default, or recalled by a history node."""
         if node.is_history:
             self._add_recalled(node)
         elif node.type == COMPOUND:

@@ -1,4 +1,4 @@
-"""Errors of the engine: what was wrong, where, and what would have been right."""
+"""Errors of the engine."""
 
 from collections.abc import Iterable
 
@@ -14,11 +14,14 @@ class ChartError(EngineError):
         names = sorted(known)
         hint = f"; known: {', '.join(names)}" if names else ""
         super().__init__(f"{chart_id}: {path or '(root)'}: {problem}{hint}")
-        self.chart_id, self.path, self.problem, self.known = chart_id, path, problem, tuple(names)
+        self.chart_id = chart_id
+        self.path = path
+        self.problem = problem
+        self.known = tuple(names)
 
 
 class EventError(EngineError):
-    """What was sent is not an event, a mapping with a string under `type`, or not one that was expected."""
+    """A value is not an event (a mapping with a string under `type`), or not an event of the expected type."""
 
 
 class SnapshotError(EngineError):

@@ -1,4 +1,4 @@
-"""Which event a function was given: told to the type checker, and made sure of at run time."""
+"""Events narrowed to their types, for the type checker and at run time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Kind_out = TypeVar("Kind_out", bound=Mapping[str, Any], covariant=True)
 
 
 class Narrow(Protocol[Kind_out]):
-    """Makes a function that takes one kind of event one that can be bound where any may come."""
+    """Decorator that lets a function of one kind of event be bound where any event may come."""
 
     @overload
     def __call__(self, function: Callable[[C, Kind_out], T], /) -> Callable[[C, Any], T]: ...
@@ -31,7 +31,7 @@ class Narrow(Protocol[Kind_out]):
 
 
 def takes(kind: type[Kind]) -> Narrow[Kind]:
-    """Say that a function takes one kind of event, by its `TypedDict`; given another event, it raises."""
+    """Declare that a function takes one kind of event, by its `TypedDict`; it raises EventError for any other."""
     types = types_of(kind)
 
     def narrow(function: Any) -> Any:
@@ -41,7 +41,7 @@ def takes(kind: type[Kind]) -> Narrow[Kind]:
             @wraps(function)
             def expecting(context: Any, event: Any) -> Any:
                 if event["type"] not in types:
-                    raise _unexpected(event, types)
+                    raise _unexpected_event(event, types)
                 return simple(context, event)
 
             return expecting
@@ -50,7 +50,7 @@ def takes(kind: type[Kind]) -> Narrow[Kind]:
         @wraps(function)
         def expecting_all(context: Any, event: Any, params: Any = None, scope: Any = None) -> Any:
             if event["type"] not in types:
-                raise _unexpected(event, types)
+                raise _unexpected_event(event, types)
             return everything(context, event, params, scope)
 
         return expecting_all
@@ -63,27 +63,22 @@ def assert_event(event: Mapping[str, Any], type: type[Kind]) -> Kind: ...
 @overload
 def assert_event(event: E, type: str | Sequence[str]) -> E: ...
 def assert_event(event: Any, type: Any) -> Any:
-    """The event, if it is of a type: a name, `prefix.*`, several of them, or a `TypedDict`; else raise."""
+    """Return the event if it is of a type: a name, `prefix.*`, several of them, or a `TypedDict`; else raise."""
     types = (type,) if isinstance(type, str) else type if isinstance(type, list | tuple) else types_of(type)
-    if any(matches_descriptor(event["type"], wanted) for wanted in types):
+    if any(matches_descriptor(event["type"], descriptor) for descriptor in types):
         return event
-    raise _unexpected(event, types)
+    raise _unexpected_event(event, types)
 
 
 @cache
 def types_of(kind: type) -> tuple[str, ...]:
-    """The names a `TypedDict` of events has under `type`."""
+    """Return the event types that a `TypedDict` lists under `type`."""
     hint = get_type_hints(kind).get("type")
     if get_origin(hint) is not Literal:
-        raise EventError(f"{kind.__name__} is no kind of event: its `type` should be a Literal, not {hint!r}")
+        raise EventError(f"{kind.__name__} is not an event type: declare its `type` as a Literal, not {hint!r}")
     return get_args(hint)
 
 
-def _unexpected(event: Any, types: Sequence[str]) -> EventError:
-    # Imported here because only errors need it.
-    from json import dumps
-
-    named = '", "'.join(types)
-    wanted = f'type matching "{named}"' if len(types) == 1 else f'one of types matching "{named}"'
-    text = dumps(event, separators=(",", ":"), ensure_ascii=False, default=str)
-    return EventError(f"Expected event {text} to have {wanted}")
+def _unexpected_event(event: Any, types: Sequence[str]) -> EventError:
+    expected = " or ".join(map(repr, types))
+    return EventError(f"expected an event of type {expected}, not {event!r}")

@@ -1,7 +1,7 @@
-"""How the engine calls users' functions: what they take is read once, when they are bound.
+"""Signatures of users' functions, read once when they are bound.
 
-A function may take nothing, `(context)`, `(context, event)` or `(context, event, params)`, and may ask
-for the keyword argument `scope`. `plain` gives the two-argument form that the hot path calls directly;
+A function may take nothing, `(context)`, `(context, event)` or `(context, event, params)`, and may take
+the keyword argument `scope`. `plain` gives the two-argument form that the hot path calls directly;
 `full` gives the form that takes everything.
 """
 
@@ -13,34 +13,36 @@ Full = Callable[[Any, Any, Any, Any], Any]
 
 
 class Shape:
-    """How many positional arguments a function takes, and whether it asks for `scope`."""
+    """Number of positional arguments of a function, and whether it takes `scope`."""
 
     __slots__ = ("positional", "scoped")
 
     def __init__(self, positional: int, scoped: bool) -> None:
-        self.positional, self.scoped = positional, scoped
+        self.positional = positional
+        self.scoped = scoped
 
 
-# A parameter with a default is only given something if it is called by one of these names.
+# A parameter with a default gets an argument only if it has one of these names.
 OFFERED = ("context", "event", "params", "input", "state")
 
 
 def shape(function: Callable[..., Any]) -> Shape:
-    """Read what a function takes."""
+    """Read the signature of a function."""
     inner = getattr(function, "__func__", function)
     code = getattr(inner, "__code__", None)
     if code is None or code.co_flags & 0x04:  # built-in, partial, callable object, or *args
-        return _inspected(function)
+        return _inspect_shape(function)
     positional = code.co_varnames[: code.co_argcount]
     defaults = len(inner.__defaults__ or ())
-    required, optional = positional[: len(positional) - defaults], positional[len(positional) - defaults :]
+    required = positional[: len(positional) - defaults]
+    optional = positional[len(positional) - defaults :]
     bound = 1 if inner is not function else 0
     names = [*required[bound:], *(name for name in optional if name in OFFERED)]
     scoped = "scope" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return Shape(len([name for name in names if name != "scope"]), scoped)
 
 
-def _inspected(function: Callable[..., Any]) -> Shape:
+def _inspect_shape(function: Callable[..., Any]) -> Shape:
     # Imported here because `inspect` is slow to load and almost no chart needs it.
     from inspect import Parameter, signature
 
@@ -61,7 +63,7 @@ def _inspected(function: Callable[..., Any]) -> Shape:
 
 
 def plain(function: Callable[..., Any]) -> Plain | None:
-    """The function as `(context, event)`, or nothing if it needs `params` or `scope`."""
+    """Return the function as `(context, event)`, or None if it needs `params` or `scope`."""
     takes = shape(function)
     if takes.scoped or takes.positional > 2:
         return None
@@ -73,7 +75,7 @@ def plain(function: Callable[..., Any]) -> Plain | None:
 
 
 def full(function: Callable[..., Any]) -> Full:
-    """The function as `(context, event, params, scope)`."""
+    """Return the function as `(context, event, params, scope)`."""
     takes = shape(function)
     count = takes.positional
     if takes.scoped:
@@ -86,7 +88,7 @@ def full(function: Callable[..., Any]) -> Full:
 
 
 def from_input(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """A context factory as `(input, scope)`."""
+    """Return a context factory as `(input, scope)`."""
     takes = shape(function)
     count = min(takes.positional, 1)
     if takes.scoped:

@@ -1,4 +1,4 @@
-"""Conditions on transitions, and how they are combined.
+"""Guards: conditions on transitions, and their combinations.
 
 A guard is bound twice: its names when the machine is built, its configuration when a decision is made.
 `state_in` depends on the configuration alone, so it costs nothing per event.
@@ -16,16 +16,16 @@ from antiphon.chart.signatures import C, C_in, E, E_in, Function
 Test = Callable[[Any, Any], Any]
 
 
-class Where(Protocol):
-    """What `state_in` asks: whether a state is active."""
+class ActiveStates(Protocol):
+    """The configuration as `state_in` sees it."""
 
     def includes(self, value: Any) -> bool:
-        """Whether a state, by `#id` or by value, is active."""
+        """Return whether a state, by `#id` or by value, is active."""
         ...
 
 
-# A guard whose names are bound: for a configuration it is known, or a test of context and event.
-Bound = Callable[[Where], bool | Test]
+# A guard whose names are bound: in a configuration it is either decided, or a test of context and event.
+Bound = Callable[[ActiveStates], bool | Test]
 
 
 class And(NamedTuple, Generic[C_in, E_in]):
@@ -57,27 +57,27 @@ Guard = str | Mapping[str, Any] | Function[C, E, Any] | And[C, E] | Or[C, E] | N
 
 
 def and_(guards: Sequence[Guard[C, E]]) -> And[C, E]:
-    """A guard that holds when all of `guards` do."""
+    """Return a guard that holds when all of `guards` do."""
     return And(tuple(guards))
 
 
 def or_(guards: Sequence[Guard[C, E]]) -> Or[C, E]:
-    """A guard that holds when any of `guards` does."""
+    """Return a guard that holds when any of `guards` does."""
     return Or(tuple(guards))
 
 
 def not_(guard: Guard[C, E]) -> Not[C, E]:
-    """A guard that holds when `guard` does not."""
+    """Return a guard that holds when `guard` does not."""
     return Not(guard)
 
 
 def state_in(value: Any) -> StateIn:
-    """A guard that holds while a state is active; `value` is an `#id` or a state value."""
+    """Return a guard that holds while a state is active; `value` is an `#id` or a state value."""
     return StateIn(value)
 
 
 def guard_name(spec: Any) -> str | None:
-    """The name a guard is referred to by, if it has one."""
+    """Return the name by which a guard is referred to, or None."""
     if isinstance(spec, str):
         return spec
     return spec.get("type") if isinstance(spec, Mapping) else None
@@ -93,16 +93,16 @@ def bind_guard(spec: Any, guards: Mapping[str, Any], params: Any = None) -> Boun
         case Not(guard):
             return _negation(bind_guard(guard, guards))
         case StateIn(value):
-            return lambda where: where.includes(value)
+            return lambda states: states.includes(value)
     name = guard_name(spec)
     if name is None:
         test = _test(spec, params)
-        return lambda where: test
+        return lambda states: test
     if name not in guards:
         missing = _missing(name)
-        return lambda where: missing
-    given = spec.get("params") if isinstance(spec, Mapping) else None
-    return bind_guard(guards[name], guards, given)
+        return lambda states: missing
+    own_params = spec.get("params") if isinstance(spec, Mapping) else None
+    return bind_guard(guards[name], guards, own_params)
 
 
 def _test(function: Callable[..., Any], params: Any) -> Test:
@@ -120,24 +120,24 @@ def _test(function: Callable[..., Any], params: Any) -> Test:
 
 def _missing(name: str) -> Test:
     def fail(context: Any, event: Any) -> bool:
-        raise GuardError(f"Guard '{name}' is not implemented.'.")
+        raise GuardError(f"no guard named {name!r}; implement it under guards")
 
     return fail
 
 
 def _negation(inner: Bound) -> Bound:
-    def bind(where: Where) -> bool | Test:
-        known = inner(where)
-        if isinstance(known, bool):
-            return not known
-        return lambda context, event: not known(context, event)
+    def bind(states: ActiveStates) -> bool | Test:
+        test = inner(states)
+        if isinstance(test, bool):
+            return not test
+        return lambda context, event: not test(context, event)
 
     return bind
 
 
 def _all(parts: list[Bound]) -> Bound:
-    def bind(where: Where) -> bool | Test:
-        tests = [part(where) for part in parts]
+    def bind(states: ActiveStates) -> bool | Test:
+        tests = [part(states) for part in parts]
         if all(isinstance(test, bool) for test in tests):
             return all(tests)
         return lambda context, event: all(_holds(test, context, event) for test in tests)
@@ -146,8 +146,8 @@ def _all(parts: list[Bound]) -> Bound:
 
 
 def _any(parts: list[Bound]) -> Bound:
-    def bind(where: Where) -> bool | Test:
-        tests = [part(where) for part in parts]
+    def bind(states: ActiveStates) -> bool | Test:
+        tests = [part(states) for part in parts]
         if all(isinstance(test, bool) for test in tests):
             return any(tests)
         return lambda context, event: any(_holds(test, context, event) for test in tests)

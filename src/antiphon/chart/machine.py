@@ -1,4 +1,4 @@
-"""A machine: a chart with functions bound to its names."""
+"""Machines: charts with functions bound to their names."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from antiphon.chart.signatures import C, E_in, N
 from antiphon.chart.snapshot import Snapshot, childless_snapshot
 from antiphon.chart.tables import LIMIT, Tables
 
-# XState's default is no bound at all. A step of more rounds than this is a mistake in the chart.
+# XState has no limit by default. A step of more microsteps than this is a mistake in the chart.
 MAX_ITERATIONS = 10_000
 
 Migrate = Callable[[dict[str, Any], Any], dict[str, Any]]
 
 
 class Machine(Generic[C, E_in, N]):
-    """A chart, its functions, and what was learned about it while it ran."""
+    """A chart, its functions, and the decisions made about it so far."""
 
     if not TYPE_CHECKING:
         __class_getitem__ = classmethod(GenericAlias)  # `Machine[C, E]` too
@@ -40,13 +40,15 @@ class Machine(Generic[C, E_in, N]):
         migrate: Migrate | None = None,
         memory: int = LIMIT,
     ) -> None:
-        self.config, self.implementations = config, implementations
-        self.strict, self.migrate = strict, migrate
+        self.config = config
+        self.implementations = implementations
+        self.strict = strict
+        self.migrate = migrate
         builder = Builder(config, implementations, strict)
         self.id = builder.id
         self.root = builder.build()
         self.nodes = builder.by_id
-        # Events that end an invoked actor, and the timeout that is then no longer needed.
+        # Events that end an invoked actor, with the timeout that is cancelled then.
         self.timeouts = builder.timeouts
         self.version: Any = config.get("version")
         self.max_iterations = _max_iterations(self.id, config)
@@ -61,14 +63,14 @@ class Machine(Generic[C, E_in, N]):
 
     @property
     def events(self) -> list[str]:
-        """The event types some transition reacts to."""
-        found = dict.fromkeys(
+        """The event types that some transition reacts to."""
+        types = dict.fromkeys(
             descriptor
             for node in self.root.walk()
             for descriptor, transitions in node.on.items()
             if not all(transition.is_forbidden and not transition.reenter for transition in transitions)
         )
-        return list(found)
+        return list(types)
 
     def provide(
         self,
@@ -78,26 +80,26 @@ class Machine(Generic[C, E_in, N]):
         actors: Mapping[str, Any] | None = None,
         delays: Mapping[str, Duration[C, E_in]] | None = None,
     ) -> Machine[C, E_in, N]:
-        """The same chart with some functions bound anew; this machine stays as it is."""
-        merged = self.implementations.merged(Implementations(actions, guards, actors, delays))
+        """Return the same chart with some functions replaced; this machine does not change."""
+        merged = self.implementations.merge(Implementations(actions, guards, actors, delays))
         return Machine(self.config, merged, strict=self.strict, migrate=self.migrate, memory=self.tables.limit)
 
     def to_json(self) -> dict[str, Any]:
-        """The machine's definition, fully expanded, in the shape of XState's `machine.toJSON()`."""
+        """Return the machine's definition, fully expanded, in the shape of XState's `machine.toJSON()`."""
         return to_json(self)
 
     def logic(self, src: Any) -> Any:
-        """The actor logic behind a name."""
+        """Return the actor logic of this name, or None."""
         return self.implementations.logic(src)
 
     def initial_plan(self) -> Plan:
-        """The plan of entering the machine."""
+        """Return the plan of entering the machine."""
         if self._initial is None:
             self._initial = initial_plan(self.tables.intern((self.root,)))
         return self._initial
 
     def get_state_node_by_id(self, id: str) -> Node:
-        """The node behind `#id`, `id` or `#id.child`."""
+        """Return the node of `#id`, `id` or `#id.child`."""
         try:
             return find_by_id(self.nodes, self.id, id)
         except Unresolved as error:
@@ -112,20 +114,20 @@ class Machine(Generic[C, E_in, N]):
         output: Any = None,
         error: Any = None,
     ) -> Snapshot[C, E_in, N]:
-        """A snapshot at a state value, whose missing parts are filled in with initial states."""
+        """Return a snapshot at a state value, whose missing parts are filled in with initial states."""
         nodes = self.nodes_at(value)
         ended = is_done(self.root, frozenset(nodes))
-        given = cast(C, {}) if context is None else context
-        return childless_snapshot(self.tables.intern(nodes), given, "done" if ended else status, output, error)
+        own_context = cast(C, {}) if context is None else context
+        return childless_snapshot(self.tables.intern(nodes), own_context, "done" if ended else status, output, error)
 
     def nodes_at(self, value: Any) -> tuple[Node, ...]:
-        """The nodes that are active at a state value."""
+        """Return the nodes that are active at a state value."""
         try:
             nodes = tuple(complete(list(dict.fromkeys(nodes_of_value(self.root, self.root, value)))))
         except KeyError as error:
             raise EngineError(error.args[0]) from None
         if self.strict and not is_legal(nodes):
-            raise EngineError(f"{value!r} is no state value of '{self.id}'")
+            raise EngineError(f"the states of {value!r} cannot be active together in machine {self.id!r}")
         return nodes
 
     def __repr__(self) -> str:
@@ -133,10 +135,10 @@ class Machine(Generic[C, E_in, N]):
 
 
 def _max_iterations(id: str, config: Mapping[str, Any]) -> int:
-    given = (config.get("options") or {}).get("maxIterations", MAX_ITERATIONS)
-    if isinstance(given, bool) or not isinstance(given, int | float) or not given >= 1:
-        raise ChartError(id, "options.maxIterations", f"expected a positive number, not {given!r}")
-    return int(given)
+    limit = (config.get("options") or {}).get("maxIterations", MAX_ITERATIONS)
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit >= 1:
+        raise ChartError(id, "options.maxIterations", f"expected a positive number, not {limit!r}")
+    return int(limit)
 
 
 def create_machine(

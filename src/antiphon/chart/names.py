@@ -1,10 +1,10 @@
-"""The functions bound to a chart's names, and how the chart's references to them are resolved."""
+"""Functions bound to a chart's names, and the resolution of the chart's references to them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.chart import ops
-from antiphon.chart.actions import Action, Enqueue, given
+from antiphon.chart.actions import Action, Enqueue, bind_params
 from antiphon.chart.functions import full, plain
 from antiphon.chart.guards import And, Bound, Not, Or, StateIn, bind_guard, guard_name
 from antiphon.chart.work import Work
@@ -25,14 +25,16 @@ class Implementations:
         actors: Mapping[str, Any] | None = None,
         delays: Mapping[str, Any] | None = None,
     ) -> None:
-        self.actions, self.guards = dict(actions or {}), dict(guards or {})
-        self.actors, self.delays = dict(actors or {}), dict(delays or {})
-        # Logic written right into an `invoke`; it gets a name there, so that it can be persisted.
+        self.actions = dict(actions or {})
+        self.guards = dict(guards or {})
+        self.actors = dict(actors or {})
+        self.delays = dict(delays or {})
+        # Logic that stands in an `invoke` itself; its place becomes its name, so that it can be persisted.
         self.inline_actors: dict[str, Any] = {}
         self._operations: dict[str, ops.Operation] = {}
 
-    def merged(self, other: "Implementations") -> "Implementations":
-        """These, with those of `other` in front."""
+    def merge(self, other: "Implementations") -> "Implementations":
+        """Return these, overridden by those of `other`."""
         return Implementations(
             {**self.actions, **other.actions},
             {**self.guards, **other.guards},
@@ -41,31 +43,31 @@ class Implementations:
         )
 
     def operation(self, spec: Any) -> ops.Operation:
-        """The operation behind an action as a chart writes it."""
+        """Return the operation of an action as a chart writes it."""
         if isinstance(spec, str):
-            found = self._operations.get(spec)
-            if found is None:
-                found = self._operations[spec] = self._named(spec, None)
-            return found
+            operation = self._operations.get(spec)
+            if operation is None:
+                operation = self._operations[spec] = self._bind_name(spec, None)
+            return operation
         if isinstance(spec, Mapping):
-            return self._named(spec["type"], spec.get("params"))
+            return self._bind_name(spec["type"], spec.get("params"))
         if isinstance(spec, Action):
             return spec.bind(self)
         return _call(getattr(spec, "__name__", "(anonymous)"), spec, None)
 
     def guard(self, spec: Any) -> Bound:
-        """The guard behind a name, a function or a combination."""
+        """Return the bound guard of a name, a function or a combination."""
         return bind_guard(spec, self.guards)
 
     def logic(self, src: Any) -> Any:
-        """The actor logic behind a name; logic itself is its own."""
+        """Return the actor logic of a name; logic that is not a name is returned as it is."""
         if not isinstance(src, str):
             return src
-        found = self.inline_actors.get(src)
-        return found if found is not None else self.actors.get(src)
+        logic = self.inline_actors.get(src)
+        return logic if logic is not None else self.actors.get(src)
 
     def enqueuer(self, chosen: list[Any], work: Work, params: Any) -> Enqueue:
-        """What a function given to `enqueue_actions` calls."""
+        """Return the object that a function of `enqueue_actions` enqueues its actions with."""
 
         def check(spec: Any) -> bool:
             test = self.guard(spec)(work.configuration)
@@ -73,22 +75,22 @@ class Implementations:
 
         return Enqueue(chosen, check, params)
 
-    def _named(self, name: str, params: Any) -> ops.Operation:
-        found = self.actions.get(name)
-        if isinstance(found, Action):
-            return found.bind(self, params)
-        return _call(name, found, params)
+    def _bind_name(self, name: str, params: Any) -> ops.Operation:
+        action = self.actions.get(name)
+        if isinstance(action, Action):
+            return action.bind(self, params)
+        return _call(name, action, params)
 
 
 def _call(name: str, function: Any, params: Any) -> ops.Operation:
-    values = None if params is None else given(params)
-    if function is None:  # only in relaxed machines: an action nobody implemented does nothing
-        return ops.Call(name, None, None, values)
-    return ops.Call(name, full(function), plain(function), values)
+    values = None if params is None else bind_params(params)
+    if function is None:  # only in relaxed machines: an action without implementation does nothing
+        return ops.CallOp(name, None, None, values)
+    return ops.CallOp(name, full(function), plain(function), values)
 
 
 def check_action(spec: Any, names: Implementations, path: str, problem: Problem) -> None:
-    """Report an action that is not one, or that refers to a name nobody implemented."""
+    """Report a value that is not an action, or an action with a name that is not implemented."""
     if isinstance(spec, Action):
         if spec.actor is not None and names.logic(spec.actor) is None:
             problem(path, f"no actor named {spec.actor!r}", names.actors)
@@ -106,7 +108,7 @@ def check_action(spec: Any, names: Implementations, path: str, problem: Problem)
 
 
 def check_guard(spec: Any, names: Implementations, path: str, problem: Problem) -> None:
-    """Report a guard that is not one, or that refers to a name nobody implemented."""
+    """Report a value that is not a guard, or a guard with a name that is not implemented."""
     match spec:
         case And(inner) | Or(inner):
             for guard in inner:

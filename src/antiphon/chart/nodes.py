@@ -1,4 +1,4 @@
-"""The static parts of a machine: state nodes, the transitions between them, and nodes found by id, path or target."""
+"""State nodes and transitions, the static parts of a machine, and the lookup of nodes by id, path or target."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -6,17 +6,24 @@ from typing import Any
 from antiphon.chart.errors import EngineError
 from antiphon.chart.values import to_path
 
-ATOMIC, COMPOUND, PARALLEL, FINAL, HISTORY = "atomic", "compound", "parallel", "final", "history"
+ATOMIC = "atomic"
+COMPOUND = "compound"
+PARALLEL = "parallel"
+FINAL = "final"
+HISTORY = "history"
 KINDS = (ATOMIC, COMPOUND, PARALLEL, FINAL, HISTORY)
 
 
 class Transition:
-    """One arrow of a chart: from a node, on an event, to targets."""
+    """A transition of a chart: from a node, on an event, to targets."""
 
     __slots__ = ("config", "event_type", "guard", "local", "ops", "reenter", "source", "targets")
 
     def __init__(self, source: "Node", event_type: str, config: Mapping[str, Any], local: bool = False) -> None:
-        self.source, self.event_type, self.config, self.local = source, event_type, config, local
+        self.source = source
+        self.event_type = event_type
+        self.config = config
+        self.local = local
         self.targets: tuple[Node, ...] | None = None
         self.guard: Any = None
         self.ops: tuple[Any, ...] = ()
@@ -24,17 +31,17 @@ class Transition:
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether this transition only stops its event from bubbling."""
+        """True if this transition only stops its event from bubbling."""
         return self.targets is None and not self.ops
 
     @property
     def meta(self) -> Any:
-        """What the chart's author noted on this transition for programs."""
+        """The chart's `meta` of this transition, for programs."""
         return self.config.get("meta")
 
     @property
     def description(self) -> str | None:
-        """What the chart's author noted on this transition for people."""
+        """The chart's `description` of this transition, for people."""
         return self.config.get("description")
 
     def __repr__(self) -> str:
@@ -43,12 +50,14 @@ class Transition:
 
 
 class Invoke:
-    """An actor that lives as long as its state is active."""
+    """An actor that runs as long as its state is active."""
 
     __slots__ = ("config", "id", "input", "src", "sync_snapshot", "system_id")
 
     def __init__(self, id: str, src: str, config: Mapping[str, Any]) -> None:
-        self.id, self.src, self.config = id, src, config
+        self.id = id
+        self.src = src
+        self.config = config
         self.input = config.get("input")
         self.system_id: str | None = config.get("systemId")
         self.sync_snapshot = bool(config.get("onSnapshot") is not None)
@@ -64,7 +73,11 @@ class Node:
     )  # fmt: skip
 
     def __init__(self, key: str, id: str, parent: "Node | None", order: int, config: Mapping[str, Any]) -> None:
-        self.key, self.id, self.parent, self.order, self.config = key, id, parent, order, config
+        self.key = key
+        self.id = id
+        self.parent = parent
+        self.order = order
+        self.config = config
         self.path: tuple[str, ...] = () if parent is None else (*parent.path, key)
         self.type: str = ATOMIC
         self.states: dict[str, Node] = {}
@@ -86,34 +99,34 @@ class Node:
 
     @property
     def is_atomic(self) -> bool:
-        """Whether no state is inside this one."""
+        """True if the state has no child states."""
         return self.type in (ATOMIC, FINAL)
 
     @property
     def is_history(self) -> bool:
-        """Whether this is a pseudo-state that recalls what was active before."""
+        """True for a pseudo-state that recalls the states active before."""
         return self.type == HISTORY
 
     @property
     def description(self) -> str | None:
-        """What the chart's author noted on this state for people."""
+        """The chart's `description` of this state, for people."""
         return self.config.get("description")
 
     def first(self) -> "Node":
-        """The child that is active by default."""
+        """Return the child that is active by default."""
         if self.initial is None:
-            raise EngineError(f'Initial state node "{initial_key(self)}" not found on parent state node #{self.id}')
+            raise EngineError(f"the initial state {initial_key(self)!r} of {self.id!r} is not one of its states")
         return self.initial
 
     def ancestors(self, below: "Node | None" = None) -> Iterator["Node"]:
-        """The proper ancestors, nearest first, up to but without `below`."""
+        """Yield the proper ancestors, nearest first, up to but without `below`."""
         node = None if self is below else self.parent
         while node is not None and node is not below:
             yield node
             node = node.parent
 
     def is_inside(self, ancestor: "Node | None") -> bool:
-        """Whether this is a proper descendant; everything, the root too, is inside nothing."""
+        """Return whether this is a proper descendant; every node, the root included, is inside None."""
         if ancestor is None:
             return True
         node = self.parent
@@ -124,7 +137,7 @@ class Node:
         return False
 
     def walk(self) -> Iterator["Node"]:
-        """This node and all below it, in document order."""
+        """Yield this node and all below it, in document order."""
         yield self
         for child in self.states.values():
             yield from child.walk()
@@ -134,18 +147,18 @@ class Node:
 
 
 def initial_key(node: Node) -> Any:
-    """What the chart names as initial state."""
+    """Return the key that the chart names as initial state."""
     initial = node.config.get("initial")
     return initial.get("target") if isinstance(initial, Mapping) else initial
 
 
 def document_order(node: Node) -> int:
-    """The sort key that lists parents before children and first before later siblings."""
+    """Sort key that lists parents before children and earlier siblings before later ones."""
     return node.order
 
 
 def in_script_order(mapping: Mapping[Any, Any]) -> list[tuple[str, Any]]:
-    """The items as JavaScript would list them: whole numbers ascending first, then as written.
+    """Return the items as JavaScript lists them: whole numbers in ascending order first, then as written.
 
     Charts are shared with XState, whose document order is the order of object keys.
     """
@@ -167,7 +180,7 @@ def _is_index(key: str) -> bool:
 
 
 class Unresolved(Exception):
-    """A target that leads nowhere, with the names that would have led somewhere."""
+    """A target that does not exist, with the names that do."""
 
     def __init__(self, problem: str, known: Iterable[str] = ()) -> None:
         super().__init__(problem)
@@ -175,27 +188,32 @@ class Unresolved(Exception):
 
 
 def find_by_id(by_id: Mapping[str, Node], machine_id: str, text: str) -> Node:
-    """The node behind `#id` or `#id.child`."""
-    first, *rest = to_path(text)
+    """Return the node of `#id` or `#id.child`."""
+    first, *path = to_path(text)
     id = first[1:] if first.startswith("#") else first
     if id not in by_id:
-        raise Unresolved(f"Child state node '#{id}' does not exist on machine '{machine_id}'", by_id)
-    return descend(by_id[id], rest)
+        raise Unresolved(f"no state of machine {machine_id!r} has the id {id!r}", by_id)
+    return descend(by_id[id], path)
 
 
 def descend(node: Node, path: list[str]) -> Node:
-    """The node at the end of a path of keys."""
+    """Return the node at the end of a path of keys."""
     for key in path:
         if not key:
             break
         if key not in node.states:
-            raise Unresolved(f"Child state '{key}' does not exist on '{node.id}'", node.states)
+            raise Unresolved(unknown_state(node, key), node.states)
         node = node.states[key]
     return node
 
 
+def unknown_state(parent: Node, key: str) -> str:
+    """Return the message that a state has no child of this name."""
+    return f"no state named {key!r} inside {parent.id!r}"
+
+
 def find_target(by_id: Mapping[str, Node], machine_id: str, node: Node, target: Any) -> Node:
-    """The state that a transition of a node means by a target."""
+    """Return the state that a target means in a transition of a node."""
     if not isinstance(target, str):
         raise Unresolved(f"a target is a string, not {target!r}")
     if target.startswith("#"):
@@ -205,12 +223,12 @@ def find_target(by_id: Mapping[str, Node], machine_id: str, node: Node, target: 
     try:
         return descend(node.parent, to_path(node.key + target if target.startswith(".") else target))
     except Unresolved as error:
-        problem = f"Invalid transition definition for state node '{node.id}':\n{error}"
+        problem = f"the target {target!r} of a transition from {node.id!r} does not exist: {error}"
         raise Unresolved(problem, error.known) from None
 
 
 def find_default(by_id: Mapping[str, Node], machine_id: str, node: Node, target: Any) -> Node:
-    """The state that a history node leads to before there is any history."""
+    """Return the state that a history node leads to before there is any history."""
     if not isinstance(target, str):
         raise Unresolved(f"a target is a string, not {target!r}")
     if target.startswith("#"):
@@ -223,5 +241,5 @@ def _inside_root(root: Node, target: str) -> Node:
     if target.startswith("."):
         return descend(root, to_path(target[1:]))
     raise Unresolved(
-        f'Invalid target: "{target}" is not a valid target from the root node. Did you mean ".{target}"?', root.states
+        f"a target of the root starts with a dot or '#': write {'.' + target!r} instead of {target!r}", root.states
     )

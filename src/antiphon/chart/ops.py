@@ -1,4 +1,27 @@
-"""Operations: bound actions, as a step runs them. Each changes the working copy or asks for an effect."""
+"""Operations: actions bound to a machine, which change the working copy of a step or add effects to it."""
+
+# A plan (`plans.py`) is a tuple of operations; a microstep runs them in order. The rules:
+#
+# 1. An operation is created once, when its machine is built, and shared by all steps of all actors. It keeps no state
+#    of its own: everything that changes is in `Work`.
+# 2. An operation sees the context as the operations before it left it, and the event of its microstep. A context is
+#    replaced, never changed: the snapshot before may hold the same dict.
+# 3. Nothing is performed here. Functions that compute values (assignments, events, targets, delays, params, input,
+#    output) are called at once and have to be pure; a user's action becomes a `Call` effect with the context and
+#    event of its place in the step.
+# 4. Effects are added in the order of the plan: exits with the children they stop, actions of the transitions,
+#    entries with the children they invoke, done events. After an exception, actions before it are still called, as
+#    XState calls them during the step; events before it are not sent (`actors/machines.py`).
+# 5. `work.changed` tells whether a microstep changed anything: an eventless round without a change is not repeated.
+#    As in XState, an assign counts as a change even if it assigns nothing, and so does stopping an unknown child.
+# 6. Entry actions come before the children that the same state invokes, and may send to them nevertheless. Where a
+#    plan contains such a state, `ExpectOp` announces the ids before the entry actions, sends to these ids are kept
+#    as they are, and `SettleOp` replaces the ids by references once the children exist.
+#
+# The quick path (`Actor.send`, `follow` in `transition.py`) runs no operation at all: it reads `key` and `function` of
+# `AssignOp` and `plain` of `CallOp` and calls the functions itself. So those two may not do more in `run` than these
+# functions do. `MergeOp` is an `AssignOp` that replaces the whole context and is therefore quick as well; an assign
+# with params or scope is not, and neither is a call with params.
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -14,36 +37,37 @@ Value = Callable[[Work], Any]
 
 
 class Operation(Protocol):
-    """Something a step does in its place."""
+    """One operation of a plan."""
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Change the working copy of the step, or add an effect to it."""
         ...
 
 
 def constant(value: Any) -> Value:
-    """A value that does not depend on the step."""
+    """Return a value that does not depend on the step."""
     return lambda work: value
 
 
-class Assign:
-    """Set one key of the context, or replace all of it, by what a function of context and event gives."""
+class AssignOp:
+    """Set one key of the context, or replace the whole context, by the result of a function of context and event."""
 
     __slots__ = ("function", "key")
 
     def __init__(self, key: str | None, function: Plain) -> None:
-        self.key, self.function = key, function
+        self.key = key
+        self.function = function
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Assign to the context."""
         context = work.context
-        found = self.function(context, work.event)
-        work.context = found if self.key is None else {**context, self.key: found}
+        value = self.function(context, work.event)
+        work.context = value if self.key is None else {**context, self.key: value}
         work.changed = True
 
 
-class Merge(Assign):
-    """Merge into the context what a function of context and event gives."""
+class MergeOp(AssignOp):
+    """Merge the result of a function of context and event into the context."""
 
     __slots__ = ("update",)
 
@@ -52,14 +76,14 @@ class Merge(Assign):
         self.update = update
 
     def run(self, work: Work) -> None:
-        """Do it, with one call less."""
+        """Merge into the context; one call less than `AssignOp.run`."""
         context = work.context
         work.context = {**context, **(self.update(context, work.event) or {})}
         work.changed = True
 
 
-class ScopedAssign:
-    """Merge into the context what a function that needs params or scope gives."""
+class ScopedAssignOp:
+    """Merge the result of a function that needs params or scope into the context."""
 
     __slots__ = ("update",)
 
@@ -67,52 +91,62 @@ class ScopedAssign:
         self.update = update
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Merge into the context."""
         work.context = {**work.context, **self.update(work)}
         work.changed = True
 
 
-class Call:
-    """Ask for a call of a user's action."""
+class CallOp:
+    """Request a call of a user's action."""
 
     __slots__ = ("function", "params", "plain", "type")
 
     def __init__(self, type: str, function: Full | None, plain: Plain | None, params: Value | None) -> None:
-        self.type, self.function, self.plain, self.params = type, function, plain, params
+        self.type = type
+        self.function = function
+        self.plain = plain
+        self.params = params
 
     def run(self, work: Work) -> None:
-        """Do it."""
-        given = None if self.params is None else self.params(work)
-        work.effects.append(effects.Call(self.type, self.function, given, work.context, work.event))
+        """Add a `Call` effect with the context and the event of this place in the step."""
+        params = None if self.params is None else self.params(work)
+        work.effects.append(effects.Call(self.type, self.function, params, work.context, work.event))
 
 
-class Raise:
-    """Queue an event for this step, or ask the clock for it."""
+class RaiseOp:
+    """Queue an event for this step, or request it after a delay."""
 
     __slots__ = ("delay", "event", "id")
 
     def __init__(self, event: Value, id: str | None, delay: Value) -> None:
-        self.event, self.id, self.delay = event, id, delay
+        self.event = event
+        self.id = id
+        self.delay = delay
 
     def run(self, work: Work) -> None:
-        """Do it."""
-        event, delay = checked(self.event(work)), self.delay(work)
+        """Queue the event if it has no delay, and add a `Raise` effect."""
+        event = check_event(self.event(work))
+        delay = self.delay(work)
         if delay is None:
             work.enqueue(event)
         work.effects.append(effects.Raise(event, self.id, delay))
 
 
-class Send:
-    """Ask for an event to be delivered to another actor."""
+class SendOp:
+    """Request the delivery of an event to another actor."""
 
     __slots__ = ("delay", "event", "id", "target")
 
     def __init__(self, target: Value, event: Value, id: str | None, delay: Value) -> None:
-        self.target, self.event, self.id, self.delay = target, event, id, delay
+        self.target = target
+        self.event = event
+        self.id = id
+        self.delay = delay
 
     def run(self, work: Work) -> None:
-        """Do it."""
-        event, delay = checked(self.event(work)), self.delay(work)
+        """Add a `SendTo` effect."""
+        event = check_event(self.event(work))
+        delay = self.delay(work)
         target = address(work, self.target(work))
         effect = effects.SendTo(target, event, self.id, delay)
         work.effects.append(effect)
@@ -121,7 +155,7 @@ class Send:
 
 
 def address(work: Work, target: Any) -> Any:
-    """The actor a target means: a reference, or a marker for parent, self, or a child about to come."""
+    """Resolve a target to a reference, or to a marker for the parent, the actor itself, or a child not yet invoked."""
     if target is None:
         return "#_internal"
     if not isinstance(target, str):
@@ -132,12 +166,14 @@ def address(work: Work, target: Any) -> Any:
         return target
     ref = work.children.get(target[2:] if target.startswith("#_") else target)
     if ref is None:
-        raise UnknownActor(f"Unable to send event to actor '{target}' from machine '{work.machine.id}'.")
+        raise UnknownActor(
+            f"machine {work.machine.id!r} cannot send to actor {target!r}, which is not one of its children now"
+        )
     return ref
 
 
-class Emit:
-    """Ask for an event to be told to listeners."""
+class EmitOp:
+    """Request that an event be emitted to listeners."""
 
     __slots__ = ("event",)
 
@@ -145,25 +181,26 @@ class Emit:
         self.event = event
 
     def run(self, work: Work) -> None:
-        """Do it."""
-        work.effects.append(effects.Emit(checked(self.event(work))))
+        """Add an `Emit` effect."""
+        work.effects.append(effects.Emit(check_event(self.event(work))))
 
 
-class Log:
-    """Ask for a value to be logged."""
+class LogOp:
+    """Request that a value be logged."""
 
     __slots__ = ("label", "value")
 
     def __init__(self, value: Value, label: str | None) -> None:
-        self.value, self.label = value, label
+        self.value = value
+        self.label = label
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Add a `Log` effect."""
         work.effects.append(effects.Log(self.value(work), self.label))
 
 
-class Cancel:
-    """Ask for a delayed event to be forgotten."""
+class CancelOp:
+    """Request that a delayed event be cancelled."""
 
     __slots__ = ("send_id",)
 
@@ -171,33 +208,37 @@ class Cancel:
         self.send_id = send_id
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Add a `Cancel` effect."""
         work.effects.append(effects.Cancel(self.send_id(work)))
 
 
-class Spawn:
-    """Take in a child and ask for it to be started."""
+class SpawnOp:
+    """Add a child and request its start."""
 
     __slots__ = ("id", "input", "logic", "src", "sync_snapshot", "system_id")
 
     def __init__(
         self, src: Any, logic: Any, id: Value, input: Value, system_id: str | None, sync_snapshot: bool
     ) -> None:
-        self.src, self.logic, self.id, self.input = src, logic, id, input
-        self.system_id, self.sync_snapshot = system_id, sync_snapshot
+        self.src = src
+        self.logic = logic
+        self.id = id
+        self.input = input
+        self.system_id = system_id
+        self.sync_snapshot = sync_snapshot
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Add the child and a `SpawnChild` effect."""
         id = self.id(work) or work.free_id()
-        if self.logic is None:  # only in relaxed machines: XState keeps an empty place for it
+        if self.logic is None:  # only in relaxed machines: as in XState, the id stays without a child
             work.children = work.children.adding(id, None)
             work.changed = True
             return
         work.adopt(ActorRef(id, self.src, self.logic, self.input(work), self.system_id, self.sync_snapshot))
 
 
-class Stop:
-    """Let a child go and ask for it to be stopped."""
+class StopOp:
+    """Remove a child and request that it be stopped."""
 
     __slots__ = ("child",)
 
@@ -205,7 +246,7 @@ class Stop:
         self.child = child
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Remove the child and add a `StopChild` effect."""
         child = self.child(work)
         ref = work.children.get(child) if isinstance(child, str) else child
         work.changed = True
@@ -214,16 +255,18 @@ class Stop:
             work.effects.append(effects.StopChild(ref))
 
 
-class Enqueue:
-    """Run the actions that a function chooses."""
+class EnqueueOp:
+    """Run the actions that a function enqueues."""
 
     __slots__ = ("collect", "names", "params")
 
     def __init__(self, collect: Full, params: Value, names: Any) -> None:
-        self.collect, self.params, self.names = collect, params, names
+        self.collect = collect
+        self.params = params
+        self.names = names
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Collect the actions, then run them in order."""
         chosen: list[Any] = []
         queue = self.names.enqueuer(chosen, work, self.params(work))
         self.collect(work.context, work.event, queue, work.scope())
@@ -231,8 +274,8 @@ class Enqueue:
             self.names.operation(spec).run(work)
 
 
-class Expect:
-    """Let the entry actions that follow address children invoked right after them."""
+class ExpectOp:
+    """Let the entry actions that follow send to children that are invoked right after them."""
 
     __slots__ = ("ids",)
 
@@ -240,49 +283,55 @@ class Expect:
         self.ids = tuple(ids)
 
     def run(self, work: Work) -> None:
-        """Do it."""
-        work.late, work.unsettled = self.ids, []
+        """Set the ids of the expected children."""
+        work.late = self.ids
+        work.unsettled = []
 
 
-class Settle:
-    """Give the sends that waited for an invoked child its reference."""
+class SettleOp:
+    """Replace the ids of expected children in pending sends by their references."""
 
     __slots__ = ()
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Resolve the pending sends."""
         for effect in work.unsettled:
             effect.target = work.children.get(effect.target)
-        work.late, work.unsettled = (), []
+        work.late = ()
+        work.unsettled = []
 
 
-class StateDone:
-    """Queue the event that says that a state has reached its end."""
+class StateDoneOp:
+    """Queue the done event of a state."""
 
     __slots__ = ("output", "type")
 
     def __init__(self, node: Node, output: Value | None) -> None:
-        self.type, self.output = f"xstate.done.state.{node.id}", output
+        self.type = f"xstate.done.state.{node.id}"
+        self.output = output
 
     def run(self, work: Work) -> None:
-        """Do it."""
+        """Queue the event."""
         work.enqueue(done_event(self.type, self.output, work))
 
 
-class MachineDone:
-    """End the machine, with the output its root computes."""
+class MachineDoneOp:
+    """End the machine with the output that its root computes."""
 
     __slots__ = ("final_output", "root_output", "type")
 
     def __init__(self, last: Node, final_output: Value | None, root_output: Value | None) -> None:
-        self.type, self.final_output, self.root_output = f"xstate.done.state.{last.id}", final_output, root_output
+        self.type = f"xstate.done.state.{last.id}"
+        self.final_output = final_output
+        self.root_output = root_output
 
     def run(self, work: Work) -> None:
-        """Do it."""
-        work.status, work.changed = "done", True
+        """Set the status and the output."""
+        work.status = "done"
+        work.changed = True
         if self.root_output is None:
             return
-        # The root's output sees the done event of what completed it, not the event that led there.
+        # The root's output gets the done event of the state that completed it, not the event of the microstep.
         cause = work.event
         work.event = done_event(self.type, self.final_output, work)
         work.output = self.root_output(work)
@@ -290,12 +339,12 @@ class MachineDone:
 
 
 def done_event(type: str, output: Value | None, work: Work) -> dict[str, Any]:
-    """A done event; its output is None where there is none."""
+    """Return a done event; its output is None if the state has no output."""
     return {"type": type, "output": None if output is None else output(work)}
 
 
-def checked(event: Any) -> Any:
-    """The event, if it is one."""
+def check_event(event: Any) -> Any:
+    """Return the event; raise EventError if it is not one."""
     try:
         if isinstance(event["type"], str):
             return event

@@ -1,7 +1,7 @@
 """Snapshots as JSON and back, in XState's shape.
 
-Going out, references become `{"xstate$$type": 1, "id"}`, texts become strings, and what JSON cannot
-hold is refused with its place. Coming back, everything is checked before anything is made.
+When persisting, references become `{"xstate$$type": 1, "id"}`, texts become strings, and a value that JSON
+cannot hold is refused with its path. When restoring, everything is checked before any child is created.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,17 +16,18 @@ from antiphon.chart.snapshot import Frame, Snapshot
 from antiphon.chart.text import Text
 
 STATUSES = ("active", "done", "error", "stopped")
-TEXT, PLAIN = frozenset((str,)), frozenset((str, int, bool, type(None)))
+TEXT = frozenset((str,))
+PLAIN = frozenset((str, int, bool, type(None)))
 PersistChild = Callable[[ActorRef], Mapping[str, Any]]
 
 
 def to_json(snapshot: Snapshot[Any], persist_child: PersistChild) -> dict[str, Any]:
-    """A snapshot as JSON-ready values; children are persisted by who runs them."""
+    """Return a snapshot as JSON-ready values; `persist_child` gives those of each child."""
     try:
         context = to_json_value(snapshot.context, "context")
     except RecursionError:
-        raise SnapshotError("context: it contains itself, or is nested too deeply to be persisted") from None
-    found: dict[str, Any] = {
+        raise SnapshotError("context contains itself or is nested too deeply to be persisted") from None
+    persisted: dict[str, Any] = {
         "status": snapshot.status,
         "value": snapshot.value,
         "historyValue": {id: [{"id": node.id} for node in nodes] for id, nodes in snapshot.history.items()},
@@ -34,28 +35,28 @@ def to_json(snapshot: Snapshot[Any], persist_child: PersistChild) -> dict[str, A
         "children": {id: _child(ref, persist_child) for id, ref in snapshot.children.items() if ref is not None},
     }
     if snapshot.output is not None:
-        found["output"] = to_json_value(snapshot.output, "output")
+        persisted["output"] = to_json_value(snapshot.output, "output")
     if snapshot.error is not None:
-        found["error"] = to_json_error(snapshot.error)
-    return found
+        persisted["error"] = to_json_error(snapshot.error)
+    return persisted
 
 
 def _child(ref: ActorRef, persist_child: PersistChild) -> dict[str, Any]:
     if not isinstance(ref.src, str):
         raise SnapshotError(
-            f"An inline child actor cannot be persisted: give the logic of {ref.id!r} a name under actors."
+            f"the child {ref.id!r} cannot be persisted because its logic has no name; name it under actors"
         )
     named = {"snapshot": persist_child(ref), "src": ref.src, "systemId": ref.system_id}
     return {**{key: value for key, value in named.items() if value is not None}, "syncSnapshot": ref.sync_snapshot}
 
 
 def to_json_value(value: Any, path: str) -> Any:
-    """A value with references and texts replaced; the very same object where there is nothing to replace."""
-    return value if is_plain(value) else _converted(value, path)
+    """Return a value with references and texts replaced, or the very same object if it has none."""
+    return value if is_plain(value) else _convert(value, path)
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is JSON as it is, as most are; to tell so takes a fraction of the time of converting it."""
+    """Return whether a value is JSON as it is; this is several times as fast as converting it."""
     kind = type(value)
     if kind is dict:
         if not TEXT.issuperset(map(type, value)):
@@ -65,11 +66,11 @@ def is_plain(value: Any) -> bool:
         inner = value
     else:
         return kind in PLAIN or (kind is float and value - value == 0)
-    # Most hold nothing but texts and whole numbers, which is seen without a loop of Python's.
-    return PLAIN.issuperset(map(type, inner)) or all(map(is_plain, [one for one in inner if type(one) not in PLAIN]))
+    # Most hold nothing but strings and integers, which can be checked without a Python loop.
+    return PLAIN.issuperset(map(type, inner)) or all(map(is_plain, [item for item in inner if type(item) not in PLAIN]))
 
 
-def _converted(value: Any, path: str) -> Any:
+def _convert(value: Any, path: str) -> Any:
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, float):
@@ -104,19 +105,19 @@ def _same_or(value: Any, converted: Any) -> Any:
 
 
 def to_json_error(error: Any) -> Any:
-    """An error as JSON-ready values."""
+    """Return an error as JSON-ready values."""
     if isinstance(error, BaseException):
         return {"name": type(error).__name__, "message": str(error)}
     return to_json_value(error, "error")
 
 
-def migrated(machine: Machine[Any, Any], persisted: Any) -> Mapping[str, Any]:
-    """What was persisted, moved to the machine's version if it was stamped with another one."""
+def migrate_snapshot(machine: Machine[Any, Any], persisted: Any) -> Mapping[str, Any]:
+    """Return a persisted snapshot, migrated if it was stamped with another version than the machine's."""
     if not isinstance(persisted, Mapping):
         raise SnapshotError(f"{machine.id}: a persisted snapshot is a mapping, not {type(persisted).__name__}")
     owner = persisted.get("machine", machine.id)
     if owner != machine.id:
-        raise SnapshotError(f"{machine.id}: the snapshot is one of the machine {owner!r}")
+        raise SnapshotError(f"{machine.id}: the snapshot belongs to the machine {owner!r}")
     if "version" not in persisted or persisted["version"] == machine.version:
         return persisted
     version = persisted["version"]
@@ -127,7 +128,7 @@ def migrated(machine: Machine[Any, Any], persisted: Any) -> Mapping[str, Any]:
         )
     moved = machine.migrate(dict(persisted), version)
     if not isinstance(moved, Mapping):
-        raise SnapshotError(f"{machine.id}: migrate gave {moved!r} instead of a snapshot")
+        raise SnapshotError(f"{machine.id}: migrate returned {moved!r} instead of a snapshot")
     return moved
 
 
@@ -136,10 +137,10 @@ def from_json(
     persisted: Mapping[str, Any],
     make_child: Callable[[str, Mapping[str, Any], Any], ActorRef],
 ) -> Snapshot[Any]:
-    """A snapshot from its JSON form; children are made by who will run them, after all else is known to be good."""
+    """Return a snapshot from its JSON form; `make_child` is called only after everything else was checked."""
     status = persisted.get("status")
     if status not in STATUSES:
-        raise SnapshotError(f"{machine.id}: status {status!r} is none of {', '.join(STATUSES)}")
+        raise SnapshotError(f"{machine.id}: status {status!r} is not one of {', '.join(STATUSES)}")
     nodes = _nodes(machine, persisted.get("value"))
     history = _history(machine, persisted.get("historyValue"))
     context = _mapping(machine, persisted, "context")
@@ -148,14 +149,14 @@ def from_json(
     for id, (data, logic) in described.items():
         children = children.adding(id, make_child(id, data, logic))
     frame = Frame(status, persisted.get("output"), persisted.get("error"), children, history)
-    return Snapshot(machine.tables.intern(nodes), _revived_context(context, children), frame)
+    return Snapshot(machine.tables.intern(nodes), _revive_context(context, children), frame)
 
 
 def _mapping(machine: Machine[Any, Any], persisted: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = persisted.get(key)
-    if not isinstance(found, Mapping):
-        raise SnapshotError(f"{machine.id}: {key} should be an object, not {found!r}")
-    return found
+    value = persisted.get(key)
+    if not isinstance(value, Mapping):
+        raise SnapshotError(f"{machine.id}: {key} should be an object, not {value!r}")
+    return value
 
 
 def _nodes(machine: Machine[Any, Any], value: Any) -> tuple[Node, ...]:
@@ -170,74 +171,74 @@ def _history(machine: Machine[Any, Any], persisted: Any) -> dict[str, tuple[Node
         return {}
     if not isinstance(persisted, Mapping):
         raise SnapshotError(f"{machine.id}: historyValue should be an object, not {persisted!r}")
-    found: dict[str, tuple[Node, ...]] = {}
+    history: dict[str, tuple[Node, ...]] = {}
     for id, items in persisted.items():
         if not isinstance(items, list | tuple):
             raise SnapshotError(f"{machine.id}: historyValue.{id} should be a list, not {items!r}")
-        nodes = tuple(_recalled(machine, id, item) for item in items)
+        nodes = tuple(_find_recalled(machine, id, item) for item in items)
         if machine.strict:
             _check_recalled(machine, id, nodes)
         if nodes:
-            found[id] = nodes
-    return found
+            history[id] = nodes
+    return history
 
 
 def _check_recalled(machine: Machine[Any, Any], id: str, nodes: tuple[Node, ...]) -> None:
-    """What a history node recalls lies inside its parent, and can be active at one time."""
+    """Check that the recalled nodes lie inside the history node's parent and can be active together."""
     history = machine.nodes.get(id)
     parent = history.parent if history is not None and history.is_history else None
     if parent is None:
-        raise SnapshotError(f"{machine.id}: historyValue.{id} is of no history state")
+        raise SnapshotError(f"{machine.id}: historyValue.{id} does not name a history state")
     for node in nodes:
         if node.is_history or not node.is_inside(parent):
-            raise SnapshotError(f"{machine.id}: historyValue.{id} names {node.id!r}, which it cannot recall")
+            raise SnapshotError(f"{machine.id}: historyValue.{id} cannot recall {node.id!r}")
     inside = dict.fromkeys(member for node in nodes for member in (node, *node.ancestors(parent), parent))
     if any(len([n for n in inside if n.parent is node]) > 1 for node in inside if node.type == COMPOUND):
-        raise SnapshotError(f"{machine.id}: historyValue.{id} names states that exclude each other")
+        raise SnapshotError(f"{machine.id}: historyValue.{id} names states that cannot be active together")
 
 
-def _recalled(machine: Machine[Any, Any], id: str, item: Any) -> Node:
-    wanted: Any = item.get("id") if isinstance(item, Mapping) else item
+def _find_recalled(machine: Machine[Any, Any], id: str, item: Any) -> Node:
+    node_id: Any = item.get("id") if isinstance(item, Mapping) else item
     try:
-        return find_by_id(machine.nodes, machine.id, wanted)
+        return find_by_id(machine.nodes, machine.id, node_id)
     except (Unresolved, TypeError, AttributeError):
-        raise SnapshotError(f"{machine.id}: historyValue.{id} names {wanted!r}, which is no state") from None
+        raise SnapshotError(f"{machine.id}: historyValue.{id} names {node_id!r}, which is not a state") from None
 
 
 def _children(machine: Machine[Any, Any], persisted: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], Any]]:
-    found = {}
+    children = {}
     for id, data in persisted.items():
         if not isinstance(data, Mapping) or not isinstance(data.get("snapshot"), Mapping):
             raise SnapshotError(f"{machine.id}: children.{id} has no snapshot")
         src = data.get("src")
         logic = machine.logic(src) if isinstance(src, str) else None
         if logic is not None:
-            found[id] = (data, logic)
+            children[id] = (data, logic)
         elif machine.strict:
-            raise SnapshotError(f"{machine.id}: children.{id} runs {data.get('src')!r}, which is no known actor")
-    return found
+            raise SnapshotError(f"{machine.id}: children.{id} runs {data.get('src')!r}, which is not under actors")
+    return children
 
 
-def _revived_context(context: Mapping[str, Any], children: Mapping[str, Any]) -> Any:
+def _revive_context(context: Mapping[str, Any], children: Mapping[str, Any]) -> Any:
     if is_reference(context):
         raise SnapshotError("context is a reference to an actor")
-    revived = _revived(context, children)
+    revived = _revive(context, children)
     return revived if isinstance(revived, dict) else dict(revived)
 
 
-def _revived(value: Any, children: Mapping[str, Any]) -> Any:
-    """A value with references made live; the very same object where there are none."""
+def _revive(value: Any, children: Mapping[str, Any]) -> Any:
+    """Return a value with references to live actors, or the very same object if it has none."""
     if is_reference(value):
         return children.get(value["id"])
     if isinstance(value, Mapping):
-        return _same_or(value, {key: _revived(inner, children) for key, inner in value.items()})
+        return _same_or(value, {key: _revive(inner, children) for key, inner in value.items()})
     if isinstance(value, list):
-        return _same_or(value, [_revived(inner, children) for inner in value])
+        return _same_or(value, [_revive(inner, children) for inner in value])
     return value
 
 
 def with_own_children(snapshot: Snapshot[Any], make_child: Callable[[ActorRef], ActorRef]) -> Snapshot[Any]:
-    """The snapshot with references of its own, so that two actors can start from one snapshot."""
+    """Return the snapshot with new references, so that two actors can start from one snapshot."""
     own = {id: make_child(ref) for id, ref in snapshot.children.items() if ref is not None}
     if not own:
         return snapshot
@@ -246,14 +247,14 @@ def with_own_children(snapshot: Snapshot[Any], make_child: Callable[[ActorRef], 
         children = children.adding(id, ref)
     frame = snapshot.frame
     moved = Frame(frame.status, frame.output, frame.error, children, frame.history)
-    return Snapshot(snapshot.configuration, _readdressed(snapshot.context, own), moved)
+    return Snapshot(snapshot.configuration, _rebind_refs(snapshot.context, own), moved)
 
 
-def _readdressed(value: Any, own: Mapping[str, ActorRef]) -> Any:
+def _rebind_refs(value: Any, own: Mapping[str, ActorRef]) -> Any:
     if isinstance(value, ActorRef):
         return own.get(value.id, value)
     if isinstance(value, Mapping):
-        return _same_or(value, {key: _readdressed(inner, own) for key, inner in value.items()})
+        return _same_or(value, {key: _rebind_refs(inner, own) for key, inner in value.items()})
     if isinstance(value, list):
-        return _same_or(value, [_readdressed(inner, own) for inner in value])
+        return _same_or(value, [_rebind_refs(inner, own) for inner in value])
     return value

@@ -1,8 +1,8 @@
-"""Plans: what carrying out a set of transitions does, laid out flat.
+"""Plans: the operations of taking a set of transitions, in one flat list.
 
 Exit set, entry set, the order of actions and the next configuration depend only on the configuration,
-the selected transitions and, where a target is a history node, on what it recalls. So they are worked
-out once; running a plan is running its operations in order.
+the selected transitions and, where a target is a history node, on what it recalls. So they are computed
+once; running a plan is running its operations in order.
 
 Rules: (1) states are exited children first, then transitions' actions run, then states are entered parents
 first; (2) history is recorded before anything is exited; (3) entering a final state queues its parent's done
@@ -18,11 +18,11 @@ from antiphon.chart.domains import History, Recall, exit_set, without_conflicts
 from antiphon.chart.entry import EntrySet
 from antiphon.chart.nodes import COMPOUND, FINAL, PARALLEL, Node, Transition, document_order
 
-ADDRESSING = (ops.Send, ops.Enqueue)  # what may name a child that is about to be invoked
+ADDRESSING = (ops.SendOp, ops.EnqueueOp)  # may send to a child that is about to be invoked
 
 
 class Plan:
-    """Operations in order, the configuration they lead to, and what history records on the way."""
+    """Operations in order, the configuration they lead to, and the history they record."""
 
     __slots__ = (
         "assigns",
@@ -46,7 +46,10 @@ class Plan:
         recalls: bool,
         transitions: tuple[Transition, ...],
     ) -> None:
-        self.target, self.ops, self.records, self.recalls = target, operations, records, recalls
+        self.target = target
+        self.ops = operations
+        self.records = records
+        self.recalls = recalls
         self.transitions = transitions
         self.changes = target is not source or bool(records)
         self.assigns, self.calls = _split(operations)
@@ -63,39 +66,39 @@ class Plan:
 
 
 def _split(operations: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Leading assigns, then plain calls: the shape that needs no working copy."""
-    count = next((i for i, op in enumerate(operations) if not isinstance(op, ops.Assign)), len(operations))
+    """Return leading assigns and then plain calls, the shape that needs no working copy; else nothing."""
+    count = next((i for i, op in enumerate(operations) if not isinstance(op, ops.AssignOp)), len(operations))
     calls = operations[count:]
-    if any(not isinstance(op, ops.Call) or op.plain is None or op.params is not None for op in calls):
+    if any(not isinstance(op, ops.CallOp) or op.plain is None or op.params is not None for op in calls):
         return (), ()
     return tuple((op.key, op.function) for op in operations[:count]), tuple(op.plain for op in calls)
 
 
 def plan_for(configuration: Configuration, selected: tuple[Transition, ...], history: History) -> Plan:
-    """Work out the plan of a microstep."""
+    """Return the plan of a microstep."""
     recall = Recall(history)
     if not selected:
         return Plan(configuration, configuration, (), {}, False, ())
     active = configuration.nodes
-    taken = without_conflicts(selected, active, recall)
-    exits = sorted(exit_set(taken, active, recall), key=document_order, reverse=True)
-    records = _records(exits, active)
-    # What is recorded on the way out is already recalled on the way in.
+    transitions = without_conflicts(selected, active, recall)
+    exits = sorted(exit_set(transitions, active, recall), key=document_order, reverse=True)
+    records = _record_history(exits, active)
+    # History that is recorded on exit can be recalled on entry in the same microstep.
     arriving = Recall({**history, **records})
     operations: list[Any] = []
     for node in exits:
         operations.extend((*node.exit, *node.stops))
-    for transition in taken:
+    for transition in transitions:
         operations.extend(transition.ops)
-    gone = set(exits)
-    remaining = dict.fromkeys(node for node in active if node not in gone)
-    target = _enter(configuration, taken, arriving, remaining, operations, bool(records))
+    exited = set(exits)
+    remaining = dict.fromkeys(node for node in active if node not in exited)
+    target = _enter(configuration, transitions, arriving, remaining, operations, bool(records))
     recalls = recall.was_read or arriving.was_read
-    return Plan(configuration, target, tuple(operations), records, recalls, taken)
+    return Plan(configuration, target, tuple(operations), records, recalls, transitions)
 
 
 def initial_plan(empty: Configuration) -> Plan:
-    """The plan of entering the machine."""
+    """Return the plan of entering the machine."""
     root = empty.machine.root
     start = Transition(root, "", {"reenter": True})
     start.targets = tuple(initial_nodes(root))
@@ -104,33 +107,33 @@ def initial_plan(empty: Configuration) -> Plan:
     return Plan(empty, target, tuple(operations), {}, False, ())
 
 
-def _records(exits: list[Node], active: tuple[Node, ...]) -> History:
+def _record_history(exits: list[Node], active: tuple[Node, ...]) -> History:
     records: History = {}
-    for left in exits:
-        for node in left.states.values():
+    for parent in exits:
+        for node in parent.states.values():
             if node.is_history:
-                records[node.id] = tuple(_recorded(node, left, active))
+                records[node.id] = tuple(_recorded_nodes(node, parent, active))
     return records
 
 
-def _recorded(history: Node, left: Node, active: tuple[Node, ...]) -> Iterable[Node]:
+def _recorded_nodes(history: Node, parent: Node, active: tuple[Node, ...]) -> Iterable[Node]:
     if history.history == "deep":
-        return (node for node in active if node.is_atomic and node.is_inside(left))
-    return (node for node in active if node.parent is left)
+        return (node for node in active if node.is_atomic and node.is_inside(parent))
+    return (node for node in active if node.parent is parent)
 
 
 def _enter(
     source: Configuration,
-    taken: Sequence[Transition],
+    transitions: Sequence[Transition],
     recall: Recall,
     active: dict[Node, None],
     operations: list[Any],
     recorded: bool,
     defaults: Iterable[Node] = (),
 ) -> Configuration:
-    """Append what entering does, and give the configuration it leads to."""
+    """Append the operations of entering, and return the configuration they lead to."""
     entry = EntrySet(recall)
-    for transition in taken:
+    for transition in transitions:
         entry.add_transition(transition)
     entry.by_default.update(defaults)
     completed: set[Node] = set()
@@ -153,30 +156,31 @@ def _enter(
 
 def _entry_operations(node: Node, by_default: bool) -> list[Any]:
     operations = [*node.entry, *node.spawns, *(node.initial_ops if by_default else ())]
-    if node.invokes and any(isinstance(one, ADDRESSING) for one in operations):
-        return [ops.Expect([invoke.id for invoke in node.invokes]), *operations, ops.Settle()]
+    if node.invokes and any(isinstance(operation, ADDRESSING) for operation in operations):
+        return [ops.ExpectOp([invoke.id for invoke in node.invokes]), *operations, ops.SettleOp()]
     return operations
 
 
 def _finish(node: Node, active: dict[Node, None], completed: set[Node], operations: list[Any], root: Node) -> bool:
-    """Append the done events of entering a final node; true if it ends the machine."""
+    """Append the done events of entering a final node; return whether it ends the machine."""
     parent = node.parent
     above = parent if parent is not None and parent.type == PARALLEL else parent.parent if parent is not None else None
     last = above or node
     if parent is not None and parent.type == COMPOUND:
-        operations.append(ops.StateDone(parent, node.output))
+        operations.append(ops.StateDoneOp(parent, node.output))
     while above is not None and above.type == PARALLEL and above not in completed and is_done(above, active):
         completed.add(above)
-        operations.append(ops.StateDone(above, None))
-        last, above = above, above.parent
+        operations.append(ops.StateDoneOp(above, None))
+        last = above
+        above = above.parent
     if above is not None:
         return False
-    operations.append(ops.MachineDone(last, last.output if last.parent is not None else None, root.output))
+    operations.append(ops.MachineDoneOp(last, last.output if last.parent is not None else None, root.output))
     return True
 
 
 def is_done(node: Node, active: Collection[Node]) -> bool:
-    """Whether a node has reached its end."""
+    """Return whether a node has reached a final state."""
     if node.type == COMPOUND:
         return any(child.type == FINAL and child in active for child in node.children)
     if node.type == PARALLEL:

@@ -1,4 +1,4 @@
-"""What a user's function may ask for beyond context and event."""
+"""The scope of users' functions: their actor, its system, and `spawn`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,10 +12,12 @@ class Scope:
     __slots__ = ("_spawn", "self", "system")
 
     def __init__(self, self_: Any = None, system: Any = None, spawn: Callable[..., Any] | None = None) -> None:
-        self.self, self.system, self._spawn = self_, system, spawn
+        self.self = self_
+        self.system = system
+        self._spawn = spawn
 
     def spawn(self, src: Any, **options: Any) -> Any:
-        """Spawn a child and get its reference; options are `id`, `input`, `system_id`, `sync_snapshot`."""
+        """Spawn a child and return its reference; options are `id`, `input`, `system_id`, `sync_snapshot`."""
         if self._spawn is None:
             raise EngineError("spawn is only available while context is computed; elsewhere use spawn_child")
         return self._spawn(src, **options)

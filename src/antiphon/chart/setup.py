@@ -1,4 +1,4 @@
-"""Setups: the types and the functions of a machine, from which charts are made into machines."""
+"""Setups: types and functions that charts are made into machines with."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class setup(Generic[C, E, N]):
         actors: Mapping[str, Any] | None = None,
         delays: Mapping[str, Duration[C, E]] | None = None,
     ) -> setup[C, E, N]:
-        """This setup with more functions, or others under the same names; this one stays as it is."""
+        """Return this setup with more functions, or with others under the same names; this one does not change."""
         extended: setup[C, E, N] = setup()
-        extended.implementations = self.implementations.merged(Implementations(actions, guards, actors, delays))
+        extended.implementations = self.implementations.merge(Implementations(actions, guards, actors, delays))
         return extended
 
     def create_machine(
@@ -58,10 +58,10 @@ class setup(Generic[C, E, N]):
         migrate: Migrate | None = None,
     ) -> Machine[C, E, N]:
         """Bind these functions to the names in a chart."""
-        return Machine(config, self.implementations.merged(Implementations()), strict=strict, migrate=migrate)
+        return Machine(config, self.implementations.merge(Implementations()), strict=strict, migrate=migrate)
 
     def create_state_config(self, config: StateConfig) -> StateConfig:
-        """A state for a chart of this setup, as it is; checkers look at its keys and functions."""
+        """Return a state for a chart of this setup as it is; checkers check its keys and functions."""
         return config
 
     @overload
@@ -71,7 +71,7 @@ class setup(Generic[C, E, N]):
     @overload
     def create_action(self, action: Variant[C, E, T], /) -> Variant[C, E, T]: ...
     def create_action(self, action: Any, /) -> Any:
-        """An action for a chart of this setup, as it is; checkers look at its parameters."""
+        """Return an action for a chart of this setup as it is; checkers check its parameters."""
         return action
 
     @overload

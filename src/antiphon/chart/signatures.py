@@ -1,7 +1,7 @@
-"""What the functions of a chart take and give, written down for type checkers.
+"""Signatures of a chart's functions, for type checkers.
 
 `C` is a machine's context, `E` the union of its events, `N` the names of its states. Each may be left
-out and is then `Any`, so nothing is checked that nobody declared. At run time none of this is looked at.
+out and is then `Any`, so that only declared types are checked. At run time none of this is used.
 """
 
 from collections.abc import Callable, Mapping, Sized
@@ -25,39 +25,41 @@ if TYPE_CHECKING:
     T_out = TypeVar("T_out", covariant=True, default=Any)
 else:
     C, E, F, N, T = (TypeVar(name) for name in "CEFNT")
-    C_in, E_in = TypeVar("C_in", contravariant=True), TypeVar("E_in", contravariant=True)
-    T_out, Enum = TypeVar("T_out", covariant=True), Any
+    C_in = TypeVar("C_in", contravariant=True)
+    E_in = TypeVar("E_in", contravariant=True)
+    T_out = TypeVar("T_out", covariant=True)
+    Enum = Any
 
 
 class Scoped(Protocol[T_out]):
     """A function that takes nothing but the scope."""
 
     def __call__(self, *, scope: Scope) -> T_out:
-        """Call it."""
+        """Call the function."""
         ...
 
 
 class ScopedContext(Protocol[C_in, T_out]):
-    """A function of the context that asks for the scope."""
+    """A function of the context that takes the scope."""
 
     def __call__(self, context: C_in, /, *, scope: Scope) -> T_out:
-        """Call it."""
+        """Call the function."""
         ...
 
 
 class ScopedEvent(Protocol[C_in, E_in, T_out]):
-    """A function of context and event that asks for the scope."""
+    """A function of context and event that takes the scope."""
 
     def __call__(self, context: C_in, event: E_in, /, *, scope: Scope) -> T_out:
-        """Call it."""
+        """Call the function."""
         ...
 
 
 class ScopedParams(Protocol[C_in, E_in, T_out]):
-    """A function of context, event and params that asks for the scope."""
+    """A function of context, event and params that takes the scope."""
 
     def __call__(self, context: C_in, event: E_in, params: Any, /, *, scope: Scope) -> T_out:
-        """Call it."""
+        """Call the function."""
         ...
 
 
@@ -76,12 +78,12 @@ Function = Callable[[C, E], T] | Variant[C, E, T]
 
 
 class Ordered(Protocol):
-    """Numbers, strings, times: what can be compared. Functions cannot."""
+    """Values that can be compared, such as numbers, strings and times; functions cannot."""
 
     def __lt__(self, other: Any, /) -> Any: ...
 
 
-class Record(Protocol):
+class DataclassInstance(Protocol):
     """An instance of a dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -89,13 +91,15 @@ class Record(Protocol):
 
 # A value in an `assign` that is not a function. Types cannot say "anything but a function", so they list
 # what contexts hold; what is missing here can be given by a lambda.
-Constant = Ordered | Sized | Enum | Record | None
+Constant = Ordered | Sized | Enum | DataclassInstance | None
 Assignment = Mapping[str, Function[C, E, Any] | Constant]
 
 
 class Later(Generic[T]):
-    """Nothing is of this type. In `E | Later[Callable[[], E]]` it keeps mypy from inferring `E` from this
-    argument: mypy looks at arguments that mention functions last, when the machine has told what `E` is."""
+    """A type without values that keeps mypy from inferring `E` from an argument of `E | Later[Callable[[], E]]`.
+
+    mypy infers from arguments that mention functions last, when the machine has already determined `E`.
+    """
 
     if TYPE_CHECKING:
 

@@ -1,4 +1,4 @@
-"""Snapshots: where an actor stands, as an immutable value."""
+"""Snapshots: the state of a machine as an immutable value."""
 
 from collections.abc import Mapping
 from types import GenericAlias
@@ -8,14 +8,14 @@ from antiphon.chart.children import Children
 from antiphon.chart.configuration import Configuration, StateValue
 from antiphon.chart.decisions import decide
 from antiphon.chart.nodes import Node
-from antiphon.chart.ops import checked
+from antiphon.chart.ops import check_event
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.signatures import C, E, N
 from antiphon.chart.values import matches_state
 
 
 class Frame:
-    """The parts of a snapshot that seldom change, shared by the snapshots between two changes."""
+    """The parts of a snapshot that seldom change, shared by consecutive snapshots."""
 
     __slots__ = ("children", "error", "history", "output", "status")
 
@@ -27,8 +27,11 @@ class Frame:
         children: Children[ActorRef | None],
         history: dict[str, tuple[Node, ...]],
     ) -> None:
-        self.status, self.output, self.error = status, output, error
-        self.children, self.history = children, history
+        self.status = status
+        self.output = output
+        self.error = error
+        self.children = children
+        self.history = history
 
 
 class Snapshot(Generic[C, E, N]):
@@ -39,7 +42,9 @@ class Snapshot(Generic[C, E, N]):
         __class_getitem__ = classmethod(GenericAlias)  # `Snapshot[C]` too
 
     def __init__(self, configuration: Configuration, context: C, frame: Frame) -> None:
-        self.configuration, self.context, self.frame = configuration, context, frame
+        self.configuration = configuration
+        self.context = context
+        self.frame = frame
 
     @property
     def value(self) -> StateValue:
@@ -53,12 +58,12 @@ class Snapshot(Generic[C, E, N]):
 
     @property
     def output(self) -> Any:
-        """What the machine gave when it was done."""
+        """The output of a machine that is done."""
         return self.frame.output
 
     @property
     def error(self) -> Any:
-        """What ended the machine with an error."""
+        """The error that ended the machine."""
         return self.frame.error
 
     @property
@@ -73,7 +78,7 @@ class Snapshot(Generic[C, E, N]):
 
     @property
     def history(self) -> Mapping[str, tuple[Node, ...]]:
-        """What history nodes recall, by their ids."""
+        """The nodes that history nodes recall, by the ids of the history nodes."""
         return self.frame.history
 
     @property
@@ -87,24 +92,24 @@ class Snapshot(Generic[C, E, N]):
         return self.configuration.nodes
 
     def matches(self, value: N | Mapping[str, Any]) -> bool:
-        """Whether the state value agrees with a partial one."""
+        """Return whether the state value agrees with a partial one."""
         return matches_state(value, self.configuration.shared_value)
 
     def has_tag(self, tag: str) -> bool:
-        """Whether an active state has this tag."""
+        """Return whether an active state has this tag."""
         return tag in self.configuration.tags
 
     def can(self, event: E) -> bool:
-        """Whether sending this event would take a transition that does something."""
-        leaf = decide(self.configuration, checked(event)["type"], self.context, event)
+        """Return whether sending this event would take a transition that does something."""
+        leaf = decide(self.configuration, check_event(event)["type"], self.context, event)
         return any(not transition.is_forbidden for transition in leaf.selected)
 
     def get_meta(self) -> dict[str, Any]:
-        """What the active states carry as `meta`, by their ids."""
+        """Return the `meta` of the active states, by their ids."""
         return {node.id: node.meta for node in self.configuration.nodes if node.meta is not None}
 
     def to_json(self) -> dict[str, Any]:
-        """The snapshot as plain values, for looking at; `get_persisted_snapshot` is for storing."""
+        """Return the snapshot as plain values, for inspection; `get_persisted_snapshot` is for storing."""
         from_frame = {"output": self.output, "error": self.error}
         return {
             "status": self.status,
@@ -124,7 +129,7 @@ _new = object.__new__
 
 
 def make_snapshot(configuration: Configuration, context: Any, frame: Frame) -> Snapshot[Any]:
-    """A snapshot, made in half the time that calling the class takes: every event makes one."""
+    """Create a snapshot in half the time that calling the class takes: every event creates one."""
     snapshot: Snapshot[Any] = _new(Snapshot)
     snapshot.configuration = configuration
     snapshot.context = context
@@ -135,5 +140,5 @@ def make_snapshot(configuration: Configuration, context: Any, frame: Frame) -> S
 def childless_snapshot(
     configuration: Configuration, context: C, status: str, output: Any, error: Any
 ) -> Snapshot[C, Any, Any]:
-    """A snapshot without children and without history."""
+    """Create a snapshot without children and without history."""
     return Snapshot(configuration, context, Frame(status, output, error, Children(), {}))

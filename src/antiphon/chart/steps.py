@@ -16,11 +16,13 @@ from antiphon.chart.plans import Plan
 from antiphon.chart.snapshot import Frame, Snapshot, make_snapshot
 from antiphon.chart.work import NO_CHILDREN, Work
 
-INIT, STOP, ACTOR_ERROR = "xstate.init", "xstate.stop", "xstate.error.actor"
+INIT = "xstate.init"
+STOP = "xstate.stop"
+ACTOR_ERROR = "xstate.error.actor"
 
 
 class Microstep(NamedTuple):
-    """One round of a step: the event it reacts to, what was selected, where it led, what it asks for."""
+    """One round of a step: its event, the selected transitions, the snapshot after it, and its effects."""
 
     event: Any
     transitions: tuple[Transition, ...]
@@ -32,18 +34,19 @@ Trace = list[Microstep]
 
 
 class Step:
-    """The computation of one macrostep; after an error it still knows the effects so far."""
+    """The computation of one macrostep; after an error it still has the effects so far."""
 
     __slots__ = ("_dirty", "before", "entering", "handled", "marks", "trace", "work")
 
     def __init__(self, machine: Any, actor: Any = None, trace: Trace | None = None) -> None:
-        self.work, self.trace = Work(machine, actor), trace
+        self.work = Work(machine, actor)
+        self.trace = trace
         self.before: Snapshot[Any] | None = None
         self._dirty = False
-        # How many effects there were after each microstep of the trace.
+        # The number of effects after each microstep of the trace.
         self.marks: list[int] = []
         self.entering: Microstep | None = None
-        # Whether some transition took the event.
+        # True if some transition was selected for the event.
         self.handled = True
 
     @property
@@ -52,12 +55,17 @@ class Step:
         return self.work.effects
 
     def begin(self, input: Any) -> Snapshot[Any]:
-        """Enter the machine."""
-        work, machine = self.work, self.work.machine
+        """Enter the machine and return its first snapshot."""
+        work = self.work
+        machine = self.work.machine
         work.event = {"type": INIT} if input is None else {"type": INIT, "input": input}
-        work.configuration, work.context = machine.tables.intern((machine.root,)), {}
-        work.status, work.output, work.error = "active", None, None
-        work.children, work.history = NO_CHILDREN, {}
+        work.configuration = machine.tables.intern((machine.root,))
+        work.context = {}
+        work.status = "active"
+        work.output = None
+        work.error = None
+        work.children = NO_CHILDREN
+        work.history = {}
         self.before = self._publish()
         work.context = self._first_context(input)
         self.before = self._publish()
@@ -67,9 +75,10 @@ class Step:
         return self._publish()
 
     def advance(self, snapshot: Snapshot[Any], event: Any, decided: Leaf | None = None) -> Snapshot[Any]:
-        """Take one event to rest; `decided` is what it leads to, where that is known already."""
+        """Take one event until the machine is at rest; `decided` is the decision, if it has been made already."""
         self._load(snapshot)
-        work, type = self.work, event["type"]
+        work = self.work
+        type = event["type"]
         work.event = event
         if type == STOP:
             self._stop_children(forget=True)
@@ -92,32 +101,38 @@ class Step:
             context = from_input(context)(input, self.work.scope())
         if context is None:
             return {}
-        # Assigns copy dicts; another kind of mapping becomes one here.
+        # Assigns copy dicts, so any other mapping is converted to one.
         return context if isinstance(context, dict) else dict(context)
 
     def _load(self, snapshot: Snapshot[Any]) -> None:
-        work, frame = self.work, snapshot.frame
+        work = self.work
+        frame = snapshot.frame
         self.before = snapshot
-        work.configuration, work.context = snapshot.configuration, snapshot.context
-        work.status, work.output, work.error = frame.status, frame.output, frame.error
-        work.children, work.history = frame.children, frame.history
+        work.configuration = snapshot.configuration
+        work.context = snapshot.context
+        work.status = frame.status
+        work.output = frame.output
+        work.error = frame.error
+        work.children = frame.children
+        work.history = frame.history
 
     def _publish(self) -> Snapshot[Any]:
-        """The working copy as a snapshot; the one before, if nothing changed."""
-        work, before = self.work, self.before
+        """Return the working copy as a snapshot, or the snapshot before if nothing changed."""
+        work = self.work
+        before = self.before
         if before is None:
             return Snapshot(work.configuration, work.context, self._frame())
         if not self._dirty and work.context is before.context:
             return before
         frame = before.frame
-        kept = (
+        is_unchanged = (
             frame.status == work.status
             and frame.children is work.children
             and frame.history is work.history
             and frame.output is work.output
             and frame.error is work.error
         )
-        return make_snapshot(work.configuration, work.context, frame if kept else self._frame())
+        return make_snapshot(work.configuration, work.context, frame if is_unchanged else self._frame())
 
     def _frame(self) -> Frame:
         work = self.work
@@ -126,11 +141,13 @@ class Step:
     def _take(self, plan: Plan, selected: tuple[Transition, ...]) -> None:
         """Run a plan."""
         work = self.work
-        work.changed, start = False, len(work.effects)
+        work.changed = False
+        start = len(work.effects)
         for operation in plan.ops:
             operation.run(work)
         if plan.changes:
-            work.configuration, work.changed = plan.target, True
+            work.configuration = plan.target
+            work.changed = True
             if plan.records:
                 work.history = {**work.history, **plan.records}
         self._dirty = self._dirty or work.changed
@@ -139,12 +156,14 @@ class Step:
 
     def _settle(self) -> None:
         """Take eventless transitions and queued events until nothing is left."""
-        work, eventless, rounds = self.work, True, 0
+        work = self.work
+        eventless = True
+        rounds = 0
         limit = work.machine.max_iterations
         while work.status == "active":
             rounds += 1
             if rounds > limit:
-                raise LoopError(_endless(limit))
+                raise LoopError(_loop_message(work.machine.id, limit))
             leaf = None
             if eventless and work.configuration.has_always:
                 leaf = decide_eventless(work.configuration, work.context, work.event)
@@ -172,7 +191,9 @@ class Step:
 
     def _end(self, status: str, error: Any) -> Snapshot[Any]:
         work = self.work
-        work.status, work.error, self._dirty = status, error, True
+        work.status = status
+        work.error = error
+        self._dirty = True
         work.effects.append(Finish(status, None, error))
         snapshot = self._publish()
         if self.trace is not None:
@@ -185,17 +206,16 @@ class Step:
             self.marks.append(len(self.work.effects))
 
 
-def failed(snapshot: Snapshot[Any], error: BaseException) -> Snapshot[Any]:
-    """The snapshot with which an actor ends when a step raises: where it stood, and why."""
+def error_snapshot(snapshot: Snapshot[Any], error: BaseException) -> Snapshot[Any]:
+    """Return the snapshot an actor ends with when a step raises: the one before, with the error."""
     frame = snapshot.frame
     return Snapshot(
         snapshot.configuration, snapshot.context, Frame("error", frame.output, error, frame.children, frame.history)
     )
 
 
-def _endless(limit: int) -> str:
+def _loop_message(machine_id: str, limit: int) -> str:
     return (
-        f"Infinite loop detected: the machine has processed more than {limit} microsteps without reaching a stable "
-        "state. This usually happens when there's a cycle of transitions (e.g., eventless transitions or raised "
-        "events causing state A -> B -> C -> A)."
+        f"machine {machine_id!r} did not come to rest within {limit} microsteps; look for eventless transitions or "
+        "raised events that lead in a circle"
     )

@@ -1,7 +1,7 @@
-"""The memory of a machine: interned configurations and what was decided in them, bounded.
+"""The bounded cache of a machine: interned configurations and the decisions made in them.
 
-A hostile chart or a stream of ever new event types must not eat the memory. When `limit` decisions are
-remembered, all are forgotten and learned again as needed, like the state cache of a lazy automaton.
+A hostile chart or a stream of ever new event types must not use up the memory. When `limit` decisions are
+cached, all are dropped and computed again as needed, like the states of a lazy automaton.
 """
 
 from typing import Any
@@ -13,26 +13,28 @@ LIMIT = 4096
 
 
 class Tables:
-    """Configurations by their nodes, and a count of the decisions they hold."""
+    """Configurations by their nodes, and the number of decisions they hold."""
 
     __slots__ = ("_configurations", "_holders", "count", "limit", "machine")
 
     def __init__(self, machine: Any, limit: int = LIMIT) -> None:
-        self.machine, self.limit, self.count = machine, limit, 0
+        self.machine = machine
+        self.limit = limit
+        self.count = 0
         self._configurations: dict[tuple[Node, ...], Configuration] = {}
         self._holders: dict[Configuration, None] = {}
 
     def intern(self, nodes: tuple[Node, ...]) -> Configuration:
-        """The one configuration of these nodes."""
-        found = self._configurations.get(nodes)
-        if found is None:
-            found = Configuration(self.machine, nodes)
+        """Return the one configuration of these nodes."""
+        configuration = self._configurations.get(nodes)
+        if configuration is None:
+            configuration = Configuration(self.machine, nodes)
             if len(self._configurations) < self.limit:
-                self._configurations[nodes] = found
-        return found
+                self._configurations[nodes] = configuration
+        return configuration
 
     def admit(self, configuration: Configuration) -> bool:
-        """Whether one more decision may be remembered; makes room if need be."""
+        """Count one more decision to keep, clearing the cache if it is full; False if there is no cache."""
         if self.limit == 0:
             return False
         if self.count >= self.limit:

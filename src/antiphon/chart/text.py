@@ -1,19 +1,18 @@
-"""Text that grows by small chunks in constant time, though every version of it is immutable.
+"""Immutable text that grows by small chunks in constant time.
 
 A `Text` is a view of the first `length` characters of a shared, append-only buffer. The newest view
-appends in place; an older one, when added to, copies what it sees and goes its own way. So a reply
+appends in place; adding to an older one copies its characters into a new buffer. So a reply
 streamed in a million chunks costs one pass, and keeping every snapshot of it costs no copies.
 """
 
 from typing import Any
 
-# Chunks are joined into blocks of this many, so that a long text of tiny chunks does not pay
-# Python's 49 bytes per string object for each of them.
+# Chunks are joined into blocks of this many: each string object costs 49 bytes beside its characters.
 BLOCK = 256
 
 
 class _Buffer:
-    """Blocks of joined text, then the chunks that wait to be joined."""
+    """Blocks of joined text, then the chunks that have not been joined yet."""
 
     __slots__ = ("blocks", "chunks", "length")
 
@@ -48,17 +47,17 @@ class Text:
     _length: int
 
     def __new__(cls, text: "str | Text" = "") -> "Text":
-        """The text, which is its own text already if it was one."""
+        """Return the text; a `Text` is returned as it is."""
         return text if isinstance(text, Text) else _view(_Buffer(text), len(text))
 
     def __add__(self, chunk: "str | Text") -> "Text":
-        added = str(chunk) if isinstance(chunk, Text) else chunk
-        if not isinstance(added, str):
+        text = str(chunk) if isinstance(chunk, Text) else chunk
+        if not isinstance(text, str):
             return NotImplemented
         buffer = self._buffer
         if buffer.length != self._length:
             buffer = _Buffer(str(self))
-        buffer.append(added)
+        buffer.append(text)
         return _view(buffer, buffer.length)
 
     def __radd__(self, before: str) -> "Text":

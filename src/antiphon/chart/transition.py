@@ -7,7 +7,7 @@ from antiphon.chart.decisions import decide, is_reserved
 from antiphon.chart.effects import Call, Effect, Finish, SpawnChild
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
-from antiphon.chart.ops import checked
+from antiphon.chart.ops import check_event
 from antiphon.chart.plans import Plan
 from antiphon.chart.signatures import C, E, F, Later, N
 from antiphon.chart.snapshot import Snapshot, make_snapshot
@@ -18,10 +18,10 @@ Outcome = tuple[Snapshot[C, E, N], tuple[Effect, ...]]
 
 
 def initial_transition(machine: Machine[C, E, N], input: Any = None, *, complete: bool = False) -> Outcome[C, E, N]:
-    """The snapshot a machine starts with, and the effects of entering it."""
+    """Return the snapshot a machine starts with, and the effects of entering it."""
     step = Step(machine)
     snapshot = step.begin(input)
-    return snapshot, _listed(step.effects, complete)
+    return snapshot, _visible_effects(step.effects, complete)
 
 
 def transition(
@@ -31,7 +31,7 @@ def transition(
     *,
     complete: bool = False,
 ) -> Outcome[C, F, N]:
-    """The snapshot after an event, and the effects it causes. Nothing is performed.
+    """Return the snapshot after an event, and its effects. Nothing is performed.
 
     The list of effects is XState's; `complete=True` adds what XState hides: children spawned inside an
     assign, and that the machine has ended.
@@ -41,15 +41,15 @@ def transition(
         event_type = event["type"]
         plan = configuration.quick.get(event_type)
     except (TypeError, KeyError):
-        checked(event)
+        check_event(event)
         raise
     if plan is None or snapshot.frame.status != "active":
-        leaf = decide(configuration, checked(event)["type"], snapshot.context, event)
+        leaf = decide(configuration, check_event(event)["type"], snapshot.context, event)
         plan = leaf.plan
         if plan is None or not plan.is_quick or is_reserved(event_type) or snapshot.frame.status != "active":
             step = Step(machine)
             after = step.advance(snapshot, event, leaf)
-            return after, _listed(step.effects, complete)
+            return after, _visible_effects(step.effects, complete)
     after = follow(plan, snapshot, event)
     if not plan.calls:
         return after, NO_EFFECTS
@@ -57,19 +57,19 @@ def transition(
 
 
 def follow(plan: Plan, snapshot: Snapshot[C, F, N], event: Any) -> Snapshot[C, F, N]:
-    """The snapshot after a plan that is quick and calls nothing."""
+    """Return the snapshot after a quick plan without calls."""
     context: Any = snapshot.context
     for key, function in plan.assigns:
-        found = function(context, event)
+        value = function(context, event)
         if key is not None:
             context = context.copy()
-            context[key] = found
+            context[key] = value
         else:
-            context = found
+            context = value
     return make_snapshot(plan.target, context, snapshot.frame) if plan.changes else snapshot
 
 
-def _listed(effects: list[Effect], complete: bool) -> tuple[Effect, ...]:
+def _visible_effects(effects: list[Effect], complete: bool) -> tuple[Effect, ...]:
     if complete:
         return tuple(effects)
     hidden = (Finish,)
@@ -83,28 +83,28 @@ def _listed(effects: list[Effect], complete: bool) -> tuple[Effect, ...]:
 def get_microsteps(
     machine: Machine[C, E, N], snapshot: Snapshot[C, F, N], event: E | Later[Callable[[], E]]
 ) -> list[Microstep]:
-    """The rounds of a step, one by one; an event nobody handles is one round that does nothing."""
+    """Return the microsteps of a step; an unhandled event is one microstep that does nothing."""
     trace: Trace = []
-    Step(machine, trace=trace).advance(snapshot, checked(event))
+    Step(machine, trace=trace).advance(snapshot, check_event(event))
     return trace
 
 
 def get_initial_microsteps(machine: Machine[Any, Any], input: Any = None) -> list[Microstep]:
-    """The rounds of entering a machine."""
+    """Return the microsteps of entering a machine."""
     trace: Trace = []
     Step(machine, trace=trace).begin(input)
     return trace
 
 
 def get_next_transitions(snapshot: Snapshot[Any]) -> list[Transition]:
-    """All transitions that could be taken, guards aside: from the deepest states outwards."""
-    found: list[Transition] = []
-    seen = set()
+    """Return all transitions that could be taken, guards aside, from the deepest states outwards."""
+    transitions: list[Transition] = []
+    visited = set()
     for atom in snapshot.configuration.atoms:
         for node in (atom, *atom.ancestors()):
-            if node not in seen:
-                seen.add(node)
-                for transitions in node.on.values():
-                    found.extend(transitions)
-                found.extend(node.always)
-    return found
+            if node not in visited:
+                visited.add(node)
+                for group in node.on.values():
+                    transitions.extend(group)
+                transitions.extend(node.always)
+    return transitions

@@ -1,32 +1,36 @@
-"""State values and paths: `"a.b"`, `["a", "b"]` and `{"a": "b"}` say the same."""
+"""State values and paths: `"a.b"`, `["a", "b"]` and `{"a": "b"}` mean the same."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 
 def matches_state(partial: Any, value: Any) -> bool:
-    """Whether a state value agrees with a partial one: `"a"` and `{"a": "b"}` match `{"a": "b"}`."""
-    wanted, actual = to_state_value(partial), to_state_value(value)
+    """Return whether a state value agrees with a partial one: `"a"` and `{"a": "b"}` match `{"a": "b"}`."""
+    expected = to_state_value(partial)
+    actual = to_state_value(value)
     if isinstance(actual, str):
-        return isinstance(wanted, str) and wanted == actual
-    if isinstance(wanted, str):
-        return wanted in actual
-    return all(key in actual and matches_state(wanted[key], actual[key]) for key in wanted)
+        return isinstance(expected, str) and expected == actual
+    if isinstance(expected, str):
+        return expected in actual
+    return all(key in actual and matches_state(expected[key], actual[key]) for key in expected)
 
 
 def to_state_value(value: Any) -> Any:
-    """The nested form of a value that may be written as a dotted string."""
+    """Return the nested form of a value that may be written as a dotted string."""
     if isinstance(value, str):
         return path_to_state_value(to_path(value))
     return value if isinstance(value, Mapping) else getattr(value, "value", value)
 
 
 def to_path(text: str) -> list[str]:
-    """The parts of a dotted string; a backslash takes the next character as it is."""
-    parts, part, escaped = [], "", False
+    """Split a dotted string into keys; a backslash escapes the next character."""
+    parts = []
+    part = ""
+    escaped = False
     for character in text:
         if escaped:
-            part, escaped = part + character, False
+            part = part + character
+            escaped = False
         elif character == "\\":
             escaped = True
         elif character == ".":
@@ -38,7 +42,7 @@ def to_path(text: str) -> list[str]:
 
 
 def path_to_state_value(path: Sequence[str]) -> Any:
-    """The state value at the end of a path: `["a", "b", "c"]` is `{"a": {"b": "c"}}`."""
+    """Return the state value at the end of a path: `["a", "b", "c"]` is `{"a": {"b": "c"}}`."""
     value: Any = path[-1]
     for key in reversed(path[:-1]):
         value = {key: value}
@@ -46,7 +50,7 @@ def path_to_state_value(path: Sequence[str]) -> Any:
 
 
 def matches_descriptor(event_type: str, descriptor: str) -> bool:
-    """Whether an event type falls under a descriptor: itself, `*`, or `prefix.*`."""
+    """Return whether an event type matches a descriptor: itself, `*`, or `prefix.*`."""
     if descriptor in (event_type, "*"):
         return True
     if not descriptor.endswith(".*"):

@@ -13,13 +13,13 @@ from antiphon.chart.scope import Scope
 
 
 class Work:
-    """What the operations of a step read and change. Nothing outside the step sees it."""
+    """The state that the operations of a step read and change; nothing outside the step sees it."""
 
     __slots__ = (
         "actor", "changed", "children", "configuration", "context", "effects", "error", "event", "history", "late",
         "machine", "output", "queue", "status", "unsettled",
     )  # fmt: skip
-    # What is loaded from a snapshot, or set where a machine begins.
+    # Loaded from a snapshot, or set when a machine is entered.
     configuration: Any
     context: Any
     children: "Children[ActorRef | None]"
@@ -29,7 +29,8 @@ class Work:
     error: Any
 
     def __init__(self, machine: Any, actor: Any) -> None:
-        self.machine, self.actor = machine, actor
+        self.machine = machine
+        self.actor = actor
         self.event: Any = None
         self.effects: list[Effect] = []
         self.queue: deque[Any] | None = None  # most steps raise nothing
@@ -39,16 +40,16 @@ class Work:
         self.unsettled: list[SendTo] = []
 
     def scope(self) -> Scope:
-        """What the current function may ask for."""
+        """Return the scope of the function that is called now."""
         return Scope(self.actor, None if self.actor is None else self.actor.system, self.spawn)
 
     @property
     def may_have_parent(self) -> bool:
-        """Whether a parent may be addressed: without an actor, whoever performs the effects knows better."""
+        """True if a parent may be addressed; without an actor that is not known, so it may."""
         return self.actor is None or self.actor.parent is not None
 
     def enqueue(self, event: Any) -> None:
-        """Have an event taken within this step."""
+        """Queue an event to be taken within this step."""
         if self.queue is None:
             self.queue = deque()
         self.queue.append(event)
@@ -62,23 +63,23 @@ class Work:
         system_id: str | None = None,
         sync_snapshot: bool = False,
     ) -> ActorRef:
-        """Make a child from inside an assign."""
+        """Create a child from inside an assign and return its reference."""
         logic = self.machine.logic(src)
         if logic is None:
-            raise UnknownActor(f"Actor logic '{src}' not implemented in machine '{self.machine.id}'")
-        given = full(input)(self.context, self.event, None, None) if callable(input) else input
-        ref = ActorRef(id or self.free_id(), src, logic, given, system_id, sync_snapshot)
+            raise UnknownActor(f"machine {self.machine.id!r} has no actor named {src!r} to spawn; add it under actors")
+        own_input = full(input)(self.context, self.event, None, None) if callable(input) else input
+        ref = ActorRef(id or self.free_id(), src, logic, own_input, system_id, sync_snapshot)
         self.adopt(ref, assigned=True)
         return ref
 
     def adopt(self, ref: ActorRef, assigned: bool = False) -> None:
-        """Take a new child in and ask for it to be started."""
+        """Add a child and request its start."""
         self.children = self.children.adding(ref.id, ref)
         self.effects.append(SpawnChild(ref, assigned))
         self.changed = True
 
     def free_id(self) -> str:
-        """An id no child has; the same for the same snapshot, so that replays agree."""
+        """Return an id that no child has; the same for the same snapshot, so that replays agree."""
         number = len(self.children)
         while f"x:{number}" in self.children:
             number += 1

@@ -5,7 +5,7 @@ from typing import Any
 
 from antiphon.chart.decisions import is_reserved
 from antiphon.chart.errors import EventError
-from antiphon.chart.ops import checked
+from antiphon.chart.ops import check_event
 from antiphon.chart.persist import is_plain
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.transition import get_next_transitions
@@ -16,7 +16,7 @@ OWN = ("xstate.", "antiphon.")
 
 def admissible(event: Any) -> Any:
     """The event, if anyone may send it and it can be stored."""
-    kind: str = checked(event)["type"]
+    kind: str = check_event(event)["type"]
     if kind.startswith(OWN) and kind != "xstate.route":
         raise EventError(f"{kind!r} is an event of the engine's own and cannot be sent from outside")
     problem = not_json(event)

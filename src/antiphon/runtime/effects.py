@@ -1,6 +1,6 @@
 """The effects of stored steps: receipts, tasks, users' actions, letters and feeds."""
 
-from antiphon.actors.observers import guarded
+from antiphon.actors.observers import call_safely
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Inboxes, Waiting
 from antiphon.runtime.records import Commit
@@ -45,7 +45,7 @@ class Effects:
             self._tasks.cancel(id)
         for notes in turn.batch.notes:
             for call in notes.calls:
-                guarded(call)
+                call_safely(call)
         for task, logic in turn.batch.begun:
             if not self.is_closing:
                 self._tasks.start(task, logic)

@@ -9,8 +9,8 @@ from typing import Any
 
 from antiphon.actors.callbacks import CallbackLogic
 from antiphon.actors.clock import REAL_CLOCK
-from antiphon.actors.observers import guarded
-from antiphon.actors.tasks import NEXT, REJECT, RESOLVE, VALUES, let_go
+from antiphon.actors.observers import call_safely
+from antiphon.actors.tasks import NEXT, REJECT, RESOLVE, VALUES, close_coroutine
 from antiphon.chart.errors import EventError
 from antiphon.runtime.admission import not_json
 from antiphon.runtime.coalescing import Coalescer
@@ -70,7 +70,7 @@ class TaskRunner:
         except Exception as error:
             return {"type": REJECT, "data": described(error)}
         if has_to_be_awaited(work):
-            let_go(work)
+            close_coroutine(work)
             return None
         return _outcome(work)
 
@@ -86,7 +86,7 @@ class TaskRunner:
             return self._end(task, deltas, {"type": REJECT, "data": described(error)})
         if not has_to_be_awaited(work):
             return self._end(task, deltas, _outcome(work))
-        scope.cancels.append(partial(let_go, work))
+        scope.cancels.append(partial(close_coroutine, work))
         return self._follow(task, logic, partial(_itself, work), scope, deltas)
 
     def _follow(self, task: Task, logic: Any, call: Callable[[], Any], scope: TaskScope, deltas: "Deltas") -> None:
@@ -98,7 +98,7 @@ class TaskRunner:
         work, scope = self._running.pop(id, (None, None))
         if work is not None and scope is not None:
             for callback in scope.cancels:
-                guarded(callback)
+                call_safely(callback)
             work.cancel()
             self._ending[work] = None
             work.add_done_callback(self._ending.pop)
@@ -107,7 +107,7 @@ class TaskRunner:
         """Give an event to a callback that listens."""
         _, scope = self._running.get(id, (None, None))
         for listener in tuple(scope.receivers) if scope is not None else ():
-            guarded(listener, event)
+            call_safely(listener, event)
 
     async def finished(self) -> None:
         """Wait until no task is running."""

@@ -15,18 +15,19 @@ def machine_of(states, **functions):
 def taken_along(machine, path):
     """The transitions a path takes when it is really walked."""
     turns = enter(machine)
-    found = [transition for turn in turns for transition in turn.transitions]
+    coverage = [transition for turn in turns for transition in turn.transitions]
     for event in path.events:
         situation = turns[-1].situation
         first = situation.pending.next
         fires = first is not None and first.event["type"] == event["type"]
         turns = take_next(machine, situation) if fires else take(machine, situation, event)
-        found.extend(transition for turn in turns for transition in turn.transitions)
-    return set(found)
+        coverage.extend(transition for turn in turns for transition in turn.transitions)
+    return set(coverage)
 
 
 def reasons(machine, **options):
-    return {one.event_type: reason for one, reason in get_transition_paths(machine, **options).unreached.items()}
+    unreached = get_transition_paths(machine, **options).unreached
+    return {transition.event_type: reason for transition, reason in unreached.items()}
 
 
 def test_every_transition_is_taken():
@@ -43,30 +44,32 @@ def test_every_transition_is_taken():
     }
     machine = machine_of(states, **functions)
 
-    found = get_transition_paths(machine)
+    coverage = get_transition_paths(machine)
 
-    walked = set().union(*(taken_along(machine, path) for path in found.paths))
+    walked = set().union(*(taken_along(machine, path) for path in coverage.paths))
     assert walked == {transition for node in machine.root.walk() for transition in written_transitions(node)}
-    assert found.is_complete
+    assert coverage.is_complete
 
 
 def test_one_path_does_as_much_as_it_can():
-    found = get_transition_paths(machine_of({"a": {"on": {"GO": "b"}}, "b": {"on": {"BACK": "a", "GO": "c"}}, "c": {}}))
+    machine = machine_of({"a": {"on": {"GO": "b"}}, "b": {"on": {"BACK": "a", "GO": "c"}}, "c": {}})
 
-    assert [str(path) for path in found.paths] == ["a -- GO --> b -- BACK --> a -- GO --> b -- GO --> c"]
+    coverage = get_transition_paths(machine)
+
+    assert [str(path) for path in coverage.paths] == ["a -- GO --> b -- BACK --> a -- GO --> b -- GO --> c"]
 
 
 def test_another_path_begins_where_one_cannot_go_on():
-    found = get_transition_paths(machine_of({"a": {"on": {"X": "b", "Y": "c"}}, "b": {}, "c": {}}))
+    coverage = get_transition_paths(machine_of({"a": {"on": {"X": "b", "Y": "c"}}, "b": {}, "c": {}}))
 
-    assert [str(path) for path in found.paths] == ["a -- X --> b", "a -- Y --> c"]
+    assert [str(path) for path in coverage.paths] == ["a -- X --> b", "a -- Y --> c"]
 
 
 def test_what_is_taken_on_the_way_in_needs_no_step():
-    found = get_transition_paths(machine_of({"a": {"always": "b"}, "b": {}}))
+    coverage = get_transition_paths(machine_of({"a": {"always": "b"}, "b": {}}))
 
-    assert [path.weight for path in found.paths] == [0]
-    assert found.is_complete
+    assert [path.weight for path in coverage.paths] == [0]
+    assert coverage.is_complete
 
 
 def test_a_transition_of_a_state_that_is_never_entered():
@@ -76,15 +79,15 @@ def test_a_transition_of_a_state_that_is_never_entered():
 def test_a_transition_whose_guard_never_holds():
     never = {"target": "b", "guard": "never"}
 
-    found = reasons(machine_of({"a": {"on": {"E": never}}, "b": {}}, guards={"never": lambda: False}))
+    coverage = reasons(machine_of({"a": {"on": {"E": never}}, "b": {}}, guards={"never": lambda: False}))
 
-    assert found == {"E": "its guard 'never' never holds when its turn comes"}
+    assert coverage == {"E": "its guard 'never' never holds when its turn comes"}
 
 
 def test_a_transition_that_another_one_shadows():
-    found = reasons(machine_of({"a": {"on": {"E": ["b", "c"]}}, "b": {}, "c": {}}))
+    coverage = reasons(machine_of({"a": {"on": {"E": ["b", "c"]}}, "b": {}, "c": {}}))
 
-    assert found == {"E": "another transition always comes first"}
+    assert coverage == {"E": "another transition always comes first"}
 
 
 def test_a_transition_on_an_event_that_never_comes():
@@ -100,9 +103,9 @@ def test_a_transition_on_an_end_that_is_never_reached():
 
 
 def test_a_timer_that_another_one_always_beats():
-    found = reasons(machine_of({"a": {"after": {5: "b", 9: "b"}}, "b": {}}))
+    coverage = reasons(machine_of({"a": {"after": {5: "b", 9: "b"}}, "b": {}}))
 
-    assert found == {"xstate.after.9.m.a": "no event 'xstate.after.9.m.a' ever comes"}
+    assert coverage == {"xstate.after.9.m.a": "no event 'xstate.after.9.m.a' ever comes"}
 
 
 def test_a_context_that_grows_for_ever_does_not_matter_once_all_transitions_were_taken():
@@ -111,10 +114,10 @@ def test_a_context_that_grows_for_ever_does_not_matter_once_all_transitions_were
         {"initial": "a", "context": {"n": 0}, "states": {"a": {"on": {"MORE": more}}, "b": {"on": {"E": "a"}}}}
     )
 
-    found = get_transition_paths(machine)
+    coverage = get_transition_paths(machine)
 
-    assert [path.weight for path in found.paths] == [1]
-    assert len(found.unreached) == 1
+    assert [path.weight for path in coverage.paths] == [1]
+    assert len(coverage.unreached) == 1
 
 
 def test_the_result_reads_as_paths_and_reasons():

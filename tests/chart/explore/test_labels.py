@@ -1,4 +1,4 @@
-"""What people see of a chart: transitions, events, guards, actions and states in a few words."""
+"""Labels of transitions, events, guards, actions and states."""
 
 import pytest
 
@@ -21,20 +21,20 @@ def machine_with(**state):
 
 
 def only_transition(**state):
-    [found] = written_transitions(machine_with(**state).states["a"])
-    return found
+    [transition] = written_transitions(machine_with(**state).states["a"])
+    return transition
 
 
 def test_a_transition_is_event_guard_and_actions():
-    found = only_transition(on={"E": {"target": "b", "guard": "ready", "actions": ["one", {"type": "two"}]}})
+    transition = only_transition(on={"E": {"target": "b", "guard": "ready", "actions": ["one", {"type": "two"}]}})
 
-    assert transition_label(found) == "E [ready] / one, two"
+    assert transition_label(transition) == "E [ready] / one, two"
 
 
 def test_a_move_is_source_and_target():
-    found = only_transition(on={"E": {"target": "b", "guard": "ready", "actions": "one"}})
+    transition = only_transition(on={"E": {"target": "b", "guard": "ready", "actions": "one"}})
 
-    assert move_label(found) == "a → b [ready] / one"
+    assert move_label(transition) == "a → b [ready] / one"
 
 
 def test_a_transition_without_target_stays_where_it_is():
@@ -107,6 +107,6 @@ def test_a_state_value_fits_one_line(value, label):
 def test_transitions_that_the_builder_added_are_not_written():
     invoke = {"src": "load", "id": "l", "timeout": 5, "onTimeout": "b"}
 
-    [found] = written_transitions(machine_with(invoke=invoke).states["a"])
+    [transition] = written_transitions(machine_with(invoke=invoke).states["a"])
 
-    assert found.event_type == "xstate.timeout.actor.l"
+    assert transition.event_type == "xstate.timeout.actor.l"

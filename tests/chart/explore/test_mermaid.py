@@ -15,13 +15,13 @@ from tests.xstate.oracle import build
 CASES = json.loads(gzip.decompress((ROOT / "tests" / "xstate" / "golden.json.gz").read_bytes()))["cases"]
 
 
-def drawn(states, **root):
+def draw(states, **root):
     chart = {"id": "m", "initial": next(iter(states)), "states": states, **root}
     return to_mermaid(create_machine(chart, strict=False))
 
 
 def test_a_small_machine_is_a_small_diagram():
-    text = drawn({"a": {"on": {"GO": {"target": "b", "guard": "ok", "actions": ["x", "y"]}}}, "b": {"type": "final"}})
+    text = draw({"a": {"on": {"GO": {"target": "b", "guard": "ok", "actions": ["x", "y"]}}}, "b": {"type": "final"}})
 
     assert text == (
         "stateDiagram-v2\n"
@@ -34,7 +34,7 @@ def test_a_small_machine_is_a_small_diagram():
 
 
 def test_states_inside_are_drawn_inside():
-    text = drawn({"a": {"initial": "x", "states": {"x": {"on": {"E": "y"}}, "y": {}}}})
+    text = draw({"a": {"initial": "x", "states": {"x": {"on": {"E": "y"}}, "y": {}}}})
 
     assert text == (
         "stateDiagram-v2\n"
@@ -51,35 +51,35 @@ def test_states_inside_are_drawn_inside():
 def test_regions_are_divided_and_history_stands_in_the_first():
     regions = {"r1": {}, "r2": {}, "back": {"type": "history", "history": "deep"}}
 
-    text = drawn({"p": {"type": "parallel", "states": regions}})
+    text = draw({"p": {"type": "parallel", "states": regions}})
 
     inside = [line.strip() for line in text.splitlines()[3:-1]]
     assert inside == ['state "back [H*]" as p_back', 'state "r1" as p_r1', "--", 'state "r2" as p_r2']
 
 
 def test_a_shallow_history_state_shows_where_it_leads_by_default():
-    text = drawn({"a": {"initial": "x", "states": {"x": {}, "h": {"type": "history", "target": "x"}}}})
+    text = draw({"a": {"initial": "x", "states": {"x": {}, "h": {"type": "history", "target": "x"}}}})
 
     assert 'state "h [H]" as a_h' in text
     assert "a_h --> a_x : default" in text
 
 
 def test_timers_and_eventless_transitions_are_labelled_in_words():
-    text = drawn({"a": {"after": {500: "b"}}, "b": {"always": {"target": "a", "guard": "ok"}}})
+    text = draw({"a": {"after": {500: "b"}}, "b": {"always": {"target": "a", "guard": "ok"}}})
 
     assert "a --> b : after 500 ms" in text
     assert "b --> a : always [ok]" in text
 
 
 def test_what_a_state_does_is_written_into_it():
-    text = drawn({"a": {"entry": "hello", "exit": "bye", "invoke": {"src": "load"}, "on": {"E": {"actions": "x"}}}})
+    text = draw({"a": {"entry": "hello", "exit": "bye", "invoke": {"src": "load"}, "on": {"E": {"actions": "x"}}}})
 
-    said = [line.split(" : ")[1] for line in text.splitlines() if line.startswith("    a : ")]
-    assert said == ["invoke load", "entry / hello", "exit / bye", "E / x"]
+    lines = [line.split(" : ")[1] for line in text.splitlines() if line.startswith("    a : ")]
+    assert lines == ["invoke load", "entry / hello", "exit / bye", "E / x"]
 
 
 def test_what_a_composite_does_is_written_beside_it():
-    text = drawn({"a": {"initial": "x", "states": {"x": {}}, "invoke": {"src": "load", "onDone": "b"}}, "b": {}})
+    text = draw({"a": {"initial": "x", "states": {"x": {}}, "invoke": {"src": "load", "onDone": "b"}}, "b": {}})
 
     note = text[text.index("note right of a") : text.index("end note")]
     assert note.split("\n")[1].strip() == "invoke load"
@@ -87,13 +87,13 @@ def test_what_a_composite_does_is_written_beside_it():
 
 
 def test_an_event_that_is_stopped_from_bubbling_is_said_to_be_ignored():
-    assert "a : E is ignored" in drawn({"a": {"on": {"E": {}}}})
+    assert "a : E is ignored" in draw({"a": {"on": {"E": {}}}})
 
 
 def test_an_arrow_between_a_composite_and_its_inside_is_written_as_text():
     inside = {"initial": "x", "states": {"x": {"on": {"UP": "#m.a"}}, "y": {}}, "on": {"IN": ".y"}}
 
-    text = drawn({"a": inside})
+    text = draw({"a": inside})
 
     assert "a_x : UP → a" in text
     assert "IN → y" in text
@@ -101,7 +101,7 @@ def test_an_arrow_between_a_composite_and_its_inside_is_written_as_text():
 
 
 def test_an_arrow_across_composites_is_written_at_the_outermost_level():
-    text = drawn(
+    text = draw(
         {"a": {"initial": "x", "states": {"x": {"on": {"OUT": "#m.b.y"}}}}, "b": {"initial": "y", "states": {"y": {}}}}
     )
 
@@ -110,7 +110,7 @@ def test_an_arrow_across_composites_is_written_at_the_outermost_level():
 
 def test_an_arrow_to_several_states_is_drawn_to_each():
     regions = {name: {"initial": "x", "states": {"x": {}, "y": {}}} for name in ("r", "s")}
-    text = drawn(
+    text = draw(
         {"a": {"on": {"E": {"target": ["#m.p.r.y", "#m.p.s.y"]}}}, "p": {"type": "parallel", "states": regions}}
     )
 
@@ -119,8 +119,8 @@ def test_an_arrow_to_several_states_is_drawn_to_each():
 
 
 def test_the_root_is_drawn_only_if_there_is_something_to_say():
-    assert '"m"' not in drawn({"a": {}})
-    assert 'state "m" as m {' in drawn({"a": {}}, on={"RESET": ".a"})
+    assert '"m"' not in draw({"a": {}})
+    assert 'state "m" as m {' in draw({"a": {}}, on={"RESET": ".a"})
     assert to_mermaid(create_machine({"id": "m"})) == 'stateDiagram-v2\n    [*] --> m\n    state "m" as m\n'
 
 
@@ -149,11 +149,11 @@ def test_an_initial_state_that_is_not_there_is_not_drawn():
 
 @pytest.mark.parametrize("key", ["end", "state", "note", "class", "root", "toString", "Direction", "1"])
 def test_words_that_mean_something_in_mermaid_are_no_names(key):
-    assert f'state "{key.replace("D", "#68;")}" as s_{key}_' in drawn({key: {}, "other": {}})
+    assert f'state "{key.replace("D", "#68;")}" as s_{key}_' in draw({key: {}, "other": {}})
 
 
 def test_states_whose_names_look_alike_are_told_apart():
-    text = drawn({"a b": {}, "a-b": {}, "A.B": {}, "ä": {}})
+    text = draw({"a b": {}, "a-b": {}, "A.B": {}, "ä": {}})
 
     assert re.findall(r'" as (\w+)', text) == ["a_b", "a_b_2", "A_B_3", "s_state_"]
 
@@ -175,7 +175,7 @@ def test_states_whose_names_look_alike_are_told_apart():
     ],
 )
 def test_signs_that_mean_something_in_mermaid_are_written_as_codes(text, written):
-    assert f'state "{written}" as' in drawn({"other": {}, text: {}})
+    assert f'state "{written}" as' in draw({"other": {}, text: {}})
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['n']} {case['title']}")

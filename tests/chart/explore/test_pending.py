@@ -4,12 +4,12 @@ from antiphon.chart.explore.pending import Pending
 
 
 def arrivals(pending):
-    found = []
+    events = []
     while pending.next is not None:
         event = pending.next.event
         pending = pending.after_next()
-        found.append((pending.now, event))
-    return found
+        events.append((pending.now, event))
+    return events
 
 
 def test_events_arrive_when_they_fall_due():

@@ -39,7 +39,7 @@ def test_an_event_is_an_entry_with_its_transitions_and_effects():
 
     entry = play(machine, ["GO"])[1]
 
-    assert [[transition.source.key for transition in taken] for taken in entry.transitions] == [["a"]]
+    assert [[transition.source.key for transition in transitions] for transitions in entry.transitions] == [["a"]]
     assert [effect.type for effect in entry.effects] == ["x"]
     assert entry.value == "b"
 
@@ -54,7 +54,8 @@ def test_each_microstep_tells_its_transitions():
 
     entry = play(create_machine({"initial": "a", "states": states}), ["GO"])[1]
 
-    assert [[one.event_type for one in taken] for taken in entry.transitions] == [["GO"], [""], ["ON"]]
+    types = [[transition.event_type for transition in transitions] for transitions in entry.transitions]
+    assert types == [["GO"], [""], ["ON"]]
 
 
 def test_time_passes_and_timers_fire_at_their_own_time():

@@ -50,27 +50,27 @@ def test_history_states_are_neither():
     assert (reachable_states(machine), unreachable_states(machine)) == (["m", "m.a"], [])
 
 
-def connected(chart):
+def connected_ids(chart):
     return {node.key for node in connected_states(create_machine({"id": "m", **chart}).root)}
 
 
 def test_a_state_that_is_always_entered_elsewhere_leaves_its_initial_state_unconnected():
     inside = {"initial": "x", "states": {"x": {}, "y": {}}}
 
-    assert connected({"initial": "a", "states": {"a": {"on": {"GO": "b.y"}}, "b": inside}}) == {"m", "a", "b", "y"}
+    assert connected_ids({"initial": "a", "states": {"a": {"on": {"GO": "b.y"}}, "b": inside}}) == {"m", "a", "b", "y"}
 
 
 def test_entering_one_region_connects_the_others():
     regions = {name: {"initial": "x", "states": {"x": {}, name: {}}} for name in ("r", "s")}
 
-    found = connected(
+    states = connected_ids(
         {"initial": "a", "states": {"a": {"on": {"GO": "p.r.r"}}, "p": {"type": "parallel", "states": regions}}}
     )
 
-    assert found == {"m", "a", "p", "r", "s", "x"}
+    assert states == {"m", "a", "p", "r", "s", "x"}
 
 
 def test_history_connects_where_it_leads_by_default():
     inside = {"initial": "x", "states": {"x": {}, "y": {}, "h": {"type": "history", "target": "y"}}}
 
-    assert connected({"initial": "a", "states": {"a": {"on": {"GO": "b.h"}}, "b": inside}}) == {"m", "a", "b", "y"}
+    assert connected_ids({"initial": "a", "states": {"a": {"on": {"GO": "b.h"}}, "b": inside}}) == {"m", "a", "b", "y"}

@@ -19,22 +19,23 @@ def accepts(schema, value):
     if "$ref" in schema:
         return accepts(DEFS[schema["$ref"].removeprefix("#/$defs/")], value)
     checks = [
-        "anyOf" not in schema or any(accepts(one, value) for one in schema["anyOf"]),
-        "enum" not in schema or any(one is value or one == value for one in schema["enum"]),
-        "type" not in schema or any(has_type(name, value) for name in listed(schema["type"])),
+        "anyOf" not in schema or any(accepts(item, value) for item in schema["anyOf"]),
+        "enum" not in schema or any(item is value or item == value for item in schema["enum"]),
+        "type" not in schema or any(has_type(name, value) for name in as_list(schema["type"])),
         not isinstance(value, str) or len(value) >= schema.get("minLength", 0),
         not has_type("number", value) or value >= schema.get("minimum", value),
         not isinstance(value, dict) or accepts_members(schema, value),
-        not isinstance(value, list) or all(accepts(schema.get("items", {}), one) for one in value),
+        not isinstance(value, list) or all(accepts(schema.get("items", {}), item) for item in value),
     ]
     return all(checks)
 
 
 def accepts_members(schema, value):
-    known, others = schema.get("properties", {}), schema.get("additionalProperties", {})
+    properties = schema.get("properties", {})
+    additional = schema.get("additionalProperties", {})
     names = all(accepts(schema.get("propertyNames", {}), name) for name in value)
     return names and all(
-        accepts(known[key], inner) if key in known else others is not False and accepts(others, inner)
+        accepts(properties[key], inner) if key in properties else additional is not False and accepts(additional, inner)
         for key, inner in value.items()
     ) and all(key in value for key in schema.get("required", ()))  # fmt: skip
 
@@ -43,18 +44,18 @@ def has_type(name, value):
     return isinstance(value, TYPES[name]) and (name != "number" or not isinstance(value, bool))
 
 
-def listed(value):
+def as_list(value):
     return value if isinstance(value, list) else [value]
 
 
-def named(value):
-    """The chart with names where the cases have forms such as `{"$assign": ...}`."""
+def with_names(value):
+    """Return the chart with names where the cases have forms such as `{"$assign": ...}`."""
     if isinstance(value, list):
-        return [named(one) for one in value]
+        return [with_names(item) for item in value]
     if not isinstance(value, dict):
         return value
     form = next((key for key in value if key.startswith("$")), None)
-    return {"type": form} if form else {key: named(inner) for key, inner in value.items()}
+    return {"type": form} if form else {key: with_names(inner) for key, inner in value.items()}
 
 
 def test_a_chart_has_the_keys_that_the_builder_accepts():
@@ -74,9 +75,9 @@ def test_options_have_the_keys_that_the_builder_accepts():
 
 
 def test_every_reference_leads_somewhere():
-    found = json.dumps(CHART_SCHEMA).split('"$ref": "')[1:]
+    references = json.dumps(CHART_SCHEMA).split('"$ref": "')[1:]
 
-    assert {one.split('"')[0].removeprefix("#/$defs/") for one in found} <= DEFS.keys()
+    assert {item.split('"')[0].removeprefix("#/$defs/") for item in references} <= DEFS.keys()
 
 
 def test_the_schema_is_json():
@@ -85,7 +86,7 @@ def test_the_schema_is_json():
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['n']} {case['title']}")
 def test_charts_that_work_are_accepted(case):
-    assert accepts(CHART_SCHEMA, named(case["config"]))
+    assert accepts(CHART_SCHEMA, with_names(case["config"]))
 
 
 @pytest.mark.parametrize(

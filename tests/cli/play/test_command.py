@@ -79,7 +79,7 @@ def test_an_error_in_the_machine_is_its_last_step(tmp_path):
     played = antiphon("play", "--chart", path, typed="GO\n")
 
     assert "a (error)" in played.stdout
-    assert "LoopError: Infinite loop detected" in played.stdout
+    assert "LoopError: machine '(machine)' did not come to rest within 50 microsteps" in played.stdout
 
 
 def test_a_chart_that_is_wrong_is_refused_with_its_place(tmp_path):

@@ -63,7 +63,7 @@ class Traced:
         answer = self.tape.write(self.text, work.context, work.event)
         done: list[Any] = []
         answer[1] = done
-        if not isinstance(self.operation, ops.Enqueue):
+        if not isinstance(self.operation, ops.EnqueueOp):
             self._do(self.operation, work, done)
             return
         chosen: list[Any] = []
@@ -79,7 +79,7 @@ class Traced:
 
     def _do(self, operation: Any, work: Any, done: list[Any]) -> None:
         before, start = work.context, len(work.effects)
-        if isinstance(operation, ops.Stop):
+        if isinstance(operation, ops.StopOp):
             done.append({"stop": operation.child(work)})
         operation.run(work)
         if work.context is not before:

@@ -1,1 +1,1 @@
-"""Charts explored, played and drawn."""
+"""Charts explored, played, drawn and described as JSON Schema."""

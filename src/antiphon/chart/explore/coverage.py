@@ -1,4 +1,4 @@
-"""Transition coverage: few paths that together take every transition of a machine, and why some are never taken."""
+"""Transition coverage: few paths that together take every transition, and the reasons why some are never taken."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from antiphon.chart.values import matches_descriptor
 
 @dataclass(frozen=True, slots=True)
 class TransitionPaths:
-    """Paths that take every transition that can be taken, and why the others cannot."""
+    """Paths that take every transition that can be taken, and the reasons why the others cannot."""
 
     paths: tuple[StatePath, ...]
     unreached: dict[Transition, str]
 
     @property
     def is_complete(self) -> bool:
-        """Whether every transition is taken."""
+        """True if every transition is taken."""
         return not self.unreached
 
     def __str__(self) -> str:
@@ -34,19 +34,20 @@ class TransitionPaths:
 
 
 def get_transition_paths(machine: Machine[Any, Any], **options: Unpack[Options]) -> TransitionPaths:
-    """A small set of paths that takes every transition at least once, and why some transitions are never taken."""
-    wanted = [transition for node in machine.root.walk() for transition in written_transitions(node)]
+    """Return a small set of paths that takes every transition, and the reasons for those never taken."""
+    written = [transition for node in machine.root.walk() for transition in written_transitions(node)]
     connected = connected_states(machine.root)
-    possible = {transition for transition in wanted if transition.source in connected}
+    possible = {transition for transition in written if transition.source in connected}
     graph = explore(machine, options, lambda graph: possible <= graph.transitions)
     on_edges = {transition for vertex in graph for edge in vertex.edges for transition in edge.transitions}
     tours = _tours(graph, on_edges - graph.taken_at_start) or [[]]
-    unreached = {transition: _reason(transition, graph) for transition in wanted if transition not in graph.transitions}
+    missing = [transition for transition in written if transition not in graph.transitions]
+    unreached = {transition: _reason(transition, graph) for transition in missing}
     return TransitionPaths(tuple(path_along(graph, tour) for tour in tours), unreached)
 
 
 def _tours(graph: Graph, missing: set[Transition]) -> list[list[Edge]]:
-    """Ways from the start that go on to whatever is missing nearest, as long as anything can be reached."""
+    """Return tours from the start; each goes on to the nearest missing transition while one can be reached."""
     tours: list[list[Edge]] = []
     while missing:
         tour: list[Edge] = []
@@ -60,9 +61,10 @@ def _tours(graph: Graph, missing: set[Transition]) -> list[list[Edge]]:
 
 
 def _way_to_nearest(graph: Graph, start: Vertex, missing: set[Transition]) -> list[Edge]:
-    """The shortest way to take a missing transition; one that ends the tour only if there is no other."""
+    """Return the shortest way to a missing transition; one that ends the tour only if there is no other."""
     came: dict[str, tuple[str, Edge] | None] = {start.key: None}
-    waiting, last_resort = deque([start]), None
+    waiting = deque([start])
+    last_resort = None
     while waiting:
         vertex = waiting.popleft()
         for edge in vertex.edges:
@@ -85,8 +87,10 @@ def _way_back(came: dict[str, tuple[str, Edge] | None], key: str) -> list[Edge]:
 
 
 def _reason(transition: Transition, graph: Graph) -> str:
-    """Why a transition was never taken, as far as can be told from outside."""
-    source, type, guard = transition.source, transition.event_type, transition.config.get("guard")
+    """Explain why a transition was never taken, as far as can be seen from outside."""
+    source = transition.source
+    type = transition.event_type
+    guard = transition.config.get("guard")
     if source not in graph.nodes:
         return f"the state {source.id!r} is never entered"
     if type.startswith("xstate.done.state."):

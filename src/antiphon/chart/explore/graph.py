@@ -1,9 +1,9 @@
-"""All situations a machine can get into, found by trying every event in each of them once.
+"""Graphs of all situations of a machine, found by trying every event once in each of them.
 
-Beside the events of the machine there are those of time and of children: the next delayed event may arrive,
-and a child that is at work may be done, fail, or have a new snapshot. Events take no time, so of two timers the
-one due first arrives first. Two situations are the same if their snapshots serialise alike and the same is on
-its way to them: delayed events with the same time left, the same children at work, the same history.
+Beside the events of the machine there are those of timers and of children: the next delayed event may arrive,
+and a running child may be done, fail, or have a new snapshot. Events take no time, so of two timers the one due
+first arrives first. Two situations are the same if their snapshots have the same text and if they have the same
+delayed events with the same time left, the same running children and the same history.
 """
 
 from collections import Counter, deque
@@ -13,12 +13,12 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from antiphon.chart.configuration import Configuration
 from antiphon.chart.errors import EngineError
-from antiphon.chart.explore.identity import as_text, hidden, serialize
+from antiphon.chart.explore.identity import as_text, serialize, serialize_hidden
 from antiphon.chart.explore.labels import value_label
-from antiphon.chart.explore.situation import Situation, Turn, enter, take, take_next
+from antiphon.chart.explore.situation import MachineTurn, Situation, enter, take, take_next
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Node, Transition
-from antiphon.chart.ops import checked
+from antiphon.chart.ops import check_event
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.values import matches_descriptor
@@ -34,28 +34,28 @@ class ExplorationError(EngineError):
 
 
 class Options(TypedDict, total=False):
-    """How a machine is explored."""
+    """Options of an exploration."""
 
-    # The events to try: a list, or a function of the snapshot. By default one of each type the machine knows,
-    # with the payloads given for that type.
+    # The events to try: a list, or a function of the snapshot. By default one of each type that the
+    # machine reacts to, with the payloads of that type.
     events: Sequence[Any] | Callable[[Snapshot[Any]], Iterable[Any]]
     payloads: Mapping[str, Sequence[Mapping[str, Any]]]
-    # What children give, by id or by the name of their logic; by default one output of None, one failure.
+    # Results of children, by id or by the name of their logic; by default one output of None, one failure.
     outputs: Mapping[str, Sequence[Any]]
     errors: Mapping[str, Sequence[Any]]
     snapshots: Mapping[str, Sequence[Any]]
     input: Any
-    # What tells two snapshots apart: by default status, value and context.
+    # Two snapshots with the same text are the same; by default the text has status, value and context.
     serialize: Callable[[Snapshot[Any]], str]
-    # Snapshots from which there is no need to go on.
+    # Snapshots that are not explored further.
     stop_when: Callable[[Snapshot[Any]], bool]
-    # The most situations to look at.
+    # The maximum number of situations.
     limit: int
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What an event leads to: a situation by its key, through transitions."""
+    """An event, the transitions it takes and the key of the situation it leads to."""
 
     event: Any
     cause: Cause
@@ -65,7 +65,7 @@ class Edge:
 
 @dataclass(slots=True)
 class Vertex:
-    """A situation, what leads out of it, and the shortest way to it."""
+    """A situation with its outgoing edges and the shortest way to it."""
 
     key: str
     state: str
@@ -81,7 +81,7 @@ class Vertex:
 
 @dataclass(slots=True)
 class Graph:
-    """The situations of a machine by key, from nearest to farthest; the states and transitions seen on the way."""
+    """Situations of a machine by key, nearest first, with the states and transitions visited on the way."""
 
     machine: Machine[Any, Any]
     start: Vertex
@@ -99,12 +99,12 @@ class Graph:
 
 
 def get_adjacency(machine: Machine[Any, Any], **options: Unpack[Options]) -> Graph:
-    """Every situation the machine can get into, with what leads from each to which."""
+    """Return every situation of the machine, with the edges between them."""
     return explore(machine, options, lambda graph: False)
 
 
 def explore(machine: Machine[Any, Any], options: Options, is_enough: Callable[[Graph], bool]) -> Graph:
-    """Look at a machine's situations, nearest first, until there are no more or the graph is enough."""
+    """Visit the situations of a machine, nearest first, until all are visited or the graph is enough."""
     explorer = _Explorer(machine, options)
     graph = explorer.graph
     waiting = deque([graph.start])
@@ -114,24 +114,25 @@ def explore(machine: Machine[Any, Any], options: Options, is_enough: Callable[[G
 
 
 class _Explorer:
-    """Tries events in situations and notes what they lead to."""
+    """Tries events in situations and adds the results to a graph."""
 
     def __init__(self, machine: Machine[Any, Any], options: Options) -> None:
-        self.machine, self.options = machine, options
+        self.machine = machine
+        self.options = options
         self.limit = options.get("limit", LIMIT)
         self.serialize = options.get("serialize", serialize)
         self.stop_when = options.get("stop_when")
         self.events = _event_source(machine, options)
         self._reactions: dict[Configuration, Callable[[str], bool]] = {}
         turns = enter(machine, options.get("input"))
-        situation = self._sound(turns)
+        situation = self._check_turns(turns)
         start = self._vertex(situation)
         entered = frozenset(transition for turn in turns for transition in turn.transitions)
         self.graph = Graph(machine, start, {start.key: start}, set(), set(), set(), entered)
         self._note(turns)
 
     def expand(self, vertex: Vertex) -> Iterator[Vertex]:
-        """Try every event in a situation; gives the situations that are new."""
+        """Try every event in a situation and yield the situations that are new."""
         if vertex.situation.is_over or (self.stop_when is not None and self.stop_when(vertex.snapshot)):
             return
         for event, cause in self._offers(vertex.situation):
@@ -139,28 +140,27 @@ class _Explorer:
             turns = self._try(vertex.situation, event, cause)
             if turns is None:
                 continue
-            found = self._vertex(self._sound(turns))
-            known = self.graph.vertices.get(found.key)
-            edge = Edge(event, cause, found.key, self._note(turns))
+            reached = self._vertex(self._check_turns(turns))
+            edge = Edge(event, cause, reached.key, self._note(turns))
             vertex.edges.append(edge)
-            if known is None:
-                found.reached_from = (vertex, edge)
-                self._admit(found)
-                yield found
+            if reached.key not in self.graph.vertices:
+                reached.reached_from = (vertex, edge)
+                self._admit(reached)
+                yield reached
 
-    def _try(self, situation: Situation, event: Any, cause: Cause) -> list[Turn] | None:
+    def _try(self, situation: Situation, event: Any, cause: Cause) -> list[MachineTurn] | None:
         if cause == "timer":
             return take_next(self.machine, situation)
         turns = take(self.machine, situation, event)
         after = turns[-1].situation
-        # An event that nobody reacts to leads nowhere, unless it says that a child has ended.
+        # An event without a reaction leads nowhere, unless it says that a child has ended.
         idle = after.snapshot is situation.snapshot and not any(turn.transitions for turn in turns)
         return None if idle and after.working == situation.working else turns
 
     def _offers(self, situation: Situation) -> Iterator[Offer]:
         reacts = self._reaction(situation.snapshot.configuration)
         for event in self.events(situation.snapshot):
-            sent = {"type": event} if isinstance(event, str) else checked(event)
+            sent = {"type": event} if isinstance(event, str) else check_event(event)
             if reacts(sent["type"]):
                 yield sent, "event"
         for ref in situation.working:
@@ -170,43 +170,43 @@ class _Explorer:
             yield situation.pending.next.event, "timer"
 
     def _reaction(self, configuration: Configuration) -> Callable[[str], bool]:
-        """Whether an event type may do anything where these states are active: most do not, and need no trying."""
-        found = self._reactions.get(configuration)
-        if found is None:
-            found = self._reactions[configuration] = _reaction(configuration)
-        return found
+        """Return a test of event types for these active states: most types do nothing there and need no trying."""
+        reaction = self._reactions.get(configuration)
+        if reaction is None:
+            reaction = self._reactions[configuration] = _reaction(configuration)
+        return reaction
 
     def _child_events(self, ref: ActorRef, reacts: Callable[[str], bool]) -> Iterator[Any]:
-        """What a child may tell; that it is done or has changed only where somebody reacts to it."""
+        """Yield the events that a child may cause; done and snapshot events only if a state reacts to them."""
         done, error, news = (f"xstate.{word}.{ref.id}" for word in ("done.actor", "error.actor", "snapshot"))
         if reacts(done):
-            for output in _given(self.options.get("outputs"), ref, None):
+            for output in _child_values(self.options.get("outputs"), ref, None):
                 yield {"type": done, "output": output, "actorId": ref.id}
-        for failure in _given(self.options.get("errors"), ref, FAILURE):
+        for failure in _child_values(self.options.get("errors"), ref, FAILURE):
             yield {"type": error, "error": failure, "actorId": ref.id}
         if ref.sync_snapshot and reacts(news):
-            for given in _given(self.options.get("snapshots"), ref, None):
-                yield {"type": news, "snapshot": given}
+            for snapshot in _child_values(self.options.get("snapshots"), ref, None):
+                yield {"type": news, "snapshot": snapshot}
 
     def _vertex(self, situation: Situation) -> Vertex:
         state = self.serialize(situation.snapshot)
-        return Vertex(state + hidden(situation), state, situation)
+        return Vertex(state + serialize_hidden(situation), state, situation)
 
     def _admit(self, vertex: Vertex) -> None:
         if len(self.graph) >= self.limit:
-            raise ExplorationError(_too_many(self.machine.id, self.limit, self.graph))
+            raise ExplorationError(_limit_message(self.machine.id, self.limit, self.graph))
         self.graph.vertices[vertex.key] = vertex
 
-    def _note(self, turns: list[Turn]) -> tuple[Transition, ...]:
-        taken = tuple(dict.fromkeys(transition for turn in turns for transition in turn.transitions))
-        self.graph.transitions.update(taken)
+    def _note(self, turns: list[MachineTurn]) -> tuple[Transition, ...]:
+        transitions = tuple(dict.fromkeys(transition for turn in turns for transition in turn.transitions))
+        self.graph.transitions.update(transitions)
         for turn in turns:
             for microstep in turn.microsteps:
                 self.graph.nodes.update(microstep.snapshot.nodes)
-        return taken
+        return transitions
 
-    def _sound(self, turns: list[Turn]) -> Situation:
-        """Where turns led; an error in a function of the machine is the caller's to know."""
+    def _check_turns(self, turns: list[MachineTurn]) -> Situation:
+        """Return the situation after the turns; raise ExplorationError if a function of the machine raised."""
         for turn in turns:
             if turn.error is not None:
                 where = value_label(turn.situation.snapshot.value) or "the root"
@@ -226,18 +226,18 @@ def _event_source(machine: Machine[Any, Any], options: Options) -> Callable[[Sna
 
 
 def known_events(machine: Machine[Any, Any], options: Options) -> list[Any]:
-    """One event of each type the machine reacts to, or one for each payload given for that type."""
+    """Return one event of each type the machine reacts to, or one for each payload of that type."""
     payloads = options.get("payloads") or {}
-    found: list[Any] = []
+    events: list[Any] = []
     for type in dict.fromkeys(type for node in machine.root.walk() for type in node.on):
         if not type.startswith("xstate."):
-            found.extend({**payload, "type": type} for payload in payloads.get(type, ({},)))
-    found.extend(
+            events.extend({**payload, "type": type} for payload in payloads.get(type, ({},)))
+    events.extend(
         {"type": "xstate.route", "to": f"#{node.id}"}
         for node in machine.root.walk()
         if node.config.get("route") is not None and node.config.get("id")
     )
-    return found
+    return events
 
 
 def _reaction(configuration: Configuration) -> Callable[[str], bool]:
@@ -246,10 +246,10 @@ def _reaction(configuration: Configuration) -> Callable[[str], bool]:
         return lambda event_type: True
     exact = {descriptor for node in configuration.nodes for descriptor in node.on}
     wild = [descriptor for descriptor in exact if descriptor.endswith("*")]
-    return lambda event_type: event_type in exact or any(matches_descriptor(event_type, one) for one in wild)
+    return lambda event_type: event_type in exact or any(matches_descriptor(event_type, star) for star in wild)
 
 
-def _given(values: Mapping[str, Sequence[Any]] | None, ref: ActorRef, default: Any) -> Sequence[Any]:
+def _child_values(values: Mapping[str, Sequence[Any]] | None, ref: ActorRef, default: Any) -> Sequence[Any]:
     if values is None:
         return (default,)
     if ref.id in values:
@@ -257,9 +257,9 @@ def _given(values: Mapping[str, Sequence[Any]] | None, ref: ActorRef, default: A
     return values.get(ref.src, (default,)) if isinstance(ref.src, str) else (default,)
 
 
-def _too_many(id: str, limit: int, graph: Graph) -> str:
+def _limit_message(id: str, limit: int, graph: Graph) -> str:
     contexts = [vertex.snapshot.context for vertex in graph]
-    different = Counter({key: len({as_text(one.get(key)) for one in contexts}) for key in contexts[-1]})
+    different = Counter({key: len({as_text(context.get(key)) for context in contexts}) for key in contexts[-1]})
     [(key, count)] = different.most_common(1) or [("", 0)]
     cause = f"; context.{key} alone has {count} values" if count > 1 else ""
     return (

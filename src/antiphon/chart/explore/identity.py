@@ -1,4 +1,4 @@
-"""What tells situations apart, as text: what a snapshot shows, and what it does not though it decides what comes."""
+"""Keys of situations: two situations with the same text are the same."""
 
 import json
 from collections.abc import Mapping
@@ -9,19 +9,20 @@ from antiphon.chart.snapshot import Snapshot
 
 
 def serialize(snapshot: Snapshot[Any]) -> str:
-    """A snapshot's value and context as JSON, and its status once it has ended."""
+    """Return a snapshot's value and context as JSON, with status and output once it has ended."""
     parts = {"value": snapshot.value, "context": snapshot.context}
     if snapshot.status != "active":
         parts.update(status=snapshot.status, output=snapshot.output)
     return as_text({key: part for key, part in parts.items() if part not in (None, {})})
 
 
-def hidden(situation: Situation) -> str:
-    """What a snapshot does not show, though it decides what can happen next."""
-    pending, history = situation.pending, situation.snapshot.history
+def serialize_hidden(situation: Situation) -> str:
+    """Return the timers, children and history of a situation, which its snapshot's text leaves out."""
+    pending = situation.pending
+    history = situation.snapshot.history
     parts = {
         "timers": [
-            [_rounded(event.due - pending.now), event.event, event.id if event.can_be_cancelled else None]
+            [_round_ms(event.due - pending.now), event.event, event.id if event.can_be_cancelled else None]
             for event in pending.events
         ],
         "working": [[ref.id, ref.src] for ref in situation.working],
@@ -30,12 +31,12 @@ def hidden(situation: Situation) -> str:
     return "".join(f" {key}={as_text(part)}" for key, part in parts.items() if part)
 
 
-def _rounded(ms: float) -> float:
+def _round_ms(ms: float) -> float:
     return round(ms, 3)  # sums of delays such as 0.1 are not exact
 
 
 def as_text(value: Any) -> str:
-    """A value as JSON, the same for equal values; what JSON does not know becomes a string."""
+    """Return a value as JSON, the same for equal values; a value that JSON cannot hold becomes a string."""
     try:
         return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
     except TypeError:  # keys that are no strings, or cannot be sorted

@@ -1,4 +1,4 @@
-"""What people see of a chart: its transitions, and short texts for events, guards, actions and states."""
+"""Labels for people: short texts for transitions, events, guards, actions and states."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from antiphon.chart.guards import And, Not, Or, StateIn
 from antiphon.chart.nodes import Invoke, Node, Transition
 
 INTERNAL = "xstate."
-# Parts of the internal event types, with the word that says the same to people.
+# Prefixes of internal event types, with the word that stands for them in labels.
 ENDINGS = {
     "xstate.done.actor.": "done",
     "xstate.error.actor.": "error",
@@ -19,33 +19,34 @@ ENDINGS = {
 
 
 def written_transitions(node: Node) -> Iterator[Transition]:
-    """The transitions of a state that its chart has written."""
+    """Yield the transitions of a state that its chart contains, without those the builder added."""
     for transitions in node.on.values():
-        # What has operations, but none in the chart, was added by the builder to stop a timer.
+        # A transition with operations but an empty config was added by the builder for a timeout.
         yield from (transition for transition in transitions if transition.config or not transition.ops)
     yield from node.always
 
 
 def transition_label(transition: Transition) -> str:
-    """A transition as `EVENT [guard] / action, action`."""
+    """Return a transition as `EVENT [guard] / action, action`."""
     return f"{event_label(transition.event_type, transition.source)}{_conditions(transition)}"
 
 
 def move_label(transition: Transition) -> str:
-    """A transition as `source → target [guard] / action, action`."""
+    """Return a transition as `source → target [guard] / action, action`."""
     targets = ", ".join(node.key for node in transition.targets or ())
     moved = f"{transition.source.key} → {targets}" if targets else transition.source.key
     return f"{moved}{_conditions(transition)}"
 
 
 def _conditions(transition: Transition) -> str:
-    guard, actions = transition.config.get("guard"), action_labels(transition.config.get("actions"))
+    guard = transition.config.get("guard")
+    actions = action_labels(transition.config.get("actions"))
     tested = "" if guard is None else f" [{guard_label(guard)}]"
     return f"{tested} / {', '.join(actions)}" if actions else tested
 
 
 def event_label(type: str, node: Node) -> str:
-    """An event type as a person would name it, at the state that reacts to it."""
+    """Return a readable name of an event type, at the state that reacts to it."""
     if not type:
         return "always"
     if not type.startswith(INTERNAL):
@@ -61,7 +62,7 @@ def event_label(type: str, node: Node) -> str:
 
 
 class EventLabels:
-    """The event types of a machine as people would name them."""
+    """Readable names of the event types of a machine."""
 
     __slots__ = ("_known", "_root")
 
@@ -75,7 +76,7 @@ class EventLabels:
 
 
 def value_label(value: Any) -> str:
-    """A state value in one line: `a`, `a.b`, or `(a.b, c)` where several regions are active."""
+    """Return a state value in one line: `a`, `a.b`, or `(a.b, c)` where several regions are active."""
     if isinstance(value, str):
         return value
     parts = [f"{key}.{inner}" if (inner := value_label(below)) else key for key, below in value.items()]
@@ -83,27 +84,28 @@ def value_label(value: Any) -> str:
 
 
 def invoke_label(invoke: Invoke, node: Node) -> str:
-    """An invoked actor by the name of its logic, and its own where it has one."""
-    name, own = _source(invoke), _is_named(invoke, node)
+    """Return the logic of an invoked actor, and the actor's own id where it has one."""
+    name = _source(invoke)
+    own = _is_named(invoke, node)
     return f"{name} as {invoke.id}" if own and invoke.id != name else name
 
 
 def action_labels(specs: Any) -> list[str]:
-    """The names of actions, as a chart lists them."""
+    """Return the names of actions, as a chart lists them."""
     if specs is None:
         return []
     return [action_label(spec) for spec in (specs if isinstance(specs, list | tuple) else [specs])]
 
 
 def action_label(spec: Any) -> str:
-    """The name of an action."""
+    """Return the name of an action."""
     if isinstance(spec, Action):
         return spec.type.removeprefix(INTERNAL)
     return _name(spec)
 
 
 def guard_label(spec: Any) -> str:
-    """A guard in words."""
+    """Return a guard in words."""
     match spec:
         case And(guards):
             return " and ".join(_inner(guard) for guard in guards)
@@ -146,5 +148,5 @@ def _is_named(invoke: Invoke, node: Node) -> bool:
 def _source(invoke: Invoke) -> str:
     if not invoke.src.startswith(INTERNAL):
         return invoke.src
-    # Logic written into the chart has no name, unless it is a machine.
+    # Logic in the chart itself has no name, unless it is a machine.
     return str(getattr(invoke.config["src"], "id", "actor"))

@@ -1,9 +1,9 @@
 """Machines as Mermaid state diagrams, which GitHub, editors and browsers draw.
 
-Mermaid has rules that are nowhere written: (1) a state named inside a composite other than its own moves
-there, so an arrow is written where both its ends are at home, else at the outermost level; (2) an arrow
-between a composite and something inside it is drawn over its own end, so it is written as a text instead;
-(3) some words and signs mean something in the middle of a text, so they are written as character codes.
+Mermaid has undocumented rules: (1) a state named inside a composite other than its own moves there, so an
+arrow is written inside the parent of both its ends, else at the outermost level; (2) an arrow between a
+composite and a state inside it is drawn badly, so it is written as a text instead; (3) some words and
+signs have a meaning in the middle of a text, so they are written as character codes.
 """
 
 import re
@@ -22,7 +22,7 @@ from antiphon.chart.nodes import FINAL, PARALLEL, Node, Transition
 from antiphon.chart.snapshot import Snapshot
 
 INDENT = "    "
-# Words that begin a statement, and names that Mermaid's own objects have: no state may be called so.
+# Words that begin a statement, and names of Mermaid's own objects: no state may have these names.
 RESERVED = frozenset(
     ["accdescr", "acctitle", "as", "class", "classdef", "click", "default", "direction", "end", "hide", "href", "note",
      "scale", "state", "statediagram", "style",
@@ -36,11 +36,11 @@ STYLES = (
 
 
 def to_mermaid(machine: Machine[Any, Any], snapshot: Snapshot[Any] | None = None) -> str:
-    """The machine as a `stateDiagram-v2`; the states that are active in a snapshot stand out."""
+    """Draw the machine as a `stateDiagram-v2`; the states that are active in a snapshot are highlighted."""
     diagram = _Diagram(machine.root)
-    lines = ["stateDiagram-v2", *_indented(diagram.lines())]
+    lines = ["stateDiagram-v2", *_indent(diagram.lines())]
     if snapshot is not None:
-        lines.extend(_indented(diagram.highlighted(snapshot.nodes)))
+        lines.extend(_indent(diagram.highlight_active(snapshot.nodes)))
     return "\n".join(lines) + "\n"
 
 
@@ -49,12 +49,12 @@ class _Diagram:
 
     def __init__(self, root: Node) -> None:
         self.root = root
-        # The root is drawn only if there is something to say about it.
+        # The root is drawn only if there are lines about it.
         self.has_frame = root.type == PARALLEL or not root.states or any(self.texts(root))
         self.names: dict[Node, str] = {}
-        taken: set[str] = set()
+        used_names: set[str] = set()
         for node in root.walk():
-            self.names[node] = _name("_".join(node.path) or node.key, taken)
+            self.names[node] = _name("_".join(node.path) or node.key, used_names)
 
     def lines(self) -> Iterator[str]:
         if self.has_frame:
@@ -66,18 +66,19 @@ class _Diagram:
             yield from self._arrows(node, at_home=False)
 
     def _state(self, node: Node) -> Iterator[str]:
-        name, texts = self.names[node], list(self.texts(node))
-        declared = f'state "{_escaped(_title(node))}" as {name}'
+        name = self.names[node]
+        texts = list(self.texts(node))
+        declared = f'state "{_escape(_title(node))}" as {name}'
         if not node.states:
             yield declared
             yield from (f"{name} : {text}" for text in texts)
         else:
             yield f"{declared} {{"
-            yield from _indented(self._inside(node))
+            yield from _indent(self._inside(node))
             yield "}"
             if texts:
                 yield f"note right of {name}"
-                yield from _indented(texts)
+                yield from _indent(texts)
                 yield "end note"
         if node.type == FINAL:
             yield f"{name} --> [*]"
@@ -94,7 +95,7 @@ class _Diagram:
             yield from self._arrows(child, at_home=True)
 
     def _regions(self, node: Node) -> Iterator[str]:
-        # History is no region of its own; it stands in the first.
+        # A history state is not a region; it is drawn in the first one.
         for child in node.states.values():
             if child.is_history:
                 yield from self._state(child)
@@ -105,7 +106,7 @@ class _Diagram:
 
     def _arrows(self, node: Node, at_home: bool) -> Iterator[str]:
         for transition in written_transitions(node):
-            label = _escaped(transition_label(transition))
+            label = _escape(transition_label(transition))
             for target in transition.targets or ():
                 if not _is_enclosing(node, target) and _is_at_home(node, target) == at_home:
                     yield f"{self.names[node]} --> {self.names[target]} : {label}"
@@ -114,20 +115,20 @@ class _Diagram:
                 yield f"{self.names[node]} --> {self.names[target]} : default"
 
     def texts(self, node: Node) -> Iterator[str]:
-        """What is said about a state inside its box, or in a note beside it."""
+        """Yield the lines about a state inside its box, or in a note beside it."""
         for invoke in node.invokes:
-            yield _escaped(f"invoke {invoke_label(invoke, node)}")
+            yield _escape(f"invoke {invoke_label(invoke, node)}")
         for key in ("entry", "exit"):
             if node.config.get(key):
-                yield _escaped(f"{key} / {', '.join(action_labels(node.config[key]))}")
+                yield _escape(f"{key} / {', '.join(action_labels(node.config[key]))}")
         for transition in written_transitions(node):
             far = [_title(target) for target in transition.targets or () if _is_enclosing(node, target)]
             if far:
-                yield _escaped(f"{transition_label(transition)} → {', '.join(far)}")
+                yield _escape(f"{transition_label(transition)} → {', '.join(far)}")
             elif not transition.targets:
-                yield _escaped(_inner_text(transition))
+                yield _escape(_inner_text(transition))
 
-    def highlighted(self, active: Iterable[Node]) -> Iterator[str]:
+    def highlight_active(self, active: Iterable[Node]) -> Iterator[str]:
         drawn = [node for node in active if node is not self.root or self.has_frame]
         inner = [self.names[node] for node in drawn if not node.states]
         outer = [self.names[node] for node in drawn if node.states]
@@ -138,18 +139,18 @@ class _Diagram:
 
 
 def _inner_text(transition: Transition) -> str:
-    """A transition that leads nowhere: it acts, or it only keeps its event from states further out."""
+    """Return the line of a transition without target: its actions, or that its event is ignored."""
     if transition.is_forbidden and not transition.config.get("guard"):
         return f"{event_label(transition.event_type, transition.source)} is ignored"
     return transition_label(transition)
 
 
-def _is_enclosing(one: Node, other: Node) -> bool:
-    return one.is_inside(other) or other.is_inside(one)
+def _is_enclosing(first: Node, second: Node) -> bool:
+    return first.is_inside(second) or second.is_inside(first)
 
 
 def _is_at_home(source: Node, target: Node) -> bool:
-    """Whether an arrow can be written next to its ends: siblings, but not in two regions of a parallel state."""
+    """Return whether an arrow can be written next to its ends: siblings, but not two regions of a parallel state."""
     parent = source.parent
     return parent is not None and parent is target.parent and (parent.type != PARALLEL or source is target)
 
@@ -160,16 +161,17 @@ def _title(node: Node) -> str:
     return node.key
 
 
-def _name(text: str, taken: set[str]) -> str:
-    """A name for a state that means nothing else in Mermaid and that no other state has."""
+def _name(text: str, used_names: set[str]) -> str:
+    """Return an unused name for a state that has no meaning of its own in Mermaid."""
     plain = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "state"
     if plain.lower() in RESERVED or plain.lower().endswith("direction") or plain[0].isdigit():
         plain = f"s_{plain}_"
-    name, number = plain, 1
-    while name.lower() in taken:
+    name = plain
+    number = 1
+    while name.lower() in used_names:
         number += 1
         name = f"{plain}_{number}"
-    taken.add(name.lower())
+    used_names.add(name.lower())
     return name
 
 
@@ -181,7 +183,7 @@ _SIGNS = re.compile(
 _WORDS = re.compile(r"d(?=irection)|(?<=end) +(?=note)", re.IGNORECASE)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     one_line = " ".join(text.split()) or "(no name)"
     return _WORDS.sub(_code, _SIGNS.sub(_code, one_line))
 
@@ -190,5 +192,5 @@ def _code(match: re.Match[str]) -> str:
     return "".join(f"#{ord(character)};" for character in match.group())
 
 
-def _indented(lines: Iterable[str]) -> Iterator[str]:
+def _indent(lines: Iterable[str]) -> Iterator[str]:
     return (INDENT + line for line in lines)

@@ -1,4 +1,4 @@
-"""Paths through a machine: which events lead where, for tests that visit every state."""
+"""Paths of events through a machine, for tests that visit every state."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Unpack
 
 from antiphon.chart.explore.graph import LIMIT, Edge, ExplorationError, Graph, Options, Vertex, get_adjacency
 from antiphon.chart.explore.labels import EventLabels, value_label
-from antiphon.chart.explore.situation import Situation, Turn, enter, take, take_next
+from antiphon.chart.explore.situation import MachineTurn, Situation, enter, take, take_next
 from antiphon.chart.machine import Machine
 from antiphon.chart.snapshot import Snapshot
 
@@ -47,51 +47,54 @@ class StatePath:
 def get_shortest_paths(
     machine: Machine[Any, Any], *, to_state: ToState | None = None, **options: Unpack[Options]
 ) -> list[StatePath]:
-    """A path with the fewest steps to each state, or to each that `to_state` asks for; nearest first."""
+    """Return a path with the fewest steps to each state, or to each that `to_state` selects; nearest first."""
     if to_state is not None:
         options.setdefault("stop_when", to_state)
     graph = get_adjacency(machine, **options)
     nearest: dict[str, Vertex] = {}
     for vertex in graph:
         nearest.setdefault(vertex.state, vertex)
-    wanted = [vertex for vertex in nearest.values() if to_state is None or to_state(vertex.snapshot)]
-    return [path_along(graph, way_to(vertex)) for vertex in wanted]
+    vertices = [vertex for vertex in nearest.values() if to_state is None or to_state(vertex.snapshot)]
+    return [path_along(graph, way_to(vertex)) for vertex in vertices]
 
 
 def get_simple_paths(
     machine: Machine[Any, Any], *, to_state: ToState | None = None, **options: Unpack[Options]
 ) -> list[StatePath]:
-    """Every path that is in no situation twice, to each state or to each that `to_state` asks for.
+    """Return every path that visits no situation twice, to each state or to each that `to_state` selects.
 
     There can be very many of them; `limit` bounds their number too.
     """
     if to_state is not None:
         options.setdefault("stop_when", to_state)
-    graph, limit, found = get_adjacency(machine, **options), options.get("limit", LIMIT), []
+    graph = get_adjacency(machine, **options)
+    limit = options.get("limit", LIMIT)
+    paths = []
     for way in _simple_ways(graph):
         end = graph.vertices[way[-1].target] if way else graph.start
         if to_state is None or to_state(end.snapshot):
-            found.append(path_along(graph, way))
-        if len(found) > limit:
+            paths.append(path_along(graph, way))
+        if len(paths) > limit:
             raise ExplorationError(f"{machine.id}: more than {limit} simple paths; use get_shortest_paths, or to_state")
-    return found
+    return paths
 
 
 def get_paths_from_events(
     machine: Machine[Any, Any], events: Iterable[Any], *, to_state: ToState | None = None, input: Any = None
 ) -> list[StatePath]:
-    """The path that a list of events takes; none if it does not end where `to_state` asks.
+    """Return the path that a list of events takes; none if it does not end where `to_state` holds.
 
     The event of the next timer lets time pass until it is due.
     """
-    situation = _sound(machine, enter(machine, input))
-    start, steps = situation.snapshot, []
-    for given in events:
-        event = {"type": given} if isinstance(given, str) else given
+    situation = _check_turns(machine, enter(machine, input))
+    start = situation.snapshot
+    steps = []
+    for spec in events:
+        event = {"type": spec} if isinstance(spec, str) else spec
         first = situation.pending.next
         fires = first is not None and event["type"].startswith("xstate.") and first.event["type"] == event["type"]
         turns = take_next(machine, situation) if fires else take(machine, situation, event)
-        situation = _sound(machine, turns) if turns else situation
+        situation = _check_turns(machine, turns) if turns else situation
         steps.append(PathStep(event, situation.snapshot))
     if to_state is not None and not to_state(situation.snapshot):
         return []
@@ -99,7 +102,7 @@ def get_paths_from_events(
 
 
 def way_to(vertex: Vertex) -> list[Edge]:
-    """The edges of the shortest way to a situation."""
+    """Return the edges of the shortest way to a situation."""
     edges: list[Edge] = []
     while vertex.reached_from is not None:
         vertex, edge = vertex.reached_from
@@ -108,14 +111,14 @@ def way_to(vertex: Vertex) -> list[Edge]:
 
 
 def path_along(graph: Graph, way: Iterable[Edge]) -> StatePath:
-    """The path that follows edges from the start."""
+    """Return the path that follows edges from the start."""
     steps = tuple(PathStep(edge.event, graph.vertices[edge.target].snapshot) for edge in way)
     start = graph.start.snapshot
     return StatePath(steps[-1].snapshot if steps else start, steps, len(steps), start)
 
 
 def _simple_ways(graph: Graph) -> Iterator[list[Edge]]:
-    """Depth first, without recursion: a way may be longer than Python's stack."""
+    """Yield ways depth first, without recursion: a way may be longer than Python's stack."""
     way: list[Edge] = []
     visited = {graph.start.key}
     open_edges = [iter(graph.start.edges)]
@@ -133,7 +136,7 @@ def _simple_ways(graph: Graph) -> Iterator[list[Edge]]:
         open_edges.append(iter(graph.vertices[edge.target].edges))
 
 
-def _sound(machine: Machine[Any, Any], turns: list[Turn]) -> Situation:
+def _check_turns(machine: Machine[Any, Any], turns: list[MachineTurn]) -> Situation:
     for turn in turns:
         if turn.error is not None:
             raise ExplorationError(f"{machine.id}: the event {turn.event!r} raised {turn.error!r}") from turn.error

@@ -1,4 +1,4 @@
-"""Playing a chart: a machine and a list of events in, a trace out. No actor, no clock, nothing is performed."""
+"""Playing a chart: a machine and a list of events in, a trace out, with no actor and no clock."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from antiphon.chart.effects import Call, Effect, Emit, Log, Raise, SendTo, SpawnChild, StopChild
 from antiphon.chart.errors import EventError
 from antiphon.chart.explore.labels import EventLabels, event_label, move_label, value_label
-from antiphon.chart.explore.situation import Situation, Turn, enter, take, take_next
+from antiphon.chart.explore.situation import MachineTurn, Situation, enter, take, take_next
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
 from antiphon.chart.snapshot import Snapshot
@@ -20,8 +20,8 @@ Row = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One step of a trace: when it was, the event, the microsteps it took, and where they led."""
+class TraceEntry:
+    """One step of a trace: its time, the event, the microsteps and the snapshot after them."""
 
     at_ms: float
     event: Any
@@ -31,7 +31,7 @@ class Entry:
 
     @property
     def transitions(self) -> list[tuple[Transition, ...]]:
-        """The transitions that were taken, for each microstep."""
+        """The transitions taken, for each microstep."""
         return [microstep.transitions for microstep in self.microsteps]
 
     @property
@@ -52,23 +52,23 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What happened when a machine was played, entry by entry; as text, a table."""
+    """The steps of a machine that was played; as text, a table."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[TraceEntry, ...]
     labels: EventLabels = field(repr=False)
 
     @property
     def snapshot(self) -> Snapshot[Any]:
-        """Where it ended."""
+        """The last snapshot."""
         return self.entries[-1].snapshot
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[TraceEntry]:
         return iter(self.entries)
 
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __getitem__(self, index: int) -> Entry:
+    def __getitem__(self, index: int) -> TraceEntry:
         return self.entries[index]
 
     def __str__(self) -> str:
@@ -79,39 +79,39 @@ class Trace:
             before = entry.context
         return _table(rows)
 
-    def _row(self, entry: Entry, before: dict[str, Any]) -> Row:
+    def _row(self, entry: TraceEntry, before: dict[str, Any]) -> Row:
         type = entry.event["type"]
-        taken = [_move(one, type) for found in entry.transitions for one in found]
+        moves = [_move(transition, type) for transitions in entry.transitions for transition in transitions]
         ended = "" if entry.status == "active" else f" ({entry.status})"
         return (
             f"{entry.at_ms:g}",
             "(start)" if type == "xstate.init" else self.labels[type],
             f"{value_label(entry.value)}{ended}",
-            "; ".join(taken),
+            "; ".join(moves),
             _changes(before, entry.context),
             ", ".join(filter(None, map(_effect_text, entry.effects))),
         )
 
 
 def play(machine: Machine[Any, Any], events: Iterable[Any], *, input: Any = None) -> Trace:
-    """Run a machine through events and give the trace.
+    """Run a machine through events and return the trace.
 
     An event is a type or a mapping; `{"after": ms}` lets simulated time pass, in which delayed events arrive
     when they fall due. Children are not run: send `xstate.done.actor.<id>` for them. An error in a function of
     the machine ends it, as it would end an actor, and events to a machine that has ended do nothing.
     """
-    entries: list[Entry] = []
+    entries: list[TraceEntry] = []
     situation = _note(entries, enter(machine, input))
     for event in events:
         if isinstance(event, Mapping) and "after" in event and "type" not in event:
             situation = _wait(machine, situation, _duration(event["after"]), entries)
             continue
         sent = {"type": event} if isinstance(event, str) else event
-        situation = _note(entries, take(machine, situation, sent) or [Turn(sent, situation)])
+        situation = _note(entries, take(machine, situation, sent) or [MachineTurn(sent, situation)])
     return Trace(tuple(entries), EventLabels(machine.root))
 
 
-def _wait(machine: Machine[Any, Any], situation: Situation, ms: float, entries: list[Entry]) -> Situation:
+def _wait(machine: Machine[Any, Any], situation: Situation, ms: float, entries: list[TraceEntry]) -> Situation:
     until = situation.pending.now + ms
     while (first := situation.pending.next) is not None and first.due <= until:
         situation = _note(entries, take_next(machine, situation))
@@ -124,10 +124,10 @@ def _duration(ms: Any) -> float:
     return ms
 
 
-def _note(entries: list[Entry], turns: list[Turn]) -> Situation:
+def _note(entries: list[TraceEntry], turns: list[MachineTurn]) -> Situation:
     for turn in turns:
         after = turn.situation
-        entries.append(Entry(after.pending.now, turn.event, turn.microsteps, turn.effects, after.snapshot))
+        entries.append(TraceEntry(after.pending.now, turn.event, turn.microsteps, turn.effects, after.snapshot))
     return turns[-1].situation
 
 
@@ -164,7 +164,7 @@ def _effect_text(effect: Effect) -> str:
             return f"start {effect.ref.id}"
         case StopChild():
             return f"stop {effect.ref.id}"
-    return ""  # cancelling and finishing can be seen from the states
+    return ""  # Cancel and Finish are visible in the states
 
 
 def _text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Which states of a machine can become active, and which never do."""
+"""States of a machine that can become active, and states that never do."""
 
 from typing import Any, Unpack
 
@@ -9,25 +9,25 @@ from antiphon.chart.nodes import COMPOUND, PARALLEL, Node
 
 
 def reachable_states(machine: Machine[Any, Any], **options: Unpack[Options]) -> list[str]:
-    """The ids of the states that can become active, in document order."""
-    seen = _seen(machine, options)
-    return [node.id for node in machine.root.walk() if node in seen]
+    """Return the ids of the states that can become active, in document order."""
+    visited = _visited_nodes(machine, options)
+    return [node.id for node in machine.root.walk() if node in visited]
 
 
 def unreachable_states(machine: Machine[Any, Any], **options: Unpack[Options]) -> list[str]:
-    """The ids of the states that never become active, in document order; history states never are."""
-    seen = _seen(machine, options)
-    return [node.id for node in machine.root.walk() if node not in seen and not node.is_history]
+    """Return the ids of the states that never become active, in document order, without history states."""
+    visited = _visited_nodes(machine, options)
+    return [node.id for node in machine.root.walk() if node not in visited and not node.is_history]
 
 
-def _seen(machine: Machine[Any, Any], options: Options) -> set[Node]:
-    # Once every state was seen that may be, there is no need to go on, however many situations there are.
+def _visited_nodes(machine: Machine[Any, Any], options: Options) -> set[Node]:
+    # Stop when every connected state has been visited, however many situations are left.
     connected = connected_states(machine.root)
     return explore(machine, options, lambda graph: connected <= graph.nodes).nodes
 
 
 def connected_states(root: Node) -> set[Node]:
-    """The states that some chain of arrows leads to, whatever guards and events may say."""
+    """Return the states that some chain of transitions leads to, whatever guards and events may say."""
     active: set[Node] = set()
     by_default: set[Node] = set()
     waiting = [(root, True)]
@@ -35,22 +35,22 @@ def connected_states(root: Node) -> set[Node]:
         node, default = waiting.pop()
         if node not in active:
             active.add(node)
-            waiting.extend(_led_to(node))
+            waiting.extend(_next_nodes(node))
         if default and node not in by_default:
             by_default.add(node)
-            waiting.extend((child, True) for child in _first_inside(node))
+            waiting.extend((child, True) for child in _default_children(node))
     return {node for node in active if not node.is_history}
 
 
-def _led_to(node: Node) -> list[tuple[Node, bool]]:
-    found = [(target, True) for transition in written_transitions(node) for target in transition.targets or ()]
+def _next_nodes(node: Node) -> list[tuple[Node, bool]]:
+    targets = [(target, True) for transition in written_transitions(node) for target in transition.targets or ()]
     if node.parent is not None:
-        found.append((node.parent, node.parent.type == PARALLEL))
-    return found
+        targets.append((node.parent, node.parent.type == PARALLEL))
+    return targets
 
 
-def _first_inside(node: Node) -> tuple[Node, ...]:
-    """What becomes active inside a state that nothing leads into."""
+def _default_children(node: Node) -> tuple[Node, ...]:
+    """Return the children that are entered with a state when no transition names any of them."""
     if node.is_history:
         return node.history_default
     if node.type == PARALLEL:

@@ -1,7 +1,7 @@
-"""Situations: a snapshot with what is on its way to it, so that a machine can be run without actors.
+"""Situations: a snapshot with its pending events and children, so that a machine can run without actors.
 
-Delayed events wait in `pending`; children are black boxes of which only is known who is still at work.
-What a machine sends to itself without delay arrives right after the step, as it does in an actor.
+Delayed events are in `pending`; of children only their references are known, as long as they run.
+An event that a machine sends to itself without delay is taken right after the step, as in an actor.
 """
 
 from collections import deque
@@ -14,11 +14,11 @@ from antiphon.chart.errors import LoopError
 from antiphon.chart.explore.pending import Pending
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
-from antiphon.chart.ops import checked
+from antiphon.chart.ops import check_event
 from antiphon.chart.plans import plan_for
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.snapshot import Snapshot
-from antiphon.chart.steps import Microstep, Step, failed
+from antiphon.chart.steps import Microstep, Step, error_snapshot
 
 NOTHING_PENDING = Pending()
 SELF = "#_internal"
@@ -27,7 +27,7 @@ ENDINGS = ("xstate.done.actor.", "xstate.error.actor.")
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where a machine stands, which events are delayed, and which children are at work."""
+    """A snapshot of a machine, its delayed events and its running children."""
 
     snapshot: Snapshot[Any]
     pending: Pending = NOTHING_PENDING
@@ -35,13 +35,13 @@ class Situation:
 
     @property
     def is_over(self) -> bool:
-        """Whether the machine takes no more events."""
+        """True if the machine takes no more events."""
         return self.snapshot.status != "active"
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """One step of a machine: the event, where it led, through which microsteps, with which effects or error."""
+class MachineTurn:
+    """One step of a machine: the event, the situation after it, its microsteps, and its effects or error."""
 
     event: Any
     situation: Situation
@@ -51,72 +51,78 @@ class Turn:
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
-        """The transitions that were taken."""
+        """The transitions taken."""
         return tuple(transition for microstep in self.microsteps for transition in microstep.transitions)
 
 
-def enter(machine: Machine[Any, Any], input: Any = None) -> list[Turn]:
-    """Start a machine: the step that enters it, then those of what it sends itself."""
+def enter(machine: Machine[Any, Any], input: Any = None) -> list[MachineTurn]:
+    """Start a machine: the step that enters it, then the steps of events it sends itself."""
     step = Step(machine, trace=[])
     try:
-        snapshot, error = step.begin(input), None
+        snapshot = step.begin(input)
+        error = None
     except Exception as raised:
-        assert step.before is not None  # it is known from the very first
-        snapshot, error = failed(step.before, raised), raised
+        assert step.before is not None  # it is set before anything can raise
+        snapshot = error_snapshot(step.before, raised)
+        error = raised
     event = {"type": "xstate.init"} if input is None else {"type": "xstate.init", "input": input}
     return _with_own_events(machine, _turn(step, Situation(snapshot), event, error))
 
 
-def take(machine: Machine[Any, Any], situation: Situation, event: Any) -> list[Turn]:
-    """Take an event: its step, then those of what the machine sends itself; none if the machine is over."""
-    return [] if situation.is_over else _with_own_events(machine, _take(machine, situation, checked(event)))
+def take(machine: Machine[Any, Any], situation: Situation, event: Any) -> list[MachineTurn]:
+    """Take an event: its step, then the steps of events the machine sends itself; none if the machine has ended."""
+    return [] if situation.is_over else _with_own_events(machine, _take(machine, situation, check_event(event)))
 
 
-def take_next(machine: Machine[Any, Any], situation: Situation) -> list[Turn]:
-    """Let time pass until the next delayed event arrives, and take it."""
+def take_next(machine: Machine[Any, Any], situation: Situation) -> list[MachineTurn]:
+    """Advance time to the next delayed event and take it."""
     first = situation.pending.next
     if first is None:
         return []
     return take(machine, replace(situation, pending=situation.pending.after_next()), first.event)
 
 
-def _take(machine: Machine[Any, Any], situation: Situation, event: Any) -> Turn:
-    before, step = situation.snapshot, Step(machine, trace=[])
+def _take(machine: Machine[Any, Any], situation: Situation, event: Any) -> MachineTurn:
+    before = situation.snapshot
+    step = Step(machine, trace=[])
     try:
-        snapshot, error = step.advance(before, event), None
+        snapshot = step.advance(before, event)
+        error = None
     except Exception as raised:
-        snapshot, error = failed(before, raised), raised
+        snapshot = error_snapshot(before, raised)
+        error = raised
     return _turn(step, replace(situation, snapshot=snapshot, working=_without_ended(situation, event)), event, error)
 
 
-def _turn(step: Step, situation: Situation, event: Any, error: Exception | None) -> Turn:
+def _turn(step: Step, situation: Situation, event: Any, error: Exception | None) -> MachineTurn:
     performed = tuple(step.effects)
     if situation.is_over:
         after = Situation(situation.snapshot, Pending(situation.pending.now))
     else:
-        after = _performed(situation, performed)
-    return Turn(event, after, _taken(step), performed, error)
+        after = _apply_effects(situation, performed)
+    return MachineTurn(event, after, _taken_microsteps(step), performed, error)
 
 
-def _with_own_events(machine: Machine[Any, Any], first: Turn) -> list[Turn]:
+def _with_own_events(machine: Machine[Any, Any], first: MachineTurn) -> list[MachineTurn]:
     turns = [first]
     waiting = deque(_own_events(first))
     while waiting and not turns[-1].situation.is_over:
         if len(turns) > machine.max_iterations:
-            raise LoopError(f"{machine.id}: after {first.event['type']!r} the machine sends itself events without end")
+            raise LoopError(f"{machine.id}: the machine sends itself events without end after {first.event['type']!r}")
         turns.append(_take(machine, turns[-1].situation, waiting.popleft()))
         waiting.extend(_own_events(turns[-1]))
     return turns
 
 
-def _own_events(turn: Turn) -> Iterable[Any]:
+def _own_events(turn: MachineTurn) -> Iterable[Any]:
     for effect in turn.effects:
         if isinstance(effect, SendTo) and effect.target == SELF and effect.delay is None:
             yield effect.event
 
 
-def _performed(situation: Situation, performed: Iterable[Effect]) -> Situation:
-    pending, working = situation.pending, {ref.id: ref for ref in situation.working}
+def _apply_effects(situation: Situation, performed: Iterable[Effect]) -> Situation:
+    pending = situation.pending
+    working = {ref.id: ref for ref in situation.working}
     for effect in performed:
         match effect:
             case Raise(delay=delay) if delay is not None:
@@ -140,13 +146,14 @@ def _without_ended(situation: Situation, event: Any) -> tuple[ActorRef, ...]:
     return tuple(ref for ref in situation.working if ref.id != ended)
 
 
-def _taken(step: Step) -> tuple[Microstep, ...]:
-    """The microsteps with the transitions that were taken, where the engine lists all that were selected."""
-    before, found = step.before, []
+def _taken_microsteps(step: Step) -> tuple[Microstep, ...]:
+    """Return the microsteps with the transitions taken, where the engine lists all that were selected."""
+    before = step.before
+    microsteps = []
     for microstep in step.trace or ():
         if len(microstep.transitions) > 1 and before is not None:
             plan = plan_for(before.configuration, microstep.transitions, dict(before.history))
             microstep = microstep._replace(transitions=plan.transitions)
-        found.append(microstep)
+        microsteps.append(microstep)
         before = microstep.snapshot
-    return tuple(found)
+    return tuple(microsteps)
