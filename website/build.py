@@ -20,6 +20,7 @@ SITE = ROOT / ".site"
 SCRIPT = "assets/javascripts/mermaid.min.js"
 # dist/mermaid.min.js of Mermaid 11.16.0; the package mermaidx carries it unchanged.
 SCRIPT_SHA256 = "74d7c46dabca328c2294733910a8aa1ed0c37451776e8d5295da38a2b758fb9b"
+BEHAVIOUR = Path(__file__).with_name("diagrams.js")
 DIAGRAM = re.compile(r'<pre class="mermaid"')
 PACKAGES = ("", ".agents", ".chat", ".debate", ".providers", ".testing", ".threads", ".tools")
 HEADING = re.compile(r'<h2 id="([\w.]+)"')
@@ -47,7 +48,7 @@ def main() -> None:
 
 def add_mermaid(site: Path) -> None:
     """Copy Mermaid into the site and load it on the pages that have a diagram."""
-    (site / SCRIPT).write_bytes(mermaid_script())
+    (site / SCRIPT).write_bytes(mermaid_script() + BEHAVIOUR.read_bytes())
     for page in site.rglob("*.html"):
         text = page.read_text("utf-8")
         if DIAGRAM.search(text):

@@ -127,7 +127,7 @@ def draw(name: str, title: str, lines: list[Text]) -> None:
     """Write a picture of a terminal with these lines."""
     with open(os.devnull, "w") as nowhere:
         console = Console(record=True, width=COLUMNS, file=nowhere, force_terminal=True, color_system="truecolor")
-        for line in lines:
+        for line in (*lines, Text()):  # the last line would be cut at its lower end
             console.print(line)
         svg = console.export_svg(title=title, theme=DIMMED_MONOKAI, code_format=SVG_FORMAT, unique_id=name)
     (IMAGES / f"{name}.svg").write_text(svg, encoding="utf-8")
