@@ -44,6 +44,7 @@ def main() -> None:
     add_mermaid(SITE)
     if problems := [*other_hosts(SITE), *missing_names(SITE)]:
         sys.exit("\n".join(problems))
+    print(f"look at it with: {Path(sys.executable).name} -m http.server --directory {SITE.name}")
 
 
 def add_mermaid(site: Path) -> None:
