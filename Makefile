@@ -6,13 +6,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LIBRARY := $(VENV)/.local
+SITE := $(VENV)/.docs
 # What pip is at, on one line that changes; its own exit code counts.
 INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check $(1); \
 	echo $$? > $(VENV)/.status; } \
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run test check slow lint types pyright bench compare conformance sim crash local clean
+.PHONY: help run test check slow lint types pyright bench compare conformance sim crash local docs images clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,8 +67,14 @@ local: $(LIBRARY) ## test the embedded model itself (fetches it the first time)
 	@$(BIN)/antiphon models install local:smollm2 --quiet
 	@$(BIN)/python -m pytest -m local tests/providers/local tests/agents tests/debate
 
+docs: $(SITE) ## build the docs site into .site; a warning is an error
+	@$(BIN)/python website/build.py
+
+images: $(SITE) ## record the terminal again for the pictures in docs/images
+	@$(BIN)/python website/record.py
+
 clean: ## remove what was installed and built
-	rm -rf $(VENV) .bench .conformance .pyright
+	rm -rf $(VENV) .bench .cache .conformance .pyright .site
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Antiphon needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
@@ -79,4 +86,9 @@ $(STAMP): pyproject.toml constraints.txt
 $(LIBRARY): $(STAMP)
 	@echo "setting up what the embedded model needs ..."
 	@$(call INSTALL,--only-binary xllamacpp --editable '.[local]')
+	@touch $@
+
+$(SITE): $(STAMP)
+	@echo "setting up what the docs site needs ..."
+	@$(call INSTALL,--editable '.[docs]')
 	@touch $@

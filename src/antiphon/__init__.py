@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from antiphon.stores.sqlite import SqliteStore
 
 __version__ = "0.1.0"
+"""Version of the package."""
 
 __getattr__ = lazy_names(
     __name__,

@@ -68,6 +68,7 @@ class ToolResult:
 
 
 Part = Text | Image | Thinking | ToolCall | ToolResult
+"""Part of a message."""
 
 
 @dataclass(frozen=True, slots=True)

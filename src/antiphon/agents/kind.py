@@ -13,3 +13,4 @@ RUN = ThreadKind(
     document=run_document,
     to_json=lambda record: dict(record.content),
 )
+"""Kind of the threads that are runs of agents."""

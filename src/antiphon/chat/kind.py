@@ -14,3 +14,4 @@ CHAT = ThreadKind(
     document=chat_document,
     to_json=to_archive,
 )
+"""Kind of the threads that are chats."""

@@ -13,3 +13,4 @@ DEBATE = ThreadKind(
     document=debate_document,
     to_json=lambda record: dict(record.content),
 )
+"""Kind of the threads that are debates."""

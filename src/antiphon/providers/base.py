@@ -117,6 +117,7 @@ class Done:
 
 
 Delta = TextDelta | ThinkingDelta | SignatureDelta | ToolStart | ToolArgs | UsageDelta | Done
+"""Part of a streamed reply."""
 
 
 @dataclass(frozen=True, slots=True)

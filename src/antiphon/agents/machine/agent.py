@@ -350,3 +350,4 @@ _agents = setup[Context, Any](
     actors={REPLY: create_machine({"id": "silence"}), TOOLS: create_machine({"id": "idle"})},
 )
 agent_machine: Machine[Context, Any] = _agents.create_machine({**CHART, "context": first_context, "output": output})
+"""Machine of one agent at work."""

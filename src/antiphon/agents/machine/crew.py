@@ -96,3 +96,4 @@ crew_machine: Machine[CrewContext, Any] = (
         actors={AGENT: agent_machine},
     )
 ).create_machine({**CHART, "context": first_context, "output": output})
+"""Machine of agents that work side by side."""

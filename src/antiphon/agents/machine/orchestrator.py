@@ -243,3 +243,4 @@ orchestrator_machine: Machine[OrchestratorContext, Any] = (
         actors={"arbiterSelectAgent": _SILENT, "arbiterEvaluate": _SILENT, "agentExecutor": crew_machine},
     )
 ).create_machine({**with_inputs(CHART), "context": first_context, "output": reports.output})
+"""Machine of a run: an arbiter picks agents until the task is done."""

@@ -140,3 +140,4 @@ CHART_SCHEMA: Schema = {
         "delay": {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "minLength": 1}]},
     },
 }
+"""JSON Schema of the chart format."""

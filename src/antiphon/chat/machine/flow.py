@@ -242,3 +242,4 @@ GUARDS: dict[str, Callable[..., bool]] = {
 flow_machine: Machine[FlowContext, FlowEvent] = setup[FlowContext, FlowEvent](
     actions=ACTIONS, guards=GUARDS, actors={REPLY: inert, TOOLS: inert, SUMMARISER: inert, CRYSTALLIZER: inert}
 ).create_machine({**load_chart(__name__), "context": initial_context})
+"""Machine of a chat: messages, branches, replies, tools."""

@@ -24,6 +24,7 @@ Event = Mapping[str, Any]
 Choice = Enqueue[DebateContext, Any]
 JUDGE_TIMEOUT_MS = 180_000
 MOST_RETRIES = 3
+"""Number of times that a failed debate can be retried."""
 # Stands where a composition puts an actor that does the work: it takes everything and does nothing.
 inert: Machine[Any, Any] = create_machine({"id": "inert"})
 
@@ -304,3 +305,4 @@ _debates = setup[DebateContext, DebateEvent, State](
 debate_machine: Machine[DebateContext, DebateEvent, State] = _debates.create_machine(
     {**load_chart(__name__), "context": first_context, "output": endings.result}
 )
+"""Machine of a debate: openings, rounds, closings, verdict."""

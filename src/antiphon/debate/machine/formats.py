@@ -6,7 +6,9 @@ from typing import Any
 from antiphon.debate.machine.context import Phase
 
 FORMATS = ("oxford", "lincoln-douglas", "roundtable")
+"""Formats of debates."""
 POSITIONS = ("for", "against", "neutral")
+"""Positions that a debater can take."""
 FEWEST, MOST = 2, 4
 
 

@@ -86,6 +86,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "529": Scenario("an overloaded server, as Anthropic says it", status=529),
     "302": Scenario("a redirect to somewhere else", status=302),
 }
+"""Scenarios of the fake server by name."""
 
 
 def scenario_of(model: str) -> tuple[str, Scenario]:

@@ -14,6 +14,7 @@ FORMATS: Mapping[str, Callable[[ThreadKind, Record], str]] = {
     "html": lambda kind, record: to_html(kind.document(record)),
     "json": lambda kind, record: json.dumps(kind.to_json(record), ensure_ascii=False, indent=1) + "\n",
 }
+"""Functions that export a thread, by the ending of the file."""
 
 
 def format_of(target: str | Path) -> str:

@@ -140,3 +140,4 @@ _permissions = setup[PermissionContext, PermissionEvent](
 permission_machine: Machine[PermissionContext, PermissionEvent] = _permissions.create_machine(
     {**CHART, "context": first_context, "output": outcome}
 )
+"""Machine of the permission for one call of a tool."""

@@ -24,6 +24,7 @@ Source = Literal["blocked", "breaker", "plan", "override", "auto-allow", "mode"]
 Transparency = Literal["silent", "acknowledged", "approved", "refused"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
+"""Modes of permission, from strict to lenient."""
 STRICTEST_FIRST: tuple[Decision, ...] = get_args(Decision)
 SOURCES: tuple[Source, ...] = get_args(Source)
 

@@ -148,3 +148,4 @@ streaming_machine = setup[StreamingContext, StreamingEvent, State](
     # Events may also come from outside, so a machine on its own has a call that says nothing.
     actors={"streamReply": create_machine({"id": "silence"})},
 ).create_machine({**load_chart(__name__), "context": reply.initial_context})
+"""Machine of a conversation whose replies are streamed."""

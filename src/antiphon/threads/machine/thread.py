@@ -14,6 +14,7 @@ from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 
 ThreadStatus = Literal["pending", "running", "waiting", "completed", "failed", "stopped", "interrupted"]
+"""Status of a thread."""
 ResumeReason = Literal["interrupted", "waiting-response", "post-merge", "follow-up"]
 WaitingReason = Literal["question", "plan", "permission", "provider_error", "cost_warning"]
 Kind = Literal["chat", "run", "debate"]
@@ -21,7 +22,9 @@ StartType = Literal["START", "RESTART", "RESPOND", "FOLLOW_UP"]
 
 UNTITLED = "Untitled conversation"
 STATUSES: tuple[ThreadStatus, ...] = get_args(ThreadStatus)
+"""All statuses of a thread."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
+"""Names of the kinds of threads."""
 
 # What a model is told before a message, by the reason why it runs again. An answer needs no introduction.
 RESUME_PREFIXES: Mapping[ResumeReason | None, str] = {
@@ -31,6 +34,7 @@ RESUME_PREFIXES: Mapping[ResumeReason | None, str] = {
     "interrupted": "[The session was interrupted before the last task was done. See how far it came, then go on.]\n\n",
     "post-merge": "[The work so far has been merged. Take the merged state as the starting point.]\n\n",
 }
+"""Note to the model before a message that resumes a thread, by the reason."""
 
 _START_EVENTS: Mapping[ThreadStatus, StartType] = {
     "pending": "START",
@@ -126,6 +130,7 @@ class Rename(TypedDict):
 
 
 ThreadEvent = Begin | Report | SetStatus | Merged | Shelve | Rename
+"""Event of the thread machine."""
 _Event = Mapping[str, Any]  # a function may see the events of children too
 
 
@@ -320,3 +325,4 @@ _threads = setup[ThreadContext, ThreadEvent, ThreadStatus](
 thread_machine: Machine[ThreadContext, ThreadEvent, ThreadStatus] = _threads.create_machine(
     {**CHART, "context": first_context}
 )
+"""Machine of the status of a thread."""

@@ -178,3 +178,4 @@ _tools = setup[ToolsContext, Any](
     },
 )
 tools_machine: Machine[ToolsContext, Any] = _tools.create_machine({**CHART, "context": first_context, "output": output})
+"""Machine of the tool calls of one reply."""
