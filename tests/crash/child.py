@@ -150,7 +150,7 @@ class Child:
         """Wait until nothing is open, and tell the parent which laws are broken."""
         deadline, quiet = time.monotonic() + PATIENCE_S, 0
         while quiet < 3 and time.monotonic() < deadline:
-            quiet = 0 if await store.waiting() or await store.running() else quiet + 1
+            quiet = 0 if await store.due_times() or await store.running_tasks() else quiet + 1
             await asyncio.sleep(0.01)
         broken = await broken_laws(runtime, store, overdue_ms=1000)
         for root in ROOTS:

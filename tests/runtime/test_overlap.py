@@ -15,7 +15,7 @@ from tests.fixtures.runtime import runtime, simulate
 class SlowDisk(MemoryStore):
     """Writes at once, and is durable when told so."""
 
-    is_swift = False
+    commits_inline = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -130,46 +130,47 @@ def test_a_runtime_that_stops_waits_for_the_commit_on_its_way() -> None:
     simulate(main)
 
 
-def pipeline(turn_s: float, flush_s: float) -> Pipeline:
+def new_pipeline(turn_s: float, flush_s: float) -> Pipeline:
     """A pipeline that has seen many turns and commits of that length."""
-    found = Pipeline(MemoryStore(), lambda: None)
+    pipeline = Pipeline(MemoryStore(), lambda: None)
     for _ in range(50):
-        found.computed(10, 10 * turn_s)
-    found._flush_s = flush_s
-    return found
+        pipeline.measure_turns(10, 10 * turn_s)
+    pipeline._flush_s = flush_s
+    return pipeline
 
 
 def test_what_is_ready_is_split_when_computing_hides_the_disk() -> None:
-    quick_disk, slow_disk = pipeline(0.001, 0.005), pipeline(0.001, 1.0)
+    fast_disk = new_pipeline(0.001, 0.005)
+    slow_disk = new_pipeline(0.001, 1.0)
 
-    assert [quick_disk.share(ready) for ready in (100, 101, 2, 1)] == [50, 51, 2, 1]
+    assert [fast_disk.share(ready) for ready in (100, 101, 2, 1)] == [50, 51, 2, 1]
     assert slow_disk.share(100) == 100
 
 
 def test_behind_a_commit_goes_only_one_of_about_its_size() -> None:
     """A smaller one waits and grows: there are fewer commits, and each holds more."""
-    found = pipeline(0.001, 0.005)
-    found.enter(50)
+    pipeline = new_pipeline(0.001, 0.005)
+    pipeline.enter(50)
 
-    assert found.takes(25, ready=0)
-    assert not found.takes(24, ready=0)
-    assert not found.takes(25, ready=1)
-    found.enter(25)
-    assert not found.takes(50, ready=0)
+    assert pipeline.accepts(25, ready=0)
+    assert not pipeline.accepts(24, ready=0)
+    assert not pipeline.accepts(25, ready=1)
+    pipeline.enter(25)
+    assert not pipeline.accepts(50, ready=0)
 
 
 def test_while_a_commit_is_written_nothing_is_computed() -> None:
     async def main() -> None:
-        found = Pipeline(MemoryStore(), lambda: None)
-        found.enter(1)
-        assert found.is_writing
-        found._written()
-        found.enter(1)
-        assert not found.is_writing
-        found.leave()
-        assert found.is_writing
-        found.leave()
-        assert not found.is_writing
+        pipeline = Pipeline(MemoryStore(), lambda: None)
+        pipeline.enter(1)
+        assert pipeline.is_writing
+        pipeline._on_written()
+        pipeline.enter(1)
+        assert not pipeline.is_writing
+        pipeline.leave()
+        assert pipeline.is_writing
+        pipeline.leave()
+        assert not pipeline.is_writing
 
     simulate(main)
 
@@ -199,7 +200,7 @@ def test_a_machine_whose_timers_are_always_due_lets_others_have_their_turns() ->
         async with runtime(MemoryStore(), machine) as host:
             root = await host.create("busy")
             await turn_of_the_loop()
-            tree = await host.woods.tree(root)
+            tree = await host.trees.load(root)
             assert 0 < tree.actor.get_snapshot().context["n"] < 1000
 
     simulate(main)

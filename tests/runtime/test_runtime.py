@@ -88,7 +88,7 @@ def test_a_task_that_a_dead_process_left_is_reported(safety, code):
             snapshot = await settled(second, root, "failed")
 
             assert snapshot["context"]["failure"] == code
-            assert await store.running() == []
+            assert await store.running_tasks() == []
 
     simulate(main)
 
@@ -109,7 +109,7 @@ def test_what_a_task_was_given_is_stored_only_if_it_may_be_repeated(safety, kept
         await asyncio.sleep(0.01)
         crash(host)
 
-        (task,) = await store.running()
+        (task,) = await store.running_tasks()
         assert (task.input, given) == (kept, [{"prompt": "why?"}])
 
     simulate(main)
@@ -190,7 +190,7 @@ def test_a_posted_letter_survives_the_process():
         async with runtime(store, chat(words)) as second:
             await asyncio.sleep(1)
 
-            assert await store.applied(root, "p") == 2
+            assert await store.applied_seq(root, "p") == 2
             assert (await second.post(root, {"type": "PLAN", "ms": 0}, id="p")).status == "duplicate"
 
     simulate(main)
@@ -220,7 +220,7 @@ def test_replaying_the_journal_gives_the_snapshot():
                 await host.send(root, {"type": "PLAN", "ms": number})
                 await host.send(root, {"type": "SEND"})
                 await asyncio.sleep(1)
-            replayed = await host.past.rebuild(root)
+            replayed = await host.time_travel.rebuild(root)
 
             assert replayed.actor.get_persisted_snapshot() == await host.snapshot(root)
 
@@ -385,7 +385,7 @@ def test_stopping_lets_tasks_finish():
         await host.send(root, {"type": "SEND"})
         await host.stop(limit_s=5)
 
-        assert await store.running() == []
+        assert await store.running_tasks() == []
         assert [entry.value for entry in await store.entries(root)] == ["idle", "replying", "idle"]
 
     simulate(main)

@@ -13,7 +13,7 @@ from antiphon.runtime.records import Commit
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import contents
-from antiphon.testing.contracts.store_samples import letter, newborn, steps
+from antiphon.testing.contracts.store_samples import letter, first_commit, steps
 
 path = Path(sys.argv[1])
 
@@ -28,7 +28,7 @@ async def main():
     await store.open()
     say("ready", os.getpid())
     for line in sys.stdin:
-        await store.commit([newborn(line.strip())])
+        await store.commit([first_commit(line.strip())])
         say("stored", line.strip())
 
 asyncio.run(main())

@@ -14,7 +14,7 @@ from antiphon.runtime.records import Commit
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import contents
-from antiphon.testing.contracts.store_samples import letter, newborn, step, steps, task
+from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
 
 MEMORY = Path("/dev/shm")
 HEADER, FRAME = 32, 24 + PAGE_SIZE  # of a log
@@ -43,7 +43,7 @@ async def shown(path):
 
 def commits():
     """Commits that change several trees each, of one page or many."""
-    yield [newborn("a"), newborn("b", letters=(letter("a", "l0"),))]
+    yield [first_commit("a"), first_commit("b", letters=(letter("a", "l0"),))]
     for n in range(1, 6):
         text = "x" * (3000 * (n % 3))
         changes = {
@@ -122,7 +122,7 @@ async def full(path):
     for root in ROOTS:
         letters = tuple(letter(root, f"l{n}", event={"type": "X", "text": root * 30}) for n in range(10))
         entries = tuple(step(root, n, f"applied-{n}", value=f"{root} {n} " * 10) for n in range(2, 40))
-        await store.commit([newborn(root, letters=letters, tasks=(task(root, f"{root}/1"),))])
+        await store.commit([first_commit(root, letters=letters, tasks=(task(root, f"{root}/1"),))])
         await store.commit([Commit(root, 1, 30, "active", entries=entries, snapshot={"text": root * 900})])
     await store.close()
 
@@ -142,7 +142,7 @@ async def trees(path):
 
 async def tree(store, root):
     try:
-        applied = [await store.applied(root, f"applied-{n}") for n in (2, 20, 39)]
+        applied = [await store.applied_seq(root, f"applied-{n}") for n in (2, 20, 39)]
         return await store.load(root), await store.entries(root), applied
     except (StoreCorrupt, UnknownRoot) as error:
         return error
@@ -210,14 +210,16 @@ def test_a_bad_byte_changes_at_most_the_tree_it_belongs_to(folder):
     assert max(asyncio.run(main())) <= 1
 
 
-@pytest.mark.parametrize(("gone", "finding"), [(3, "step 3 of 'a' is gone"), (5, "journal of 'a' ends at 4, not at 5")])
+@pytest.mark.parametrize(
+    ("gone", "finding"), [(3, "step 3 of 'a' is missing"), (5, "journal of 'a' ends at 4, not at 5")]
+)
 def test_a_journal_with_a_gap_is_not_taken_for_a_whole_one(folder, gone, finding):
     path = folder / "store.db"
 
     async def main():
         store = SqliteStore(path)
         await store.open()
-        await store.commit([newborn("a"), steps("a", 1, 4)])
+        await store.commit([first_commit("a"), steps("a", 1, 4)])
         store._db().execute(f"delete from entry where seq = {gone}")
         try:
             return await store.load("a")

@@ -17,8 +17,8 @@ from tests.stores.opened import use
 
 EXPORT = Path(__file__).with_name("schema-4-export.jsonl")  # as the release before wrote it
 RUNNING = [
-    Task("i1/1/1", "a", "r1", "reply", {"n": 1}, "repeat", attempt=2, epoch=3),
-    Task("i2/1/2", "b", "r2", "reply", None, "once", epoch=3),
+    Task("i1/1/1", "a", "r1", "reply", {"n": 1}, "repeat", attempt=2, boot=3),
+    Task("i2/1/2", "b", "r2", "reply", None, "once", boot=3),
 ]
 
 
@@ -45,7 +45,7 @@ def old(tmp_path):
 
 
 def test_an_old_file_keeps_the_tasks_that_run_and_drops_the_others(old):
-    assert use(SqliteStore(old), lambda store: store.running()) == RUNNING
+    assert use(SqliteStore(old), lambda store: store.running_tasks()) == RUNNING
     assert stored(old) == ["i1/1/1", "i2/1/2"]
 
 
@@ -59,7 +59,7 @@ def test_migrate_brings_a_file_with_tasks_up_to_date(old, capsys):
     assert main(["db", "--store", str(old), "migrate"]) == 0
     assert capsys.readouterr().out == "schema 4 → 6\n"
     assert check(old, ignored) == []
-    assert use(SqliteStore(old, read_only=True), lambda store: store.running()) == RUNNING
+    assert use(SqliteStore(old, read_only=True), lambda store: store.running_tasks()) == RUNNING
 
 
 def test_a_file_brought_up_to_date_has_nothing_left_of_the_table_before(old):
@@ -79,7 +79,7 @@ def test_an_export_with_tasks_that_are_over_is_imported_without_them(tmp_path):
 
     assert counts == {"tree": 2, "step": 4, "letter": 0, "task": 6, "dead": 0}
     assert stored(tmp_path / "store.db") == ["i-a/1/4", "i-b/1/0"]
-    assert use(SqliteStore(tmp_path / "store.db"), lambda store: store.running()) == [
+    assert use(SqliteStore(tmp_path / "store.db"), lambda store: store.running_tasks()) == [
         task("a", "i-a/1/4", to="r4"),
         task("b", "i-b/1/0"),
     ]
@@ -105,12 +105,12 @@ def test_a_task_in_a_state_that_there_never_was_is_refused(tmp_path, state):
 def test_a_task_that_is_over_must_still_be_one(tmp_path):
     text = EXPORT.read_text().replace('"attempt":1,"state":"done"', '"state":"done"')
 
-    with pytest.raises(StoreError, match="line 6 is not what an export says"):
+    with pytest.raises(StoreError, match="line 6 is not a valid line of an export"):
         restore(tmp_path / "store.db", text.splitlines(), ignored)
 
 
 def test_only_tasks_had_states(tmp_path):
     text = EXPORT.read_text().replace('{"step":{', '{"step":{"state":"running",', 1)
 
-    with pytest.raises(StoreError, match="line 3 is not what an export says"):
+    with pytest.raises(StoreError, match="line 3 is not a valid line of an export"):
         restore(tmp_path / "store.db", text.splitlines(), ignored)

@@ -13,10 +13,10 @@ import pytest
 from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.ownership import owner_of
-from antiphon.stores.queries import queries
+from antiphon.stores.queries import load_queries
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import contents
-from antiphon.testing.contracts.store_samples import letter, newborn, step, steps, task
+from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
 from tests.stores.opened import use
 from tests.stores.processes import owner
 
@@ -27,7 +27,7 @@ def path(tmp_path):
 
 
 def filled(path, *roots):
-    use(SqliteStore(path), lambda store: store.commit([newborn(root) for root in roots]))
+    use(SqliteStore(path), lambda store: store.commit([first_commit(root) for root in roots]))
     return path
 
 
@@ -44,7 +44,7 @@ def beside_a_snapshot(path, size):
 
     async def take(store):
         log = path.with_name(f"{path.name}-wal")
-        await store.commit([newborn("a", snapshot={"text": "x" * size})])
+        await store.commit([first_commit("a", snapshot={"text": "x" * size})])
         row, before = store._db().execute("select * from actor").fetchone(), log.stat().st_size
         await store.commit([steps("a", 1, status="done")])
         return row, log.stat().st_size - before
@@ -72,7 +72,7 @@ def test_a_step_at_which_one_task_ends_and_the_next_begins_writes_one_page_more(
 
     async def take(store):
         log = path.with_name(f"{path.name}-wal")
-        await store.commit([newborn("a", tasks=(task("a", "t1"),))])
+        await store.commit([first_commit("a", tasks=(task("a", "t1"),))])
         sizes = [log.stat().st_size]
         for commit in (steps("a", 1), steps("a", 2, tasks=(task("a", "t2"),), ended=("t1",))):
             await store.commit([commit])
@@ -92,7 +92,7 @@ def test_a_journal_that_grows_at_its_end_fills_its_pages(path):
 
     async def grow(store):
         log, writes, long = path.with_name(f"{path.name}-wal"), [], {"type": "TOGGLE", "why": "x" * 1_000}
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         empty = pages_of(store)
         for seq in range(1, 300):
             before = log.stat().st_size
@@ -118,7 +118,7 @@ def test_a_journal_that_grows_at_its_end_fills_its_pages(path):
 )
 def test_what_asks_for_the_entries_of_an_actor_does_not_look_at_all_entries(path, subject, name, values):
     async def plan(store):
-        found = store._db().execute(f"explain query plan {queries('sqlite', subject)[name]}", values).fetchall()
+        found = store._db().execute(f"explain query plan {load_queries('sqlite', subject)[name]}", values).fetchall()
         return [line for *_, line in found]
 
     lines = [line for line in use(SqliteStore(path), plan) if "entry" in line]
@@ -128,7 +128,7 @@ def test_what_asks_for_the_entries_of_an_actor_does_not_look_at_all_entries(path
 
 def test_a_task_that_ended_leaves_nothing_behind(path):
     async def end(store):
-        await store.commit([newborn("a", tasks=(task("a", "t1"), task("a", "t2")))])
+        await store.commit([first_commit("a", tasks=(task("a", "t1"), task("a", "t2")))])
         await store.commit([steps("a", 1, ended=("t1",))])
         return store._db().execute("select id from task").fetchall()
 
@@ -159,7 +159,7 @@ def test_a_reader_sees_a_tree_as_it_was_at_one_moment(path):
     async def main():
         owner, reader = SqliteStore(path), SqliteStore(path, read_only=True)
         await owner.open()
-        await owner.commit([newborn("a")])
+        await owner.commit([first_commit("a")])
         await reader.open()
         ask = reader._all
 
@@ -225,7 +225,7 @@ def test_a_link_to_a_file_leads_to_the_same_owner(path, tmp_path):
 
 def test_another_program_that_holds_the_file_is_told_from_another_owner(path):
     async def meet(store):
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         store._db().execute("pragma busy_timeout = 0")
         stranger = sqlite3.connect(path, isolation_level=None)
         stranger.execute("begin immediate")
@@ -262,7 +262,7 @@ def test_commits_are_synchronous_unless_the_setting_says_otherwise(path, options
 
 
 def test_an_unknown_durability_is_refused(path):
-    with pytest.raises(ValueError, match="known: full, normal"):
+    with pytest.raises(ValueError, match="choose one of: full, normal"):
         SqliteStore(path, durability="off")
 
 
@@ -271,7 +271,7 @@ def test_one_thread_does_everything_and_ends_with_the_store(path):
         return [thread.name for thread in threading.enumerate() if thread.name.startswith("antiphon-store")]
 
     async def many(store):
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         await asyncio.gather(
             *(store.post([letter("a", str(n))]) for n in range(20)), *(store.load("a") for _ in range(20))
         )
@@ -289,7 +289,7 @@ def test_a_closed_store_leaves_no_log_behind(path, tmp_path):
 
 def test_files_are_for_their_owners_eyes_only(path, tmp_path):
     async def modes(store):
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         return {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
 
     assert use(SqliteStore(path), modes) == {0o600}
@@ -297,8 +297,8 @@ def test_files_are_for_their_owners_eyes_only(path, tmp_path):
 
 def test_a_commit_whose_caller_gave_up_is_made_as_a_whole_or_not_at_all(path):
     async def give_up(store):
-        await store.commit([newborn("a")])
-        work = asyncio.create_task(store.commit([steps("a", 1, 50), newborn("b")]))
+        await store.commit([first_commit("a")])
+        work = asyncio.create_task(store.commit([steps("a", 1, 50), first_commit("b")]))
         await asyncio.sleep(0)
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
@@ -313,7 +313,7 @@ def test_a_commit_whose_caller_gave_up_is_made_as_a_whole_or_not_at_all(path):
 def test_a_reader_cannot_write(path):
     async def write(store):
         with pytest.raises(StoreError, match="opened for reading"):
-            await store.commit([newborn("b")])
+            await store.commit([first_commit("b")])
         with pytest.raises(StoreError, match="opened for reading"):
             await store.post([letter("a", "l")])
         return await contents(store)

@@ -22,7 +22,7 @@ async def broken_laws(runtime: Runtime, store: Store, overdue_ms: int = OVERDUE_
     for summary in await store.roots():
         saved = await store.load(summary.root)
         assert saved is not None
-        if saved.birth.forked_from is None:
+        if saved.origin.forked_from is None:
             entries = await store.entries(summary.root, 0, saved.seq + 1)
             found += await _journal(runtime, saved, entries)
         else:
@@ -36,7 +36,7 @@ async def _journal(runtime: Runtime, saved: Saved, entries: list[Entry]) -> list
     root = saved.root
     if [entry.seq for entry in entries] != list(range(1, saved.seq + 1)):
         return [f"{root}: the journal has {[entry.seq for entry in entries]}, and should end at {saved.seq}"]
-    tree = Tree(root, runtime.woods.machine_of(saved.birth), saved.birth, 0)
+    tree = Tree(root, runtime.trees.machine_of(saved.origin), saved.origin, 0)
     tree.replay_all(entries[:1])
     found = []
     for entry in entries[1:]:
@@ -66,7 +66,7 @@ async def _replayed(runtime: Runtime, saved: Saved, tree: Tree) -> list[str]:
 
 async def _fork(runtime: Runtime, saved: Saved) -> list[str]:
     """Go over the journal of a fork again, from where it left its origin."""
-    tree = await runtime.past.rebuild(saved.root)
+    tree = await runtime.time_travel.rebuild(saved.root)
     replayed, loaded = tree.actor.get_persisted_snapshot(), await runtime.snapshot(saved.root)
     return [] if replayed == loaded else [f"{saved.root}: the fork replays to {replayed}, and stored is {loaded}"]
 

@@ -13,7 +13,7 @@ from antiphon.runtime.store import Store
 class InspectableStore(Store, Protocol):
     """A store that also shows its dead letters."""
 
-    async def dead(self, root: str) -> list[tuple[Letter, str]]:
+    async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
         """The letters that no step of a tree could take, and why."""
         ...
 
@@ -50,8 +50,8 @@ async def refused(work: Awaitable[Any], kind: type[RuntimeFault]) -> str:
 
 async def contents(store: InspectableStore) -> list[Any]:
     """Everything a store shows."""
-    found: list[Any] = [await store.waiting(), await store.running(), await store.roots()]
+    found: list[Any] = [await store.due_times(), await store.running_tasks(), await store.roots()]
     for summary in found[2]:
         root = summary.root
-        found.append((await store.load(root), await store.entries(root), await store.dead(root)))
+        found.append((await store.load(root), await store.entries(root), await store.dead_letters(root)))
     return found

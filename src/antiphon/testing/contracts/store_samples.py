@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Origin, Task
 
 VALUES: dict[str, Any] = {
     "unicode": "naïve – 日本語 🦜 \u0000\u001f\u2028\u202e",
@@ -17,15 +17,15 @@ VALUES: dict[str, Any] = {
 }
 
 
-def birth(**others: Any) -> Birth:
+def make_origin(**others: Any) -> Origin:
     """The beginning of a tree."""
-    return Birth(**{"incarnation": "i1", "machine": "toggle", "version": "1", "hash": "h1", **others})
+    return Origin(**{"id": "i1", "machine": "toggle", "version": "1", "hash": "h1", **others})
 
 
-def newborn(root: str, **others: Any) -> Commit:
+def first_commit(root: str, **others: Any) -> Commit:
     """The commit that makes a tree, with its first entry."""
     first = Entry(root, 1, 10, "", {"type": "xstate.init"}, value="off", status="active")
-    return Commit(root, 0, 10, "active", **{"birth": birth(incarnation=f"i-{root}"), "entries": (first,), **others})
+    return Commit(root, 0, 10, "active", **{"origin": make_origin(id=f"i-{root}"), "entries": (first,), **others})
 
 
 def step(root: str, seq: int, letter: str | None = None, **others: Any) -> Entry:
@@ -46,6 +46,4 @@ def letter(root: str, id: str, due: int = 100, **others: Any) -> Letter:
 
 def task(root: str, id: str, **others: Any) -> Task:
     """A task that is running."""
-    return Task(
-        id, root, **{"to": "reply", "src": "reply", "input": {"n": 1}, "safety": "report", "epoch": 1, **others}
-    )
+    return Task(id, root, **{"to": "reply", "src": "reply", "input": {"n": 1}, "safety": "report", "boot": 1, **others})

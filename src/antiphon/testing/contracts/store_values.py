@@ -6,13 +6,13 @@ from typing import Any
 from antiphon.runtime.errors import StoreError, UnknownRoot
 from antiphon.runtime.records import Commit, Saved
 from antiphon.testing.contracts.store_facts import InspectableStore, contents, on_a_store, refused
-from antiphon.testing.contracts.store_samples import VALUES, birth, letter, newborn, step, steps, task
+from antiphon.testing.contracts.store_samples import VALUES, first_commit, letter, make_origin, step, steps, task
 
 
 def carrying(value: Any) -> tuple[Commit, Commit]:
     """A tree that has a value wherever one can be."""
     event = {"type": "X", "value": value}
-    born = newborn("a", birth=birth(input=value, version=value), tasks=(task("a", "t", input=value),))
+    born = first_commit("a", origin=make_origin(input=value, version=value), tasks=(task("a", "t", input=value),))
     emitted = ({"from": "", "event": event},)
     entries = (step("a", 2, event=event, value=value, emitted=emitted),)
     letters = (letter("a", "l", event=event),)
@@ -25,7 +25,7 @@ async def everything(store: InspectableStore) -> tuple[Saved, Any]:
     """The tree that has them, as it was stored."""
     saved = await store.load("a")
     assert saved is not None
-    return saved, await store.dead("a")
+    return saved, await store.dead_letters("a")
 
 
 class ValueFacts:
@@ -37,10 +37,12 @@ class ValueFacts:
         born, first = carrying(VALUES)
         await store.commit([born])
         await store.commit([first])
-        await store.commit([Commit("b", 0, 10, "active", birth=birth(), entries=(step("b", 1),), snapshot=VALUES)])
+        await store.commit(
+            [Commit("b", 0, 10, "active", origin=make_origin(), entries=(step("b", 1),), snapshot=VALUES)]
+        )
 
         saved, dead = await everything(store)
-        assert saved.birth == born.birth
+        assert saved.origin == born.origin
         assert (saved.tasks, saved.letters, tuple(dead)) == (born.tasks, first.letters, first.dead)
         assert saved.entries == born.entries + first.entries
         other = await store.load("b")
@@ -54,16 +56,16 @@ class ValueFacts:
         await store.commit([born, first])
 
         saved, dead = await everything(store)
-        assert (saved.birth, saved.tasks, saved.letters) == (born.birth, born.tasks, first.letters)
+        assert (saved.origin, saved.tasks, saved.letters) == (born.origin, born.tasks, first.letters)
         assert (saved.entries[1:], tuple(dead)) == (first.entries, first.dead)
 
     @on_a_store
     async def test_lone_surrogates_in_ids_are_refused(self, store: InspectableStore) -> None:
         """Nothing is changed; and no tree or letter of such an id is known."""
-        await store.commit([newborn("a"), newborn("b")])
+        await store.commit([first_commit("a"), first_commit("b")])
         before = await contents(store)
         for commit in (
-            newborn("\ud800"),
+            first_commit("\ud800"),
             steps("a", 1, status="\ud800"),
             steps("a", 1, letters=(letter("a", "\ud800"),)),
             steps("a", 1, tasks=(task("a", "\ud800"),)),
@@ -75,7 +77,7 @@ class ValueFacts:
         await refused(store.post([letter("a", "l"), letter("a", "\ud800")]), StoreError)
         assert await contents(store) == before
         assert await store.load("\ud800") is None
-        assert await store.applied("a", "\ud800") is None
+        assert await store.applied_seq("a", "\ud800") is None
         await refused(store.post([letter("\ud800", "l")]), UnknownRoot)
 
     @on_a_store
@@ -86,7 +88,7 @@ class ValueFacts:
         deep: list[Any] = []
         for _ in range(100_000):
             deep = [deep]
-        await store.commit([newborn("a"), newborn("b")])
+        await store.commit([first_commit("a"), first_commit("b")])
         before = await contents(store)
         for value in (object(), {1, 2}, b"bytes", circle, deep, {("a", "b"): 1}, 10**5000):
             _, first = carrying(value)
@@ -99,12 +101,12 @@ class ValueFacts:
     @on_a_store
     async def test_numbers_of_more_than_64_bits_are_refused_as_times(self, store: InspectableStore) -> None:
         """The largest that fits is stored."""
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         await store.post([letter("a", "l", 2**63 - 1)])
 
         await refused(store.post([letter("a", "m", 2**63)]), StoreError)
         await refused(store.commit([Commit("a", 1, 2**63, "active")]), StoreError)
-        assert await store.waiting() == [("a", 2**63 - 1)]
+        assert await store.due_times() == [("a", 2**63 - 1)]
 
     @on_a_store
     async def test_what_was_given_may_be_changed_afterwards(self, store: InspectableStore) -> None:
@@ -117,7 +119,7 @@ class ValueFacts:
         value["list"].append(2)
 
         saved, dead = await everything(store)
-        assert "[1, 2]" not in repr((saved, dead, await store.entries("a"), await store.running()))
+        assert "[1, 2]" not in repr((saved, dead, await store.entries("a"), await store.running_tasks()))
 
     @on_a_store
     async def test_what_is_read_may_be_changed_afterwards(self, store: InspectableStore) -> None:
@@ -128,12 +130,12 @@ class ValueFacts:
         saved, dead = await everything(store)
         for found in (
             saved.snapshot,
-            saved.birth.input,
+            saved.origin.input,
             saved.letters[0].event["value"],
             saved.tasks[0].input,
             dead[0][0].event["value"],
             (await store.entries("a", 1))[0].event["value"],
-            (await store.running())[0].input,
+            (await store.running_tasks())[0].input,
         ):
             found["list"].append(2)
 

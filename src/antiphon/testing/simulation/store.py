@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
 from antiphon.runtime.errors import StoreError
-from antiphon.runtime.records import Commit, Entry, Letter, Saved, Summary, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Saved, Task, TreeSummary
 from antiphon.runtime.store import Store
 from antiphon.testing.simulation.processes import Process
 
@@ -42,7 +42,7 @@ class FaultyStore:
         self._commits = 0
 
     @property
-    def is_swift(self) -> bool:
+    def commits_inline(self) -> bool:
         """Now and then: a disk may be quick for a while."""
         return self._commits // SWIFT_COMMITS % 2 == 1
 
@@ -84,21 +84,21 @@ class FaultyStore:
         """The journal after a sequence number."""
         return await self._do("entries", lambda: self._inner.entries(root, after, limit))
 
-    async def waiting(self) -> list[tuple[str, int]]:
+    async def due_times(self) -> list[tuple[str, int]]:
         """Which trees have letters."""
-        return await self._do("waiting", self._inner.waiting)
+        return await self._do("due_times", self._inner.due_times)
 
-    async def running(self) -> list[Task]:
+    async def running_tasks(self) -> list[Task]:
         """The tasks that were running."""
-        return await self._do("running", self._inner.running)
+        return await self._do("running_tasks", self._inner.running_tasks)
 
-    async def roots(self, after: str = "", limit: int = 1000) -> list[Summary]:
+    async def roots(self, after: str = "", limit: int = 1000) -> list[TreeSummary]:
         """The trees there are."""
         return await self._do("roots", lambda: self._inner.roots(after, limit))
 
-    async def applied(self, root: str, letter: str) -> int | None:
+    async def applied_seq(self, root: str, letter: str) -> int | None:
         """The sequence at which a letter was applied."""
-        return await self._do("applied", lambda: self._inner.applied(root, letter))
+        return await self._do("applied_seq", lambda: self._inner.applied_seq(root, letter))
 
     async def _do(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
         async with self._turn:

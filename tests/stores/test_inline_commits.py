@@ -10,7 +10,7 @@ import pytest
 
 from antiphon.stores import sqlite
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_samples import newborn, steps
+from antiphon.testing.contracts.store_samples import first_commit, steps
 from tests.stores.opened import use
 
 
@@ -37,7 +37,7 @@ def on_a_store(folder: Path, main: Callable[[SqliteStore], Awaitable[None]]) -> 
     """Run something on a store with one tree, `a`."""
 
     async def run(store: SqliteStore) -> None:
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         await main(store)
 
     use(SqliteStore(folder / "a.db"), run)
@@ -56,14 +56,14 @@ async def becomes(store: SqliteStore, *, swift: bool, within: int, numbers: Iter
     """Whether the store holds its disk for swift, or not, after so many commits at most."""
     for _ in range(within):
         await store.commit([steps("a", next(numbers))])
-        if store.is_swift == swift:
+        if store.commits_inline == swift:
             return True
     return False
 
 
 def test_a_swift_disk_lets_the_event_loop_commit_itself(tmp_path: Path, disk: Disk) -> None:
     async def main(store: SqliteStore) -> None:
-        assert on_the_spot(store.commit([newborn("b"), newborn("c")]))
+        assert on_the_spot(store.commit([first_commit("b"), first_commit("c")]))
         assert on_the_spot(store.commit([steps("a", 1)]))
         assert [tree.seq for tree in await store.roots()] == [2, 1, 1]
 
@@ -92,7 +92,7 @@ def test_now_and_then_a_flush_may_take_as_long_as_copying_the_log(tmp_path: Path
     async def main(store: SqliteStore) -> None:
         disk.flush_s = 0.01
         await store.commit([steps("a", 1)])
-        assert store.is_swift
+        assert store.commits_inline
 
     on_a_store(tmp_path, main)
 
@@ -101,7 +101,7 @@ def test_a_disk_that_hung_once_is_swift_again_after_a_few_commits(tmp_path: Path
     async def main(store: SqliteStore) -> None:
         disk.flush_s = 60.0
         await store.commit([steps("a", 1)])
-        assert not store.is_swift
+        assert not store.commits_inline
         disk.flush_s = 0.0001
         assert await becomes(store, swift=True, within=15, numbers=count(2))
 
@@ -110,8 +110,8 @@ def test_a_disk_that_hung_once_is_swift_again_after_a_few_commits(tmp_path: Path
 
 def test_while_the_thread_is_at_work_commits_wait_their_turn(tmp_path: Path, disk: Disk) -> None:
     async def main(store: SqliteStore) -> None:
-        with store._turn:
-            assert not store.is_swift
+        with store._lock:
+            assert not store.commits_inline
             waiting = asyncio.ensure_future(store.commit([steps("a", 1)]))
             reading = asyncio.ensure_future(store.roots())
             await asyncio.sleep(0)
