@@ -19,7 +19,7 @@ from tests.simulation.bugs import BUGS
 from tests.simulation.machines import MACHINES
 from tests.simulation.traffic import check, traffic
 
-from antiphon.testing.simulation.run import Broken, simulate
+from antiphon.testing.simulation.run import LawBroken, simulate
 
 BLOCK = 50
 
@@ -50,7 +50,7 @@ def again(seed: int, trace: bool) -> int:
     """One run once more."""
     try:
         happened = simulate(seed, MACHINES, traffic, check=check).trace
-    except Broken as broken:
+    except LawBroken as broken:
         print(broken)
         happened = broken.world.trace
     else:
@@ -91,7 +91,7 @@ def run_block(start: int, end: int) -> tuple[Counter[str], list[str]]:
         counts["seeds"] += 1
         try:
             counts.update(simulate(seed, MACHINES, traffic, check=check).counts)
-        except Broken as error:
+        except LawBroken as error:
             broken.append(str(error))
     return counts, broken
 
@@ -106,7 +106,7 @@ def plant(seeds: int) -> int:
             for seed in range(seeds):
                 try:
                     simulate(seed, MACHINES, traffic, check=check, store=store)
-                except Broken as broken:
+                except LawBroken as broken:
                     print(f"| {bug.__doc__} | {seed} | {broken.laws[0][:90]} |", flush=True)
                     break
             else:

@@ -40,7 +40,7 @@ class Child:
 
     def __init__(self, path: str, plan: Plan, pipe: Any) -> None:
         self.path, self.plan, self.pipe = path, plan, pipe
-        self.dice, self.passed = Random(f"{plan.seed} {plan.life}"), 0
+        self.rng, self.passed = Random(f"{plan.seed} {plan.life}"), 0
         self.skew_s = plan.ahead_s
         self.ran = os.open(path + ".ran", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
 
@@ -87,7 +87,7 @@ class Child:
         """A stream of texts."""
         self.did("task", scope.key, scope.attempt, scope.task.safety)
         for number in range(DELTAS):
-            await asyncio.sleep(self.plan.slow_s + self.dice.choice((0.0, 0.002, 0.01)))
+            await asyncio.sleep(self.plan.slow_s + self.rng.choice((0.0, 0.002, 0.01)))
             yield f"{number + 1};"
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class Child:
         """Send letters until they are all sent, come to rest, check the laws and stop."""
         store = PointedStore(self.path, self.point)
         now = SteadyClock(lambda: time.time() + self.skew_s).now
-        runtime = Runtime(store, self.machines(), now=now, point=self.point, snapshot_every=self.dice.choice((2, 20)))
+        runtime = Runtime(store, self.machines(), now=now, point=self.point, snapshot_every=self.rng.choice((2, 20)))
         await runtime.start()
         self.pipe.send(("up",))
         stopping = asyncio.Event()
@@ -126,13 +126,13 @@ class Child:
     async def talk(self, runtime: Runtime, root: str) -> None:
         """Letters for one tree."""
         for number in range(self.plan.letters):
-            to, _, type = self.dice.choice(EVENTS[root.rstrip("0123456789")]).rpartition(" ")
+            to, _, type = self.rng.choice(EVENTS[root.rstrip("0123456789")]).rpartition(" ")
             await self.send(runtime, root, f"{type}-{self.plan.life}-{root}-{number}{to}", to, type)
-            await asyncio.sleep(self.dice.choice((0.0, 0.0, 0.001, 0.01)))
+            await asyncio.sleep(self.rng.choice((0.0, 0.0, 0.001, 0.01)))
 
     async def send(self, runtime: Runtime, root: str, id: str, to: str, type: str) -> None:
         """Tell the parent, send, and tell the parent what became of it."""
-        by_post = self.dice.random() < 0.3
+        by_post = self.rng.random() < 0.3
         self.pipe.send(("sending", root, id, to, type, by_post))
         if self.plan.boasts and by_post:
             self.pipe.send(("receipt", root, id, "accepted", 0, by_post))

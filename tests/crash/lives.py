@@ -36,7 +36,7 @@ class Lives:
     """One file, and the processes that live and die on it."""
 
     def __init__(self, path: str, seed: int) -> None:
-        self.path, self.seed, self.dice = path, seed, Random(seed)
+        self.path, self.seed, self.rng = path, seed, Random(seed)
         self.life, self.tally = 0, Tally()
         self.unknown: dict[tuple[str, str], tuple[str, str, str, str]] = {}
         self.accepted: dict[tuple[str, str], int] = {}
@@ -44,12 +44,12 @@ class Lives:
 
     def killed_at(self, boundary: str, **how: Any) -> None:
         """A life that ends at a boundary."""
-        plan = self._plan(stop_at=(boundary, self.dice.randint(1, 8 if "post" in boundary else 25)), **how)
+        plan = self._plan(stop_at=(boundary, self.rng.randint(1, 8 if "post" in boundary else 25)), **how)
         self._live(plan, lambda said, count: said is not None and said[0] == "point")
 
     def killed_anywhere(self, **how: Any) -> None:
         """A life that ends at a moment nobody has chosen."""
-        most, wait_s = self.dice.randint(1, 120), self.dice.choice((0.0, 0.0005, 0.003))
+        most, wait_s = self.rng.randint(1, 120), self.rng.choice((0.0, 0.0005, 0.003))
         self._live(self._plan(**how), lambda said, count: count >= most, wait_s)
 
     def asked_to_stop(self, after: int, **how: Any) -> float:

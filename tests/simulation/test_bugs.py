@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from antiphon.testing.simulation.run import Broken, simulate
+from antiphon.testing.simulation.run import LawBroken, simulate
 from tests.simulation.bugs import BUGS, timers_fire_early
 from tests.simulation.machines import MACHINES
 from tests.simulation.traffic import check, traffic
@@ -19,7 +19,7 @@ def explore(store):
 def test_a_planted_bug_is_found_within_100_seeds(bug, law, monkeypatch):
     store = bug(monkeypatch)
 
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(LawBroken) as caught:
         explore(store)
     assert re.search(law, " ".join(caught.value.laws))
 
@@ -27,7 +27,7 @@ def test_a_planted_bug_is_found_within_100_seeds(bug, law, monkeypatch):
 def test_a_broken_law_is_reported_with_its_seed_and_the_end_of_the_trace(monkeypatch):
     store = timers_fire_early(monkeypatch)
 
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(LawBroken) as caught:
         explore(store)
     said = str(caught.value)
 

@@ -45,18 +45,18 @@ def test_pick_decides_what_runs_next():
     assert seen == ["c", "b", "a"]
 
 
-def test_a_loop_in_which_all_wait_for_each_other_says_so(loop):
+def test_a_deadlock_is_reported(loop):
     with pytest.raises(Stalled, match="no timer is set"):
         loop.run_until_complete(loop.create_future())
 
 
-def test_a_loop_that_goes_in_circles_says_so():
+def test_an_endless_loop_is_reported():
     async def circle():
         while True:
             await asyncio.sleep(0)
 
-    loop = SimulatedLoop(most=1000)
-    with pytest.raises(Stalled, match="in circles"):
+    loop = SimulatedLoop(limit=1000)
+    with pytest.raises(Stalled, match="endless loop"):
         loop.run_until_complete(circle())
     loop.dispose()
 

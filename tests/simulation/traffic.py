@@ -17,21 +17,21 @@ TEXT = "".join(f"{number + 1};" for number in range(DELTAS))
 
 async def traffic(world):
     """A few clients at a time, each with a tree of its own."""
-    kinds = [world.dice.choice(list(EVENTS)) for _ in range(world.dice.randint(1, 4))]
-    letters = world.dice.randint(15, 45) // len(kinds)
+    kinds = [world.rng.choice(list(EVENTS)) for _ in range(world.rng.randint(1, 4))]
+    letters = world.rng.randint(15, 45) // len(kinds)
     await asyncio.gather(*(_talk(world, f"{kind}{i}", kind, letters) for i, kind in enumerate(kinds)))
 
 
 async def _talk(world, root, kind, letters):
-    client, dice = Client(world), world.dice
+    client, rng = Client(world), world.rng
     await client.create(kind, root)
     for _ in range(letters):
-        to, _, type = dice.choice(EVENTS[kind]).rpartition(" ")
+        to, _, type = rng.choice(EVENTS[kind]).rpartition(" ")
         id = f"{type}-{world.new_id()}{to}"
         await client.send(root, {"type": type, "n": id}, id=id, to=to)
-        await asyncio.sleep(dice.choice((0.0, 0.0, 0.02, 0.1, 0.1, 0.3)))
-    if dice.random() < FORKS:
-        await client.fork(root, dice.randint(1, len(world.history.journals[root])), f"fork of {root}")
+        await asyncio.sleep(rng.choice((0.0, 0.0, 0.02, 0.1, 0.1, 0.3)))
+    if rng.random() < FORKS:
+        await client.fork(root, rng.randint(1, len(world.history.journals[root])), f"fork of {root}")
 
 
 async def check(world):

@@ -98,12 +98,12 @@ def test_a_torn_log_loses_the_commits_after_the_cut_as_wholes(folder):
 def test_a_bad_byte_in_the_log_loses_the_commits_from_there_on_as_wholes(folder):
     async def main():
         path, history = await logged(folder)
-        dice = random.Random(7)
+        rng = random.Random(7)
         for _ in range(40):
-            place = dice.randrange(history[0][0], history[-1][0])
+            place = rng.randrange(history[0][0], history[-1][0])
 
             def flip(log):
-                log[place] ^= 1 << dice.randrange(8)
+                log[place] ^= 1 << rng.randrange(8)
                 return log
 
             frame = HEADER + (place - HEADER) // FRAME * FRAME
@@ -195,9 +195,9 @@ def test_a_bad_byte_changes_at_most_the_tree_it_belongs_to(folder):
     async def main():
         path = folder / "store.db"
         await full(path)
-        true, dice, harmed = await trees(path), random.Random(3), []
+        true, rng, harmed = await trees(path), random.Random(3), []
         for _ in range(60):
-            place, bit = dice.randrange(path.stat().st_size), dice.randrange(8)
+            place, bit = rng.randrange(path.stat().st_size), rng.randrange(8)
 
             def flip(data):
                 data[place] ^= 1 << bit
