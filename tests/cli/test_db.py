@@ -16,7 +16,7 @@ from antiphon.stores import maintenance
 from antiphon.stores.checks import check
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_facts import read_contents
 from antiphon.testing.contracts.store_samples import VALUES, first_commit, letter, make_origin, step, steps, task
 from tests.fixtures.command import parser_of, subparsers
 from tests.paths import DOCS
@@ -43,7 +43,7 @@ def stored(path, *calls):
 
 def held(path):
     """Everything a store on a file shows."""
-    return use(SqliteStore(path, read_only=True), contents)
+    return use(SqliteStore(path, read_only=True), read_contents)
 
 
 @pytest.fixture

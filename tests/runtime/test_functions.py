@@ -18,7 +18,8 @@ class WatchedStore(MemoryStore):
 
     def __init__(self):
         super().__init__()
-        self.commits, self.refuses = [], 0
+        self.commits = []
+        self.refuses = 0
 
     async def commit(self, commits, written=None):
         if self.refuses:
@@ -277,7 +278,8 @@ def test_eager_functions_that_ask_for_each_other_are_stored_some_at_a_time():
 def test_functions_that_never_end_let_others_have_their_turns(eager):
     async def main():
         async with runtime(MemoryStore(), endless(eager=eager)) as host:
-            first, second = await host.create("endless"), await host.create("endless")
+            first = await host.create("endless")
+            second = await host.create("endless")
             await host.send(first, {"type": "GO"})
             assert (await host.send(second, {"type": "GO"})).status == "accepted"
             assert (await host.send(first, {"type": "STOP"})).status == "accepted"
@@ -358,7 +360,8 @@ def test_a_task_whose_answer_asks_for_it_again_goes_on(work):
                 if entry.seq == 6:
                     break
             await host.send(root, {"type": "STOP"})
-            now, past = await host.snapshot(root), await host.time_travel.rebuild(root)
+            now = await host.snapshot(root)
+            past = await host.time_travel.rebuild(root)
             assert now["context"]["n"] >= 4
             assert past.actor.get_persisted_snapshot() == now
             assert past.host.tasks == {}
@@ -368,7 +371,8 @@ def test_a_task_whose_answer_asks_for_it_again_goes_on(work):
 
 def test_a_calculation_that_a_dead_process_left_is_made_again():
     async def main():
-        store, stuck = WatchedStore(), asyncio.get_running_loop().create_future()
+        store = WatchedStore()
+        stuck = asyncio.get_running_loop().create_future()
         logic = from_task(lambda: stuck, safety="repeat", eager=True)
         first = await runtime(store, asking(logic)).start()
         root = await first.create("asking")

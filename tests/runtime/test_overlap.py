@@ -19,7 +19,8 @@ class SlowDisk(MemoryStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_slow, self.fails = False, False
+        self.is_slow = False
+        self.fails = False
         self.durable = asyncio.Event()
 
     async def commit(self, commits: Any, written: Any = None) -> None:
@@ -53,9 +54,11 @@ async def turn_of_the_loop() -> None:
 
 def test_another_tree_computes_while_a_commit_reaches_the_disk() -> None:
     async def main() -> None:
-        store, taken = SlowDisk(), []
+        store = SlowDisk()
+        taken = []
         async with runtime(store, counter(taken)) as host:
-            a, b = await host.create("counter"), await host.create("counter")
+            a = await host.create("counter")
+            b = await host.create("counter")
             store.is_slow = True
             first = asyncio.create_task(host.send(a, {"type": "ADD", "of": "a"}))
             await turn_of_the_loop()
@@ -73,7 +76,8 @@ def test_another_tree_computes_while_a_commit_reaches_the_disk() -> None:
 
 def test_a_tree_takes_no_letter_before_its_last_step_is_durable() -> None:
     async def main() -> None:
-        store, taken = SlowDisk(), []
+        store = SlowDisk()
+        taken = []
         async with runtime(store, counter(taken)) as host:
             a = await host.create("counter")
             store.is_slow = True

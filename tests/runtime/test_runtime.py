@@ -265,7 +265,8 @@ def test_a_letter_no_step_can_take_is_set_aside_and_the_rest_goes_on():
         spoil = {"spoil": assign({"x": lambda context, event: object()})}
         machine = create_machine({"id": "m", "context": {}, "on": {"SPOIL": {"actions": "spoil"}}}, actions=spoil)
         async with runtime(store, machine, chat(words), snapshot_every=1) as host:
-            sick, well = await host.create("m"), await host.create("chat")
+            sick = await host.create("m")
+            well = await host.create("chat")
             with pytest.raises(Quarantined, match="cannot be persisted as JSON"):
                 await host.send(sick, {"type": "SPOIL", "text": "long enough for a snapshot" * 9}, id="bad")
             with pytest.raises(Quarantined):

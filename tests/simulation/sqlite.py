@@ -9,7 +9,8 @@ class RebootedStore:
     """A store whose file is opened anew at each boot."""
 
     def __init__(self, path):
-        self._path, self._store = path, None
+        self._path = path
+        self._store = None
 
     async def open(self):
         if self._store is not None:

@@ -23,7 +23,8 @@ async def traffic(world):
 
 
 async def _talk(world, root, kind, letters):
-    client, rng = Client(world), world.rng
+    client = Client(world)
+    rng = world.rng
     await client.create(kind, root)
     for _ in range(letters):
         to, _, type = rng.choice(EVENTS[kind]).rpartition(" ")
@@ -64,7 +65,8 @@ def _is_always_taken(id):
 
 def _caller(root, context, journal):
     calls = [entry.event["n"] for entry in journal if entry.event["type"].startswith("GO_")]
-    found, open = [], [] if context["call"] is None else [context["call"]]
+    found = []
+    open = [] if context["call"] is None else [context["call"]]
     if [call for call, _, _ in context["outcomes"]] + open != calls:
         found.append(f"{root}: calls {calls} had the outcomes {context['outcomes']}, and {open} is open")
     for call, how, text in context["outcomes"]:

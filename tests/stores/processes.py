@@ -12,8 +12,8 @@ from antiphon.runtime.errors import RuntimeFault
 from antiphon.runtime.records import Commit
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
-from antiphon.testing.contracts.store_samples import letter, first_commit, steps
+from antiphon.testing.contracts.store_facts import read_contents
+from antiphon.testing.contracts.store_samples import first_commit, letter, steps
 
 path = Path(sys.argv[1])
 

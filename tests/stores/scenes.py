@@ -24,7 +24,9 @@ from antiphon.tools.workspace import Workspace
 from tests.fixtures.chats import Clerk
 from tests.fixtures.debates import CONFIG, PRICES
 
-CHAT, RUN, DEBATE = "chat", "run", "debate"
+CHAT = "chat"
+RUN = "run"
+DEBATE = "debate"
 SCENES = {
     CHAT: ("pending", "completed", "running", "waiting", "interrupted", "archived"),
     RUN: ("pending", "completed", "running", "waiting", "interrupted", "archived"),

@@ -11,7 +11,7 @@ from antiphon.runtime.errors import RuntimeFault
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Task
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_facts import read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, task
 
 ROOTS = ["a", "a", "a", "b", "b", "ç"]
@@ -89,7 +89,8 @@ other_calls = st.one_of(
 
 def commit_of(drawn, slip, seqs):
     """A commit that follows on what is there and on those before it in the same call, but for the slip."""
-    root, given = drawn["root"], dict(drawn)
+    root = drawn["root"]
+    given = dict(drawn)
     if root not in seqs and slip == 0:
         given.setdefault("origin", Origin("i", "m", 1, "h"))
     if root in seqs and slip == 0:
@@ -127,7 +128,7 @@ async def play(script, memory, sqlite):
                 seqs = {tree.root: tree.seq for tree in await memory.roots()}
                 given = ([commit_of(*pair, seqs) for pair in drawn],)
             assert await outcome(memory, name, given) == await outcome(sqlite, name, given)
-            assert await contents(memory) == await contents(sqlite)
+            assert await read_contents(memory) == await read_contents(sqlite)
     finally:
         await sqlite.close()
 

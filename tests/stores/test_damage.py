@@ -13,7 +13,7 @@ from antiphon.runtime.errors import StoreCorrupt, UnknownRoot
 from antiphon.runtime.records import Commit
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_facts import read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
 
 MEMORY = Path("/dev/shm")
@@ -33,12 +33,9 @@ async def shown(path):
     store = SqliteStore(path, durability="normal")
     await store.open()
     try:
-        return await contents(store)
+        return await read_contents(store)
     finally:
         await store.close()
-
-
-# -- torn logs -----------------------------------------------------------------------------------------------------
 
 
 def commits():
@@ -58,10 +55,10 @@ async def logged(folder):
     store = SqliteStore(folder / "live.db")
     await store.open()
     log = folder / "live.db-wal"
-    history = [(log.stat().st_size, await contents(store))]
+    history = [(log.stat().st_size, await read_contents(store))]
     for commit in commits():
         await store.commit(commit)
-        history.append((log.stat().st_size, await contents(store)))
+        history.append((log.stat().st_size, await read_contents(store)))
     for name in ("live.db", "live.db-wal"):
         shutil.copy(folder / name, folder / name.replace("live", "dead"))
     await store.close()
@@ -86,7 +83,8 @@ def last_before(history, size):
 def test_a_torn_log_loses_the_commits_after_the_cut_as_wholes(folder):
     async def main():
         path, history = await logged(folder)
-        begin, end = history[0][0], history[-1][0]
+        begin = history[0][0]
+        end = history[-1][0]
         frames = range(begin, end + 1, FRAME)
         assert frames[-1] == end
         for cut in sorted({*frames, *(frame + 24 for frame in frames[:-1]), *(frame - 1 for frame in frames[1:])}):
@@ -110,9 +108,6 @@ def test_a_bad_byte_in_the_log_loses_the_commits_from_there_on_as_wholes(folder)
             assert await after_a_change(path, flip) == last_before(history, frame), place
 
     asyncio.run(main())
-
-
-# -- bad pages -----------------------------------------------------------------------------------------------------
 
 
 async def full(path):
@@ -176,7 +171,9 @@ def test_a_page_of_rubbish_is_noticed_and_harms_nobody_else(folder, rubbish):
     async def main():
         path = folder / "store.db"
         await full(path)
-        true, pages, noticed = await trees(path), path.stat().st_size // PAGE_SIZE, 0
+        true = await trees(path)
+        pages = path.stat().st_size // PAGE_SIZE
+        noticed = 0
         for page in range(pages):
 
             def spoil(data):
@@ -195,9 +192,12 @@ def test_a_bad_byte_changes_at_most_the_tree_it_belongs_to(folder):
     async def main():
         path = folder / "store.db"
         await full(path)
-        true, rng, harmed = await trees(path), random.Random(3), []
+        true = await trees(path)
+        rng = random.Random(3)
+        harmed = []
         for _ in range(60):
-            place, bit = rng.randrange(path.stat().st_size), rng.randrange(8)
+            place = rng.randrange(path.stat().st_size)
+            bit = rng.randrange(8)
 
             def flip(data):
                 data[place] ^= 1 << bit

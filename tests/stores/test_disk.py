@@ -9,7 +9,7 @@ import pytest
 
 from antiphon.runtime.errors import StoreError, UnknownRoot
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_facts import read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, steps
 from tests.stores.processes import run
 
@@ -42,10 +42,10 @@ async def main():
             await twin.commit([birth])
         else:
             refused.append((n, problem))
-    live = await contents(store) == await contents(twin)
+    live = await read_contents(store) == await read_contents(twin)
     await store.close()
     await store.open()
-    say(refused, live, await contents(store) == await contents(twin))
+    say(refused, live, await read_contents(store) == await read_contents(twin))
     await store.close()
 
 asyncio.run(main())
@@ -110,19 +110,17 @@ def test_work_goes_on_after_a_commit_that_failed_half_way(tmp_path):
         store = SqliteStore(tmp_path / "store.db")
         await store.open()
         await store.commit([first_commit("a")])
-        before = await contents(store)
+        before = await read_contents(store)
         store._db().set_authorizer(lambda action, name, *rest: 1 if name == "task" else 0)
         with pytest.raises(StoreError):
             await store.commit([steps("a", 1), first_commit("b", ended=("t",))])
         store._db().set_authorizer(None)
-        assert await contents(store) == before
+        assert await read_contents(store) == before
         await store.commit([steps("a", 1), first_commit("b")])
         await store.close()
 
     asyncio.run(main())
 
-
-# -- places that cannot be written ---------------------------------------------------------------------------------
 
 # Root may write everywhere, so it becomes nobody, once it has read what it needs.
 OPENED = """

@@ -65,7 +65,9 @@ class Clients:
     """People who try again, under the same id, until they are told that it was done."""
 
     def __init__(self, store, machine):
-        self.store, self.machine, self.acknowledged = store, machine, []
+        self.store = store
+        self.machine = machine
+        self.acknowledged = []
         self.runtime = None
 
     async def begin(self):
@@ -131,10 +133,12 @@ async def traffic(clients):
 
 async def findings(clients, begun):
     """What is wrong after all that."""
-    runtime, problems = clients.runtime, []
+    runtime = clients.runtime
+    problems = []
     for root, notes in (("a", {0, 1, 2, 3, 4, 5}), ("b", {0, 1, 2, 3, 5})):
         snapshot = await runtime.snapshot(root)
-        context, journal = snapshot["context"], await clients.store.entries(root)
+        context = snapshot["context"]
+        journal = await clients.store.entries(root)
         expected = {"notes": notes, "heard": "".join(WORDS), "ends": ["over"], "rings": 1}
         found = {**context, "notes": set(context["notes"])}
         if found != expected or len(context["notes"]) != len(notes):
@@ -149,7 +153,8 @@ async def findings(clients, begun):
 
 def lived_through(fails):
     """What is wrong after a life with a store that fails like this, and the calls it had."""
-    loop, begun = SimulatedLoop(), []
+    loop = SimulatedLoop()
+    begun = []
     store = FaultyStore(MemoryStore(), fails)
 
     async def main():

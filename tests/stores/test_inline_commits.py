@@ -18,7 +18,8 @@ class Disk:
     """What the store sees of the time that its disk takes."""
 
     def __init__(self) -> None:
-        self.flush_s, self._now = 0.0001, 0.0
+        self.flush_s = 0.0001
+        self._now = 0.0
 
     def clock(self) -> float:
         """The time, which goes on by one flush whenever somebody looks."""

@@ -13,7 +13,7 @@ from antiphon.runtime.runtime import Runtime
 from antiphon.stores.archive import export, restore
 from antiphon.stores.checks import check
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_facts import read_contents
 from tests.stores.old_files import old_file
 from tests.stores.opened import use
 from tests.stores.processes import run
@@ -27,7 +27,8 @@ every_schema_before = pytest.mark.parametrize("schema", [1, 2, 3])
 
 def tree(n, seq, snapshot_seq, snapshot):
     """A tree with its journal, its snapshot being an expression of SQL."""
-    birth, times = f"'tree-{n}', 'i{n}', 'toggle', '1', 'h', 'null', null, null", "10, 12"
+    birth = f"'tree-{n}', 'i{n}', 'toggle', '1', 'h', 'null', null, null"
+    times = "10, 12"
     entries = [f"insert into entry values ({n}, {step}, 10, '', null, '{BODY}');" for step in range(1, seq + 1)]
     actor = f"insert into actor values ({n}, {birth}, 'active', {seq}, {snapshot_seq}, {snapshot}, {times});"
     return "".join([actor, *entries])
@@ -138,14 +139,11 @@ def test_an_old_file_that_finds_no_room_stays_as_it_is_until_there_is_some(tmp_p
     assert kept == 1_000_000
 
 
-# -- exports -------------------------------------------------------------------------------------------------------
-
-
 def test_an_export_made_by_the_schema_before_is_imported_with_its_snapshots(tmp_path):
     path = tmp_path / "store.db"
     restore(path, EXPORT.read_text().splitlines(), ignored)
 
-    _, _, _, *trees = use(SqliteStore(path), contents)
+    _, _, _, *trees = use(SqliteStore(path), read_contents)
     assert [(saved.root, saved.seq, saved.snapshot_seq, saved.snapshot) for saved, *_ in trees] == [
         ("a", 4, 3, {"value": "on", "text": "tea"}),
         ("b", 1, 0, None),

@@ -41,9 +41,6 @@ def old(tmp_path):
     return old_file(tmp_path / "store.db", TASKS, 4)
 
 
-# -- files ---------------------------------------------------------------------------------------------------------
-
-
 def test_an_old_file_keeps_the_tasks_that_run_and_drops_the_others(old):
     assert use(SqliteStore(old), lambda store: store.running_tasks()) == RUNNING
     assert stored(old) == ["i1/1/1", "i2/1/2"]
@@ -69,9 +66,6 @@ def test_a_file_brought_up_to_date_has_nothing_left_of_the_table_before(old):
     connection.close()
 
     assert found == ["task"]
-
-
-# -- exports -------------------------------------------------------------------------------------------------------
 
 
 def test_an_export_with_tasks_that_are_over_is_imported_without_them(tmp_path):

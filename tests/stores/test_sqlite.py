@@ -15,7 +15,7 @@ from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.queries import load_queries
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_facts import read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
 from tests.stores.opened import use
 from tests.stores.processes import owner
@@ -36,16 +36,14 @@ def names(path, **options):
     return [tree.root for tree in use(SqliteStore(path, **options), lambda store: store.roots())]
 
 
-# -- size ----------------------------------------------------------------------------------------------------------
-
-
 def beside_a_snapshot(path, size):
     """The row of an actor with a snapshot of a size, and how much its next step writes."""
 
     async def take(store):
         log = path.with_name(f"{path.name}-wal")
         await store.commit([first_commit("a", snapshot={"text": "x" * size})])
-        row, before = store._db().execute("select * from actor").fetchone(), log.stat().st_size
+        row = store._db().execute("select * from actor").fetchone()
+        before = log.stat().st_size
         await store.commit([steps("a", 1, status="done")])
         return row, log.stat().st_size - before
 
@@ -91,7 +89,9 @@ def test_a_journal_that_grows_at_its_end_fills_its_pages(path):
     """A step that begins a new page writes that, the page above it and the first one of the file, and no neighbours."""
 
     async def grow(store):
-        log, writes, long = path.with_name(f"{path.name}-wal"), [], {"type": "TOGGLE", "why": "x" * 1_000}
+        log = path.with_name(f"{path.name}-wal")
+        writes = []
+        long = {"type": "TOGGLE", "why": "x" * 1_000}
         await store.commit([first_commit("a")])
         empty = pages_of(store)
         for seq in range(1, 300):
@@ -135,9 +135,6 @@ def test_a_task_that_ended_leaves_nothing_behind(path):
     assert use(SqliteStore(path), end) == [("t2",)]
 
 
-# -- ownership -----------------------------------------------------------------------------------------------------
-
-
 def test_a_second_process_is_told_which_one_owns_the_file(path):
     with owner(path) as other, pytest.raises(StoreBusy, match=f"in use by process {other.pid} since"):
         names(path)
@@ -157,7 +154,8 @@ def test_readers_see_what_the_owner_commits_meanwhile(path):
 
 def test_a_reader_sees_a_tree_as_it_was_at_one_moment(path):
     async def main():
-        owner, reader = SqliteStore(path), SqliteStore(path, read_only=True)
+        owner = SqliteStore(path)
+        reader = SqliteStore(path, read_only=True)
         await owner.open()
         await owner.commit([first_commit("a")])
         await reader.open()
@@ -247,9 +245,6 @@ def test_a_file_that_could_not_be_opened_has_no_owner(path):
     assert names(path) == []
 
 
-# -- durability ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "synchronous"), [({}, 2), ({"durability": "full"}, 2), ({"durability": "normal"}, 1)]
 )
@@ -307,16 +302,13 @@ def test_a_commit_whose_caller_gave_up_is_made_as_a_whole_or_not_at_all(path):
     assert use(SqliteStore(path), give_up) in ([("a", 1)], [("a", 51), ("b", 1)])
 
 
-# -- misuse --------------------------------------------------------------------------------------------------------
-
-
 def test_a_reader_cannot_write(path):
     async def write(store):
         with pytest.raises(StoreError, match="opened for reading"):
             await store.commit([first_commit("b")])
         with pytest.raises(StoreError, match="opened for reading"):
             await store.post([letter("a", "l")])
-        return await contents(store)
+        return await read_contents(store)
 
     assert len(use(SqliteStore(filled(path, "a"), read_only=True), write)[2]) == 1
 

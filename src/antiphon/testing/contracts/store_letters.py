@@ -2,18 +2,16 @@
 
 from antiphon.runtime.errors import Conflict, UnknownRoot
 from antiphon.runtime.records import Commit, Entry, Letter
-from antiphon.testing.contracts.store_facts import InspectableStore, contents, on_a_store, refused
+from antiphon.testing.contracts.store_facts import InspectableStore, assert_refused, on_a_store, read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
 
 
 class LetterFacts:
     """Letters are posted and applied once, journals and tasks are kept."""
 
-    # -- letters -------------------------------------------------------------------------------------------------
-
     @on_a_store
     async def test_a_letter_is_posted_once(self, store: InspectableStore) -> None:
-        """A second one of the same id changes nothing, in the same call or later, whatever it says."""
+        """A second one of the same id changes nothing, in the same call or later, whatever its event."""
         await store.commit([first_commit("a"), first_commit("b")])
         first = letter("a", "l1")
 
@@ -39,17 +37,17 @@ class LetterFacts:
         """A commit that would do it again is refused, with everything that came with it."""
         await store.commit([first_commit("a"), first_commit("b")])
         await store.commit([Commit("a", 1, 30, "active", entries=(step("a", 2, "l1"),))])
-        before = await contents(store)
+        before = await read_contents(store)
         again = Commit("a", 2, 31, "active", entries=(step("a", 3, "l1"),))
         twice = Commit("a", 2, 31, "active", entries=(step("a", 3, "l2"), step("a", 4, "l2")))
 
-        await refused(store.commit([steps("b", 1), again]), Conflict)
-        await refused(store.commit([twice]), Conflict)
-        assert await contents(store) == before
+        await assert_refused(store.commit([steps("b", 1), again]), Conflict)
+        await assert_refused(store.commit([twice]), Conflict)
+        assert await read_contents(store) == before
 
     @on_a_store
     async def test_where_a_letter_was_applied_is_known(self, store: InspectableStore) -> None:
-        """By tree, also long afterwards; of one that only waits, nothing is said."""
+        """By tree, also long afterwards; for a letter that waits it is None."""
         await store.commit([first_commit("a"), first_commit("b")])
         await store.post([letter("a", "waits")])
         await store.commit([Commit("a", 1, 30, "active", entries=(step("a", 2, "l1"), step("a", 3)))])
@@ -64,7 +62,7 @@ class LetterFacts:
         """All letters of a call are posted, or none."""
         await store.commit([first_commit("a")])
 
-        await refused(store.post([letter("a", "l1"), letter("nobody", "l2")]), UnknownRoot)
+        await assert_refused(store.post([letter("a", "l1"), letter("nobody", "l2")]), UnknownRoot)
         assert await store.due_times() == []
 
     @on_a_store
@@ -99,7 +97,7 @@ class LetterFacts:
 
     @on_a_store
     async def test_a_commit_takes_letters_and_leaves_others(self, store: InspectableStore) -> None:
-        """Ones that never were there are no matter, and the same id of another tree is another letter."""
+        """Unknown ids are ignored, and the same id in another tree is another letter."""
         await store.commit([first_commit("a"), first_commit("b")])
         await store.post([letter("a", "l1"), letter("a", "l2", 70), letter("b", "l1")])
         await store.commit([steps("a", 1, taken=("l1", "never"))])
@@ -108,7 +106,7 @@ class LetterFacts:
 
     @on_a_store
     async def test_letters_of_a_commit_go_to_any_tree_there_is(self, store: InspectableStore) -> None:
-        """To one that is born in the same call too; those to nobody are dropped."""
+        """Also to a tree that is created in the same call; letters to an unknown tree are dropped."""
         await store.commit([first_commit("a")])
         letters = tuple(letter(root, "l1", due) for root, due in (("a", 3), ("b", 2), ("nobody", 1)))
         await store.commit([steps("a", 1, letters=letters), first_commit("b")])
@@ -118,7 +116,7 @@ class LetterFacts:
 
     @on_a_store
     async def test_trees_with_letters_are_listed_by_the_first_that_is_due(self, store: InspectableStore) -> None:
-        """Trees without letters are not; whoever is due at the same time is in order of ids."""
+        """Trees without letters are left out; trees due at the same time are in order of ids."""
         await store.commit([first_commit(root) for root in "abcd"])
         await store.post([letter("c", "1", 9), letter("c", "2", 5), letter("b", "1", 5), letter("a", "1", 6)])
 
@@ -126,7 +124,7 @@ class LetterFacts:
 
     @on_a_store
     async def test_dead_letters_are_kept_with_the_reason(self, store: InspectableStore) -> None:
-        """They wait no more; the first reason is the one that stays."""
+        """They no longer wait; the first reason is kept."""
         await store.commit([first_commit("a"), first_commit("b")])
         culprit = letter("a", "l1", 7, sender="child", event={"type": "BAD", "x": "\ud800"})
         await store.post([culprit])
@@ -137,8 +135,6 @@ class LetterFacts:
         assert await store.dead_letters("b") == []
         assert await store.due_times() == []
         assert [(tree.root, tree.status, tree.seq) for tree in await store.roots("", 1)] == [("a", "quarantined", 1)]
-
-    # -- journals and snapshots ----------------------------------------------------------------------------------
 
     @on_a_store
     async def test_a_journal_is_read_a_page_at_a_time(self, store: InspectableStore) -> None:
@@ -174,11 +170,9 @@ class LetterFacts:
         assert [entry.seq for entry in saved.entries] == [4, 5]
         assert len(await store.entries("a")) == 5
 
-    # -- tasks ---------------------------------------------------------------------------------------------------
-
     @on_a_store
     async def test_a_task_runs_until_it_is_said_to_have_ended(self, store: InspectableStore) -> None:
-        """The others go on."""
+        """The other tasks go on."""
         tasks = tuple(task("a", f"t{n}", to=f"r{n}") for n in range(3))
         await store.commit([first_commit("a", tasks=tasks), first_commit("b", tasks=(task("b", "s"),))])
         await store.commit([steps("a", 1, ended=("t0", "t2"))])
