@@ -22,7 +22,7 @@ from tests.fixtures.command import parser_of, subparsers
 from tests.paths import DOCS
 from tests.stores.old_files import old_file
 from tests.stores.opened import use
-from tests.stores.processes import owner, running
+from tests.stores.processes import owner, run_script
 
 BAD = (letter("a", "bad", event={"type": "BAD"}), "ValueError: no\x1b[2J")
 
@@ -255,7 +255,7 @@ asyncio.run(main())
 
 def test_a_backup_taken_while_another_process_writes_is_of_one_moment(db, tmp_path, monkeypatch):
     monkeypatch.setattr(maintenance, "BACKUP_PAGES", 8)
-    with running(WRITER, tmp_path / "live.db") as writer:
+    with run_script(WRITER, tmp_path / "live.db") as writer:
         assert writer.stdout.readline() == '["under way"]\n'
         code, _, err = db("backup", tmp_path / "copy.db", store=tmp_path / "live.db")
 

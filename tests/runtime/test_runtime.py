@@ -1,4 +1,4 @@
-"""What the runtime promises: letters once, tasks reported, timers kept, the past at hand."""
+"""Guarantees of the runtime: letters are applied once, tasks are reported, timers fire, earlier states can be read."""
 
 import asyncio
 
@@ -93,13 +93,13 @@ def test_a_task_that_a_dead_process_left_is_reported(safety, code):
     simulate(main)
 
 
-@pytest.mark.parametrize(("safety", "kept"), [("repeat", {"prompt": "why?"}), ("report", None), ("once", None)])
-def test_what_a_task_was_given_is_stored_only_if_it_may_be_repeated(safety, kept):
+@pytest.mark.parametrize(("safety", "stored"), [("repeat", {"prompt": "why?"}), ("report", None), ("once", None)])
+def test_what_a_task_was_given_is_stored_only_if_it_may_be_repeated(safety, stored):
     async def main():
-        given = []
+        inputs = []
 
         async def reply(input):
-            given.append(input)
+            inputs.append(input)
             await forever(input)
 
         store = MemoryStore()
@@ -110,17 +110,17 @@ def test_what_a_task_was_given_is_stored_only_if_it_may_be_repeated(safety, kept
         crash(host)
 
         (task,) = await store.running_tasks()
-        assert (task.input, given) == (kept, [{"prompt": "why?"}])
+        assert (task.input, inputs) == (stored, [{"prompt": "why?"}])
 
     simulate(main)
 
 
 def test_a_task_that_may_be_repeated_is_run_again_with_the_same_key():
     async def main():
-        seen = []
+        attempts = []
 
         async def flaky(input, scope):
-            seen.append((scope.key, scope.attempt))
+            attempts.append((scope.key, scope.attempt))
             if scope.attempt == 1:
                 await forever(input)
 
@@ -134,8 +134,8 @@ def test_a_task_that_may_be_repeated_is_run_again_with_the_same_key():
             await asyncio.sleep(1)
 
             assert (await second.snapshot(root))["value"] == "idle"
-        (key, one), (same, two) = seen
-        assert (key, one, two) == (same, 1, 2)
+        (key, first_attempt), (same_key, second_attempt) = attempts
+        assert (key, first_attempt, second_attempt) == (same_key, 1, 2)
 
     simulate(main)
 
@@ -259,7 +259,7 @@ def test_an_unknown_version_is_refused():
     simulate(main)
 
 
-def test_a_letter_no_step_can_take_is_set_aside_and_the_rest_goes_on():
+def test_a_letter_no_step_can_take_is_quarantined_and_other_trees_go_on():
     async def main():
         store = MemoryStore()
         spoil = {"spoil": assign({"x": lambda context, event: object()})}
@@ -318,19 +318,19 @@ def test_many_readers_get_every_entry_once_in_order():
             root = await host.create("chat")
 
             async def read(after):
-                seen = []
+                seqs = []
                 async for entry in host.feed(root, after):
-                    seen.append(entry.seq)
+                    seqs.append(entry.seq)
                     if entry.seq == 600:
                         break
-                return seen
+                return seqs
 
             readers = [asyncio.create_task(read(after)) for after in (0, 0, 100)]
             for _ in range(599):
                 await host.send(root, {"type": "PLAN", "ms": 10_000_000})
-            found = await asyncio.gather(*readers)
+            pages = await asyncio.gather(*readers)
 
-            assert found == [list(range(1, 601)), list(range(1, 601)), list(range(101, 601))]
+            assert pages == [list(range(1, 601)), list(range(1, 601)), list(range(101, 601))]
 
     simulate(main)
 

@@ -1,4 +1,4 @@
-"""Bugs that are planted into the runtime are found within 100 seeds."""
+"""Bugs that are injected into the runtime are found within 100 seeds."""
 
 import re
 
@@ -16,7 +16,7 @@ def explore(store):
 
 
 @pytest.mark.parametrize(("bug", "law"), BUGS.items(), ids=lambda part: getattr(part, "__name__", ""))
-def test_a_planted_bug_is_found_within_100_seeds(bug, law, monkeypatch):
+def test_an_injected_bug_is_found_within_100_seeds(bug, law, monkeypatch):
     store = bug(monkeypatch)
 
     with pytest.raises(LawBroken) as caught:
@@ -29,8 +29,8 @@ def test_a_broken_law_is_reported_with_its_seed_and_the_end_of_the_trace(monkeyp
 
     with pytest.raises(LawBroken) as caught:
         explore(store)
-    said = str(caught.value)
+    message = str(caught.value)
 
-    assert f"seed {caught.value.seed}:" in said
-    assert "ms early" in said
-    assert "the end of the trace" in said
+    assert f"seed {caught.value.seed}:" in message
+    assert "ms early" in message
+    assert "the end of the trace" in message

@@ -88,28 +88,28 @@ other_calls = st.one_of(
 
 
 def commit_of(drawn, slip, seqs):
-    """A commit that follows on what is there and on those before it in the same call, but for the slip."""
+    """Return a commit that continues what is stored and the commits before it in the same call, but for the slip."""
     root = drawn["root"]
-    given = dict(drawn)
+    arguments = dict(drawn)
     if root not in seqs and slip == 0:
-        given.setdefault("origin", Origin("i", "m", 1, "h"))
+        arguments.setdefault("origin", Origin("i", "m", 1, "h"))
     if root in seqs and slip == 0:
-        given.pop("origin", None)
+        arguments.pop("origin", None)
     expected = seqs.get(root, 0) + slip
     entries = enumerate(drawn.get("entries", ()), expected + 1)
-    given["entries"] = tuple(entry._replace(root=root, seq=seq) for seq, entry in entries)
-    given["tasks"] = tuple(task._replace(root=root) for task in drawn.get("tasks", ()))
-    commit = Commit(expected=expected, **given)
+    arguments["entries"] = tuple(entry._replace(root=root, seq=seq) for seq, entry in entries)
+    arguments["tasks"] = tuple(task._replace(root=root) for task in drawn.get("tasks", ()))
+    commit = Commit(expected=expected, **arguments)
     seqs[root] = commit.seq
     return commit
 
 
-async def outcome(store, name, given):
+async def outcome(store, name, arguments):
     try:
         if name == "reopen":
             await store.close()
             return await store.open()
-        return await getattr(store, name)(*given)
+        return await getattr(store, name)(*arguments)
     except RuntimeFault as error:
         return type(error)
 
@@ -123,11 +123,11 @@ async def play(script, memory, sqlite):
                 [first_commit("a"), first_commit("b", letters=(letter("b", "1"),), tasks=(task("b", "1"),))]
             )
         for name, drawn in script:
-            given = (drawn,) if name == "post" else drawn
+            arguments = (drawn,) if name == "post" else drawn
             if name == "commit":
                 seqs = {tree.root: tree.seq for tree in await memory.roots()}
-                given = ([commit_of(*pair, seqs) for pair in drawn],)
-            assert await outcome(memory, name, given) == await outcome(sqlite, name, given)
+                arguments = ([commit_of(*pair, seqs) for pair in drawn],)
+            assert await outcome(memory, name, arguments) == await outcome(sqlite, name, arguments)
             assert await read_contents(memory) == await read_contents(sqlite)
     finally:
         await sqlite.close()

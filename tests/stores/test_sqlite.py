@@ -136,7 +136,7 @@ def test_a_task_that_ended_leaves_nothing_behind(path):
 
 
 def test_a_second_process_is_told_which_one_owns_the_file(path):
-    with owner(path) as other, pytest.raises(StoreBusy, match=f"in use by process {other.pid} since"):
+    with owner(path) as process, pytest.raises(StoreBusy, match=f"in use by process {process.pid} since"):
         names(path)
 
 
@@ -144,11 +144,11 @@ def test_readers_see_what_the_owner_commits_meanwhile(path):
     async def follow(store):
         seen = [len(await store.roots())]
         for root in ("a", "b"):
-            other.store(root)
+            process.store(root)
             seen.append(len(await store.roots()))
         return seen
 
-    with owner(path) as other:
+    with owner(path) as process:
         assert use(SqliteStore(path, read_only=True), follow) == [0, 1, 2]
 
 
@@ -176,28 +176,28 @@ def test_a_reader_sees_a_tree_as_it_was_at_one_moment(path):
 
 
 def test_a_file_whose_owner_was_killed_can_be_owned_and_has_all_that_was_acknowledged(path):
-    with owner(path) as other:
+    with owner(path) as process:
         for root in ("a", "b", "c"):
-            other.store(root)
-        other.kill()
+            process.store(root)
+        process.kill()
 
         assert path.with_name("store.db.lock").read_text() != ""
         assert names(path) == ["a", "b", "c"]
 
 
 def test_a_killed_owner_counts_no_more_before_its_parent_has_heard_of_it(path):
-    with owner(path) as other:
-        assert owner_of(path) == other.pid
-        os.kill(other.pid, signal.SIGKILL)
-        os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
+    with owner(path) as process:
+        assert owner_of(path) == process.pid
+        os.kill(process.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 
-        assert owner_of(path) == (None if Path("/proc").is_dir() else other.pid)
+        assert owner_of(path) == (None if Path("/proc").is_dir() else process.pid)
 
 
 def test_a_reader_needs_no_owner_to_see_what_a_killed_one_has_left_in_the_log(path):
-    with owner(path) as other:
-        other.store("a")
-        other.kill()
+    with owner(path) as process:
+        process.store("a")
+        process.kill()
 
         assert names(path, read_only=True) == ["a"]
 

@@ -102,7 +102,7 @@ class SqliteStore:
 
     async def due_times(self) -> list[tuple[str, int]]:
         """List the trees that have letters, with the time at which the first of them is due."""
-        return await self._on_thread(lambda: self._all("waiting"))
+        return await self._on_thread(lambda: self._all("due_times"))
 
     async def running_tasks(self) -> list[Task]:
         """List the tasks that are stored as running."""
