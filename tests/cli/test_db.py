@@ -21,7 +21,7 @@ from antiphon.testing.contracts.store_samples import VALUES, first_commit, lette
 from tests.fixtures.command import parser_of, subparsers
 from tests.paths import DOCS
 from tests.stores.old_files import old_file
-from tests.stores.opened import use
+from tests.stores.open_store import use
 from tests.stores.processes import owner, run_script
 
 BAD = (letter("a", "bad", event={"type": "BAD"}), "ValueError: no\x1b[2J")

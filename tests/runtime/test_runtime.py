@@ -7,7 +7,7 @@ import pytest
 from antiphon import EventError, assign, create_machine
 from antiphon.runtime.errors import InboxFull, NotRunning, Quarantined, RootExists, UnknownMachine, UnknownRoot
 from antiphon.stores.memory import MemoryStore
-from tests.fixtures.runtime import START, chat, crash, runtime, settled, simulate
+from tests.fixtures.runtime import START, chat, crash, runtime, simulate, wait_for_state
 
 
 async def words(input, scope):
@@ -64,9 +64,9 @@ def test_deltas_come_joined_and_before_the_result():
         async with runtime(MemoryStore(), chat(words)) as host:
             root = await host.create("chat")
             await host.send(root, {"type": "SEND"})
-            snapshot = await settled(host, root, "idle")
+            snapshot = await wait_for_state(host, root, "idle")
             while snapshot["context"]["text"] == "":
-                snapshot = await settled(host, root, "idle")
+                snapshot = await wait_for_state(host, root, "idle")
                 await asyncio.sleep(1)
 
             journal = [entry.event["type"] for entry in await host.store.entries(root)]
@@ -85,7 +85,7 @@ def test_a_task_that_a_dead_process_left_is_reported(safety, code):
         await first.send(root, {"type": "SEND"})
         crash(first)
         async with runtime(store, chat(forever, safety=safety)) as second:
-            snapshot = await settled(second, root, "failed")
+            snapshot = await wait_for_state(second, root, "failed")
 
             assert snapshot["context"]["failure"] == code
             assert await store.running_tasks() == []

@@ -11,7 +11,7 @@ import pytest
 from antiphon.stores import sqlite
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_samples import first_commit, steps
-from tests.stores.opened import use
+from tests.stores.open_store import use
 
 
 class Disk:

@@ -13,7 +13,7 @@ from antiphon.stores.checks import check
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_samples import task
 from tests.stores.old_files import TASKS, old_file
-from tests.stores.opened import use
+from tests.stores.open_store import use
 
 EXPORT = Path(__file__).with_name("schema-4-export.jsonl")  # as the release before wrote it
 RUNNING = [
@@ -22,12 +22,12 @@ RUNNING = [
 ]
 
 
-def ignored(*_):
-    """Nobody asks how far it has come."""
+def ignore_progress(*_):
+    """Discard progress reports."""
 
 
-def stored(path):
-    """The ids of all rows of tasks in a file."""
+def task_ids(path):
+    """Return the ids of all rows of tasks in a file."""
     connection = sqlite3.connect(path)
     try:
         return [id for (id,) in connection.execute("select id from task order by id")]
@@ -43,7 +43,7 @@ def old(tmp_path):
 
 def test_an_old_file_keeps_the_tasks_that_run_and_drops_the_others(old):
     assert use(SqliteStore(old), lambda store: store.running_tasks()) == RUNNING
-    assert stored(old) == ["i1/1/1", "i2/1/2"]
+    assert task_ids(old) == ["i1/1/1", "i2/1/2"]
 
 
 def test_a_tree_of_an_old_file_is_loaded_with_its_running_task(old):
@@ -55,24 +55,24 @@ def test_a_tree_of_an_old_file_is_loaded_with_its_running_task(old):
 def test_migrate_brings_a_file_with_tasks_up_to_date(old, capsys):
     assert main(["db", "--store", str(old), "migrate"]) == 0
     assert capsys.readouterr().out == "schema 4 → 6\n"
-    assert check(old, ignored) == []
+    assert check(old, ignore_progress) == []
     assert use(SqliteStore(old, read_only=True), lambda store: store.running_tasks()) == RUNNING
 
 
 def test_a_file_brought_up_to_date_has_nothing_left_of_the_table_before(old):
     main(["db", "--store", str(old), "migrate"])
     connection = sqlite3.connect(old)
-    found = [name for (name,) in connection.execute("select name from sqlite_schema where tbl_name like 'task%'")]
+    names = [name for (name,) in connection.execute("select name from sqlite_schema where tbl_name like 'task%'")]
     connection.close()
 
-    assert found == ["task"]
+    assert names == ["task"]
 
 
 def test_an_export_with_tasks_that_are_over_is_imported_without_them(tmp_path):
-    counts = restore(tmp_path / "store.db", EXPORT.read_text().splitlines(), ignored)
+    counts = restore(tmp_path / "store.db", EXPORT.read_text().splitlines(), ignore_progress)
 
     assert counts == {"tree": 2, "step": 4, "letter": 0, "task": 6, "dead": 0}
-    assert stored(tmp_path / "store.db") == ["i-a/1/4", "i-b/1/0"]
+    assert task_ids(tmp_path / "store.db") == ["i-a/1/4", "i-b/1/0"]
     assert use(SqliteStore(tmp_path / "store.db"), lambda store: store.running_tasks()) == [
         task("a", "i-a/1/4", to="r4"),
         task("b", "i-b/1/0"),
@@ -80,8 +80,8 @@ def test_an_export_with_tasks_that_are_over_is_imported_without_them(tmp_path):
 
 
 def test_an_export_says_no_states_of_tasks(tmp_path):
-    restore(tmp_path / "store.db", EXPORT.read_text().splitlines(), ignored)
-    text = "".join(export(tmp_path / "store.db", ignored))
+    restore(tmp_path / "store.db", EXPORT.read_text().splitlines(), ignore_progress)
+    text = "".join(export(tmp_path / "store.db", ignore_progress))
 
     assert '"state"' not in text
     assert text.splitlines()[-1] == '{"end":{"tree":2,"step":4,"letter":0,"task":2,"dead":0}}'
@@ -92,7 +92,7 @@ def test_a_task_in_a_state_that_there_never_was_is_refused(tmp_path, state):
     text = EXPORT.read_text().replace('"state":"unknown"', f'"state":{state}')
 
     with pytest.raises(StoreError, match=r"line 9 .*no state of a task is named"):
-        restore(tmp_path / "store.db", text.splitlines(), ignored)
+        restore(tmp_path / "store.db", text.splitlines(), ignore_progress)
     assert not (tmp_path / "store.db").exists()
 
 
@@ -100,11 +100,11 @@ def test_a_task_that_is_over_must_still_be_one(tmp_path):
     text = EXPORT.read_text().replace('"attempt":1,"state":"done"', '"state":"done"')
 
     with pytest.raises(StoreError, match="line 6 is not a valid line of an export"):
-        restore(tmp_path / "store.db", text.splitlines(), ignored)
+        restore(tmp_path / "store.db", text.splitlines(), ignore_progress)
 
 
 def test_only_tasks_had_states(tmp_path):
     text = EXPORT.read_text().replace('{"step":{', '{"step":{"state":"running",', 1)
 
     with pytest.raises(StoreError, match="line 3 is not a valid line of an export"):
-        restore(tmp_path / "store.db", text.splitlines(), ignored)
+        restore(tmp_path / "store.db", text.splitlines(), ignore_progress)

@@ -17,7 +17,7 @@ from antiphon.stores.queries import load_queries
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
-from tests.stores.opened import use
+from tests.stores.open_store import use
 from tests.stores.processes import owner
 
 
@@ -26,7 +26,7 @@ def path(tmp_path):
     return tmp_path / "store.db"
 
 
-def filled(path, *roots):
+def fill(path, *roots):
     use(SqliteStore(path), lambda store: store.commit([first_commit(root) for root in roots]))
     return path
 
@@ -161,12 +161,12 @@ def test_a_reader_sees_a_tree_as_it_was_at_one_moment(path):
         await reader.open()
         ask = reader._all
 
-        def interrupted(name, *values):
+        def interrupt(name, *values):
             if name == "entries_after":
                 owner._transaction(lambda: owner._apply_all([steps("a", 1)]))
             return ask(name, *values)
 
-        reader._all = interrupted
+        reader._all = interrupt
         saved = await reader.load("a")
         await reader.close()
         await owner.close()
@@ -277,7 +277,7 @@ def test_one_thread_does_everything_and_ends_with_the_store(path):
 
 
 def test_a_closed_store_leaves_no_log_behind(path, tmp_path):
-    filled(path, "a")
+    fill(path, "a")
 
     assert sorted(file.name for file in tmp_path.iterdir()) == ["store.db", "store.db.lock"]
 
@@ -310,7 +310,7 @@ def test_a_reader_cannot_write(path):
             await store.post([letter("a", "l")])
         return await read_contents(store)
 
-    assert len(use(SqliteStore(filled(path, "a"), read_only=True), write)[2]) == 1
+    assert len(use(SqliteStore(fill(path, "a"), read_only=True), write)[2]) == 1
 
 
 def test_there_must_be_a_file_to_read(path):
@@ -346,7 +346,7 @@ def test_a_place_where_no_file_can_be_is_named(path, make):
 def test_names_with_signs_that_mean_something_in_uris_are_names(tmp_path):
     path = tmp_path / "50%?mode=memory#1.db"
 
-    assert names(filled(path, "a"), read_only=True) == ["a"]
+    assert names(fill(path, "a"), read_only=True) == ["a"]
 
 
 def test_a_store_is_opened_before_it_is_used_and_once(path):
