@@ -16,11 +16,11 @@ from tests.fixtures.faulty_store import FaultyStore
 WORDS = ["one ", "two ", "three ", "four "]
 
 
-def talker(begun):
-    """Return a machine that takes notes, rings later, and calls a service that sends words; `begun` lists its calls."""
+def talker(started):
+    """Return a machine that takes notes, rings later, and calls a service that sends words; `started` lists its calls."""
 
     async def speak(input, scope):
-        begun.append(scope.key)
+        started.append(scope.key)
         for word in WORDS:
             await asyncio.sleep(0.2)
             scope.send_back({"type": "WORD", "text": word})
@@ -131,7 +131,7 @@ async def traffic(clients):
     await asyncio.sleep(5)
 
 
-async def findings(clients, begun):
+async def findings(clients, started):
     """Return the problems of the trees after the traffic."""
     runtime = clients.runtime
     problems = []
@@ -147,22 +147,22 @@ async def findings(clients, begun):
             problems.append(f"{root}: gaps")
         if await runtime.snapshot(root, len(journal)) != snapshot:
             problems.append(f"{root}: replaying the journal gives another snapshot")
-    problems += [f"{key} was begun {times} times" for key, times in Counter(begun).items() if times > 1]
-    return problems if len(begun) == 2 else [*problems, f"begun: {begun}"]
+    problems += [f"{key} was started {times} times" for key, times in Counter(started).items() if times > 1]
+    return problems if len(started) == 2 else [*problems, f"started: {started}"]
 
 
 def run_traffic(fails):
     """Run the traffic on a store that fails like this; return the problems and the calls of the store."""
     loop = SimulatedLoop()
-    begun = []
+    started = []
     store = FaultyStore(MemoryStore(), fails)
 
     async def main():
-        clients = Clients(store, talker(begun))
+        clients = Clients(store, talker(started))
         await traffic(clients)
         calls = list(store.calls)
         store.cure()
-        problems = await findings(clients, begun)
+        problems = await findings(clients, started)
         await clients.end()
         return problems, calls
 
