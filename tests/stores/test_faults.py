@@ -17,7 +17,7 @@ WORDS = ["one ", "two ", "three ", "four "]
 
 
 def talker(started):
-    """Return a machine that takes notes, rings later, and calls a service that sends words; `started` lists its calls."""
+    """Return a machine that takes notes, rings later, and calls a service; `started` lists its calls."""
 
     async def speak(input, scope):
         started.append(scope.key)
