@@ -10,7 +10,7 @@ from sqlite3 import Connection
 
 from antiphon.runtime.runtime import Runtime
 from antiphon.stores import files
-from antiphon.stores.queries import queries
+from antiphon.stores.queries import load_queries
 from antiphon.stores.sqlite import SqliteStore
 from durable.charts import two_steps
 from durable.turns import each, serve
@@ -55,7 +55,7 @@ async def main(folder: Path, actors: int, size: int) -> None:
     await serve(burst)
 
 
-SQL = queries("sqlite")
+SQL = load_queries("sqlite")
 
 if __name__ == "__main__":
     asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))

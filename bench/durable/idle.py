@@ -35,8 +35,8 @@ async def fill(path: Path, actors: int) -> None:
 def copy(first: Saved, root: str) -> Commit:
     """The commit that creates another actor like the first."""
     (entry,) = first.entries
-    birth = replace(first.birth, incarnation=f"copy-{root}")
-    return Commit(root, 0, entry.at, first.status, birth=birth, entries=(entry._replace(root=root),))
+    origin = replace(first.origin, id=f"copy-{root}")
+    return Commit(root, 0, entry.at, first.status, origin=origin, entries=(entry._replace(root=root),))
 
 
 async def wake(path: Path, actors: int) -> None:

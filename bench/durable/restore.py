@@ -30,7 +30,7 @@ async def fill(path: Path, machine: str, entries: int, tail: int) -> None:
         await runtime.create(machine, root="r")
         for start in range(0, entries, GROUP):
             await asyncio.gather(*(runtime.send("r", event(start + number)) for number in range(GROUP)))
-        tree = await runtime.woods.tree("r")
+        tree = await runtime.trees.load("r")
         for number in range(MOST):
             if tree.seq - tree.snapshot_seq >= tail:
                 break

@@ -47,15 +47,15 @@ class Watch:
         self.delivered: dict[Chunk, float] = {}
         self.opened: dict[Chunk, float] = {}
         self._opened: dict[int, float] = {}
-        add, deliver = tasks.Deltas.add, runner._deliver
+        add, deliver = tasks.Outbox.add, runner._deliver
 
-        def noted_add(deltas: tasks.Deltas, to: str, event: Any) -> None:
+        def noted_add(outbox: tasks.Outbox, to: str, event: Any) -> None:
             now = perf_counter()
-            if deltas._coalescer is None or not deltas._coalescer._waiting:
-                self._opened[id(deltas)] = now
+            if outbox._coalescer is None or not outbox._coalescer._events:
+                self._opened[id(outbox)] = now
             for chunk in chunks_of(event):
-                self.waits[chunk], self.opened[chunk] = now, self._opened[id(deltas)]
-            add(deltas, to, event)
+                self.waits[chunk], self.opened[chunk] = now, self._opened[id(outbox)]
+            add(outbox, to, event)
 
         def noted_deliver(letter: Letter) -> None:
             now = perf_counter()
@@ -63,7 +63,7 @@ class Watch:
                 self.delivered[chunk] = now
             deliver(letter)
 
-        tasks.Deltas.add, runner._deliver = noted_add, noted_deliver  # type: ignore[method-assign]
+        tasks.Outbox.add, runner._deliver = noted_add, noted_deliver  # type: ignore[method-assign]
 
     def joining(self, chunk: Chunk) -> float:
         """How long a chunk waited for others by design."""

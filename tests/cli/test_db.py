@@ -16,13 +16,13 @@ from antiphon.stores import maintenance
 from antiphon.stores.checks import check
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
-from antiphon.testing.contracts.store_samples import VALUES, birth, letter, newborn, step, steps, task
+from antiphon.testing.contracts.store_facts import read_contents
+from antiphon.testing.contracts.store_samples import VALUES, first_commit, letter, make_origin, step, steps, task
 from tests.fixtures.command import parser_of, subparsers
 from tests.paths import DOCS
 from tests.stores.old_files import old_file
-from tests.stores.opened import use
-from tests.stores.processes import owner, running
+from tests.stores.open_store import use
+from tests.stores.processes import owner, run_script
 
 BAD = (letter("a", "bad", event={"type": "BAD"}), "ValueError: no\x1b[2J")
 
@@ -43,7 +43,7 @@ def stored(path, *calls):
 
 def held(path):
     """Everything a store on a file shows."""
-    return use(SqliteStore(path, read_only=True), contents)
+    return use(SqliteStore(path, read_only=True), read_contents)
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def path(tmp_path):
     return stored(
         tmp_path / "store.db",
         [
-            newborn("a", letters=(letter("a", "l1"),), tasks=(task("a", "t1"), task("a", "t2"))),
-            newborn("é", birth=birth(input=VALUES, version=[1, None])),
+            first_commit("a", letters=(letter("a", "l1"),), tasks=(task("a", "t1"), task("a", "t2"))),
+            first_commit("é", origin=make_origin(input=VALUES, version=[1, None])),
         ],
         [steps("a", 1, 3, ended=("t1",), snapshot={"text": "日本", "half": "\ud83e"})],
         [Commit("a", 4, 99, "quarantined", entries=(step("a", 5, "l0"),), dead=(BAD,))],
@@ -154,13 +154,13 @@ def test_check_works_while_the_store_is_in_use(db, tmp_path):
         ("update snapshot set seq = 9", "'a': it is at step 5, its snapshot at 9"),
         ("update snapshot set seq = 0", "'a': it is at step 5, its snapshot at 0"),
         ("update snapshot set body = '{\"te'", "'a': the snapshot of 'a' is damaged"),
-        ("update entry set body = '{}' where seq = 2", "'a': step 2 of 'a' is damaged: it names no event"),
+        ("update entry set body = '{}' where seq = 2", "'a': step 2 of 'a' is damaged: it has no event"),
         ("update letter set body = 'x'", "'a': letter 'l1' to 'a' is damaged"),
         ("update task set input = 'x'", "'a': task 't2' of 'a' is damaged"),
         ("update letter set id = 'l0'", "'a': letter 'l0' waits although it was applied"),
         ("delete from actor where id <> 'a'", "a row of 'entry' belongs to no row of 'actor'"),
         ("delete from actor where id = 'a'", "a row of 'snapshot' belongs to no row of 'actor'"),
-        ("delete from meta", "the number of its last boot is gone"),
+        ("delete from meta", "the number of its last boot is missing"),
     ],
 )
 def test_check_finds(db, path, statement, finding):
@@ -207,7 +207,7 @@ def test_migrate_brings_an_old_file_up_to_date(db, tmp_path):
 
 
 def test_vacuum_gives_space_back_and_keeps_everything(db, path):
-    stored(path, [newborn("z", snapshot="x" * 500_000)])
+    stored(path, [first_commit("z", snapshot="x" * 500_000)])
     stored(path, [steps("z", 1, snapshot="small")])
     before = held(path)
     code, out, _ = db("vacuum", "--json")
@@ -243,7 +243,7 @@ WRITER = """
 async def main():
     store = SqliteStore(path, durability="normal")
     await store.open()
-    await store.commit([newborn("a", snapshot="x" * 300_000), newborn("b")])
+    await store.commit([first_commit("a", snapshot="x" * 300_000), first_commit("b")])
     for n in range(1, 1_000_000):
         await store.commit([steps("a", n), steps("b", n)])
         if n == 20:
@@ -255,7 +255,7 @@ asyncio.run(main())
 
 def test_a_backup_taken_while_another_process_writes_is_of_one_moment(db, tmp_path, monkeypatch):
     monkeypatch.setattr(maintenance, "BACKUP_PAGES", 8)
-    with running(WRITER, tmp_path / "live.db") as writer:
+    with run_script(WRITER, tmp_path / "live.db") as writer:
         assert writer.stdout.readline() == '["under way"]\n'
         code, _, err = db("backup", tmp_path / "copy.db", store=tmp_path / "live.db")
 
@@ -329,7 +329,7 @@ def test_an_imported_store_counts_its_boots_on(db, tmp_path, monkeypatch):
 
 
 def test_an_import_adds_to_what_is_there(db, tmp_path, monkeypatch):
-    other = stored(tmp_path / "other.db", [newborn("z")])
+    other = stored(tmp_path / "other.db", [first_commit("z")])
     monkeypatch.setattr("sys.stdin", io.StringIO(db("export", "-")[1]))
 
     assert db("import", "-", store=other)[0] == 0
@@ -337,7 +337,7 @@ def test_an_import_adds_to_what_is_there(db, tmp_path, monkeypatch):
 
 
 def test_an_import_refuses_trees_that_are_there(db, tmp_path, monkeypatch):
-    other = stored(tmp_path / "other.db", [newborn("é")])
+    other = stored(tmp_path / "other.db", [first_commit("é")])
     before = held(other)
     monkeypatch.setattr("sys.stdin", io.StringIO(db("export", "-")[1]))
     code, _, err = db("import", "-", store=other)
@@ -354,26 +354,32 @@ def edited(change):
 @pytest.mark.parametrize(
     ("spoil", "finding"),
     [
-        (lambda text: "", "ends after line 0, before its end"),
-        (lambda text: text[: len(text) // 2], "line [0-9]+ is not what an export says"),
-        (edited(lambda lines: lines[:-1]), "before its end"),
-        (edited(lambda lines: [*lines, lines[-1]]), "there is more after the end"),
-        (edited(lambda lines: lines[1:]), "line 1 is not what an export says: .* begins with its format"),
-        (edited(lambda lines: [*lines[:3], *lines[4:]]), "it promises"),
+        (lambda text: "", "stops after line 0"),
+        (lambda text: text[: len(text) // 2], "line [0-9]+ is not a valid line of an export"),
+        (edited(lambda lines: lines[:-1]), "the export is incomplete"),
+        (edited(lambda lines: [*lines, lines[-1]]), "a line follows the end of the export"),
+        (edited(lambda lines: lines[1:]), "line 1 is not a valid line of an export: .* first line of an export"),
+        (edited(lambda lines: [*lines[:3], *lines[4:]]), "the export announces"),
         (edited(lambda lines: [lines[0], *lines[2:]]), "it belongs to no tree"),
-        (lambda text: text.replace('"seq":5', '"seq":6'), "the journal of 'a' does not fit its sequence"),
-        (lambda text: text.replace('"snapshot_seq":4', '"snapshot_seq":9'), "the journal of 'a' does not fit"),
-        (lambda text: text.replace('"snapshot_seq":4', '"snapshot_seq":0'), "the journal of 'a' does not fit"),
-        (lambda text: text.replace('"snapshot_seq":0', '"snapshot_seq":1'), "the journal of 'é' does not fit"),
-        (lambda text: text.replace('"snapshot_seq":4', '"snapshot_seq":"x"'), "line 2 is not what an export says"),
-        (lambda text: text.replace('"safety"', '"risk"'), "line 9 is not what an export says"),
+        (lambda text: text.replace('"seq":5', '"seq":6'), "the journal of 'a' does not match its sequence number"),
+        (lambda text: text.replace('"snapshot_seq":4', '"snapshot_seq":9'), "the journal of 'a' does not match"),
+        (lambda text: text.replace('"snapshot_seq":4', '"snapshot_seq":0'), "the journal of 'a' does not match"),
+        (lambda text: text.replace('"snapshot_seq":0', '"snapshot_seq":1'), "the journal of 'é' does not match"),
+        (
+            lambda text: text.replace('"snapshot_seq":4', '"snapshot_seq":"x"'),
+            "line 2 is not a valid line of an export",
+        ),
+        (lambda text: text.replace('"safety"', '"risk"'), "line 9 is not a valid line of an export"),
         (lambda text: text.replace('"safety":"report"', '"safety":"bold"'), "line 9 .*constraint"),
-        (lambda text: text.replace('"seq":1,"at":10', '"seq":1,"at":"noon"'), "line 3 is not what an export says"),
-        (lambda text: text.replace('"at":10', f'"at":{2**70}'), "line 3 is not what an export says"),
+        (
+            lambda text: text.replace('"seq":1,"at":10', '"seq":1,"at":"noon"'),
+            "line 3 is not a valid line of an export",
+        ),
+        (lambda text: text.replace('"at":10', f'"at":{2**70}'), "line 3 is not a valid line of an export"),
         (lambda text: text.replace('{"letter":{', '{"parcel":{'), "no kind of line is named 'parcel'"),
-        (lambda text: text.replace('{"letter":{', '["letter",{'), "line 8 is not what an export says"),
-        (lambda text: text.replace('"format":1', '"format":2'), "begins with its format, 1"),
-        (edited(lambda lines: [*lines[:2], "[" * 5000, *lines[2:]]), "line 3 is not what an export says"),
+        (lambda text: text.replace('{"letter":{', '["letter",{'), "line 8 is not a valid line of an export"),
+        (lambda text: text.replace('"format":1', '"format":2'), "first line of an export must have format 1"),
+        (edited(lambda lines: [*lines[:2], "[" * 5000, *lines[2:]]), "line 3 is not a valid line of an export"),
     ],
 )
 def test_an_export_that_was_spoiled_is_refused_as_a_whole(db, tmp_path, monkeypatch, spoil, finding):

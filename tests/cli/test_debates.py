@@ -108,7 +108,7 @@ def test_reading_needs_no_ownership(capsys, store, held):
         code, out, _ = debates(capsys, "list")
         shown, _, _ = debates(capsys, "show", "last")
     finally:
-        owner.give_up()
+        owner.release()
 
     assert (code, shown) == (0, 0)
     assert held["debate"] in out

@@ -203,7 +203,7 @@ def test_what_another_process_runs_is_read_but_not_deleted(capsys, thread, store
         read, _, _ = threads(capsys, "show", thread)
         code, _, err = threads(capsys, "delete", thread, "--yes")
     finally:
-        ownership.give_up()
+        ownership.release()
 
     assert (read, code) == (0, 1)
     assert str(store) in err

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from antiphon.runtime import encoding
-from antiphon.runtime.encoding import Encoded, by_python, encoded
+from antiphon.runtime.encoding import Encoded, encode, encode_in_python
 from antiphon.runtime.errors import Unstorable
 
 texts = st.text(st.characters(codec=None), max_size=8)  # lone surrogates included
@@ -31,31 +31,31 @@ class Point:
 
 @given(values)
 def test_a_value_is_the_same_after_it_was_written_with_orjson_or_without(value):
-    assert json.loads(encoded(value)) == json.loads(by_python(value)) == value
+    assert json.loads(encode(value)) == json.loads(encode_in_python(value)) == value
 
 
 @given(values)
 @example(6.103515625e-05)  # which the two write differently
 def test_what_is_written_can_be_stored_and_has_no_room_in_it(value):
-    text = encoded([value])
+    text = encode([value])
     text.encode()
     assert re.search(r"\s", STRING.sub("", text)) is None
 
 
 @pytest.mark.parametrize("value", [2**70, "\ud800", {1: "one"}])
 def test_what_orjson_refuses_is_written_by_python(value):
-    assert encoded(value) == by_python(value)
+    assert encode(value) == encode_in_python(value)
 
 
 def test_a_value_may_be_nested_as_deeply_as_python_can_follow():
     value = []
     for _ in range(500):
         value = [value]
-    assert encoded(value) == by_python(value)
+    assert encode(value) == encode_in_python(value)
 
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes", Point(1), datetime.now(UTC), {(1, 2): 3}])
-@pytest.mark.parametrize("write", [encoded, by_python])
+@pytest.mark.parametrize("write", [encode, encode_in_python])
 def test_what_is_not_json_is_refused_by_both(value, write):
     with pytest.raises(Unstorable, match="not JSON"):
         write({"inside": value})
@@ -65,13 +65,13 @@ def test_what_holds_itself_is_refused():
     value = []
     value.append(value)
     with pytest.raises(Unstorable, match="recursion"):
-        encoded(value)
+        encode(value)
 
 
 def test_text_that_is_json_already_is_not_written_again():
-    assert encoded(Encoded('{"a": 1}')) == '{"a": 1}'
+    assert encode(Encoded('{"a": 1}')) == '{"a": 1}'
 
 
 def test_without_orjson_python_writes_everything(monkeypatch):
     monkeypatch.setitem(sys.modules, "orjson", None)  # as if it were not installed
-    assert encoding._swift() is by_python
+    assert encoding._fastest_encoder() is encode_in_python

@@ -1,4 +1,4 @@
-"""Feeds: what readers cost, and what becomes of slow ones."""
+"""Feeds: the queries that readers cost, and slow readers."""
 
 import asyncio
 from typing import Any
@@ -13,27 +13,27 @@ PINGED = create_machine({"id": "pinged", "on": {"PING": {}}})
 
 
 class CountingStore(MemoryStore):
-    """A store that knows how much was read from it."""
+    """Store that counts the entries read from it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reads: list[int] = []
 
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
-        """The journal, counted."""
-        found = await super().entries(root, after, limit)
-        self.reads.append(len(found))
-        return found
+        """Read the journal, and count its entries."""
+        page = await super().entries(root, after, limit)
+        self.reads.append(len(page))
+        return page
 
 
 async def read(feed: Any, until: int) -> list[int]:
-    seen = []
+    seqs = []
     async for entry in feed:
-        seen.append(entry.seq)
+        seqs.append(entry.seq)
         if entry.seq == until:
             break
     await feed.aclose()
-    return seen
+    return seqs
 
 
 async def grow(host: Any, root: str, steps: int) -> None:

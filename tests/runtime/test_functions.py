@@ -14,11 +14,12 @@ from tests.fixtures.runtime import crash, runtime, simulate
 
 
 class WatchedStore(MemoryStore):
-    """Remembers its commits, and refuses as many as it is told to."""
+    """Remembers its commits, and refuses as many as it is order to."""
 
     def __init__(self):
         super().__init__()
-        self.commits, self.refuses = [], 0
+        self.commits = []
+        self.refuses = 0
 
     async def commit(self, commits, written=None):
         if self.refuses:
@@ -29,7 +30,7 @@ class WatchedStore(MemoryStore):
 
 
 def asking(logic, **more):
-    """A machine that asks a function when it is told to GO, and keeps what it says."""
+    """A machine that asks a function when it is order to GO, and keeps what it says."""
     answered = {"target": "idle", "actions": "keep"}
     return create_machine(
         {
@@ -51,11 +52,11 @@ def asking(logic, **more):
 
 
 async def answers(host, root, count=1):
-    """What a machine was answered, once there are so many answers."""
+    """Wait until a machine has so many answers, and return them."""
     async for _ in host.feed(root):
-        found = (await host.snapshot(root))["context"]["answers"]
-        if len(found) >= count:
-            return found
+        received = (await host.snapshot(root))["context"]["answers"]
+        if len(received) >= count:
+            return received
     raise AssertionError("the feed has ended")
 
 
@@ -91,11 +92,11 @@ def test_an_eager_answer_is_stored_together_with_the_beginning_that_asks():
 
 
 def test_going_over_the_journal_asks_no_eager_function_again():
-    asked = []
+    calls = []
 
     def work():
-        asked.append(len(asked))
-        return asked[-1]
+        calls.append(len(calls))
+        return calls[-1]
 
     async def main():
         store = MemoryStore()
@@ -107,22 +108,22 @@ def test_going_over_the_journal_asks_no_eager_function_again():
             assert (await host.snapshot(root))["context"]["answers"] == [0]
 
     simulate(main)
-    assert asked == [0]
+    assert calls == [0]
 
 
 def test_a_plain_function_runs_once_its_step_is_stored():
     async def main():
         store = WatchedStore()
-        seen = []
+        stored = []
 
         def work():
-            seen.append([task.src for commit in store.commits for task in commit.tasks])
+            stored.append([task.src for commit in store.commits for task in commit.tasks])
 
         async with runtime(store, asking(from_task(work))) as host:
             root = await host.create("asking")
             await host.send(root, {"type": "GO"})
             await answers(host, root)
-        assert seen == [["work"]]
+        assert stored == [["work"]]
         assert [len(commit.entries) for commit in store.commits] == [1, 1, 1]
 
     simulate(main)
@@ -214,14 +215,14 @@ def test_an_eager_function_cannot_speak_before_its_step_is_stored():
             [error] = await answers(host, root)
             return error["message"]
 
-    assert "only computes" in simulate(main)
+    assert "cannot send events" in simulate(main)
 
 
 def test_a_plain_function_may_speak_and_is_heard_before_its_answer():
-    heard = {"on": {"GO": {"actions": assign({"answers": lambda context: [*context["answers"], "heard"]})}}}
+    on_go = {"on": {"GO": {"actions": assign({"answers": lambda context: [*context["answers"], "heard"]})}}}
 
     async def main():
-        async with runtime(MemoryStore(), asking(from_task(_speaks), **heard)) as host:
+        async with runtime(MemoryStore(), asking(from_task(_speaks), **on_go)) as host:
             root = await host.create("asking")
             await host.send(root, {"type": "GO"})
             return await answers(host, root, 2)
@@ -230,21 +231,21 @@ def test_a_plain_function_may_speak_and_is_heard_before_its_answer():
 
 
 def test_actions_of_a_step_come_before_the_function_it_invokes():
-    told = []
-    entered = {"entry": lambda: told.append("entered")}
+    order = []
+    entered = {"entry": lambda: order.append("entered")}
 
     async def main():
-        async with runtime(MemoryStore(), asking(from_task(lambda: told.append("called")), **entered)) as host:
+        async with runtime(MemoryStore(), asking(from_task(lambda: order.append("called")), **entered)) as host:
             root = await host.create("asking")
             await host.send(root, {"type": "GO"})
             await answers(host, root)
 
     simulate(main)
-    assert told == ["entered", "called"]
+    assert order == ["entered", "called"]
 
 
 def endless(**options):
-    """A machine that asks again whenever it is answered, until it is told to stop."""
+    """A machine that asks again whenever it is answered, until it is order to stop."""
     again = {"target": "on", "reenter": True, "actions": "count"}
     return create_machine(
         {
@@ -277,7 +278,8 @@ def test_eager_functions_that_ask_for_each_other_are_stored_some_at_a_time():
 def test_functions_that_never_end_let_others_have_their_turns(eager):
     async def main():
         async with runtime(MemoryStore(), endless(eager=eager)) as host:
-            first, second = await host.create("endless"), await host.create("endless")
+            first = await host.create("endless")
+            second = await host.create("endless")
             await host.send(first, {"type": "GO"})
             assert (await host.send(second, {"type": "GO"})).status == "accepted"
             assert (await host.send(first, {"type": "STOP"})).status == "accepted"
@@ -301,7 +303,7 @@ def test_what_a_machine_raises_over_an_answer_is_its_own_error():
 
 
 class PickyStore(MemoryStore):
-    """Can store anything but answers."""
+    """Store that refuses answers."""
 
     async def commit(self, commits, written=None):
         if any(entry.to for commit in commits for entry in commit.entries):
@@ -310,17 +312,17 @@ class PickyStore(MemoryStore):
 
 
 # Where the store takes anything, a snapshot is due that cannot be made of what is kept.
-@pytest.mark.parametrize(("store", "kept"), [(PickyStore, str), (MemoryStore, lambda answer: {answer})])
-def test_an_answer_that_no_step_can_take_is_set_aside_and_what_asked_is_stored(store, kept):
+@pytest.mark.parametrize(("store", "convert"), [(PickyStore, str), (MemoryStore, lambda answer: {answer})])
+def test_an_answer_that_no_step_can_take_is_quarantined_and_the_step_before_is_stored(store, convert):
     async def main():
-        keep = assign({"answers": lambda context, event: kept(event["output"])})
+        keep = assign({"answers": lambda context, event: convert(event["output"])})
         machine = asking(from_task(lambda: "yes" * 1000, eager=True)).provide(actions={"keep": keep})
         async with runtime(stored := store(), machine, snapshot_every=1) as host:
             root = await host.create("asking")
             receipt = await host.send(root, {"type": "GO"})
             with pytest.raises(Quarantined):
                 await host.output(root)
-            [(letter, _)] = await stored.dead(root)
+            [(letter, _)] = await stored.dead_letters(root)
             return receipt.status, len(await stored.entries(root)), letter.to
 
     assert simulate(main) == ("accepted", 2, "work")
@@ -358,17 +360,19 @@ def test_a_task_whose_answer_asks_for_it_again_goes_on(work):
                 if entry.seq == 6:
                     break
             await host.send(root, {"type": "STOP"})
-            now, past = await host.snapshot(root), await host.past.rebuild(root)
-            assert now["context"]["n"] >= 4
-            assert past.actor.get_persisted_snapshot() == now
-            assert past.host.tasks == {}
+            snapshot = await host.snapshot(root)
+            rebuilt = await host.time_travel.rebuild(root)
+            assert snapshot["context"]["n"] >= 4
+            assert rebuilt.actor.get_persisted_snapshot() == snapshot
+            assert rebuilt.host.tasks == {}
 
     simulate(main)
 
 
 def test_a_calculation_that_a_dead_process_left_is_made_again():
     async def main():
-        store, stuck = WatchedStore(), asyncio.get_running_loop().create_future()
+        store = WatchedStore()
+        stuck = asyncio.get_running_loop().create_future()
         logic = from_task(lambda: stuck, safety="repeat", eager=True)
         first = await runtime(store, asking(logic)).start()
         root = await first.create("asking")

@@ -33,7 +33,7 @@ def test_the_output_of_a_root_actor_is_waited_for():
             root = await host.create("ending")
             waiting = [asyncio.create_task(host.output(root)) for _ in range(2)]
             await host.send(root, {"type": "ADD"})
-            assert not any(one.done() for one in waiting)
+            assert not any(waiter.done() for waiter in waiting)
             await host.send(root, {"type": "END"})
             assert await asyncio.gather(*waiting) == [1, 1]
 

@@ -1,4 +1,4 @@
-"""Computing while the disk works: what may happen before a commit is durable, and what may not."""
+"""Computing while the disk flushes: what may happen before a commit is durable, and what may not."""
 
 import asyncio
 from typing import Any
@@ -13,31 +13,32 @@ from tests.fixtures.runtime import runtime, simulate
 
 
 class SlowDisk(MemoryStore):
-    """Writes at once, and is durable when told so."""
+    """Store that writes at once, and is durable when `durable` is set."""
 
-    is_swift = False
+    commits_inline = False
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_slow, self.fails = False, False
+        self.is_slow = False
+        self.fails = False
         self.durable = asyncio.Event()
 
     async def commit(self, commits: Any, written: Any = None) -> None:
-        """Make all commits, and let whoever waits for them wait for the disk."""
+        """Make all commits, and wait for the disk."""
         if written is not None:
             written()
         if self.is_slow:
             await self.durable.wait()
         if self.fails:
-            raise StoreError("the disk is gone")
+            raise StoreError("the disk failed")
         await super().commit(commits)
 
 
-def counter(taken: list[str]) -> Any:
-    """A machine that counts, and tells the test when it computes."""
+def counter(computed: list[str]) -> Any:
+    """Return a machine that counts, and records when it computes."""
 
     def count(context: Any, event: Any) -> int:
-        taken.append(event["of"])
+        computed.append(event["of"])
         return int(context["n"]) + 1
 
     return create_machine(
@@ -46,23 +47,25 @@ def counter(taken: list[str]) -> Any:
     )
 
 
-async def turn_of_the_loop() -> None:
+async def run_loop_a_while() -> None:
     for _ in range(20):
         await asyncio.sleep(0)
 
 
 def test_another_tree_computes_while_a_commit_reaches_the_disk() -> None:
     async def main() -> None:
-        store, taken = SlowDisk(), []
-        async with runtime(store, counter(taken)) as host:
-            a, b = await host.create("counter"), await host.create("counter")
+        store = SlowDisk()
+        computed = []
+        async with runtime(store, counter(computed)) as host:
+            a = await host.create("counter")
+            b = await host.create("counter")
             store.is_slow = True
             first = asyncio.create_task(host.send(a, {"type": "ADD", "of": "a"}))
-            await turn_of_the_loop()
+            await run_loop_a_while()
             second = asyncio.create_task(host.send(b, {"type": "ADD", "of": "b"}))
-            await turn_of_the_loop()
+            await run_loop_a_while()
 
-            assert taken == ["a", "b"]
+            assert computed == ["a", "b"]
             assert not first.done()
             assert not second.done()
             store.durable.set()
@@ -73,16 +76,17 @@ def test_another_tree_computes_while_a_commit_reaches_the_disk() -> None:
 
 def test_a_tree_takes_no_letter_before_its_last_step_is_durable() -> None:
     async def main() -> None:
-        store, taken = SlowDisk(), []
-        async with runtime(store, counter(taken)) as host:
+        store = SlowDisk()
+        computed = []
+        async with runtime(store, counter(computed)) as host:
             a = await host.create("counter")
             store.is_slow = True
             sent = [asyncio.create_task(host.send(a, {"type": "ADD", "of": "first"}))]
-            await turn_of_the_loop()
+            await run_loop_a_while()
             sent.append(asyncio.create_task(host.send(a, {"type": "ADD", "of": "second"})))
-            await turn_of_the_loop()
+            await run_loop_a_while()
 
-            assert taken == ["first"]
+            assert computed == ["first"]
             store.durable.set()
             assert [receipt.seq for receipt in await asyncio.gather(*sent)] == [2, 3]
 
@@ -96,16 +100,16 @@ def test_a_snapshot_shows_only_what_is_durable() -> None:
             a = await host.create("counter")
             store.is_slow = True
             sent = asyncio.create_task(host.send(a, {"type": "ADD", "of": "a"}))
-            await turn_of_the_loop()
-            shown = asyncio.create_task(host.snapshot(a))
-            await turn_of_the_loop()
+            await run_loop_a_while()
+            reading = asyncio.create_task(host.snapshot(a))
+            await run_loop_a_while()
 
-            assert not shown.done()
+            assert not reading.done()
             store.fails = True
             store.durable.set()
             with pytest.raises(StoreError):
                 await sent
-            assert (await shown)["context"] == {"n": 0}
+            assert (await reading)["context"] == {"n": 0}
             store.fails = False
 
     simulate(main)
@@ -118,9 +122,9 @@ def test_a_runtime_that_stops_waits_for_the_commit_on_its_way() -> None:
         a = await host.create("counter")
         store.is_slow = True
         sent = asyncio.create_task(host.send(a, {"type": "ADD", "of": "a"}))
-        await turn_of_the_loop()
+        await run_loop_a_while()
         stopped = asyncio.create_task(host.stop())
-        await turn_of_the_loop()
+        await run_loop_a_while()
 
         assert not stopped.done()
         store.durable.set()
@@ -130,46 +134,47 @@ def test_a_runtime_that_stops_waits_for_the_commit_on_its_way() -> None:
     simulate(main)
 
 
-def pipeline(turn_s: float, flush_s: float) -> Pipeline:
-    """A pipeline that has seen many turns and commits of that length."""
-    found = Pipeline(MemoryStore(), lambda: None)
+def new_pipeline(turn_s: float, flush_s: float) -> Pipeline:
+    """A pipeline that has counts many turns and commits of that length."""
+    pipeline = Pipeline(MemoryStore(), lambda: None)
     for _ in range(50):
-        found.computed(10, 10 * turn_s)
-    found._flush_s = flush_s
-    return found
+        pipeline.measure_turns(10, 10 * turn_s)
+    pipeline._flush_s = flush_s
+    return pipeline
 
 
 def test_what_is_ready_is_split_when_computing_hides_the_disk() -> None:
-    quick_disk, slow_disk = pipeline(0.001, 0.005), pipeline(0.001, 1.0)
+    fast_disk = new_pipeline(0.001, 0.005)
+    slow_disk = new_pipeline(0.001, 1.0)
 
-    assert [quick_disk.share(ready) for ready in (100, 101, 2, 1)] == [50, 51, 2, 1]
+    assert [fast_disk.share(ready) for ready in (100, 101, 2, 1)] == [50, 51, 2, 1]
     assert slow_disk.share(100) == 100
 
 
 def test_behind_a_commit_goes_only_one_of_about_its_size() -> None:
     """A smaller one waits and grows: there are fewer commits, and each holds more."""
-    found = pipeline(0.001, 0.005)
-    found.enter(50)
+    pipeline = new_pipeline(0.001, 0.005)
+    pipeline.enter(50)
 
-    assert found.takes(25, ready=0)
-    assert not found.takes(24, ready=0)
-    assert not found.takes(25, ready=1)
-    found.enter(25)
-    assert not found.takes(50, ready=0)
+    assert pipeline.accepts(25, ready=0)
+    assert not pipeline.accepts(24, ready=0)
+    assert not pipeline.accepts(25, ready=1)
+    pipeline.enter(25)
+    assert not pipeline.accepts(50, ready=0)
 
 
 def test_while_a_commit_is_written_nothing_is_computed() -> None:
     async def main() -> None:
-        found = Pipeline(MemoryStore(), lambda: None)
-        found.enter(1)
-        assert found.is_writing
-        found._written()
-        found.enter(1)
-        assert not found.is_writing
-        found.leave()
-        assert found.is_writing
-        found.leave()
-        assert not found.is_writing
+        pipeline = Pipeline(MemoryStore(), lambda: None)
+        pipeline.enter(1)
+        assert pipeline.is_writing
+        pipeline._on_written()
+        pipeline.enter(1)
+        assert not pipeline.is_writing
+        pipeline.leave()
+        assert pipeline.is_writing
+        pipeline.leave()
+        assert not pipeline.is_writing
 
     simulate(main)
 
@@ -198,23 +203,23 @@ def test_a_machine_whose_timers_are_always_due_lets_others_have_their_turns() ->
         )
         async with runtime(MemoryStore(), machine) as host:
             root = await host.create("busy")
-            await turn_of_the_loop()
-            tree = await host.woods.tree(root)
+            await run_loop_a_while()
+            tree = await host.trees.load(root)
             assert 0 < tree.actor.get_snapshot().context["n"] < 1000
 
     simulate(main)
 
 
-def test_others_have_their_turns_between_commits_on_the_spot() -> None:
+def test_other_tasks_run_between_inline_commits() -> None:
     async def main() -> None:
-        taken: list[str] = []
-        async with runtime(MemoryStore(), counter(taken)) as host:
+        computed: list[str] = []
+        async with runtime(MemoryStore(), counter(computed)) as host:
             root = await host.create("counter")
             sending = [asyncio.create_task(host.send(root, {"type": "ADD", "of": "a"})) for _ in range(100)]
-            seen = set()
-            while not all(one.done() for one in sending):
-                seen.add(len(taken))
+            counts = set()
+            while not all(task.done() for task in sending):
+                counts.add(len(computed))
                 await asyncio.sleep(0)
-            assert len(seen) > 3
+            assert len(counts) > 3
 
     simulate(main)

@@ -1,4 +1,4 @@
-"""What the runtime promises: letters once, tasks reported, timers kept, the past at hand."""
+"""Guarantees of the runtime: letters are applied once, tasks are reported, timers fire, earlier states can be read."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 from antiphon import EventError, assign, create_machine
 from antiphon.runtime.errors import InboxFull, NotRunning, Quarantined, RootExists, UnknownMachine, UnknownRoot
 from antiphon.stores.memory import MemoryStore
-from tests.fixtures.runtime import START, chat, crash, runtime, settled, simulate
+from tests.fixtures.runtime import START, chat, crash, runtime, simulate, wait_for_state
 
 
 async def words(input, scope):
@@ -64,9 +64,9 @@ def test_deltas_come_joined_and_before_the_result():
         async with runtime(MemoryStore(), chat(words)) as host:
             root = await host.create("chat")
             await host.send(root, {"type": "SEND"})
-            snapshot = await settled(host, root, "idle")
+            snapshot = await wait_for_state(host, root, "idle")
             while snapshot["context"]["text"] == "":
-                snapshot = await settled(host, root, "idle")
+                snapshot = await wait_for_state(host, root, "idle")
                 await asyncio.sleep(1)
 
             journal = [entry.event["type"] for entry in await host.store.entries(root)]
@@ -85,21 +85,21 @@ def test_a_task_that_a_dead_process_left_is_reported(safety, code):
         await first.send(root, {"type": "SEND"})
         crash(first)
         async with runtime(store, chat(forever, safety=safety)) as second:
-            snapshot = await settled(second, root, "failed")
+            snapshot = await wait_for_state(second, root, "failed")
 
             assert snapshot["context"]["failure"] == code
-            assert await store.running() == []
+            assert await store.running_tasks() == []
 
     simulate(main)
 
 
-@pytest.mark.parametrize(("safety", "kept"), [("repeat", {"prompt": "why?"}), ("report", None), ("once", None)])
-def test_what_a_task_was_given_is_stored_only_if_it_may_be_repeated(safety, kept):
+@pytest.mark.parametrize(("safety", "stored"), [("repeat", {"prompt": "why?"}), ("report", None), ("once", None)])
+def test_what_a_task_was_given_is_stored_only_if_it_may_be_repeated(safety, stored):
     async def main():
-        given = []
+        inputs = []
 
         async def reply(input):
-            given.append(input)
+            inputs.append(input)
             await forever(input)
 
         store = MemoryStore()
@@ -109,18 +109,18 @@ def test_what_a_task_was_given_is_stored_only_if_it_may_be_repeated(safety, kept
         await asyncio.sleep(0.01)
         crash(host)
 
-        (task,) = await store.running()
-        assert (task.input, given) == (kept, [{"prompt": "why?"}])
+        (task,) = await store.running_tasks()
+        assert (task.input, inputs) == (stored, [{"prompt": "why?"}])
 
     simulate(main)
 
 
 def test_a_task_that_may_be_repeated_is_run_again_with_the_same_key():
     async def main():
-        seen = []
+        attempts = []
 
         async def flaky(input, scope):
-            seen.append((scope.key, scope.attempt))
+            attempts.append((scope.key, scope.attempt))
             if scope.attempt == 1:
                 await forever(input)
 
@@ -134,8 +134,8 @@ def test_a_task_that_may_be_repeated_is_run_again_with_the_same_key():
             await asyncio.sleep(1)
 
             assert (await second.snapshot(root))["value"] == "idle"
-        (key, one), (same, two) = seen
-        assert (key, one, two) == (same, 1, 2)
+        (key, first_attempt), (same_key, second_attempt) = attempts
+        assert (key, first_attempt, second_attempt) == (same_key, 1, 2)
 
     simulate(main)
 
@@ -190,7 +190,7 @@ def test_a_posted_letter_survives_the_process():
         async with runtime(store, chat(words)) as second:
             await asyncio.sleep(1)
 
-            assert await store.applied(root, "p") == 2
+            assert await store.applied_seq(root, "p") == 2
             assert (await second.post(root, {"type": "PLAN", "ms": 0}, id="p")).status == "duplicate"
 
     simulate(main)
@@ -220,7 +220,7 @@ def test_replaying_the_journal_gives_the_snapshot():
                 await host.send(root, {"type": "PLAN", "ms": number})
                 await host.send(root, {"type": "SEND"})
                 await asyncio.sleep(1)
-            replayed = await host.past.rebuild(root)
+            replayed = await host.time_travel.rebuild(root)
 
             assert replayed.actor.get_persisted_snapshot() == await host.snapshot(root)
 
@@ -259,13 +259,14 @@ def test_an_unknown_version_is_refused():
     simulate(main)
 
 
-def test_a_letter_no_step_can_take_is_set_aside_and_the_rest_goes_on():
+def test_a_letter_no_step_can_take_is_quarantined_and_other_trees_go_on():
     async def main():
         store = MemoryStore()
         spoil = {"spoil": assign({"x": lambda context, event: object()})}
         machine = create_machine({"id": "m", "context": {}, "on": {"SPOIL": {"actions": "spoil"}}}, actions=spoil)
         async with runtime(store, machine, chat(words), snapshot_every=1) as host:
-            sick, well = await host.create("m"), await host.create("chat")
+            sick = await host.create("m")
+            well = await host.create("chat")
             with pytest.raises(Quarantined, match="cannot be persisted as JSON"):
                 await host.send(sick, {"type": "SPOIL", "text": "long enough for a snapshot" * 9}, id="bad")
             with pytest.raises(Quarantined):
@@ -317,19 +318,19 @@ def test_many_readers_get_every_entry_once_in_order():
             root = await host.create("chat")
 
             async def read(after):
-                seen = []
+                seqs = []
                 async for entry in host.feed(root, after):
-                    seen.append(entry.seq)
+                    seqs.append(entry.seq)
                     if entry.seq == 600:
                         break
-                return seen
+                return seqs
 
             readers = [asyncio.create_task(read(after)) for after in (0, 0, 100)]
             for _ in range(599):
                 await host.send(root, {"type": "PLAN", "ms": 10_000_000})
-            found = await asyncio.gather(*readers)
+            pages = await asyncio.gather(*readers)
 
-            assert found == [list(range(1, 601)), list(range(1, 601)), list(range(101, 601))]
+            assert pages == [list(range(1, 601)), list(range(1, 601)), list(range(101, 601))]
 
     simulate(main)
 
@@ -385,7 +386,7 @@ def test_stopping_lets_tasks_finish():
         await host.send(root, {"type": "SEND"})
         await host.stop(limit_s=5)
 
-        assert await store.running() == []
+        assert await store.running_tasks() == []
         assert [entry.value for entry in await store.entries(root)] == ["idle", "replying", "idle"]
 
     simulate(main)

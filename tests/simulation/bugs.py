@@ -1,18 +1,18 @@
-"""Bugs to plant into the runtime: the simulation must find each of them."""
+"""Bugs to inject into the runtime: the simulation must find each of them."""
 
 from antiphon.runtime.feed import Feeds
-from antiphon.runtime.hosting import TreeHost
 from antiphon.runtime.loop import TurnLoop
-from antiphon.runtime.past import Past
+from antiphon.runtime.recording_host import RecordingHost
 from antiphon.runtime.records import Commit
+from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.tree import Tree
-from antiphon.runtime.woods import Woods
+from antiphon.runtime.tree_cache import TreeCache
 from antiphon.stores.memory import MemoryStore
 from antiphon.testing.simulation.processes import current_process
 
 
 class ForgetsIds(MemoryStore):
-    """Does not remember which letters were applied."""
+    """Store that forgets which letters were applied."""
 
     async def commit(self, commits, written=None):
         await super().commit(commits)
@@ -21,15 +21,15 @@ class ForgetsIds(MemoryStore):
 
 
 class TwoTransactions(MemoryStore):
-    """Stores steps first, and what they ask for in a second transaction."""
+    """Store that commits steps first, and their letters and tasks in a second transaction."""
 
     async def commit(self, commits, written=None):
         await super().commit([commit._replace(letters=(), tasks=(), ended=()) for commit in commits])
         await current_process().pause("between two transactions")
-        await super().commit([_rest(commit) for commit in commits])
+        await super().commit([_without_steps(commit) for commit in commits])
 
 
-def _rest(commit):
+def _without_steps(commit):
     status = commit.status
     return Commit(
         commit.root, commit.seq, commit.at, status, letters=commit.letters, tasks=commit.tasks, ended=commit.ended
@@ -37,7 +37,7 @@ def _rest(commit):
 
 
 class TasksInMemory(MemoryStore):
-    """Does not store tasks."""
+    """Store without tasks."""
 
     async def commit(self, commits, written=None):
         await super().commit([commit._replace(tasks=()) for commit in commits])
@@ -49,7 +49,7 @@ def no_dedup(patch):
 
 
 def no_fence(patch):
-    """Any result is good for any task."""
+    """A result is accepted for any task of its actor."""
     real = Tree._is_current
     patch.setattr(Tree, "_is_current", lambda tree, letter: letter.task is not None or real(tree, letter))
     return MemoryStore
@@ -61,109 +61,111 @@ def two_transactions(patch):
 
 
 def tasks_in_memory(patch):
-    """Tasks are known to the process only."""
+    """Tasks are not stored."""
     return TasksInMemory
 
 
 def timers_without_token(patch):
-    """A timer that was cancelled is not told from the one that was set later."""
+    """A cancelled timer is mistaken for a later one of the same name."""
     real = Tree._is_current
     patch.setattr(Tree, "_is_current", lambda tree, letter: letter.timer is not None or real(tree, letter))
-    patch.setattr(TreeHost, "_cancel", lambda host, letter: host.letters.pop(letter.id))
+    patch.setattr(RecordingHost, "_cancel", lambda host, letter: host.letters.pop(letter.id))
     return MemoryStore
 
 
 def acknowledged_too_early(patch):
-    """Who sends a letter hears of it before it is stored."""
+    """A letter is acknowledged before its step is stored."""
     real = TurnLoop._commit_turns
 
-    async def store(loop, works):
-        for work in works:
-            for waiting, receipt in zip(work.taken, work.batch.receipts, strict=False):
-                waiting.succeed(receipt)
-        return await real(loop, works)
+    async def store(loop, turns):
+        for turn in turns:
+            for delivery, receipt in zip(turn.deliveries, turn.batch.receipts, strict=False):
+                delivery.succeed(receipt)
+        return await real(loop, turns)
 
     patch.setattr(TurnLoop, "_commit_turns", store)
     return MemoryStore
 
 
 def performed_too_early(patch):
-    """Tasks begin before the step that asked for them is stored."""
+    """Tasks start before the step that requested them is stored."""
     real = TurnLoop._commit_turns
 
-    async def store(loop, works):
-        for work in works:
-            for task, logic in work.batch.begun:
+    async def store(loop, turns):
+        for turn in turns:
+            for task, logic in turn.batch.starting:
                 loop.tasks.start(task, logic)
-            work.batch.begun.clear()
-        return await real(loop, works)
+            turn.batch.starting.clear()
+        return await real(loop, turns)
 
     patch.setattr(TurnLoop, "_commit_turns", store)
     return MemoryStore
 
 
-def shown_too_early(patch):
-    """Feeds show entries before they are stored."""
-    real, publish, shown = TurnLoop._commit_turns, Feeds.publish, set()
+def published_too_early(patch):
+    """Feeds publish entries before they are stored."""
+    real = TurnLoop._commit_turns
+    publish = Feeds.publish
+    published = set()
 
-    async def store(loop, works):
-        for work in works:
-            shown.update((entry.root, entry.seq) for entry in work.commit.entries)
-            publish(loop.feeds, work.tree.root, work.commit.entries)
-        return await real(loop, works)
+    async def store(loop, turns):
+        for turn in turns:
+            published.update((entry.root, entry.seq) for entry in turn.commit.entries)
+            publish(loop.feeds, turn.tree.root, turn.commit.entries)
+        return await real(loop, turns)
 
-    def publish_the_rest(feeds, root, entries):
-        publish(feeds, root, [entry for entry in entries if (entry.root, entry.seq) not in shown])
+    def publish_remaining(feeds, root, entries):
+        publish(feeds, root, [entry for entry in entries if (entry.root, entry.seq) not in published])
 
     patch.setattr(TurnLoop, "_commit_turns", store)
-    patch.setattr(Feeds, "publish", publish_the_rest)
+    patch.setattr(Feeds, "publish", publish_remaining)
     return MemoryStore
 
 
-def everything_is_run_again(patch):
-    """After a crash every task is run again, whatever its class."""
+def every_task_is_restarted(patch):
+    """After a crash every task is restarted, whatever its class."""
 
-    async def left_behind(past, task, start):
-        tree = await past._woods.find(task.root)
-        if task.epoch != past._woods.epoch and tree.host.tasks.get(task.to) == task:
-            await past._repeat(tree, task, start)
+    async def recover(recovery, task, start):
+        tree = await recovery._trees.find(task.root)
+        if task.boot != recovery._trees.boot and tree.host.tasks.get(task.to) == task:
+            await recovery._restart(tree, task, start)
 
-    patch.setattr(Past, "left_behind", left_behind)
+    patch.setattr(Recovery, "recover", recover)
     return MemoryStore
 
 
-def nobody_tells_the_charts(patch):
-    """After a crash nobody looks for the tasks of the dead process."""
+def tasks_are_not_recovered(patch):
+    """After a crash the tasks of the dead process are not recovered."""
 
-    async def left_behind(past, task, start):
+    async def recover(recovery, task, start):
         return None
 
-    patch.setattr(Past, "left_behind", left_behind)
+    patch.setattr(Recovery, "recover", recover)
     return MemoryStore
 
 
 def failed_steps_are_kept(patch):
-    """A tree whose step could not be stored goes on from that step."""
-    patch.setattr(Woods, "forget", lambda woods, root: None)
+    """A tree whose step could not be stored continues from that step."""
+    patch.setattr(TreeCache, "discard", lambda trees, root: None)
     return MemoryStore
 
 
 def timers_fire_early(patch):
     """Timers fire a little before they are due."""
-    real = Tree.due
-    patch.setattr(Tree, "due", lambda tree, now: real(tree, now + 40))
+    real = Tree.due_letters
+    patch.setattr(Tree, "due_letters", lambda tree, now: real(tree, now + 40))
     return MemoryStore
 
 
 def every_function_is_eager(patch):
-    """Functions that may do anything are called before the step that asked for them is stored."""
+    """Functions with side effects are called before the step that requested them is stored."""
     real = Tree.take_answers
 
-    def take_answers(tree, ask, batch, most):
-        for notes in batch.notes:
-            for _, logic, _ in notes.started:
+    def take_answers(tree, answer, batch, limit):
+        for effects in batch.effects:
+            for _, logic, _ in effects.started:
                 patch.setattr(logic, "eager", logic.is_plain)
-        real(tree, ask, batch, most)
+        real(tree, answer, batch, limit)
 
     patch.setattr(Tree, "take_answers", take_answers)
     return MemoryStore
@@ -173,15 +175,15 @@ def every_function_is_eager(patch):
 BUGS = {
     no_dedup: "was applied twice",
     no_fence: "is the result of|which has no task|a stranger's result",
-    two_transactions: "the (tasks|timers) after going over the journal|the feed gave|nobody runs it",
-    tasks_in_memory: "the tasks after going over the journal",
-    timers_without_token: "was not set any more|the timers after going over the journal|has been due for",
+    two_transactions: "the (tasks|timers) after replaying the journal|the feed gave|but is not run",
+    tasks_in_memory: "the tasks after replaying the journal",
+    timers_without_token: "was not set any more|the timers after replaying the journal|has been due for",
     acknowledged_too_early: "was accepted at .*, and is stored at None",
     performed_too_early: "runs, but was never stored",
-    shown_too_early: "the feed gave .*, which is not what was stored",
-    everything_is_run_again: "was run again",
-    nobody_tells_the_charts: "is stored as running, and nobody runs it",
-    failed_steps_are_kept: "the traffic did not come to its end|going over the journal|has been due for",
+    published_too_early: "the feed gave .*, which is not what was stored",
+    every_task_is_restarted: "was run again",
+    tasks_are_not_recovered: "is stored as running, but is not run",
+    failed_steps_are_kept: "the traffic did not end|replaying the journal|has been due for",
     timers_fire_early: "ms early",
     every_function_is_eager: "runs, but was never stored",
 }

@@ -39,7 +39,7 @@ def outcome(context, event):
     return {**context, "outcomes": [*context["outcomes"], [context["call"], how, context["text"]]], "call": None}
 
 
-def counted(name):
+def count(name):
     return assign({name: lambda context, event: context[name] + 1})
 
 
@@ -48,10 +48,10 @@ NOTE = {"NOTE": {"actions": ["note", "shout"]}}
 
 def _calling(src):
     ended = {"target": "idle", "actions": "outcome"}
-    given = lambda context, event: context["call"]  # noqa: E731
-    invoke = {"id": "call", "src": src, "input": given, "onDone": ended, "onError": ended}
+    get_call = lambda context, event: context["call"]  # noqa: E731
+    invoke = {"id": "call", "src": src, "input": get_call, "onDone": ended, "onError": ended}
     if src == "chain":
-        again = {"guard": "isLinked", "target": "chain", "reenter": True, "actions": counted("links")}
+        again = {"guard": "isLinked", "target": "chain", "reenter": True, "actions": count("links")}
         invoke |= {"src": "repeat", "onDone": [again, ended]}
     return {
         "invoke": {**invoke, "onSnapshot": {"actions": "append"}} if src == "stream" else invoke,
@@ -79,15 +79,15 @@ ALARM = {
         **NOTE,
         "PLAN": {"actions": raise_({"type": "RING"}, delay=150, id="ring")},
         "UNPLAN": {"actions": cancel("ring")},
-        "RING": {"actions": counted("rings")},
+        "RING": {"actions": count("rings")},
     },
     "states": {
-        "idle": {"on": {"ARM": {"target": "armed", "actions": counted("armed")}}},
+        "idle": {"on": {"ARM": {"target": "armed", "actions": count("armed")}}},
         "armed": {
-            "after": {100: {"target": "idle", "actions": counted("fired")}},
+            "after": {100: {"target": "idle", "actions": count("fired")}},
             "on": {
-                "ARM": {"target": "armed", "reenter": True, "actions": [counted("armed"), counted("rearmed")]},
-                "DISARM": {"target": "idle", "actions": counted("disarmed")},
+                "ARM": {"target": "armed", "reenter": True, "actions": [count("armed"), count("rearmed")]},
+                "DISARM": {"target": "idle", "actions": count("disarmed")},
             },
         },
     },
@@ -100,7 +100,7 @@ CHILD = {
     "invoke": {"id": "watch", "src": "watch"},
     "states": {
         "thinking": {
-            "entry": counted("tries"),
+            "entry": count("tries"),
             "invoke": {"id": "thought", "src": "report", "onDone": "waiting", "onError": "resting"},
             "after": {2000: "resting"},
         },
@@ -118,13 +118,13 @@ PARENT = {
         **NOTE,
         "SPAWN": {"guard": "isAlone", "actions": [spawn_child("child", id="extra"), assign({"extra": True})]},
         "DISMISS": {"actions": [stop_child("extra"), assign({"extra": False})]},
-        "BYE": {"actions": counted("byes")},
+        "BYE": {"actions": count("byes")},
     },
     "states": {
-        "idle": {"on": {"START": {"target": "working", "actions": counted("started")}}},
+        "idle": {"on": {"START": {"target": "working", "actions": count("started")}}},
         "working": {
-            "invoke": {"id": "kid", "src": "child", "onDone": {"target": "idle", "actions": counted("done")}},
-            "on": {"ABORT": {"target": "idle", "actions": counted("aborted")}},
+            "invoke": {"id": "kid", "src": "child", "onDone": {"target": "idle", "actions": count("done")}},
+            "on": {"ABORT": {"target": "idle", "actions": count("aborted")}},
         },
     },
 }
@@ -150,8 +150,8 @@ def machines(services, shout):
     }
     actors = {**services, "watch": from_callback(watch)}
     child = setup(actions=actions, actors=actors, guards=guards).create_machine(CHILD)
-    known = setup(actions=actions, actors={**actors, "child": child}, guards=guards)
-    return [known.create_machine(config) for config in (CALLER, ALARM, PARENT)]
+    builder = setup(actions=actions, actors={**actors, "child": child}, guards=guards)
+    return [builder.create_machine(config) for config in (CALLER, ALARM, PARENT)]
 
 
 def shout(context, event):

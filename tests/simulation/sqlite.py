@@ -6,10 +6,11 @@ from antiphon.stores.sqlite import SqliteStore
 
 
 class RebootedStore:
-    """A store whose file is opened anew at each boot."""
+    """Store whose file is opened again at each boot."""
 
     def __init__(self, path):
-        self._path, self._store = path, None
+        self._path = path
+        self._store = None
 
     async def open(self):
         if self._store is not None:
@@ -18,7 +19,7 @@ class RebootedStore:
         return await self._store.open()
 
     async def close(self):
-        """Nothing yet: the simulation looks at the store after the process has stopped."""
+        """Keep the file open: the simulation reads the store after the process has stopped."""
 
     def finish(self):
         """Close the file."""

@@ -1,10 +1,10 @@
-"""Bugs that are planted into the runtime are found within 100 seeds."""
+"""Bugs that are injected into the runtime are found within 100 seeds."""
 
 import re
 
 import pytest
 
-from antiphon.testing.simulation.run import Broken, simulate
+from antiphon.testing.simulation.run import LawBroken, simulate
 from tests.simulation.bugs import BUGS, timers_fire_early
 from tests.simulation.machines import MACHINES
 from tests.simulation.traffic import check, traffic
@@ -16,10 +16,10 @@ def explore(store):
 
 
 @pytest.mark.parametrize(("bug", "law"), BUGS.items(), ids=lambda part: getattr(part, "__name__", ""))
-def test_a_planted_bug_is_found_within_100_seeds(bug, law, monkeypatch):
+def test_an_injected_bug_is_found_within_100_seeds(bug, law, monkeypatch):
     store = bug(monkeypatch)
 
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(LawBroken) as caught:
         explore(store)
     assert re.search(law, " ".join(caught.value.laws))
 
@@ -27,10 +27,10 @@ def test_a_planted_bug_is_found_within_100_seeds(bug, law, monkeypatch):
 def test_a_broken_law_is_reported_with_its_seed_and_the_end_of_the_trace(monkeypatch):
     store = timers_fire_early(monkeypatch)
 
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(LawBroken) as caught:
         explore(store)
-    said = str(caught.value)
+    message = str(caught.value)
 
-    assert f"seed {caught.value.seed}:" in said
-    assert "ms early" in said
-    assert "the end of the trace" in said
+    assert f"seed {caught.value.seed}:" in message
+    assert "ms early" in message
+    assert "the end of the trace" in message

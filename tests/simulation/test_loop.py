@@ -15,7 +15,7 @@ def loop():
     loop.dispose()
 
 
-def immortal(number=1):
+def new_process(number=1):
     return Process(number, lambda name: False)
 
 
@@ -26,79 +26,79 @@ def test_an_hour_takes_no_time(loop):
 
 
 def test_timers_fire_in_the_order_of_their_times(loop):
-    seen = []
+    calls = []
     for delay in (3, 1, 2):
-        loop.call_later(delay, seen.append, delay)
+        loop.call_later(delay, calls.append, delay)
     loop.run_until_complete(asyncio.sleep(4))
 
-    assert seen == [1, 2, 3]
+    assert calls == [1, 2, 3]
 
 
 def test_pick_decides_what_runs_next():
-    seen = []
+    calls = []
     loop = SimulatedLoop(lambda count: count - 1)
     for name in "abc":
-        loop.call_soon(seen.append, name)
+        loop.call_soon(calls.append, name)
     loop.run_until_complete(asyncio.sleep(1))
     loop.dispose()
 
-    assert seen == ["c", "b", "a"]
+    assert calls == ["c", "b", "a"]
 
 
-def test_a_loop_in_which_all_wait_for_each_other_says_so(loop):
+def test_a_deadlock_is_reported(loop):
     with pytest.raises(Stalled, match="no timer is set"):
         loop.run_until_complete(loop.create_future())
 
 
-def test_a_loop_that_goes_in_circles_says_so():
+def test_an_endless_loop_is_reported():
     async def circle():
         while True:
             await asyncio.sleep(0)
 
-    loop = SimulatedLoop(most=1000)
-    with pytest.raises(Stalled, match="in circles"):
+    loop = SimulatedLoop(limit=1000)
+    with pytest.raises(Stalled, match="endless loop"):
         loop.run_until_complete(circle())
     loop.dispose()
 
 
 def test_work_for_an_executor_is_done_in_the_order_in_which_it_was_given():
-    seen = []
+    calls = []
 
     async def main():
-        asked = asyncio.get_running_loop()
-        await asyncio.gather(*(asked.run_in_executor(None, seen.append, number) for number in range(5)))
+        loop = asyncio.get_running_loop()
+        await asyncio.gather(*(loop.run_in_executor(None, calls.append, number) for number in range(5)))
 
     loop = SimulatedLoop(lambda count: count - 1)
     loop.run_until_complete(main())
     loop.dispose()
 
-    assert seen == [0, 1, 2, 3, 4]
+    assert calls == [0, 1, 2, 3, 4]
 
 
 def test_nothing_of_a_dead_process_runs_not_even_its_clean_up(loop):
-    seen = []
+    calls = []
 
     async def work():
         try:
             await asyncio.sleep(1)
-            seen.append("work")
+            calls.append("work")
         finally:
-            seen.append("clean-up")
+            calls.append("clean-up")
 
     async def main():
-        process = immortal()
+        process = new_process()
         process.start(work())
         await asyncio.sleep(0.5)
         process.die()
         await asyncio.sleep(10)
-        return list(seen)
+        return list(calls)
 
     assert loop.run_until_complete(main()) == []
 
 
-def test_who_calls_a_process_that_dies_hears_of_it(loop):
+def test_a_call_to_a_process_that_dies_raises_died(loop):
     async def main():
-        process = immortal()
+        process = new_process()
         asyncio.get_running_loop().call_later(1, process.die)
         with pytest.raises(Died):
             await process.call(asyncio.sleep(2))

@@ -13,7 +13,8 @@ from tests.simulation.machines import MACHINES
 from tests.simulation.sqlite import RebootedStore
 from tests.simulation.traffic import check, traffic
 
-SEEDS, BLOCK = 300, 50
+SEEDS = 300
+BLOCK = 50
 
 
 def run(seed, **options):

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from antiphon.stores.queries import migrations
+from antiphon.stores.queries import load_migrations
 
 # What the first release wrote, as it wrote it.
 ROWS = """
@@ -33,7 +33,7 @@ insert into task values ('i2/1/2', 2, 'r2', 'reply', 'null', 'once', 1, 'running
 
 def old_file(path, rows=ROWS, schema=1):
     """A file as an earlier migration left it."""
-    scripts = "".join(script for number, script in migrations("sqlite") if number <= schema)
+    scripts = "".join(script for number, script in load_migrations("sqlite") if number <= schema)
     connection = sqlite3.connect(path, isolation_level=None)
     connection.executescript(f"pragma journal_mode = wal; {scripts} pragma user_version = {schema}; {rows}")
     connection.close()

@@ -1,4 +1,4 @@
-"""Other processes that use a store, and what they say."""
+"""Other processes that use a store, and their messages."""
 
 import json
 import subprocess
@@ -12,8 +12,8 @@ from antiphon.runtime.errors import RuntimeFault
 from antiphon.runtime.records import Commit
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
-from antiphon.testing.contracts.store_samples import letter, newborn, steps
+from antiphon.testing.contracts.store_facts import read_contents
+from antiphon.testing.contracts.store_samples import first_commit, letter, steps
 
 path = Path(sys.argv[1])
 
@@ -28,7 +28,7 @@ async def main():
     await store.open()
     say("ready", os.getpid())
     for line in sys.stdin:
-        await store.commit([newborn(line.strip())])
+        await store.commit([first_commit(line.strip())])
         say("stored", line.strip())
 
 asyncio.run(main())
@@ -36,7 +36,7 @@ asyncio.run(main())
 
 
 def run(script, path):
-    """Run a script in another process; gives its exit code and what it said, a value a line."""
+    """Run a script in another process; return its exit code and its messages, a JSON value a line."""
     done = subprocess.run([sys.executable, "-c", HEAD + script, str(path)], capture_output=True, text=True, timeout=60)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
@@ -47,26 +47,26 @@ class Owner:
 
     def __init__(self, process):
         self.process = process
-        _, self.pid = self._heard()
+        _, self.pid = self._read_message()
 
     def store(self, root):
-        """Have it commit a tree."""
+        """Let it commit a tree."""
         self.process.stdin.write(f"{root}\n")
         self.process.stdin.flush()
-        assert self._heard() == ["stored", root]
+        assert self._read_message() == ["stored", root]
 
     def kill(self):
-        """Let it die at once."""
+        """Kill it."""
         self.process.kill()
         self.process.wait()
 
-    def _heard(self):
+    def _read_message(self):
         return json.loads(self.process.stdout.readline())
 
 
 @contextmanager
-def running(script, path):
-    """A script that runs in another process for a while."""
+def run_script(script, path):
+    """Run a script in another process."""
     command = [sys.executable, "-c", HEAD + script, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -77,6 +77,6 @@ def running(script, path):
 
 @contextmanager
 def owner(path):
-    """Another process that owns a file, for a while."""
-    with running(OWNER, path) as process:
+    """Run another process that owns a file."""
+    with run_script(OWNER, path) as process:
         yield Owner(process)

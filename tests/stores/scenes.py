@@ -24,7 +24,9 @@ from antiphon.tools.workspace import Workspace
 from tests.fixtures.chats import Clerk
 from tests.fixtures.debates import CONFIG, PRICES
 
-CHAT, RUN, DEBATE = "chat", "run", "debate"
+CHAT = "chat"
+RUN = "run"
+DEBATE = "debate"
 SCENES = {
     CHAT: ("pending", "completed", "running", "waiting", "interrupted", "archived"),
     RUN: ("pending", "completed", "running", "waiting", "interrupted", "archived"),
@@ -36,22 +38,22 @@ WEATHER = "Is there frost tonight?"
 LONG = "Make a plan for the week"
 TASK = "Write greet.py"
 DEAR = {"scripted:*": Price(Decimal(300), Decimal(1500))}
-Happened = Callable[[Any], bool]
+Condition = Callable[[Any], bool]
 
 
-async def until(happenings: AsyncIterator[Any], happened: Happened) -> None:
-    """Wait for something to happen."""
-    async for one in happenings:
-        if happened(one):
+async def until(activities: AsyncIterator[Any], condition: Condition) -> None:
+    """Wait for an activity that fulfils a condition."""
+    async for activity in activities:
+        if condition(activity):
             return
 
 
-def has_status(*statuses: str) -> Happened:
-    return lambda one: one.kind == "status" and one.facts["status"] in statuses
+def has_status(*statuses: str) -> Condition:
+    return lambda activity: activity.kind == "status" and activity.facts["status"] in statuses
 
 
-def has_words(one: Any) -> bool:
-    return bool(one.kind == "text")
+def is_text(activity: Any) -> bool:
+    return bool(activity.kind == "text")
 
 
 async def chat(app: App, clerk: Clerk, scene: str) -> str:
@@ -72,8 +74,8 @@ async def chat(app: App, clerk: Clerk, scene: str) -> str:
             await app.threads.archive(id)
         return id
     receipt = await app.chats.say(id, WEATHER if scene == "waiting" else LONG)
-    happened = has_status("waiting") if scene == "waiting" else has_words
-    await until(app.chats.follow(id, receipt.seq), happened)
+    condition = has_status("waiting") if scene == "waiting" else is_text
+    await until(app.chats.follow(id, receipt.seq), condition)
     return id
 
 
@@ -86,8 +88,8 @@ async def run(app: App, tools: list[dict[str, Any]], scene: str) -> str:
         return id
     await app.runs.start(id, TASK)
     ends = {"completed": "completed", "archived": "completed", "waiting": "waiting"}
-    happened = has_status(ends[scene]) if scene in ends else lambda one: one.kind == "tool_ended"
-    await until(app.runs.follow(id), happened)
+    condition = has_status(ends[scene]) if scene in ends else lambda activity: activity.kind == "tool_ended"
+    await until(app.runs.follow(id), condition)
     if scene == "archived":
         await app.threads.archive(id)
     return id
@@ -100,8 +102,8 @@ async def debate(app: App, scene: str) -> str:
         return id
     await app.debates.start(id)
     ends = {"completed": "completed", "archived": "completed", "unpaid": "failed"}
-    happened = has_status(ends[scene]) if scene in ends else lambda one: one.kind == "round_recorded"
-    await until(app.debates.follow(id), happened)
+    condition = has_status(ends[scene]) if scene in ends else lambda activity: activity.kind == "round_recorded"
+    await until(app.debates.follow(id), condition)
     if scene == "paused":
         await app.debates.pause(id)
     if scene == "archived":
@@ -157,8 +159,8 @@ def write(folder: Path, kind: str, scene: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) == 2:
-        for each, scenes in SCENES.items():
-            for one in scenes:
-                write(Path(sys.argv[1]), each, one)
+        for kind, scenes in SCENES.items():
+            for scene in scenes:
+                write(Path(sys.argv[1]), kind, scene)
     else:
         asyncio.run(live(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))

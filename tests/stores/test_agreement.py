@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from antiphon.runtime.errors import RuntimeFault
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Origin, Task
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
-from antiphon.testing.contracts.store_samples import letter, newborn, task
+from antiphon.testing.contracts.store_facts import read_contents
+from antiphon.testing.contracts.store_samples import first_commit, letter, task
 
 ROOTS = ["a", "a", "a", "b", "b", "ç"]
 IDS = ["", "1", "2", "x/3"]
@@ -55,7 +55,7 @@ tasks = st.builds(
     st.integers(0, 3),
     st.integers(0, 3),
 )
-births = st.builds(Birth, ids, ids, json, ids, json, st.none() | ids, st.none() | st.integers(0, 9))
+origins = st.builds(Origin, ids, ids, json, ids, json, st.none() | ids, st.none() | st.integers(0, 9))
 
 
 def some(strategy, most=2):
@@ -65,8 +65,8 @@ def some(strategy, most=2):
 commits = st.fixed_dictionaries(
     {"root": roots, "at": times, "status": ids},
     optional={
-        "birth": births,
-        "moved": births,
+        "origin": origins,
+        "migrated": origins,
         "entries": some(entries, 3),
         "taken": some(names),
         "letters": some(letters),
@@ -81,34 +81,35 @@ commit_calls = st.tuples(st.just("commit"), st.lists(st.tuples(commits, slips), 
 other_calls = st.one_of(
     st.tuples(st.just("post"), st.lists(letters, max_size=3)),
     st.tuples(st.just("entries"), st.tuples(roots, st.integers(-1, 5), st.integers(0, 5))),
-    st.tuples(st.just("applied"), st.tuples(roots, names)),
+    st.tuples(st.just("applied_seq"), st.tuples(roots, names)),
     st.tuples(st.just("roots"), st.tuples(roots, st.integers(0, 3))),
     st.tuples(st.just("reopen"), st.just(())),
 )
 
 
 def commit_of(drawn, slip, seqs):
-    """A commit that follows on what is there and on those before it in the same call, but for the slip."""
-    root, given = drawn["root"], dict(drawn)
+    """Return a commit that continues what is stored and the commits before it in the same call, but for the slip."""
+    root = drawn["root"]
+    arguments = dict(drawn)
     if root not in seqs and slip == 0:
-        given.setdefault("birth", Birth("i", "m", 1, "h"))
+        arguments.setdefault("origin", Origin("i", "m", 1, "h"))
     if root in seqs and slip == 0:
-        given.pop("birth", None)
+        arguments.pop("origin", None)
     expected = seqs.get(root, 0) + slip
     entries = enumerate(drawn.get("entries", ()), expected + 1)
-    given["entries"] = tuple(entry._replace(root=root, seq=seq) for seq, entry in entries)
-    given["tasks"] = tuple(task._replace(root=root) for task in drawn.get("tasks", ()))
-    commit = Commit(expected=expected, **given)
+    arguments["entries"] = tuple(entry._replace(root=root, seq=seq) for seq, entry in entries)
+    arguments["tasks"] = tuple(task._replace(root=root) for task in drawn.get("tasks", ()))
+    commit = Commit(expected=expected, **arguments)
     seqs[root] = commit.seq
     return commit
 
 
-async def outcome(store, name, given):
+async def outcome(store, name, arguments):
     try:
         if name == "reopen":
             await store.close()
             return await store.open()
-        return await getattr(store, name)(*given)
+        return await getattr(store, name)(*arguments)
     except RuntimeFault as error:
         return type(error)
 
@@ -118,14 +119,16 @@ async def play(script, memory, sqlite):
     await sqlite.open()
     try:
         for store in (memory, sqlite):
-            await store.commit([newborn("a"), newborn("b", letters=(letter("b", "1"),), tasks=(task("b", "1"),))])
+            await store.commit(
+                [first_commit("a"), first_commit("b", letters=(letter("b", "1"),), tasks=(task("b", "1"),))]
+            )
         for name, drawn in script:
-            given = (drawn,) if name == "post" else drawn
+            arguments = (drawn,) if name == "post" else drawn
             if name == "commit":
                 seqs = {tree.root: tree.seq for tree in await memory.roots()}
-                given = ([commit_of(*pair, seqs) for pair in drawn],)
-            assert await outcome(memory, name, given) == await outcome(sqlite, name, given)
-            assert await contents(memory) == await contents(sqlite)
+                arguments = ([commit_of(*pair, seqs) for pair in drawn],)
+            assert await outcome(memory, name, arguments) == await outcome(sqlite, name, arguments)
+            assert await read_contents(memory) == await read_contents(sqlite)
     finally:
         await sqlite.close()
 

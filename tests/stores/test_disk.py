@@ -9,8 +9,8 @@ import pytest
 
 from antiphon.runtime.errors import StoreError, UnknownRoot
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
-from antiphon.testing.contracts.store_samples import letter, newborn, steps
+from antiphon.testing.contracts.store_facts import read_contents
+from antiphon.testing.contracts.store_samples import first_commit, letter, steps
 from tests.stores.processes import run
 
 # A process may write files up to a size only: what a full disk is like, and it can be given space again.
@@ -36,16 +36,16 @@ async def main():
     for n in range(90):
         if n == 60:
             limit(resource.RLIM_INFINITY)
-        birth = newborn(f"t{n:02}", letters=(letter(f"t{n:02}", "l", event={"type": "X", "text": "x" * 6000}),))
+        birth = first_commit(f"t{n:02}", letters=(letter(f"t{n:02}", "l", event={"type": "X", "text": "x" * 6000}),))
         problem = await attempt(store, birth)
         if problem is None:
             await twin.commit([birth])
         else:
             refused.append((n, problem))
-    live = await contents(store) == await contents(twin)
+    live = await read_contents(store) == await read_contents(twin)
     await store.close()
     await store.open()
-    say(refused, live, await contents(store) == await contents(twin))
+    say(refused, live, await read_contents(store) == await read_contents(twin))
     await store.close()
 
 asyncio.run(main())
@@ -94,12 +94,12 @@ def test_a_tree_that_found_no_room_leaves_nothing_behind_for_the_next(tmp_path):
         pages = store._db().execute("pragma page_count").fetchone()[0]
         store._db().execute(f"pragma max_page_count = {pages}")
         with pytest.raises(StoreError, match="free some space"):
-            await store.commit([newborn("ghost", snapshot="x" * 50_000)])
+            await store.commit([first_commit("ghost", snapshot="x" * 50_000)])
         store._db().execute("pragma max_page_count = 1000000")
-        await store.commit([newborn("heir")])
+        await store.commit([first_commit("heir")])
         with pytest.raises(UnknownRoot):
             await store.post([letter("ghost", "l")])
-        assert await store.waiting() == []
+        assert await store.due_times() == []
         await store.close()
 
     asyncio.run(main())
@@ -109,26 +109,24 @@ def test_work_goes_on_after_a_commit_that_failed_half_way(tmp_path):
     async def main():
         store = SqliteStore(tmp_path / "store.db")
         await store.open()
-        await store.commit([newborn("a")])
-        before = await contents(store)
+        await store.commit([first_commit("a")])
+        before = await read_contents(store)
         store._db().set_authorizer(lambda action, name, *rest: 1 if name == "task" else 0)
         with pytest.raises(StoreError):
-            await store.commit([steps("a", 1), newborn("b", ended=("t",))])
+            await store.commit([steps("a", 1), first_commit("b", ended=("t",))])
         store._db().set_authorizer(None)
-        assert await contents(store) == before
-        await store.commit([steps("a", 1), newborn("b")])
+        assert await read_contents(store) == before
+        await store.commit([steps("a", 1), first_commit("b")])
         await store.close()
 
     asyncio.run(main())
 
 
-# -- places that cannot be written ---------------------------------------------------------------------------------
-
 # Root may write everywhere, so it becomes nobody, once it has read what it needs.
 OPENED = """
-from antiphon.stores.queries import migrations, queries
+from antiphon.stores.queries import load_migrations, load_queries
 
-migrations("sqlite"), queries("sqlite")
+load_migrations("sqlite"), load_queries("sqlite")
 if os.geteuid() == 0:
     os.seteuid(65534)
 
@@ -156,7 +154,7 @@ def public():
         async def fill():
             store = SqliteStore(path)
             await store.open()
-            await store.commit([newborn("a")])
+            await store.commit([first_commit("a")])
             await store.close()
 
         asyncio.run(fill())
@@ -179,4 +177,4 @@ def test_a_folder_that_may_only_be_read_is_named(public):
 
     _, [written, read] = run(OPENED, public)
     assert written == ["StoreError", f"{public}.lock: cannot be written: Permission denied"]
-    assert "in a folder that may not be written: then copy it" in read[1]
+    assert "its folder is not writable; copy it" in read[1]

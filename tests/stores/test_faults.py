@@ -1,4 +1,4 @@
-"""A store that fails at any call costs a runtime nothing that was acknowledged, and it goes on afterwards."""
+"""A store that fails at any call loses nothing that was acknowledged, and the runtime continues afterwards."""
 
 import asyncio
 from collections import Counter
@@ -16,11 +16,11 @@ from tests.fixtures.faulty_store import FaultyStore
 WORDS = ["one ", "two ", "three ", "four "]
 
 
-def talker(begun):
-    """A machine that takes notes, rings later, and asks a service that says a few words; `begun` hears of each call."""
+def talker(started):
+    """Return a machine that takes notes, rings later, and calls a service; `started` lists its calls."""
 
     async def speak(input, scope):
-        begun.append(scope.key)
+        started.append(scope.key)
         for word in WORDS:
             await asyncio.sleep(0.2)
             scope.send_back({"type": "WORD", "text": word})
@@ -62,10 +62,12 @@ def talker(begun):
 
 
 class Clients:
-    """People who try again, under the same id, until they are told that it was done."""
+    """Clients that repeat a call, under the same id, until it succeeds."""
 
     def __init__(self, store, machine):
-        self.store, self.machine, self.acknowledged = store, machine, []
+        self.store = store
+        self.machine = machine
+        self.acknowledged = []
         self.runtime = None
 
     async def begin(self):
@@ -75,13 +77,13 @@ class Clients:
             self.runtime = Runtime(self.store, [self.machine], now=lambda: 1_000_000 + round(loop.time() * 1000))
             await self.runtime.start()
 
-        await self._insist(start)
+        await self._retry(start)
 
     async def end(self):
         try:
             await self.runtime.stop()
         except StoreError:
-            await self._insist(self.store.close)
+            await self._retry(self.store.close)
 
     async def create(self, root):
         async def create():
@@ -90,30 +92,30 @@ class Clients:
             except RootExists:
                 return
 
-        await self._insist(create)
+        await self._retry(create)
 
     async def send(self, root, type, n=None):
         event = {"type": type} if n is None else {"type": type, "n": n}
-        receipt = await self._insist(lambda: self.runtime.send(root, event, id=f"{type}-{n}"))
+        receipt = await self._retry(lambda: self.runtime.send(root, event, id=f"{type}-{n}"))
         assert receipt.status in ("accepted", "duplicate")
         self.acknowledged.append((root, n))
 
     async def post(self, root, n, delay_ms):
         event = {"type": "NOTE", "n": n}
-        await self._insist(lambda: self.runtime.post(root, event, id=f"NOTE-{n}", delay_ms=delay_ms))
+        await self._retry(lambda: self.runtime.post(root, event, id=f"NOTE-{n}", delay_ms=delay_ms))
         self.acknowledged.append((root, n))
 
-    async def _insist(self, ask):
+    async def _retry(self, call):
         for _ in range(50):
             try:
-                return await asyncio.wait_for(ask(), 60)
+                return await asyncio.wait_for(call(), 60)
             except StoreError:
                 await asyncio.sleep(0.1)
-        raise AssertionError("no way through")
+        raise AssertionError("the store fails every time")
 
 
 async def traffic(clients):
-    """What two trees live through, a restart included."""
+    """Send the letters of two trees, with a restart in between."""
     await clients.begin()
     await asyncio.gather(clients.create("a"), clients.create("b"))
     await asyncio.gather(*(clients.send(root, "NOTE", n) for root in "ab" for n in range(3)))
@@ -129,35 +131,38 @@ async def traffic(clients):
     await asyncio.sleep(5)
 
 
-async def findings(clients, begun):
-    """What is wrong after all that."""
-    runtime, problems = clients.runtime, []
+async def findings(clients, started):
+    """Return the problems of the trees after the traffic."""
+    runtime = clients.runtime
+    problems = []
     for root, notes in (("a", {0, 1, 2, 3, 4, 5}), ("b", {0, 1, 2, 3, 5})):
         snapshot = await runtime.snapshot(root)
-        context, journal = snapshot["context"], await clients.store.entries(root)
+        context = snapshot["context"]
+        journal = await clients.store.entries(root)
         expected = {"notes": notes, "heard": "".join(WORDS), "ends": ["over"], "rings": 1}
-        found = {**context, "notes": set(context["notes"])}
-        if found != expected or len(context["notes"]) != len(notes):
+        actual = {**context, "notes": set(context["notes"])}
+        if actual != expected or len(context["notes"]) != len(notes):
             problems.append(f"{root}: {context}")
         if [entry.seq for entry in journal] != list(range(1, len(journal) + 1)):
             problems.append(f"{root}: gaps")
         if await runtime.snapshot(root, len(journal)) != snapshot:
-            problems.append(f"{root}: the journal tells another story")
-    problems += [f"{key} was begun {times} times" for key, times in Counter(begun).items() if times > 1]
-    return problems if len(begun) == 2 else [*problems, f"begun: {begun}"]
+            problems.append(f"{root}: replaying the journal gives another snapshot")
+    problems += [f"{key} was started {times} times" for key, times in Counter(started).items() if times > 1]
+    return problems if len(started) == 2 else [*problems, f"started: {started}"]
 
 
-def lived_through(fails):
-    """What is wrong after a life with a store that fails like this, and the calls it had."""
-    loop, begun = SimulatedLoop(), []
+def run_traffic(fails):
+    """Run the traffic on a store that fails like this; return the problems and the calls of the store."""
+    loop = SimulatedLoop()
+    started = []
     store = FaultyStore(MemoryStore(), fails)
 
     async def main():
-        clients = Clients(store, talker(begun))
+        clients = Clients(store, talker(started))
         await traffic(clients)
         calls = list(store.calls)
         store.cure()
-        problems = await findings(clients, begun)
+        problems = await findings(clients, started)
         await clients.end()
         return problems, calls
 
@@ -170,24 +175,24 @@ def lived_through(fails):
 
 
 def test_without_faults_nothing_is_wrong():
-    problems, calls = lived_through(lambda number: False)
+    problems, calls = run_traffic(lambda number: False)
 
     assert problems == []
-    assert {"open", "close", "commit", "post", "waiting", "running", "load", "applied"} <= set(calls)
+    assert {"open", "close", "commit", "post", "due_times", "running_tasks", "load", "applied_seq"} <= set(calls)
 
 
 def test_a_fault_at_any_one_call_costs_nothing():
-    _, calls = lived_through(lambda number: False)
+    _, calls = run_traffic(lambda number: False)
 
     failures = {}
     for n in range(1, len(calls) + 1):
-        problems, made = lived_through(lambda number: number == n)
+        problems, attempted = run_traffic(lambda number: number == n)
         if problems:
-            failures[n, made[n - 1]] = problems
+            failures[n, attempted[n - 1]] = problems
     assert failures == {}
 
 
 @pytest.mark.parametrize("every", [2, 3, 4, 5, 7, 11])
 def test_faults_again_and_again_cost_nothing(every):
     # By chance, but always the same: a strict rhythm could meet the same call of every attempt.
-    assert lived_through(lambda number: Random(every * 10_000 + number).random() < 1 / every)[0] == []
+    assert run_traffic(lambda number: Random(every * 10_000 + number).random() < 1 / every)[0] == []

@@ -27,8 +27,8 @@ PATIENCE_S = 30
 
 
 @pytest.fixture
-def unpacked(tmp_path: Path) -> Callable[[str], Path]:
-    """Gives a file as it was written, to be changed."""
+def unpack_file(tmp_path: Path) -> Callable[[str], Path]:
+    """Return a function that unpacks a copy of a stored file."""
 
     def unpack(name: str) -> Path:
         path = tmp_path / "store.db"
@@ -38,19 +38,19 @@ def unpacked(tmp_path: Path) -> Callable[[str], Path]:
     return unpack
 
 
-def unpaced(reference: Any) -> ScriptedModel:
-    """A script that comes with the package, without its pauses."""
+def open_without_pauses(reference: Any) -> ScriptedModel:
+    """Open a script of the package without its pauses."""
     text = (files("antiphon.providers") / "scripts" / f"{reference.model}.toml").read_text("utf-8")
     return ScriptedModel(tomllib.loads(text) | {"pace_ms": 0}, name=reference.model)
 
 
-def go_on(path: Path, main: Callable[[App, str], Awaitable[Any]]) -> Any:
-    """Open a store as today's code does, and do something with its thread."""
+def run_on_thread(path: Path, main: Callable[[App, str], Awaitable[Any]]) -> Any:
+    """Open a store with the present code, and run a coroutine on its thread."""
 
     async def run() -> Any:
         (path.parent / "workspace").mkdir()
         with Workspace(path.parent / "workspace") as workspace:
-            models = Models(openers={"scripted": unpaced})
+            models = Models(openers={"scripted": open_without_pauses})
             async with App(path, models=models, toolbox=workspace_tools(workspace)) as app:
                 async with asyncio.timeout(PATIENCE_S):
                     library = app.library
@@ -60,12 +60,12 @@ def go_on(path: Path, main: Callable[[App, str], Awaitable[Any]]) -> Any:
     return asyncio.run(run())
 
 
-async def facts(path: Path) -> dict[str, Any]:
-    """What a reader beside a store says of its only thread."""
+async def read_facts(path: Path) -> dict[str, Any]:
+    """Read the facts about the only thread of a store."""
     async with open_library(path) as library:
         (view,) = [*await library.latest(), *await library.latest(archived=True)]
         read = await library.read(view.id)
-        found: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "kind": view.kind,
             "status": view.status,
             "title": view.title,
@@ -76,62 +76,64 @@ async def facts(path: Path) -> dict[str, Any]:
         }
         if view.kind == "chat":
             chat = read.content
-            found["branches"] = {name: len(branch_path(chat, name)) for name in chat["branches"]}
-            found["said"] = [part.get("text", part["type"]) for one in branch_path(chat) for part in one["parts"]]
+            facts["branches"] = {name: len(branch_path(chat, name)) for name in chat["branches"]}
+            facts["said"] = [
+                part.get("text", part["type"]) for message in branch_path(chat) for part in message["parts"]
+            ]
         elif view.kind == "run":
             record = read.content
-            found["agents"] = [entry["agent"] for entry in record["history"]]
-            found["outcome"] = record["outcome"] and record["outcome"]["reason"]
+            facts["agents"] = [entry["agent"] for entry in record["history"]]
+            facts["outcome"] = record["outcome"] and record["outcome"]["reason"]
         else:
             debate = read.content
-            found["rounds"] = [[said["content"] for said in one["responses"]] for one in debate["rounds"]]
-            found["winner"] = (debate["verdict"] or {}).get("winner")
-        return found
+            facts["rounds"] = [[response["content"] for response in round["responses"]] for round in debate["rounds"]]
+            facts["winner"] = (debate["verdict"] or {}).get("winner")
+        return facts
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_says_what_it_said_when_it_was_written(unpacked: Callable[[str], Path], name: str) -> None:
-    assert asyncio.run(facts(unpacked(name))) == EXPECTED[name]
+def test_a_file_says_what_it_said_when_it_was_written(unpack_file: Callable[[str], Path], name: str) -> None:
+    assert asyncio.run(read_facts(unpack_file(name))) == EXPECTED[name]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_is_whole(unpacked: Callable[[str], Path], name: str) -> None:
-    assert check(unpacked(name), lambda done, total: None) == []
+def test_a_file_is_whole(unpack_file: Callable[[str], Path], name: str) -> None:
+    assert check(unpack_file(name), lambda done, total: None) == []
 
 
 @pytest.mark.parametrize("name", ["chat-pending", "chat-completed", "chat-archived"])
-def test_a_chat_takes_a_message(unpacked: Callable[[str], Path], name: str) -> None:
+def test_a_chat_takes_a_message(unpack_file: Callable[[str], Path], name: str) -> None:
     async def main(app: App, id: str) -> str:
         receipt = await app.chats.say(id, "And now?")
         await until(app.chats.follow(id, receipt.seq), has_status("completed"))
         return str(branch_path((await app.library.read(id)).content)[-1]["role"])
 
-    assert go_on(unpacked(name), main) == "assistant"
+    assert run_on_thread(unpack_file(name), main) == "assistant"
 
 
 @pytest.mark.parametrize("name", ["chat-running", "chat-interrupted"])
-def test_a_reply_that_was_lost_is_resumed(unpacked: Callable[[str], Path], name: str) -> None:
+def test_a_reply_that_was_lost_is_resumed(unpack_file: Callable[[str], Path], name: str) -> None:
     async def main(app: App, id: str) -> None:
         await until(app.chats.follow(id), has_status("interrupted"))
         receipt = await app.chats.resume(id)
         await until(app.chats.follow(id, receipt.seq), has_status("completed"))
 
-    go_on(unpacked(name), main)
+    run_on_thread(unpack_file(name), main)
 
 
-def test_a_permission_that_was_asked_for_expires(unpacked: Callable[[str], Path]) -> None:
+def test_a_permission_that_was_asked_for_expires(unpack_file: Callable[[str], Path]) -> None:
     async def main(app: App, id: str) -> Any:
-        await until(app.chats.follow(id), lambda one: one.kind == "tools_answered")
+        await until(app.chats.follow(id), lambda activity: activity.kind == "tools_answered")
         return (await app.runtime.snapshot(id))["context"]["permissionExpired"]
 
-    assert go_on(unpacked("chat-waiting"), main) is True
+    assert run_on_thread(unpack_file("chat-waiting"), main) is True
 
 
 @pytest.mark.parametrize("name", ["run-running", "run-interrupted", "run-waiting"])
-def test_a_run_goes_on_where_it_was(unpacked: Callable[[str], Path], name: str) -> None:
+def test_a_run_goes_on_where_it_was(unpack_file: Callable[[str], Path], name: str) -> None:
     async def main(app: App, id: str) -> Any:
         if name == "run-waiting":
-            await until(app.runs.follow(id), lambda one: one.kind == "interrupted")
+            await until(app.runs.follow(id), lambda activity: activity.kind == "interrupted")
         else:
             await until(app.runs.follow(id), has_status("interrupted"))
         receipt = await app.runs.resume(id)
@@ -142,20 +144,20 @@ def test_a_run_goes_on_where_it_was(unpacked: Callable[[str], Path], name: str) 
             await until(app.runs.follow(id, receipt.seq), happened)
         return (await app.runs.read(id))["outcome"]["success"]
 
-    assert go_on(unpacked(name), main) is True
+    assert run_on_thread(unpack_file(name), main) is True
 
 
-def test_a_run_that_was_made_takes_its_task(unpacked: Callable[[str], Path]) -> None:
+def test_a_run_that_was_made_takes_its_task(unpack_file: Callable[[str], Path]) -> None:
     async def main(app: App, id: str) -> Any:
         await app.runs.start(id, "Write greet.py")
         await until(app.runs.follow(id), has_status("completed"))
         return (await app.runs.read(id))["outcome"]["success"]
 
-    assert go_on(unpacked("run-pending"), main) is True
+    assert run_on_thread(unpack_file("run-pending"), main) is True
 
 
 @pytest.mark.parametrize("name", ["debate-pending", "debate-running", "debate-paused", "debate-interrupted"])
-def test_a_debate_goes_on_to_its_verdict(unpacked: Callable[[str], Path], name: str) -> None:
+def test_a_debate_goes_on_to_its_verdict(unpack_file: Callable[[str], Path], name: str) -> None:
     async def main(app: App, id: str) -> Any:
         debates = app.debates
         if name == "debate-pending":
@@ -167,13 +169,13 @@ def test_a_debate_goes_on_to_its_verdict(unpacked: Callable[[str], Path], name: 
         await until(debates.follow(id, receipt.seq), has_status("completed"))
         return (await debates.read(id))["verdict"]["winner"]
 
-    assert go_on(unpacked(name), main) == EXPECTED["debate-completed"]["winner"]
+    assert run_on_thread(unpack_file(name), main) == EXPECTED["debate-completed"]["winner"]
 
 
-def test_a_debate_without_money_goes_on_once_there_is_some(unpacked: Callable[[str], Path]) -> None:
+def test_a_debate_without_money_goes_on_once_there_is_some(unpack_file: Callable[[str], Path]) -> None:
     async def main(app: App, id: str) -> Any:
         receipt = await app.debates.raise_limit(id, 100)
         await until(app.debates.follow(id, receipt.seq), has_status("completed"))
         return (await app.debates.read(id))["outcome"]
 
-    assert go_on(unpacked("debate-unpaid"), main) == "verdict"
+    assert run_on_thread(unpack_file("debate-unpaid"), main) == "verdict"

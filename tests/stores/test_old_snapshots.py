@@ -1,4 +1,4 @@
-"""Snapshots of files in which they were part of their actors are kept, and those of exports made then are taken."""
+"""Snapshots that were columns of their actors, in old files and exports, are kept."""
 
 import asyncio
 import json
@@ -13,9 +13,9 @@ from antiphon.runtime.runtime import Runtime
 from antiphon.stores.archive import export, restore
 from antiphon.stores.checks import check
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
+from antiphon.testing.contracts.store_facts import read_contents
 from tests.stores.old_files import old_file
-from tests.stores.opened import use
+from tests.stores.open_store import use
 from tests.stores.processes import run
 
 EXPORT = Path(__file__).with_name("schema-3-export.jsonl")  # as the release before wrote it
@@ -27,9 +27,10 @@ every_schema_before = pytest.mark.parametrize("schema", [1, 2, 3])
 
 def tree(n, seq, snapshot_seq, snapshot):
     """A tree with its journal, its snapshot being an expression of SQL."""
-    birth, times = f"'tree-{n}', 'i{n}', 'toggle', '1', 'h', 'null', null, null", "10, 12"
+    origin = f"'tree-{n}', 'i{n}', 'toggle', '1', 'h', 'null', null, null"
+    times = "10, 12"
     entries = [f"insert into entry values ({n}, {step}, 10, '', null, '{BODY}');" for step in range(1, seq + 1)]
-    actor = f"insert into actor values ({n}, {birth}, 'active', {seq}, {snapshot_seq}, {snapshot}, {times});"
+    actor = f"insert into actor values ({n}, {origin}, 'active', {seq}, {snapshot_seq}, {snapshot}, {times});"
     return "".join([actor, *entries])
 
 
@@ -43,7 +44,7 @@ TREES = "".join(
 )
 
 
-def ignored(*_):
+def ignore_progress(*_):
     """Nobody asks how far it has come."""
 
 
@@ -53,9 +54,9 @@ def test_an_old_file_keeps_every_snapshot_and_its_sequence(tmp_path, schema):
     use(SqliteStore(path), lambda store: store.roots())
 
     connection = sqlite3.connect(path)
-    found = connection.execute("select actor, seq, cast(body as blob) from snapshot order by actor").fetchall()
+    snapshots = connection.execute("select actor, seq, cast(body as blob) from snapshot order by actor").fetchall()
     connection.close()
-    assert found == [
+    assert snapshots == [
         (1, 3, '{"value": "on", "name": "né"}'.encode()),
         (3, 200, LARGE.encode()),
         (5, 1, b'{"\xff"'),
@@ -81,7 +82,7 @@ def test_only_what_was_damaged_is_damaged_in_a_file_brought_up_to_date(tmp_path)
     path = old_file(tmp_path / "store.db", TREES, 3)
     use(SqliteStore(path), lambda store: store.roots())
 
-    assert [problem.root for problem in check(path, ignored)] == ["tree-5"]
+    assert [problem.root for problem in check(path, ignore_progress)] == ["tree-5"]
 
 
 @every_schema_before
@@ -132,20 +133,17 @@ asyncio.run(main())
 
 
 def test_an_old_file_that_finds_no_room_stays_as_it_is_until_there_is_some(tmp_path):
-    _, [[refused], [kept]] = run(CRAMPED, old_file(tmp_path / "store.db", TREES, 3))
+    _, [[refused], [remaining]] = run(CRAMPED, old_file(tmp_path / "store.db", TREES, 3))
 
     assert "nothing that was acknowledged is lost" in refused
-    assert kept == 1_000_000
-
-
-# -- exports -------------------------------------------------------------------------------------------------------
+    assert remaining == 1_000_000
 
 
 def test_an_export_made_by_the_schema_before_is_imported_with_its_snapshots(tmp_path):
     path = tmp_path / "store.db"
-    restore(path, EXPORT.read_text().splitlines(), ignored)
+    restore(path, EXPORT.read_text().splitlines(), ignore_progress)
 
-    _, _, _, *trees = use(SqliteStore(path), contents)
+    _, _, _, *trees = use(SqliteStore(path), read_contents)
     assert [(saved.root, saved.seq, saved.snapshot_seq, saved.snapshot) for saved, *_ in trees] == [
         ("a", 4, 3, {"value": "on", "text": "tea"}),
         ("b", 1, 0, None),
@@ -155,6 +153,6 @@ def test_an_export_made_by_the_schema_before_is_imported_with_its_snapshots(tmp_
 
 def test_an_export_is_written_as_schemas_before_wrote_it_but_for_the_state_of_tasks(tmp_path):
     path = tmp_path / "store.db"
-    restore(path, EXPORT.read_text().splitlines(), ignored)
+    restore(path, EXPORT.read_text().splitlines(), ignore_progress)
 
-    assert "".join(export(path, ignored)) == EXPORT.read_text().replace('"state":"running",', "")
+    assert "".join(export(path, ignore_progress)) == EXPORT.read_text().replace('"state":"running",', "")

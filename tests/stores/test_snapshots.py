@@ -7,12 +7,12 @@ import pytest
 
 from antiphon import assign, create_machine
 from antiphon.runtime.errors import StoreCorrupt
-from antiphon.runtime.past import FORKED
 from antiphon.runtime.records import Commit, Entry
 from antiphon.runtime.runtime import Runtime
+from antiphon.runtime.time_travel import FORKED
 from antiphon.runtime.tree import MIGRATED
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_samples import birth, newborn, step, steps
+from antiphon.testing.contracts.store_samples import first_commit, make_origin, step, steps
 
 DAMAGE = ['\'{"value":"o\'', "''", "cast(x'7b22ff22' as text)"]
 
@@ -22,7 +22,7 @@ def path(tmp_path):
     return tmp_path / "store.db"
 
 
-def stored(path, *commits):
+def store_commits(path, *commits):
     async def main():
         store = SqliteStore(path)
         await store.open()
@@ -49,7 +49,7 @@ def change(path, statement):
     connection.close()
 
 
-def loaded(path, root="a"):
+def load_tree(path, root="a"):
     async def main():
         store = SqliteStore(path)
         await store.open()
@@ -66,10 +66,10 @@ in_both_ways = pytest.mark.parametrize("spoil", [damage, lose])
 
 @pytest.mark.parametrize("text", DAMAGE, ids=["cut short", "empty", "no text"])
 def test_a_tree_with_a_damaged_snapshot_is_loaded_from_its_whole_journal(path, text):
-    stored(path, newborn("a"), steps("a", 1, 2, snapshot={"value": "on"}), steps("a", 3))
+    store_commits(path, first_commit("a"), steps("a", 1, 2, snapshot={"value": "on"}), steps("a", 3))
     damage(path, text)
 
-    saved = loaded(path)
+    saved = load_tree(path)
     assert (saved.seq, saved.snapshot, saved.snapshot_seq) == (4, None, 0)
     assert [entry.seq for entry in saved.entries] == [1, 2, 3, 4]
 
@@ -77,31 +77,31 @@ def test_a_tree_with_a_damaged_snapshot_is_loaded_from_its_whole_journal(path, t
 @in_both_ways
 def test_a_tree_that_changed_its_machine_is_loaded_from_where_it_did(path, spoil):
     move = Entry("a", 3, 30, "", {"type": MIGRATED, "from": 1, "to": 2, "snapshot": {"value": "new"}})
-    moved = Commit("a", 1, 30, "active", moved=birth(version=2), entries=(step("a", 2), move))
-    stored(path, newborn("a"), moved, steps("a", 3, 2, snapshot={"value": "newer"}))
+    moved = Commit("a", 1, 30, "active", migrated=make_origin(version=2), entries=(step("a", 2), move))
+    store_commits(path, first_commit("a"), moved, steps("a", 3, 2, snapshot={"value": "newer"}))
     spoil(path)
 
-    saved = loaded(path)
+    saved = load_tree(path)
     assert (saved.snapshot, saved.snapshot_seq) == ({"value": "new"}, 3)
     assert [entry.seq for entry in saved.entries] == [4, 5]
 
 
 def test_a_fork_with_a_damaged_snapshot_says_so(path):
-    stored(path, newborn("a", birth=birth(forked_from="z", forked_seq=7), snapshot={"value": "on"}))
+    store_commits(path, first_commit("a", origin=make_origin(forked_from="z", forked_seq=7), snapshot={"value": "on"}))
     damage(path)
 
     with pytest.raises(StoreCorrupt, match="fork it again from step 7 of 'z'"):
-        loaded(path)
+        load_tree(path)
 
 
 def test_a_fork_without_the_snapshot_it_began_with_says_so(path):
     first = Entry("a", 1, 10, "", {"type": FORKED, "from": "z", "seq": 7})
-    born = birth(forked_from="z", forked_seq=7)
-    stored(path, newborn("a", birth=born, entries=(first,), snapshot={"value": "on"}), steps("a", 1))
+    born = make_origin(forked_from="z", forked_seq=7)
+    store_commits(path, first_commit("a", origin=born, entries=(first,), snapshot={"value": "on"}), steps("a", 1))
     lose(path)
 
-    with pytest.raises(StoreCorrupt, match=r"the snapshot of 'a' is gone; .* fork it again from step 7 of 'z'"):
-        loaded(path)
+    with pytest.raises(StoreCorrupt, match=r"the snapshot of 'a' is missing; .* fork it again from step 7 of 'z'"):
+        load_tree(path)
 
 
 @in_both_ways
@@ -120,7 +120,7 @@ def test_a_runtime_goes_on_from_a_damaged_snapshot_as_if_it_were_whole(path, spo
             return (await runtime.snapshot("a"))["context"]["n"]
 
     asyncio.run(add(150))
-    before = loaded(path).snapshot_seq
+    before = load_tree(path).snapshot_seq
     spoil(path)
 
     assert before > 0

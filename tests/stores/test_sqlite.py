@@ -13,11 +13,11 @@ import pytest
 from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.ownership import owner_of
-from antiphon.stores.queries import queries
+from antiphon.stores.queries import load_queries
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import contents
-from antiphon.testing.contracts.store_samples import letter, newborn, step, steps, task
-from tests.stores.opened import use
+from antiphon.testing.contracts.store_facts import read_contents
+from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
+from tests.stores.open_store import use
 from tests.stores.processes import owner
 
 
@@ -26,8 +26,8 @@ def path(tmp_path):
     return tmp_path / "store.db"
 
 
-def filled(path, *roots):
-    use(SqliteStore(path), lambda store: store.commit([newborn(root) for root in roots]))
+def fill(path, *roots):
+    use(SqliteStore(path), lambda store: store.commit([first_commit(root) for root in roots]))
     return path
 
 
@@ -36,16 +36,14 @@ def names(path, **options):
     return [tree.root for tree in use(SqliteStore(path, **options), lambda store: store.roots())]
 
 
-# -- size ----------------------------------------------------------------------------------------------------------
-
-
 def beside_a_snapshot(path, size):
     """The row of an actor with a snapshot of a size, and how much its next step writes."""
 
     async def take(store):
         log = path.with_name(f"{path.name}-wal")
-        await store.commit([newborn("a", snapshot={"text": "x" * size})])
-        row, before = store._db().execute("select * from actor").fetchone(), log.stat().st_size
+        await store.commit([first_commit("a", snapshot={"text": "x" * size})])
+        row = store._db().execute("select * from actor").fetchone()
+        before = log.stat().st_size
         await store.commit([steps("a", 1, status="done")])
         return row, log.stat().st_size - before
 
@@ -72,7 +70,7 @@ def test_a_step_at_which_one_task_ends_and_the_next_begins_writes_one_page_more(
 
     async def take(store):
         log = path.with_name(f"{path.name}-wal")
-        await store.commit([newborn("a", tasks=(task("a", "t1"),))])
+        await store.commit([first_commit("a", tasks=(task("a", "t1"),))])
         sizes = [log.stat().st_size]
         for commit in (steps("a", 1), steps("a", 2, tasks=(task("a", "t2"),), ended=("t1",))):
             await store.commit([commit])
@@ -91,8 +89,10 @@ def test_a_journal_that_grows_at_its_end_fills_its_pages(path):
     """A step that begins a new page writes that, the page above it and the first one of the file, and no neighbours."""
 
     async def grow(store):
-        log, writes, long = path.with_name(f"{path.name}-wal"), [], {"type": "TOGGLE", "why": "x" * 1_000}
-        await store.commit([newborn("a")])
+        log = path.with_name(f"{path.name}-wal")
+        writes = []
+        long = {"type": "TOGGLE", "why": "x" * 1_000}
+        await store.commit([first_commit("a")])
         empty = pages_of(store)
         for seq in range(1, 300):
             before = log.stat().st_size
@@ -118,7 +118,7 @@ def test_a_journal_that_grows_at_its_end_fills_its_pages(path):
 )
 def test_what_asks_for_the_entries_of_an_actor_does_not_look_at_all_entries(path, subject, name, values):
     async def plan(store):
-        found = store._db().execute(f"explain query plan {queries('sqlite', subject)[name]}", values).fetchall()
+        found = store._db().execute(f"explain query plan {load_queries('sqlite', subject)[name]}", values).fetchall()
         return [line for *_, line in found]
 
     lines = [line for line in use(SqliteStore(path), plan) if "entry" in line]
@@ -128,18 +128,15 @@ def test_what_asks_for_the_entries_of_an_actor_does_not_look_at_all_entries(path
 
 def test_a_task_that_ended_leaves_nothing_behind(path):
     async def end(store):
-        await store.commit([newborn("a", tasks=(task("a", "t1"), task("a", "t2")))])
+        await store.commit([first_commit("a", tasks=(task("a", "t1"), task("a", "t2")))])
         await store.commit([steps("a", 1, ended=("t1",))])
         return store._db().execute("select id from task").fetchall()
 
     assert use(SqliteStore(path), end) == [("t2",)]
 
 
-# -- ownership -----------------------------------------------------------------------------------------------------
-
-
 def test_a_second_process_is_told_which_one_owns_the_file(path):
-    with owner(path) as other, pytest.raises(StoreBusy, match=f"in use by process {other.pid} since"):
+    with owner(path) as process, pytest.raises(StoreBusy, match=f"in use by process {process.pid} since"):
         names(path)
 
 
@@ -147,28 +144,29 @@ def test_readers_see_what_the_owner_commits_meanwhile(path):
     async def follow(store):
         seen = [len(await store.roots())]
         for root in ("a", "b"):
-            other.store(root)
+            process.store(root)
             seen.append(len(await store.roots()))
         return seen
 
-    with owner(path) as other:
+    with owner(path) as process:
         assert use(SqliteStore(path, read_only=True), follow) == [0, 1, 2]
 
 
 def test_a_reader_sees_a_tree_as_it_was_at_one_moment(path):
     async def main():
-        owner, reader = SqliteStore(path), SqliteStore(path, read_only=True)
+        owner = SqliteStore(path)
+        reader = SqliteStore(path, read_only=True)
         await owner.open()
-        await owner.commit([newborn("a")])
+        await owner.commit([first_commit("a")])
         await reader.open()
         ask = reader._all
 
-        def interrupted(name, *values):
+        def interrupt(name, *values):
             if name == "entries_after":
                 owner._transaction(lambda: owner._apply_all([steps("a", 1)]))
             return ask(name, *values)
 
-        reader._all = interrupted
+        reader._all = interrupt
         saved = await reader.load("a")
         await reader.close()
         await owner.close()
@@ -178,28 +176,28 @@ def test_a_reader_sees_a_tree_as_it_was_at_one_moment(path):
 
 
 def test_a_file_whose_owner_was_killed_can_be_owned_and_has_all_that_was_acknowledged(path):
-    with owner(path) as other:
+    with owner(path) as process:
         for root in ("a", "b", "c"):
-            other.store(root)
-        other.kill()
+            process.store(root)
+        process.kill()
 
         assert path.with_name("store.db.lock").read_text() != ""
         assert names(path) == ["a", "b", "c"]
 
 
 def test_a_killed_owner_counts_no_more_before_its_parent_has_heard_of_it(path):
-    with owner(path) as other:
-        assert owner_of(path) == other.pid
-        os.kill(other.pid, signal.SIGKILL)
-        os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
+    with owner(path) as process:
+        assert owner_of(path) == process.pid
+        os.kill(process.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 
-        assert owner_of(path) == (None if Path("/proc").is_dir() else other.pid)
+        assert owner_of(path) == (None if Path("/proc").is_dir() else process.pid)
 
 
 def test_a_reader_needs_no_owner_to_see_what_a_killed_one_has_left_in_the_log(path):
-    with owner(path) as other:
-        other.store("a")
-        other.kill()
+    with owner(path) as process:
+        process.store("a")
+        process.kill()
 
         assert names(path, read_only=True) == ["a"]
 
@@ -225,7 +223,7 @@ def test_a_link_to_a_file_leads_to_the_same_owner(path, tmp_path):
 
 def test_another_program_that_holds_the_file_is_told_from_another_owner(path):
     async def meet(store):
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         store._db().execute("pragma busy_timeout = 0")
         stranger = sqlite3.connect(path, isolation_level=None)
         stranger.execute("begin immediate")
@@ -247,9 +245,6 @@ def test_a_file_that_could_not_be_opened_has_no_owner(path):
     assert names(path) == []
 
 
-# -- durability ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "synchronous"), [({}, 2), ({"durability": "full"}, 2), ({"durability": "normal"}, 1)]
 )
@@ -262,7 +257,7 @@ def test_commits_are_synchronous_unless_the_setting_says_otherwise(path, options
 
 
 def test_an_unknown_durability_is_refused(path):
-    with pytest.raises(ValueError, match="known: full, normal"):
+    with pytest.raises(ValueError, match="choose one of: full, normal"):
         SqliteStore(path, durability="off")
 
 
@@ -271,7 +266,7 @@ def test_one_thread_does_everything_and_ends_with_the_store(path):
         return [thread.name for thread in threading.enumerate() if thread.name.startswith("antiphon-store")]
 
     async def many(store):
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         await asyncio.gather(
             *(store.post([letter("a", str(n))]) for n in range(20)), *(store.load("a") for _ in range(20))
         )
@@ -282,14 +277,14 @@ def test_one_thread_does_everything_and_ends_with_the_store(path):
 
 
 def test_a_closed_store_leaves_no_log_behind(path, tmp_path):
-    filled(path, "a")
+    fill(path, "a")
 
     assert sorted(file.name for file in tmp_path.iterdir()) == ["store.db", "store.db.lock"]
 
 
 def test_files_are_for_their_owners_eyes_only(path, tmp_path):
     async def modes(store):
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         return {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
 
     assert use(SqliteStore(path), modes) == {0o600}
@@ -297,8 +292,8 @@ def test_files_are_for_their_owners_eyes_only(path, tmp_path):
 
 def test_a_commit_whose_caller_gave_up_is_made_as_a_whole_or_not_at_all(path):
     async def give_up(store):
-        await store.commit([newborn("a")])
-        work = asyncio.create_task(store.commit([steps("a", 1, 50), newborn("b")]))
+        await store.commit([first_commit("a")])
+        work = asyncio.create_task(store.commit([steps("a", 1, 50), first_commit("b")]))
         await asyncio.sleep(0)
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
@@ -307,18 +302,15 @@ def test_a_commit_whose_caller_gave_up_is_made_as_a_whole_or_not_at_all(path):
     assert use(SqliteStore(path), give_up) in ([("a", 1)], [("a", 51), ("b", 1)])
 
 
-# -- misuse --------------------------------------------------------------------------------------------------------
-
-
 def test_a_reader_cannot_write(path):
     async def write(store):
         with pytest.raises(StoreError, match="opened for reading"):
-            await store.commit([newborn("b")])
+            await store.commit([first_commit("b")])
         with pytest.raises(StoreError, match="opened for reading"):
             await store.post([letter("a", "l")])
-        return await contents(store)
+        return await read_contents(store)
 
-    assert len(use(SqliteStore(filled(path, "a"), read_only=True), write)[2]) == 1
+    assert len(use(SqliteStore(fill(path, "a"), read_only=True), write)[2]) == 1
 
 
 def test_there_must_be_a_file_to_read(path):
@@ -354,7 +346,7 @@ def test_a_place_where_no_file_can_be_is_named(path, make):
 def test_names_with_signs_that_mean_something_in_uris_are_names(tmp_path):
     path = tmp_path / "50%?mode=memory#1.db"
 
-    assert names(filled(path, "a"), read_only=True) == ["a"]
+    assert names(fill(path, "a"), read_only=True) == ["a"]
 
 
 def test_a_store_is_opened_before_it_is_used_and_once(path):

@@ -10,7 +10,7 @@ from antiphon.providers.scripted import ScriptedModel
 from antiphon.stores.memory import MemoryStore
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.reply import stream_reply
-from tests.fixtures.runtime import crash, runtime, settled, simulate
+from tests.fixtures.runtime import crash, runtime, simulate, wait_for_state
 
 SEND = {"type": "SEND", "prompt": "Hello", "requestId": "r1"}
 MODEL = {"model": "scripted:script"}
@@ -30,7 +30,7 @@ def test_a_reply_is_stored_as_it_arrives():
         async with runtime(MemoryStore(), talking({"thinking": "Hm."}, {"text": "Good day."}, *SAME_CALLS)) as host:
             root = await host.create("streaming", input=MODEL)
             await host.send(root, SEND)
-            snapshot = await settled(host, root, "complete")
+            snapshot = await wait_for_state(host, root, "complete")
             context = snapshot["context"]
 
             assert (snapshot["value"], context["text"], context["thinking"]) == ("complete", "Good day.", "Hm.")
@@ -53,12 +53,12 @@ def test_a_reply_that_a_dead_process_left_is_an_error_with_what_had_arrived():
         crash(first)
 
         async with runtime(store, talking({"text": "Whole."})) as second:
-            left = await settled(second, root, "error")
+            left = await wait_for_state(second, root, "error")
             assert (left["value"], left["context"]["text"]) == ("error", "Half")
             assert left["context"]["error"]["code"] == "interrupted"
 
             await second.send(root, {"type": "RETRY"})
-            assert (await settled(second, root, "complete"))["context"]["text"] == "Whole."
+            assert (await wait_for_state(second, root, "complete"))["context"]["text"] == "Whole."
 
     simulate(main)
 
@@ -74,7 +74,7 @@ def test_a_model_that_cannot_be_opened_is_an_error_like_any_other():
         async with runtime(MemoryStore(), machine) as host:
             root = await host.create("streaming", input={"model": "anthropic:x"})
             await host.send(root, SEND)
-            error = (await settled(host, root, "error"))["context"]["error"]
+            error = (await wait_for_state(host, root, "error"))["context"]["error"]
 
             assert error == {"code": "2001", "message": "no key for anthropic:x", "recoverable": False}
 
@@ -86,7 +86,7 @@ def test_without_a_model_nobody_is_asked():
         async with runtime(MemoryStore(), talking({"text": "Hi."})) as host:
             root = await host.create("streaming")
             await host.send(root, SEND)
-            error = (await settled(host, root, "error"))["context"]["error"]
+            error = (await wait_for_state(host, root, "error"))["context"]["error"]
 
             assert error == {"code": "9001", "message": "no model is set", "recoverable": False}
 

@@ -24,7 +24,7 @@ async def batched(
         lambda waiting: batches.put_nowait([event for _, event in waiting]),
         clock,
         every_ms=every_ms,
-        most=most_characters,
+        max_size=most_characters,
     )
     reading = asyncio.create_task(_read(events, coalescer, batches))
     try:

@@ -18,7 +18,7 @@ from antiphon.cli.render.text_width import harmless
 from antiphon.cli.render.units import moment, size
 from antiphon.runtime.errors import StoreError
 from antiphon.stores import archive, maintenance
-from antiphon.stores.access import whole
+from antiphon.stores.access import atomic_file
 from antiphon.stores.checks import check
 
 
@@ -98,7 +98,7 @@ def _export(options: argparse.Namespace) -> int:
         else:
             target = Path(options.file)
             refuse_existing(target)
-            with whole(target) as part, part.open("w", encoding="utf-8", newline="\n") as file:
+            with atomic_file(target) as part, part.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines)
     return FAILED if left_out else DONE
 

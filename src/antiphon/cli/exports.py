@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from antiphon.cli.frame import Misuse
-from antiphon.stores.access import whole
+from antiphon.stores.access import atomic_file
 from antiphon.threads.errors import Refused
 from antiphon.threads.export.formats import FORMATS, format_of
 from antiphon.threads.kinds import Record
@@ -19,7 +19,7 @@ def write_export(library: Library, record: Record, target: Path, format: str | N
     """Write a thread into a new file; its name says the format unless one is given."""
     chosen = check_target(target, format)
     errors = "surrogatepass" if chosen == "json" else "replace"
-    with whole(target) as part:
+    with atomic_file(target) as part:
         part.write_text(export_text(library, record, chosen), encoding="utf-8", errors=errors, newline="\n")
 
 

@@ -1,23 +1,24 @@
-"""Wall time for the runtime: milliseconds that never run backwards and never stand still."""
+"""Wall clock for the runtime: milliseconds that never run backwards and never stand still."""
 
 import time
 from collections.abc import Callable
 
 
 class SteadyClock:
-    """The wall clock as far as it goes ahead; while it steps back, time goes on at the pace of the monotonic one.
+    """Wall clock that continues at the pace of the monotonic clock while the system clock is set back.
 
-    So no timer fires early or twice, and none waits until the wall has caught up.
+    So no timer fires early or twice, and none waits until the system clock has caught up.
     """
 
     def __init__(self, wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._wall, self._monotonic = wall, monotonic
+        self._wall = wall
+        self._monotonic = monotonic
         self._offset = wall() - monotonic()
 
     def now(self) -> int:
-        """Milliseconds since the epoch."""
-        running = self._monotonic()
-        offset = self._wall() - running
+        """Return milliseconds since the epoch."""
+        monotonic = self._monotonic()
+        offset = self._wall() - monotonic
         if offset > self._offset:
             self._offset = offset
-        return int((running + self._offset) * 1000)
+        return int((monotonic + self._offset) * 1000)

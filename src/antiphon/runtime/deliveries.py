@@ -4,92 +4,92 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from antiphon.runtime.inboxes import Inboxes, Waiting
+from antiphon.runtime.inboxes import Delivery, Inboxes
 from antiphon.runtime.records import Letter, Receipt
 from antiphon.runtime.store import Store
-from antiphon.runtime.woods import Woods
+from antiphon.runtime.tree_cache import TreeCache
 
-Fate = asyncio.Future[Receipt]
+ReceiptFuture = asyncio.Future[Receipt]
 
 
 class Deliveries:
-    """Letters that are on their way in: nobody else may bring the same one in meanwhile."""
+    """Letters in flight; of two with the same id, the second gets the receipt of the first."""
 
-    def __init__(self, store: Store, woods: Woods, inboxes: Inboxes) -> None:
+    def __init__(self, store: Store, trees: TreeCache, inboxes: Inboxes) -> None:
         self._store = store
-        self._woods = woods
+        self._trees = trees
         self._inboxes = inboxes
-        self._fates: dict[tuple[str, str], Fate] = {}
+        self._in_flight: dict[tuple[str, str], ReceiptFuture] = {}
         self._running: set[asyncio.Task[None]] = set()
 
     async def send(self, letter: Letter, *, is_named: bool) -> Receipt:
         """Put a letter into its inbox, and wait until the step that takes it is stored."""
-        if not is_named and self._woods.known(letter.root) is not None:
-            # Nobody else has this letter, and its tree is at hand: there is nothing to find out first.
-            answer: Fate = asyncio.get_running_loop().create_future()
-            self._inboxes.put(Waiting(letter, answer), bounded=True)
-            return await answer
-        return await self._run(letter, lambda fate: self._bring_in(letter, fate, is_named))
+        if not is_named and self._trees.get(letter.root) is not None:
+            # A generated id cannot be a duplicate, and the tree is loaded: there is nothing to look up.
+            receipt: ReceiptFuture = asyncio.get_running_loop().create_future()
+            self._inboxes.put(Delivery(letter, receipt), bounded=True)
+            return await receipt
+        return await self._run(letter, lambda receipt: self._deliver(letter, receipt, is_named))
 
     async def post(self, letter: Letter) -> Receipt:
         """Store a letter; it is taken when it is due."""
-        return await self._run(letter, lambda fate: self._put_away(letter, fate))
+        return await self._run(letter, lambda receipt: self._post(letter, receipt))
 
-    async def _bring_in(self, letter: Letter, fate: Fate, is_named: bool) -> None:
-        tree = await self._woods.tree(letter.root)
+    async def _deliver(self, letter: Letter, receipt: ReceiptFuture, is_named: bool) -> None:
+        tree = await self._trees.load(letter.root)
         seq = None
-        if not tree.knows(letter.id) and is_named:
-            seq = await self._store.applied(letter.root, letter.id)
-        if tree.knows(letter.id) or seq is not None:
-            fate.set_result(Receipt("duplicate", letter.id, seq or 0))
+        if not tree.has_letter(letter.id) and is_named:
+            seq = await self._store.applied_seq(letter.root, letter.id)
+        if tree.has_letter(letter.id) or seq is not None:
+            receipt.set_result(Receipt("duplicate", letter.id, seq or 0))
         else:
-            self._inboxes.put(Waiting(letter, fate), bounded=True)
+            self._inboxes.put(Delivery(letter, receipt), bounded=True)
 
-    async def _put_away(self, letter: Letter, fate: Fate) -> None:
+    async def _post(self, letter: Letter, receipt: ReceiptFuture) -> None:
         (is_new,) = await self._store.post([letter])
         if is_new:
-            self._woods.posted(letter)
-            self._inboxes.alarm(letter.due, letter.root)
-        fate.set_result(Receipt("accepted" if is_new else "duplicate", letter.id))
+            self._trees.add_posted(letter)
+            self._inboxes.set_alarm(letter.due, letter.root)
+        receipt.set_result(Receipt("accepted" if is_new else "duplicate", letter.id))
 
-    async def _run(self, letter: Letter, errand: Callable[[Fate], Coroutine[Any, Any, None]]) -> Receipt:
-        """Run an errand in a task of its own, so that cancelling the caller does not cancel the delivery."""
-        if (earlier := await self._earlier(letter)) is not None:
+    async def _run(self, letter: Letter, deliver: Callable[[ReceiptFuture], Coroutine[Any, Any, None]]) -> Receipt:
+        """Deliver a letter in a task of its own, so that cancelling the caller does not cancel the delivery."""
+        if (earlier := await self._earlier_receipt(letter)) is not None:
             return earlier
-        fate = self._claim(letter)
-        running = asyncio.get_running_loop().create_task(_to_its_end(errand(fate), fate))
+        receipt = self._register(letter)
+        running = asyncio.get_running_loop().create_task(_deliver_or_fail(deliver(receipt), receipt))
         self._running.add(running)
         running.add_done_callback(self._running.discard)
-        return await asyncio.shield(fate)
+        return await asyncio.shield(receipt)
 
-    async def finished(self) -> None:
-        """Wait until all are done."""
+    async def wait_until_done(self) -> None:
+        """Wait until no delivery is running."""
         if self._running:
             await asyncio.wait(self._running)
 
-    async def _earlier(self, letter: Letter) -> Receipt | None:
-        """What became of the same letter if it is on its way already: a duplicate, unless it was refused."""
-        if (fate := self._fates.get((letter.root, letter.id))) is not None:
-            receipt = await asyncio.shield(fate)
+    async def _earlier_receipt(self, letter: Letter) -> Receipt | None:
+        """Wait for the receipt of the same letter if it is in flight; return it as a duplicate unless rejected."""
+        if (pending := self._in_flight.get((letter.root, letter.id))) is not None:
+            receipt = await asyncio.shield(pending)
             return receipt if receipt.status == "rejected" else receipt._replace(status="duplicate")
         return None
 
-    def _claim(self, letter: Letter) -> Fate:
+    def _register(self, letter: Letter) -> ReceiptFuture:
         key = (letter.root, letter.id)
-        fate: Fate = asyncio.get_running_loop().create_future()
-        self._fates[key] = fate
-        fate.add_done_callback(lambda done: self._settled(key, done))
-        return fate
+        receipt: ReceiptFuture = asyncio.get_running_loop().create_future()
+        self._in_flight[key] = receipt
+        receipt.add_done_callback(lambda done: self._unregister(key, done))
+        return receipt
 
-    def _settled(self, key: tuple[str, str], fate: Fate) -> None:
-        self._fates.pop(key, None)
-        if not fate.cancelled():
-            fate.exception()  # who waited has heard of it
+    def _unregister(self, key: tuple[str, str], receipt: ReceiptFuture) -> None:
+        self._in_flight.pop(key, None)
+        if not receipt.cancelled():
+            receipt.exception()  # mark as retrieved: a cancelled sender does not read it
 
 
-async def _to_its_end(errand: Coroutine[Any, Any, None], fate: Fate) -> None:
+async def _deliver_or_fail(delivery: Coroutine[Any, Any, None], receipt: ReceiptFuture) -> None:
     try:
-        await errand
+        await delivery
     except Exception as error:
-        if not fate.done():
-            fate.set_exception(error)
+        if not receipt.done():
+            receipt.set_exception(error)

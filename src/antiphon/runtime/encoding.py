@@ -1,7 +1,7 @@
-"""Values as JSON text, as stores keep them.
+"""Values encoded as JSON text for stores.
 
-Lone surrogates inside JSON are kept as escapes. Orjson writes what it can, where it is installed: the rest, such as
-numbers of more than 64 bits, is written by Python, which takes five times as long.
+Lone surrogates inside JSON are kept as escapes. Where orjson is installed it encodes what it can; everything else,
+such as numbers of more than 64 bits, is encoded by Python, which takes five times as long.
 """
 
 import json
@@ -12,36 +12,36 @@ from typing import Any, NamedTuple
 from antiphon.runtime.errors import Unstorable
 
 _encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
-_escaped = json.JSONEncoder(separators=(",", ":")).encode
+_encode_ascii = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Encoded(NamedTuple):
-    """A value that is JSON text already; nobody encodes it again."""
+    """A value that is encoded already; `encode` returns its text."""
 
     text: str
 
 
-def encoded(value: Any) -> str:
-    """A value as JSON text."""
+def encode(value: Any) -> str:
+    """Encode a value as JSON text."""
     if type(value) is Encoded:
         return value.text
     try:
-        return _swiftly(value)
+        return _encode_fast(value)
     except TypeError:
-        return by_python(value)
+        return encode_in_python(value)
 
 
-def by_python(value: Any) -> str:
-    """A value as JSON text, whatever it is made of."""
+def encode_in_python(value: Any) -> str:
+    """Encode a value with the standard library, which supports every JSON value."""
     try:
-        text = _compact(value)
+        text = _encode_compact(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise Unstorable(f"what is to be stored is not JSON: {error}") from error
-    return text if is_text(text) else _escaped(value)
+        raise Unstorable(f"the value to be stored is not JSON: {error}") from error
+    return text if is_text(text) else _encode_ascii(value)
 
 
 def is_text(text: str) -> bool:
-    """Whether a text can be stored: it has no lone surrogates."""
+    """Return whether a text can be stored: it has no lone surrogates."""
     if text.isascii():
         return True
     try:
@@ -51,8 +51,8 @@ def is_text(text: str) -> bool:
     return True
 
 
-def _written_at_once() -> Callable[[Any], str]:
-    """`JSONEncoder.encode` makes a new encoder in C for every value; where there is one, this makes it once."""
+def _compact_encoder() -> Callable[[Any], str]:
+    """Return an encoder that is created once: `JSONEncoder.encode` creates a new one in C for every value."""
     make = getattr(encoder, "c_make_encoder", None)
     if make is None:
         return _encoder.encode
@@ -60,14 +60,15 @@ def _written_at_once() -> Callable[[Any], str]:
     return lambda value: "".join(write(value, 0))
 
 
-def _swift() -> Callable[[Any], str]:
-    """An encoder that raises `TypeError` for what it cannot write, if there is one."""
+def _fastest_encoder() -> Callable[[Any], str]:
+    """Return orjson's encoder, which raises `TypeError` for values it does not support, if it is installed."""
     try:
         from orjson import OPT_PASSTHROUGH_DATACLASS, OPT_PASSTHROUGH_DATETIME, dumps
     except ImportError:
-        return by_python
+        return encode_in_python
     option = OPT_PASSTHROUGH_DATACLASS | OPT_PASSTHROUGH_DATETIME  # which are not JSON
     return lambda value: dumps(value, None, option).decode()
 
 
-_compact, _swiftly = _written_at_once(), _swift()
+_encode_compact = _compact_encoder()
+_encode_fast = _fastest_encoder()

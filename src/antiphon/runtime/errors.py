@@ -2,11 +2,11 @@
 
 
 class RuntimeFault(Exception):
-    """Base of every error the runtime raises."""
+    """Base of all errors of the runtime."""
 
 
 class UnknownRoot(RuntimeFault):
-    """There is no root actor of that id."""
+    """No root actor has that id."""
 
 
 class RootExists(RuntimeFault):
@@ -18,7 +18,7 @@ class UnknownMachine(RuntimeFault):
 
 
 class InboxFull(RuntimeFault):
-    """An actor has more letters waiting than it may; try again later."""
+    """The inbox of an actor is full; try again later."""
 
 
 class NotRunning(RuntimeFault):
@@ -26,19 +26,19 @@ class NotRunning(RuntimeFault):
 
 
 class Failed(RuntimeFault):
-    """A root actor has ended in an error, so there is no output."""
+    """A root actor ended in an error, so it has no output."""
 
 
 class Quarantined(RuntimeFault):
-    """An actor was set aside because a letter could not be taken; see its dead letters."""
+    """A root actor was quarantined because a letter could not be taken; see its dead letters."""
 
 
 class StoreError(RuntimeFault):
-    """The store could not do what was asked; nothing was changed."""
+    """An operation of the store failed and changed nothing."""
 
 
 class Unstorable(StoreError):
-    """What is to be stored is not JSON, or too large for its place; trying again does not help."""
+    """A value is not JSON or too large for its column; trying again does not help."""
 
 
 class StoreBusy(StoreError):
@@ -46,8 +46,8 @@ class StoreBusy(StoreError):
 
 
 class StoreCorrupt(StoreError):
-    """The store's file is damaged."""
+    """The file of the store is damaged."""
 
 
 class Conflict(StoreError):
-    """Somebody else has moved the actor on; what was computed from the old state must not be stored."""
+    """The stored actor has advanced in the meantime; a step computed from its old state must not be stored."""

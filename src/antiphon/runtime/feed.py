@@ -1,89 +1,90 @@
-"""Feeds: a tree's journal as it grows, for any number of readers.
+"""Feeds: the journal of a tree as it grows, for any number of readers.
 
-Recent entries are kept in memory, so readers who keep up cost no query. One who has fallen behind them
-reads from the store, a page at a time, at its own pace.
+Recent entries are kept in memory, so readers that keep up cost no query. A reader that has fallen behind reads from
+the store, a page at a time, at its own pace.
 """
 
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from itertools import takewhile
 
-from antiphon.runtime.bell import Gong
 from antiphon.runtime.records import Entry
 from antiphon.runtime.store import Store
+from antiphon.runtime.wakeup import Broadcast
 
-RECENT, PAGE = 256, 500
+RECENT = 256  # entries of a tree that are kept in memory
+PAGE = 500  # entries read from the store at a time
 
 
 class _Tail:
-    """The latest entries of one tree, and who waits for more."""
+    """The latest entries of one tree, and a broadcast to its readers."""
 
-    __slots__ = ("entries", "gong", "readers")
+    __slots__ = ("entries", "published", "readers")
 
     def __init__(self) -> None:
         self.entries: deque[Entry] = deque(maxlen=RECENT)
-        self.gong = Gong()
+        self.published = Broadcast()
         self.readers = 0
 
     def after(self, seq: int) -> list[Entry] | None:
-        """What comes after a sequence number, if this reaches back that far."""
+        """Return the entries after a sequence number, or None if some of them are no longer in memory."""
         entries = self.entries
         if not entries or entries[0].seq > seq + 1:
             return None
-        # The newest come last, and who keeps up lacks only those: the others are not even looked at.
+        # Scan from the end: a reader that keeps up is missing only the newest entries.
         return list(takewhile(lambda entry: entry.seq > seq, reversed(entries)))[::-1]
 
 
 class Feeds:
-    """The feeds of all trees."""
+    """Feeds of all trees."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._tails: dict[str, _Tail] = {}
-        self._endings: dict[str, Gong] = {}  # of trees for whose end somebody waits
+        self._endings: dict[str, Broadcast] = {}  # of trees whose end is waited for
         self._closed = False
 
     def publish(self, root: str, entries: Sequence[Entry]) -> None:
-        """Show entries that are stored to who follows."""
+        """Pass stored entries to the readers of a tree."""
         tail = self._tails.get(root)
         if tail is not None and entries:
             tail.entries.extend(entries)
-            tail.gong.strike()
+            tail.published.notify()
 
     async def follow(self, root: str, after: int = 0) -> AsyncIterator[Entry]:
-        """Every entry after a sequence number, once, in order."""
+        """Yield every entry after a sequence number, once, in order, until the feeds are closed."""
         tail = self._tails.setdefault(root, _Tail())
         tail.readers += 1
         try:
             while not self._closed:
-                strokes = tail.gong.strokes
-                found = tail.after(after)
-                if found is None:
-                    found = await self._store.entries(root, after, PAGE)
-                for entry in found:
+                version = tail.published.version
+                entries = tail.after(after)
+                if entries is None:
+                    entries = await self._store.entries(root, after, PAGE)
+                for entry in entries:
                     after = entry.seq
                     yield entry
-                # Nothing was published meanwhile, so whoever has seen this page, or nothing, has seen it all.
-                if strokes == tail.gong.strokes and len(found) < PAGE and not self._closed:
-                    await tail.gong.wait()
+                # Wait only if nothing was published since this page was read and no further page follows it.
+                if version == tail.published.version and len(entries) < PAGE and not self._closed:
+                    await tail.published.wait()
         finally:
             tail.readers -= 1
             if tail.readers == 0:
                 self._tails.pop(root, None)
 
-    async def ending(self, root: str) -> None:
-        """Wait until a tree may have come to its end."""
-        await self._endings.setdefault(root, Gong()).wait()
+    async def wait_for_end(self, root: str) -> None:
+        """Wait until a tree may have ended."""
+        await self._endings.setdefault(root, Broadcast()).wait()
 
     def end(self, root: str) -> None:
-        """Tell who waits for it that a tree has come to its end."""
+        """Wake everything that waits for the end of a tree."""
         if root in self._endings:
-            self._endings.pop(root).strike()
+            self._endings.pop(root).notify()
 
     def close(self) -> None:
         """End all feeds."""
         self._closed = True
         for tail in self._tails.values():
-            tail.gong.strike()
+            tail.published.notify()
         for root in list(self._endings):
             self.end(root)

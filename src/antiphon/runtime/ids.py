@@ -1,4 +1,4 @@
-"""Ids that nobody else makes, in any store; as texts they sort in the order in which they were made."""
+"""Unique ids; as texts they sort in the order in which they were made."""
 
 import uuid
 from collections.abc import Callable
@@ -6,11 +6,12 @@ from itertools import count
 
 
 def new_ids() -> Callable[[], str]:
-    """Ids of trees, incarnations and letters: a random prefix of this process, then a count."""
-    prefix, numbers = uuid.uuid4().hex, count()
+    """Return a generator of ids for trees, origins and letters: a random prefix of this process, then a count."""
+    prefix = uuid.uuid4().hex
+    numbers = count()
     return lambda: f"{prefix}{next(numbers):010x}"
 
 
-def token(incarnation: str, seq: int, number: int) -> str:
-    """The id of something that a step asked for: the same whenever the step is taken again."""
-    return f"{incarnation}/{seq:010d}/{number:04d}"
+def token(origin_id: str, seq: int, number: int) -> str:
+    """Return the id of a task or timer of a step: the same whenever the step is replayed."""
+    return f"{origin_id}/{seq:010d}/{number:04d}"

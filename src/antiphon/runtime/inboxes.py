@@ -1,4 +1,4 @@
-"""Inboxes in memory: letters that wait for their tree's next turn."""
+"""Inboxes in memory: letters that wait for the next turn of their tree."""
 
 import asyncio
 from collections import deque
@@ -7,131 +7,131 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
 
-from antiphon.runtime.bell import Bell
 from antiphon.runtime.errors import InboxFull
 from antiphon.runtime.records import Letter, Receipt
+from antiphon.runtime.wakeup import Wakeup
 
 
 @dataclass(slots=True)
-class Waiting:
-    """A letter, and who waits for its receipt."""
+class Delivery:
+    """A letter, and the future of its receipt if a sender waits for it."""
 
     letter: Letter
-    answer: "asyncio.Future[Receipt] | None" = None
+    receipt: "asyncio.Future[Receipt] | None" = None
 
     def succeed(self, receipt: Receipt) -> None:
-        """Give the receipt to who waits."""
-        if self.answer is not None and not self.answer.done():
-            self.answer.set_result(receipt)
+        """Resolve the pending receipt."""
+        if self.receipt is not None and not self.receipt.done():
+            self.receipt.set_result(receipt)
 
     def fail(self, error: Exception) -> None:
-        """Tell who waits that there is none."""
-        if self.answer is not None and not self.answer.done():
-            self.answer.set_exception(error)
+        """Fail the pending receipt."""
+        if self.receipt is not None and not self.receipt.done():
+            self.receipt.set_exception(error)
 
 
 class Inboxes:
-    """The inboxes of all trees, whose turn it is, and when the next stored letter is due."""
+    """Inboxes of all trees, the trees that are ready for a turn, and the due times of stored letters."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._inboxes: dict[str, deque[Waiting]] = {}
+        self._inboxes: dict[str, deque[Delivery]] = {}
         self._ready: dict[str, None] = {}
         self._held: dict[str, int] = {}  # trees that have no turn before a time, because the store has failed
-        self._busy: set[str] = set()  # trees whose turn is not over until what they did is stored
-        self._overdue: set[str] = set()  # of those, the ones that had an alarm meanwhile
-        self._due: list[tuple[int, str]] = []
-        self.bell = Bell()
+        self._busy: set[str] = set()  # trees whose turn is not stored yet
+        self._overdue: set[str] = set()  # busy trees whose alarm went off in the meantime
+        self._alarms: list[tuple[int, str]] = []  # heap of due times and trees
+        self.wakeup = Wakeup()
 
-    def put(self, waiting: Waiting, *, bounded: bool) -> None:
-        """Add a letter; one from outside is refused when there are too many."""
-        root = waiting.letter.root
+    def put(self, delivery: Delivery, *, bounded: bool) -> None:
+        """Append a letter; if `bounded`, raise `InboxFull` when there are too many."""
+        root = delivery.letter.root
         inbox = self._inboxes.get(root)
         if inbox is None:
             inbox = self._inboxes[root] = deque()
         if bounded and len(inbox) >= self._limit:
-            raise InboxFull(f"{root!r} has {len(inbox)} letters waiting; try again later")
-        inbox.append(waiting)
+            raise InboxFull(f"the inbox of {root!r} is full with {len(inbox)} letters; try again later")
+        inbox.append(delivery)
         self._make_ready(root)
 
-    def put_back(self, root: str, waiting: Iterable[Waiting], until: int = 0) -> None:
-        """Put letters that could not be taken back in front, for a turn not before a time."""
-        self._inboxes.setdefault(root, deque()).extendleft(reversed(list(waiting)))
+    def put_back(self, root: str, deliveries: Iterable[Delivery], until: int = 0) -> None:
+        """Put letters that were not taken back to the front, for a turn not before a time."""
+        self._inboxes.setdefault(root, deque()).extendleft(reversed(list(deliveries)))
         if until:
             self._held[root] = until
             self._ready.pop(root, None)
-            self.alarm(until, root)
+            self.set_alarm(until, root)
         else:
             self._make_ready(root)
 
     def _make_ready(self, root: str) -> None:
         if root not in self._held and root not in self._busy:
             self._ready[root] = None
-            self.bell.ring()
+            self.wakeup.set()
 
     def release(self) -> None:
-        """Give the trees that were held back a last turn."""
+        """Make the trees that were held back ready for a last turn."""
         self._held.clear()
         for root in self._inboxes:
             self._make_ready(root)
 
     def abandon(self, error: Exception) -> None:
-        """Tell who still waits that nothing will come of it."""
+        """Drop all letters and fail their pending receipts."""
         for inbox in self._inboxes.values():
-            for waiting in inbox:
-                waiting.fail(error)
+            for delivery in inbox:
+                delivery.fail(error)
         self._inboxes.clear()
 
     def has(self, root: str) -> bool:
-        """Whether letters wait for a tree."""
+        """Return whether letters wait for a tree."""
         return bool(self._inboxes.get(root))
 
     def is_busy(self, root: str) -> bool:
-        """Whether a tree has a turn that is not over."""
+        """Return whether a tree has a turn that is not finished."""
         return root in self._busy
 
     @property
     def ready(self) -> int:
-        """How many trees have a turn to take."""
+        """Number of trees that are ready for a turn."""
         return len(self._ready)
 
-    def turns(self, most: int) -> list[str]:
-        """The trees whose turn it is, in the order in which they became ready; a turn lasts until `finish`."""
-        roots = list(islice(self._ready, most))
+    def start_turns(self, limit: int) -> list[str]:
+        """Return ready trees, in the order in which they became ready; they are busy until `finish`."""
+        roots = list(islice(self._ready, limit))
         for root in roots:
             del self._ready[root]
         self._busy.update(roots)
         return roots
 
     def finish(self, root: str) -> None:
-        """A turn is over; if there are more letters, the tree waits for another."""
+        """End the turn of a tree; if it has more letters, it is ready for another."""
         self._busy.discard(root)
         if root in self._overdue:
             self._overdue.discard(root)
-            self.alarm(0, root)
+            self.set_alarm(0, root)
         if root in self._inboxes:
             self._make_ready(root)
 
-    def draw(self, root: str, most: int) -> list[Waiting]:
-        """The next letters of a tree."""
+    def draw(self, root: str, limit: int) -> list[Delivery]:
+        """Remove and return the next letters of a tree."""
         inbox = self._inboxes.get(root)
         if inbox is None:
             return []
-        if len(inbox) <= most:
+        if len(inbox) <= limit:
             del self._inboxes[root]
             return list(inbox)
-        return [inbox.popleft() for _ in range(most)]
+        return [inbox.popleft() for _ in range(limit)]
 
-    def alarm(self, due: int, root: str) -> None:
-        """Remember when to look at a tree's stored letters."""
-        heappush(self._due, (due, root))
-        self.bell.ring()
+    def set_alarm(self, due: int, root: str) -> None:
+        """Schedule a look at the stored letters of a tree."""
+        heappush(self._alarms, (due, root))
+        self.wakeup.set()
 
-    def alarms(self, now: int) -> list[str]:
-        """The trees to look at now."""
+    def pop_alarms(self, now: int) -> list[str]:
+        """Remove the alarms that are due and return their trees, except busy ones."""
         roots: dict[str, None] = {}
-        while self._due and self._due[0][0] <= now:
-            roots[heappop(self._due)[1]] = None
+        while self._alarms and self._alarms[0][0] <= now:
+            roots[heappop(self._alarms)[1]] = None
         for root in roots:
             if self._held.get(root, now) <= now:
                 self._held.pop(root, None)
@@ -142,10 +142,10 @@ class Inboxes:
 
     @property
     def has_alarms(self) -> bool:
-        """Whether there is anything to look at, now or later."""
-        return bool(self._due)
+        """True if any alarm is set."""
+        return bool(self._alarms)
 
     @property
     def next_alarm(self) -> int | None:
-        """When to look next."""
-        return self._due[0][0] if self._due else None
+        """Time of the next alarm."""
+        return self._alarms[0][0] if self._alarms else None

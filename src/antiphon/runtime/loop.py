@@ -1,7 +1,7 @@
-"""The loop that gives trees their turns: letters in, one commit for all that are ready, effects after it.
+"""The loop that gives trees their turns: take letters, store all ready trees in one commit, perform effects.
 
 A letter is acknowledged when the step that took it is stored, never before. A tree whose step could not be stored
-is thrown away and rebuilt from the store.
+is discarded and loaded again from the store.
 """
 
 import asyncio
@@ -11,97 +11,103 @@ from typing import TypeVar
 
 from antiphon.runtime.effects import Effects, TreeTurn
 from antiphon.runtime.errors import StoreError
+from antiphon.runtime.failures import RETRY_MS, TurnFailures
 from antiphon.runtime.feed import Feeds
-from antiphon.runtime.inboxes import Inboxes, Waiting
-from antiphon.runtime.mishaps import RETRY_MS, Mishaps
-from antiphon.runtime.past import Past
+from antiphon.runtime.inboxes import Delivery, Inboxes
 from antiphon.runtime.pipeline import Pipeline
 from antiphon.runtime.records import Letter
+from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.store import Store
 from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import Tree
-from antiphon.runtime.woods import Woods
+from antiphon.runtime.tree_cache import TreeCache
 
 T = TypeVar("T")
-BATCH_TREES, BATCH_LETTERS = 256, 16
-SPOT_TREES = 32  # so many at most are stored on the spot
-BURST_LETTERS, BURST_S = 16, 0.002  # how far the loop may go before others have their turns
-REST_S = 30.0  # the wall clock may jump ahead while we sleep
+BATCH_TREES = 256  # trees in one commit
+BATCH_LETTERS = 16  # letters of a tree in one turn
+INLINE_TREES = 32  # with more ready trees than this, commits overlap with computing
+# The loop yields to other tasks after this many letters, or after this long.
+BURST_LETTERS = 16
+BURST_S = 0.002
+MAX_WAIT_S = 30.0  # the wall clock may jump ahead during a wait
 
 
 class TurnLoop:
-    """Takes letters from the inboxes, lets their trees compute, stores what they did, and performs its effects."""
+    """Takes letters from the inboxes, computes the turns of their trees, stores them, and performs their effects."""
 
     def __init__(
         self,
         store: Store,
-        woods: Woods,
+        trees: TreeCache,
         *,
         now: Callable[[], int],
-        new_id: Callable[[], str],
         inbox_limit: int,
         point: Callable[[str], None] | None = None,
     ) -> None:
         self.inboxes = Inboxes(inbox_limit)
         self.feeds = Feeds(store)
         self.tasks = TaskRunner(self.deliver, now)
-        self.past = Past(woods, store, now, new_id)
-        self.pipeline = Pipeline(store, self.inboxes.bell.ring)
+        self.pipeline = Pipeline(store, self.inboxes.wakeup.set)
         self.is_stopping = False  # no more letters from outside
         self._store = store
-        self._woods = woods
+        self._trees = trees
         self._now = now
         # Named places in the loop, for tests that let the process die there.
         self._point = point or (lambda name: None)
+        self._recovery = Recovery(trees, store, now)
         self._effects = Effects(self.inboxes, self.tasks, self.feeds)
-        self._mishaps = Mishaps(store, woods, self.inboxes, self.feeds, now)
-        self._computed: list[TreeTurn] = []  # what waits for its way to the store
+        self._failures = TurnFailures(store, trees, self.inboxes, self.feeds, now)
+        self._computed: list[TreeTurn] = []  # turns that wait to be stored
         self._storing: set[asyncio.Task[None]] = set()
-        self._clock: Callable[[], float] = lambda: 0.0  # the event loop's
-        self._rested, self._burst = 0.0, 0  # when others last had their turns, and the letters since then
-        self._closing = False  # and none on their way
+        self._clock: Callable[[], float] = lambda: 0.0  # that of the event loop
+        self._yielded_at = 0.0  # when other tasks last ran
+        self._burst = 0  # letters taken since then
+        self._closing = False  # and no more letters from tasks
 
     async def begin(self, tree: Tree) -> None:
         """Store the first step of a new tree, and perform its effects."""
-        batch = tree.enter(self._now())
+        batch = tree.start(self._now())
         tree.take_answers(self.tasks.answer, batch, BATCH_LETTERS)
         turn = TreeTurn(tree, batch, [])
         await self._store.commit([turn.commit])
-        self._woods.add(tree)
+        self._trees.add(tree)
         self._effects.perform(turn)
 
-    def is_dispensable(self, tree: Tree) -> bool:
-        """Whether a tree may be dropped from memory: nothing is on its way to it, and nothing runs in it."""
+    def is_evictable(self, tree: Tree) -> bool:
+        """Return whether a tree may be dropped from memory: it has no letters, no tasks and no unfinished turn."""
         root = tree.root
         return not (self.inboxes.has(root) or tree.host.tasks or self.inboxes.is_busy(root))
 
     def close(self) -> None:
-        """End once everything that is on its way is stored."""
-        self._closing = self._mishaps.is_last = self._effects.is_closing = True
+        """End the loop once all turns are stored."""
+        self._closing = True
+        self._failures.is_closing = True
+        self._effects.is_closing = True
         self.inboxes.release()
-        self.inboxes.bell.ring()
+        self.inboxes.wakeup.set()
 
     async def run(self) -> None:
-        """Give trees their turns until the loop is closed and nothing is left to do."""
+        """Give trees their turns until the loop is closed and idle."""
         self._clock = asyncio.get_running_loop().time
-        await self._pick_up()
+        await self._recover()
         while not (self._closing and self._is_idle):
-            for root in self.inboxes.alarms(self._now()) if self.inboxes.has_alarms else ():
+            for root in self.inboxes.pop_alarms(self._now()) if self.inboxes.has_alarms else ():
                 await self._collect(root)
-            # With little to do and a swift disk, overlapping costs more than it gains.
-            on_the_spot = self.inboxes.ready + len(self._computed) <= SPOT_TREES and self._store.is_swift
+            # With few ready trees and a fast disk, overlapping commits cost more than they gain.
+            inline = self.inboxes.ready + len(self._computed) <= INLINE_TREES and self._store.commits_inline
             if self._may_compute and not (self._computed and self.pipeline.is_empty):
-                await self._compute(on_the_spot)
+                await self._compute(inline)
             if self._may_store:
-                turns, self._computed = self._computed, []
+                turns = self._computed
+                self._computed = []
                 self.pipeline.enter(len(turns))
-                if on_the_spot:
+                if inline:
                     await self._store_and_finish(turns)
                 else:
                     storing = asyncio.get_running_loop().create_task(self._store_and_finish(turns))
                     self._storing.add(storing)
                     storing.add_done_callback(self._storing.discard)
-            await self._rest()
+            await self._wait()
 
     @property
     def _is_idle(self) -> bool:
@@ -113,95 +119,99 @@ class TurnLoop:
 
     @property
     def _may_store(self) -> bool:
-        return self.pipeline.takes(len(self._computed), self.inboxes.ready)
+        return self.pipeline.accepts(len(self._computed), self.inboxes.ready)
 
-    async def _compute(self, at_once: bool) -> None:
-        """Let trees take their turns: all that are ready at once, or as many as pays."""
+    async def _compute(self, inline: bool) -> None:
+        """Compute the turns of all ready trees, or, if not `inline`, of the share that pays."""
         ready = min(self.inboxes.ready, BATCH_TREES - len(self._computed))
-        roots = self.inboxes.turns(ready if at_once else self.pipeline.share(ready))
-        began, now, careful = self._clock(), self._now(), self._mishaps.careful
+        roots = self.inboxes.start_turns(ready if inline else self.pipeline.share(ready))
+        started_at = self._clock()
+        now = self._now()
+        single_step = self._failures.single_step
         for root in roots:
-            waiting = self.inboxes.draw(root, 1 if root in careful else BATCH_LETTERS)
-            tree = (self._woods.at_hand(root) or await self._tree_for(root, waiting)) if waiting else None
+            deliveries = self.inboxes.draw(root, 1 if root in single_step else BATCH_LETTERS)
+            tree = (self._trees.touch(root) or await self._load(root, deliveries)) if deliveries else None
             if tree is None:
                 self.inboxes.finish(root)
                 continue
-            batch = tree.batch(now)
-            self._burst += len(waiting)
+            batch = tree.new_batch(now)
+            self._burst += len(deliveries)
             try:
-                for one in waiting:
-                    tree.take(one.letter, now, batch)
-                if batch.notes and root not in careful:
+                for delivery in deliveries:
+                    tree.take(delivery.letter, now, batch)
+                if batch.effects and root not in single_step:
                     tree.take_answers(self.tasks.answer, batch, BATCH_LETTERS)
-                self._computed.append(TreeTurn(tree, batch, waiting))
+                self._computed.append(TreeTurn(tree, batch, deliveries))
             except Exception as error:
-                await self._mishaps.raised(tree, waiting, len(batch.receipts), error)
+                await self._failures.on_exception(tree, deliveries, len(batch.receipts), error)
                 self.inboxes.finish(root)
-        self.pipeline.computed(len(roots), self._clock() - began)
+        self.pipeline.measure_turns(len(roots), self._clock() - started_at)
 
-    async def _pick_up(self) -> None:
-        """Go on with what the last owner of the store left."""
-        for root, due in await self._insist(self._store.waiting) or ():
-            self.inboxes.alarm(due, root)
-        for task in await self._insist(self._store.running) or ():
-            letter = await self._insist(partial(self.past.left_behind, task, self.tasks.start))
+    async def _recover(self) -> None:
+        """Continue with the letters and tasks that the last owner of the store left."""
+        for root, due in await self._retry_store(self._store.due_times) or ():
+            self.inboxes.set_alarm(due, root)
+        for task in await self._retry_store(self._store.running_tasks) or ():
+            letter = await self._retry_store(partial(self._recovery.recover, task, self.tasks.start))
             if letter is not None:
                 self.deliver(letter)
 
-    async def _insist(self, ask: Callable[[], Awaitable[T]]) -> T | None:
-        """Ask the store until it answers; nothing if the runtime is stopped before."""
+    async def _retry_store(self, call: Callable[[], Awaitable[T]]) -> T | None:
+        """Call the store until it succeeds; return None if the runtime is stopped before."""
         while not self.is_stopping:
             try:
-                return await ask()
+                return await call()
             except StoreError:
                 await asyncio.sleep(RETRY_MS / 1000)
         return None
 
-    async def _rest(self) -> None:
-        """Sleep until there is something to do; what is being stored wakes us when it is done."""
-        self.inboxes.bell.silence()
+    async def _wait(self) -> None:
+        """Wait until there is something to do; commits under way wake the loop when they are done."""
+        self.inboxes.wakeup.clear()
         if self._may_compute or self._may_store or (self._closing and self._is_idle):
-            # Where everything is done on the spot, nothing else lets others have their turns.
-            if self._burst >= BURST_LETTERS or self._clock() - self._rested >= BURST_S:
+            # With inline commits nothing else lets other tasks run.
+            if self._burst >= BURST_LETTERS or self._clock() - self._yielded_at >= BURST_S:
                 await asyncio.sleep(0)
-                self._rested, self._burst = self._clock(), 0
+                self._yielded_at = self._clock()
+                self._burst = 0
             return
         alarm = self.inboxes.next_alarm
-        rest = REST_S if alarm is None else min(REST_S, max(0, alarm - self._now()) / 1000)
-        await self.inboxes.bell.sleep(rest)
-        self._rested, self._burst = self._clock(), 0
+        timeout_s = MAX_WAIT_S if alarm is None else min(MAX_WAIT_S, max(0, alarm - self._now()) / 1000)
+        await self.inboxes.wakeup.wait(timeout_s)
+        self._yielded_at = self._clock()
+        self._burst = 0
 
     async def _collect(self, root: str) -> None:
-        """Queue the stored letters of a tree that are due, and remember when to look again."""
+        """Queue the stored letters of a tree that are due, and set an alarm for the next ones."""
         try:
-            tree = await self._woods.find(root)
+            tree = await self._trees.find(root)
         except StoreError:
-            self.inboxes.alarm(self._now() + RETRY_MS, root)
+            self.inboxes.set_alarm(self._now() + RETRY_MS, root)
             return
         if tree is None or self.is_stopping:
             return
-        for letter in tree.due(self._now()):
+        for letter in tree.due_letters(self._now()):
             tree.queued.add(letter.id)
-            self.inboxes.put(Waiting(letter), bounded=False)
+            self.inboxes.put(Delivery(letter), bounded=False)
         if tree.next_due is not None:
-            self.inboxes.alarm(tree.next_due, root)
+            self.inboxes.set_alarm(tree.next_due, root)
 
-    async def _tree_for(self, root: str, waiting: list[Waiting]) -> Tree | None:
-        """The tree that letters are for, or nothing; then who waits has heard why."""
+    async def _load(self, root: str, deliveries: list[Delivery]) -> Tree | None:
+        """Load the tree of some letters; if that fails, refuse them and return None."""
         try:
-            return await self._woods.tree(root)
+            return await self._trees.load(root)
         except Exception as error:
-            self._mishaps.refused(waiting, error)
+            self._failures.refuse(deliveries, error)
             return None
 
     async def _store_and_finish(self, turns: list[TreeTurn]) -> None:
-        """Store what the trees did, let it happen, and give them their next turn."""
+        """Store turns, perform their effects, and make their trees ready again."""
         try:
             if await self._commit_turns(turns):
-                # Who comes behind needs the processor now; what is durable is told as soon as it has written.
+                # Let the next commit take Python's lock and write; acknowledge this one while that one is flushed.
                 self.pipeline.leave()
                 if self.pipeline.is_writing:
-                    await self.pipeline.settled()
+                    await self.pipeline.wait_until_written()
                 self._perform_all(turns)
             else:
                 self.pipeline.leave()
@@ -210,7 +220,7 @@ class TurnLoop:
                 self.inboxes.finish(turn.tree.root)
 
     async def _commit_turns(self, turns: list[TreeTurn]) -> bool:
-        """Store what the trees did at once; if that fails, one by one, and let it happen where it does not."""
+        """Store turns in one commit and return True; if that fails, store and perform them one by one."""
         commits = [turn.commit for turn in turns if not turn.commit.is_empty]
         self._point("before commit")
         try:
@@ -219,9 +229,9 @@ class TurnLoop:
         except StoreError as error:
             if len(turns) == 1:
                 [turn] = turns
-                await self._mishaps.not_stored(turn.tree, turn.batch, turn.taken, error)
+                await self._failures.on_store_error(turn.tree, turn.batch, turn.deliveries, error)
                 return False
-            for turn in turns:  # one of them may have spoiled it for all
+            for turn in turns:  # a single one may have made the whole commit fail
                 if await self._commit_turns([turn]):
                     self._perform_all([turn])
             return False
@@ -234,5 +244,5 @@ class TurnLoop:
         self._point("after perform")
 
     def deliver(self, letter: Letter) -> None:
-        """Take in a letter of a task."""
-        self.inboxes.put(Waiting(letter), bounded=False)
+        """Put a letter of a task into its inbox."""
+        self.inboxes.put(Delivery(letter), bounded=False)

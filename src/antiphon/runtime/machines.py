@@ -1,4 +1,4 @@
-"""The machines a runtime knows, by id and version; a hash of each chart, so that a changed one is noticed."""
+"""Registered machines by id and version, and hashes of their charts, by which a changed chart is noticed."""
 
 import hashlib
 import json
@@ -8,19 +8,19 @@ from weakref import WeakKeyDictionary
 
 from antiphon.chart.machine import Machine
 from antiphon.runtime.errors import UnknownMachine
-from antiphon.runtime.records import Birth
+from antiphon.runtime.records import Origin
 
 AnyMachine = Machine[Any, Any]
-# Every actor that is created or loaded asks for one, and a large chart takes half a millisecond.
-_hashes: WeakKeyDictionary[Machine[Any, Any], str] = WeakKeyDictionary()
+# Needed whenever a root actor is created or loaded; a large chart takes half a millisecond.
+_hashes: WeakKeyDictionary[AnyMachine, str] = WeakKeyDictionary()
 
 
 class Machines:
-    """All versions of all machines; of each the last one given is the current one."""
+    """All versions of all machines; the last one registered under an id is its current version."""
 
-    def __init__(self, machines: Iterable[Machine[Any, Any]]) -> None:
-        self._current: dict[str, Machine[Any, Any]] = {}
-        self._versions: dict[tuple[str, str], Machine[Any, Any]] = {}
+    def __init__(self, machines: Iterable[AnyMachine]) -> None:
+        self._current: dict[str, AnyMachine] = {}
+        self._versions: dict[tuple[str, str], AnyMachine] = {}
         for machine in machines:
             self._current[machine.id] = machine
             self._versions[machine.id, json.dumps(machine.version)] = machine
@@ -28,44 +28,44 @@ class Machines:
     def __contains__(self, id: str) -> bool:
         return id in self._current
 
-    def current(self, id: str) -> Machine[Any, Any]:
-        """The machine that new trees run."""
+    def current(self, id: str) -> AnyMachine:
+        """Return the version of a machine that new trees run."""
         machine = self._current.get(id)
         if machine is None:
-            raise UnknownMachine(f"no machine {id!r} is registered; known: {', '.join(sorted(self._current))}")
+            raise UnknownMachine(f"no machine {id!r} is registered; registered are: {', '.join(sorted(self._current))}")
         return machine
 
-    def version(self, id: str, version: Any) -> Machine[Any, Any]:
-        """A machine in a version."""
+    def version(self, id: str, version: Any) -> AnyMachine:
+        """Return a machine in a version."""
         self.current(id)
         machine = self._versions.get((id, json.dumps(version)))
         if machine is None:
             raise UnknownMachine(
-                f"{id!r} was stored by version {version!r}, which is not registered; register it beside the "
-                "current one, and give that a migrate function"
+                f"{id!r} was stored by version {version!r}, which is not registered; register it beside the current "
+                "version, and give the current version a migrate function"
             )
         return machine
 
-    def of(self, birth: Birth) -> Machine[Any, Any]:
-        """The machine a stored tree was made by, in its version."""
-        machine = self.version(birth.machine, birth.version)
-        if chart_hash(machine) != birth.hash:
+    def of(self, origin: Origin) -> AnyMachine:
+        """Return the machine, in the version, that a stored tree runs."""
+        machine = self.version(origin.machine, origin.version)
+        if chart_hash(machine) != origin.hash:
             raise UnknownMachine(
-                f"the chart of {birth.machine!r} has changed since it was stored, but its version {birth.version!r} "
+                f"the chart of {origin.machine!r} has changed since it was stored, but its version {origin.version!r} "
                 "has not; give the new chart a new version and a migrate function"
             )
         return machine
 
 
-def chart_hash(machine: Machine[Any, Any]) -> str:
-    """A short hash of a machine's chart, functions aside."""
-    known = _hashes.get(machine)
-    if known is None:
-        text = json.dumps(machine.config, sort_keys=True, default=_named)
-        known = _hashes[machine] = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return known
+def chart_hash(machine: AnyMachine) -> str:
+    """Return a short hash of the chart of a machine, without its functions."""
+    digest = _hashes.get(machine)
+    if digest is None:
+        text = json.dumps(machine.config, sort_keys=True, default=_name_of)
+        digest = _hashes[machine] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return digest
 
 
-def _named(value: Any) -> str:
-    """Functions and built-in actions count by their names only: their code may be mended."""
+def _name_of(value: Any) -> str:
+    """Return the name of a function or built-in action: its code may change without changing the chart."""
     return str(getattr(value, "type", None) or getattr(value, "__name__", None) or type(value).__name__)

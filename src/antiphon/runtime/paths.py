@@ -1,4 +1,4 @@
-"""Addresses inside a tree: the ids of an actor and its ancestors below the root, joined by slashes."""
+"""Addresses of actors in a tree: the ids of an actor and its ancestors below the root, joined by slashes."""
 
 from functools import lru_cache
 from typing import Any
@@ -8,11 +8,11 @@ from antiphon.chart.snapshot import Snapshot
 
 
 def path_of(actor: Any) -> str:
-    """The address of an actor; the root's is empty."""
+    """Return the address of an actor; that of the root is empty."""
     parent = actor.parent
     if parent is None:
         return ""
-    if parent.parent is None:  # as of most
+    if parent.parent is None:  # the usual case
         return _part(actor.id)
     parts: list[str] = []
     while actor.parent is not None:
@@ -22,7 +22,7 @@ def path_of(actor: Any) -> str:
 
 
 def actor_at(root: Any, path: str) -> Any:
-    """The actor at an address, or nothing."""
+    """Return the actor at an address, or None."""
     actor = root
     if not path:
         return actor
@@ -38,7 +38,7 @@ def actor_at(root: Any, path: str) -> Any:
 
 
 def parent_of(path: str) -> str:
-    """The address of an actor's parent."""
+    """Return the address of the parent of an actor."""
     return path.rpartition("/")[0]
 
 

@@ -1,7 +1,7 @@
-"""What is stored: letters, entries, tasks, and the commits that change them together.
+"""Stored records: letters, entries, tasks, and the commits that change them together.
 
 Every event makes a letter, an entry, a commit, a receipt and often a task: they are named tuples, because a
-frozen dataclass takes four times as long to make.
+frozen dataclass takes four times as long to create.
 """
 
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ Safety = Literal["repeat", "report", "once"]
 
 
 class Letter(NamedTuple):
-    """An event on its way to an actor: now, or from `due` on. The only way in."""
+    """Event on its way to an actor, to be taken at once or from `due` on. The only way in."""
 
     id: str
     root: str
     event: Json
     at: int  # when it was posted
     due: int
-    to: str = ""  # which actor of the tree: ids from below the root, joined by slashes
-    sender: str = ""  # for a delayed one: which actor of the tree sent it
-    timer: str | None = None  # and under which name it can cancel it
+    to: str = ""  # recipient in the tree: ids from below the root, joined by slashes
+    sender: str = ""  # of a delayed letter: the actor of the tree that sent it
+    timer: str | None = None  # of a delayed letter: the name under which its sender can cancel it
     task: str | None = None  # the task it comes from
     attempt: int = 0
 
 
 class Entry(NamedTuple):
-    """One step in a tree's journal. The only way out."""
+    """One step in the journal of a tree. The only way out."""
 
     root: str
     seq: int
@@ -35,30 +35,30 @@ class Entry(NamedTuple):
     to: str
     event: Json
     letter: str | None = None
-    value: Json = None  # the state value of the actor it was for, if that changed
-    status: str | None = None  # its status, if that changed
+    value: Json = None  # state value of the recipient, if it changed
+    status: str | None = None  # status of the recipient, if it changed
     emitted: tuple[Json, ...] = ()
-    timer: str | None = None  # the delayed letter it took, by id
+    timer: str | None = None  # id of the delayed letter that was taken
 
 
 class Task(NamedTuple):
-    """Work outside the machine: asked for by a step, its result comes back as a letter. Stored while it runs."""
+    """Work outside the machine, requested by a step; its result comes back as a letter. Stored while it runs."""
 
-    id: str  # {incarnation}/{seq}/{number}: the idempotency key of whatever the task does
+    id: str  # {origin id}/{seq}/{number}: the idempotency key of the work
     root: str
-    to: str  # the actor that stands for it
+    to: str  # the actor that represents it
     src: str
     input: Json
     safety: Safety
     attempt: int = 1
-    epoch: int = 0  # the boot in which it was started
+    boot: int = 0  # the boot of the store in which it was started
 
 
 @dataclass(frozen=True, slots=True)
-class Birth:
-    """What is known of a root actor from its beginning."""
+class Origin:
+    """Facts about a root actor that are fixed when it is created; a migration changes version and hash."""
 
-    incarnation: str
+    id: str  # different for every tree ever created, even under the same root id
     machine: str
     version: Json
     hash: str
@@ -68,47 +68,47 @@ class Birth:
 
 
 class Commit(NamedTuple):
-    """Everything one or more steps of a tree change: all of it, or nothing."""
+    """All changes of one or more steps of a tree, stored together or not at all."""
 
     root: str
-    expected: int  # the sequence before; the fence
+    expected: int  # the sequence before; a store refuses the commit if it differs
     at: int
     status: str
-    birth: Birth | None = None  # of a tree that is new
-    moved: Birth | None = None  # of one that goes on with another version of its machine
+    origin: Origin | None = None  # of a new tree
+    migrated: Origin | None = None  # of a tree that continues with another version of its machine
     entries: tuple[Entry, ...] = ()
-    taken: tuple[str, ...] = ()  # letters that are done with, or cancelled
+    taken: tuple[str, ...] = ()  # letters that were taken or cancelled
     letters: tuple[Letter, ...] = ()
     tasks: tuple[Task, ...] = ()
-    ended: tuple[str, ...] = ()  # tasks that run no more; how they ended is in the journal
+    ended: tuple[str, ...] = ()  # tasks that no longer run; their outcome is in the journal
     snapshot: Json = None  # or `Encoded`
     dead: tuple[tuple[Letter, str], ...] = ()
 
     @property
     def seq(self) -> int:
-        """The sequence after."""
+        """Sequence after the commit."""
         return self.expected + len(self.entries)
 
     @property
     def has_only_entries(self) -> bool:
-        """Whether there is nothing else to store, as in most: no task began or ended, and no snapshot is due."""
+        """True if there is nothing but entries to store: no tasks, letters or snapshot."""
         return (
-            not (self.taken or self.tasks or self.ended or self.moved or self.dead or self.letters)
+            not (self.taken or self.tasks or self.ended or self.migrated or self.dead or self.letters)
             and self.snapshot is None
         )
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to store: all letters were refused, and none of them had been stored."""
-        return not (self.entries or self.taken or self.birth or self.tasks or self.dead)
+        """True if there is nothing to store: all letters were rejected, and none of them had been stored."""
+        return not (self.entries or self.taken or self.origin or self.tasks or self.dead)
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A tree as it is stored: a snapshot, what came after it, and what is still open."""
+    """Stored state of a tree: a snapshot, the entries after it, and open letters and tasks."""
 
     root: str
-    birth: Birth
+    origin: Origin
     status: str
     seq: int
     snapshot: Json = None
@@ -119,8 +119,8 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """A tree in a list."""
+class TreeSummary:
+    """Row in a list of trees."""
 
     root: str
     machine: str
@@ -130,9 +130,9 @@ class Summary:
 
 
 class Receipt(NamedTuple):
-    """What became of a letter."""
+    """Outcome of a letter."""
 
     status: Literal["accepted", "rejected", "duplicate"]
     letter: str
     seq: int = 0
-    can: tuple[str, ...] = ()  # for a rejected one: the events that can happen now
+    can: tuple[str, ...] = ()  # of a rejected letter: the events that can happen now

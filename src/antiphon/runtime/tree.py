@@ -1,8 +1,50 @@
-"""Trees: a root actor with all its descendants, as one thing that takes letters.
+"""Trees: a root actor with all its descendants, which takes letters and is stored as one unit."""
 
-A tree in memory is a cache. It is rebuilt from its snapshot and the journal after it, and thrown away
-whenever what it computed could not be stored.
-"""
+# A tree is the unit of everything durable. It has one journal with one sequence of steps, one snapshot, and one place
+# in the store that is fenced by its sequence number. Its actors talk to each other within a step, synchronously;
+# nothing outside can reach one of them except by a letter to the tree.
+#
+# What happens to a letter:
+# 1. Letter. `loop.py` draws letters from the inbox of the tree and calls `take` for each, with one time for the whole
+#    turn. A letter that came too late (its actor has ended, its task was restarted, its timer was cancelled) is
+#    rejected without a step.
+# 2. Step. `take` relays the event to its actor, which runs to completion together with every actor it reaches. Actors
+#    perform nothing: they ask their host, and the host of a tree (`recording_host.py`) only records what they ask for.
+#    The step becomes an `Entry` in the `Batch` of the turn, with the recorded effects beside it. If no transition
+#    takes the event, there is no entry, and the letter is rejected.
+# 3. Answers. Functions declared `eager` are called by `take_answers`, and their results are further steps of the batch.
+#    They only compute, so it does no harm if the batch is never stored.
+# 4. Commit. `commit` turns the batch into one `Commit`: entries in, letters taken out, timers and tasks in, ended tasks
+#    out, perhaps a snapshot. The store applies all of it or nothing, and only if the tree is still at the sequence
+#    that the batch started from.
+# 5. Effects. Only after the commit is durable does `effects.py` resolve receipts, cancel and start tasks, call users'
+#    actions, set alarms for timers and publish the entries. A crash before the commit loses a step that was never
+#    acknowledged. A crash after it loses effects: the next process finds tasks and timers in the store, a sender that
+#    repeats its letter is told that it is a duplicate, and users' actions are performed at most once.
+#
+# Why a tree in memory is only a cache:
+# Steps change the actors before they are stored. When a step raises, or its commit fails, it cannot be undone, and need
+# not be: the tree is discarded, and the next letter loads it from the store. `restore` starts from the last snapshot
+# and replays the entries after it. Replaying gives the same state because everything that could differ comes with the
+# entry: the event, the time, and the sequence number that ids of tasks and timers are made of. Trees that were evicted
+# from the cache, trees of a process that died, and trees at an earlier step (`time_travel.py`) come back the same way.
+#
+# Invariants:
+# - `seq` counts the steps computed. Between turns it equals the stored sequence; during a turn it is ahead by the
+#   entries of the batch. A tree whose turn is not stored takes no letters and is shown to nobody (`Inboxes.is_busy`).
+# - `host.letters` and `host.tasks` are the timers and tasks that are open after step `seq`. Replaying the journal
+#   yields the same two, and so does the store.
+# - A stored letter is in `posted` (a timer: in `host.letters`) until it is taken, meanwhile also in `queued` once it is
+#   in the inbox in memory, and in `taken` from its step until the commit; after that the journal has it. So a duplicate
+#   is always recognised.
+# - Letters and receipts of a batch are in the same order. So after an exception the number of receipts says which
+#   letter caused it.
+# - While `host.silent` is set nothing is recorded: the effects of a restored snapshot were recorded when it was made.
+#
+# Why records are taken apart by position:
+# `take`, `_step`, `_record` and `commit` run for every letter. Here, letters are unpacked and entries, receipts and
+# commits are created by position, in the order of `records.py`: a record takes more than twice as long to create with
+# keyword arguments, and `bench/durable` counts in microseconds. Elsewhere fields are named.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,91 +56,101 @@ from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.persist import to_json_error
 from antiphon.chart.snapshot import Snapshot
 from antiphon.runtime.admission import acceptable_events
-from antiphon.runtime.encoding import Encoded, encoded
+from antiphon.runtime.encoding import Encoded, encode
 from antiphon.runtime.errors import Failed
-from antiphon.runtime.hosting import Notes, TreeHost
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Receipt, Saved, Task
+from antiphon.runtime.recording_host import RecordedEffects, RecordingHost
+from antiphon.runtime.records import Commit, Entry, Letter, Origin, Receipt, Saved, Task
 
-Ask = Callable[[Task, Any], Any]  # the event that says how a task ended, if it did
+Answer = Callable[[Task, Any], Any]  # calls an eager function; returns the event with its result, or None
 MIGRATED = "antiphon.migrated"
-# A snapshot is due when replaying would cost more than writing one.
-SNAPSHOT_ENTRIES, SNAPSHOT_LIMIT = 100, 1000
+# A snapshot is due after this many entries if replaying them would cost more than writing it, and after
+# `SNAPSHOT_LIMIT` entries in any case.
+SNAPSHOT_ENTRIES = 100
+SNAPSHOT_LIMIT = 1000
 
 
 class Batch:
-    """The steps a tree has taken and not stored yet."""
+    """Steps of a tree that are not stored yet."""
 
-    __slots__ = ("at", "begun", "birth", "entries", "expected", "notes", "receipts", "taken")
+    __slots__ = ("at", "effects", "entries", "expected", "origin", "receipts", "starting", "taken")
 
-    def __init__(self, expected: int, at: int, birth: Birth | None = None) -> None:
-        self.expected, self.at, self.birth = expected, at, birth
+    def __init__(self, expected: int, at: int, origin: Origin | None = None) -> None:
+        self.expected = expected
+        self.at = at
+        self.origin = origin
         self.entries: list[Entry] = []
-        self.taken: list[str] = []
-        self.notes: list[Notes] = []
-        self.begun: list[tuple[Task, Any]] = []  # tasks that begin once it is stored
+        self.taken: list[str] = []  # stored letters that are done with, by id
+        self.effects: list[RecordedEffects] = []  # of the steps that requested any
+        self.starting: list[tuple[Task, Any]] = []  # tasks to start once the batch is stored, with their logic
         self.receipts: list[Receipt] = []  # one for every letter
 
 
 class Tree:
-    """A root actor and what is known of its journal."""
+    """A root actor with its descendants, and its place in the journal."""
 
     def __init__(
         self,
         root: str,
         machine: AnyMachine,
-        birth: Birth,
-        epoch: int,
+        origin: Origin,
+        boot: int,
         snapshot_every: int = SNAPSHOT_ENTRIES,
     ) -> None:
-        self.root, self.machine, self.birth, self._snapshot_every = root, machine, birth, snapshot_every
-        self.seq, self.snapshot_seq, self.snapshot_size, self.size = 0, 0, 0, 0
-        self.host = TreeHost(root, birth.incarnation, epoch)
+        self.root = root
+        self.machine = machine
+        self.origin = origin
+        self._snapshot_every = snapshot_every
+        self.seq = 0
+        self.snapshot_seq = 0
+        self.snapshot_size = 0
+        self.size = 0  # estimated size of the entries since the last snapshot
+        self.host = RecordingHost(root, origin.id, boot)
         self.actor: Actor[Any, Any] = None  # type: ignore[assignment]
-        self.posted: dict[str, Letter] = {}  # stored letters whose time has not come, by id
-        self.queued: set[str] = set()  # letters that wait to be taken, by id
-        self.taken: set[str] = set()  # letters that were taken and not stored as such yet, by id
+        self.posted: dict[str, Letter] = {}  # stored letters that were not taken yet, by id; without timers
+        self.queued: set[str] = set()  # stored letters, timers included, that are in the inbox in memory, by id
+        self.taken: set[str] = set()  # stored letters whose step is not stored yet, by id
 
-    # -- coming to be --------------------------------------------------------------------------------------------
-
-    def enter(self, now: int) -> Batch:
-        """Begin: the first step."""
-        batch = Batch(0, now, self.birth)
+    def start(self, now: int) -> Batch:
+        """Take the first step of a new tree."""
+        batch = Batch(0, now, self.origin)
         self.host.begin(1, now)
-        self._make(None)
-        self._note(batch, now, "", {"type": "xstate.init", "input": self.birth.input}, self.actor)
+        self._create_actor(None)
+        self._record(batch, now, "", {"type": "xstate.init", "input": self.origin.input}, self.actor)
         return batch
 
-    def recover(self, saved: Saved) -> None:
-        """Be where the store says: its snapshot, then the journal after it, with what is still open."""
+    def restore(self, saved: Saved) -> None:
+        """Restore the stored state: the snapshot, the entries after it, and open letters and tasks."""
         if saved.snapshot is None:
             self.replay_all(saved.entries)
         else:
-            self.host.silent = True  # the children's work began long ago
-            self._make(saved.snapshot)
+            self.host.silent = True  # the tasks of its children were started earlier
+            self._create_actor(saved.snapshot)
             self.host.silent = False
             for entry in saved.entries:
                 self.replay(entry)
-        self.seq, self.snapshot_seq = saved.seq, saved.snapshot_seq
+        self.seq = saved.seq
+        self.snapshot_seq = saved.snapshot_seq
         self.host.resume(saved.letters, saved.tasks)
         self.posted = {letter.id: letter for letter in saved.letters if letter.timer is None}
 
     def replay_all(self, entries: Sequence[Entry]) -> None:
-        """Go through a journal from its beginning; what was open at its end is known afterwards."""
+        """Replay a journal from its beginning; afterwards the host has the timers and tasks that were open."""
         first = entries[0]
         self.host.begin(first.seq, first.at)
-        self._make(None)
+        self._create_actor(None)
         self.seq = first.seq
         for entry in entries[1:]:
             self.replay(entry)
 
     def replay(self, entry: Entry) -> None:
-        """Take a step again as it was taken."""
+        """Repeat a step of the journal."""
         self.host.begin(entry.seq, entry.at)
         if entry.timer is not None:
             self.host.letters.pop(entry.timer, None)
-        actor, task = actor_at(self.actor, entry.to), self.host.tasks.get(entry.to)
+        actor = actor_at(self.actor, entry.to)
+        task = self.host.tasks.get(entry.to)
         if actor is not None:
             actor.system.relay(None, actor, entry.event)
         if entry.event["type"] in (RESOLVE, REJECT) and task is not None:
@@ -106,35 +158,37 @@ class Tree:
         self.seq = entry.seq
 
     def migrate(self, machine: AnyMachine, now: int) -> Commit:
-        """Go on with another version of the machine; gives what has to be stored."""
+        """Continue with another version of the machine; return the commit that stores the migration."""
         assert machine.migrate is not None
-        old = self.birth.version
+        old = self.origin.version
         snapshot = machine.migrate(self.actor.get_persisted_snapshot(), old)
-        self.become(machine, snapshot)
+        self._switch_version(machine, snapshot)
         event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot}
         value = self.actor.snapshot.value
         entry = Entry(self.root, self.seq + 1, now, "", event, None, value)
-        commit = Commit(self.root, self.seq, now, self.status, moved=self.birth, entries=(entry,), snapshot=snapshot)
-        self.seq = self.snapshot_seq = entry.seq
+        commit = Commit(
+            self.root, self.seq, now, self.status, migrated=self.origin, entries=(entry,), snapshot=snapshot
+        )
+        self.seq = entry.seq
+        self.snapshot_seq = entry.seq
         return commit
 
-    def become(self, machine: AnyMachine, snapshot: Any) -> None:
-        """Be at a snapshot of another version of the machine."""
+    def _switch_version(self, machine: AnyMachine, snapshot: Any) -> None:
         self.machine = machine
-        self.birth = replace(self.birth, version=machine.version, hash=chart_hash(machine))
+        self.origin = replace(self.origin, version=machine.version, hash=chart_hash(machine))
         self.host.silent = True
-        self._make(snapshot)
+        self._create_actor(snapshot)
         self.host.silent = False
 
-    def _make(self, snapshot: Any) -> None:
+    def _create_actor(self, snapshot: Any) -> None:
         self.actor = Actor(
             self.machine,
             id=self.root,
-            input=self.birth.input,
+            input=self.origin.input,
             snapshot=snapshot,
             host=self.host,
             clock=SimulatedClock(),
-            logger=_silence,
+            logger=_ignore_log,
             on_unhandled=self.host.unhandled,
         )
         self.actor.subscribe(None, lambda error: None)
@@ -142,44 +196,42 @@ class Tree:
         self.actor.start()
         self.actor.system.quiet = False
 
-    # -- taking letters ------------------------------------------------------------------------------------------
-
     @property
     def status(self) -> str:
-        """The root's status."""
+        """Status of the root."""
         status: str = self.actor.snapshot.status
         return status
 
     @property
     def output(self) -> Any:
-        """What the root gave at its end."""
+        """Output of the root."""
         snapshot = self.actor.snapshot
         if snapshot.status == "error":
             raise Failed(f"{self.root!r} has failed: {to_json_error(snapshot.error)}")
         return snapshot.output
 
-    def batch(self, now: int) -> Batch:
-        """A new, empty batch."""
+    def new_batch(self, now: int) -> Batch:
+        """Return an empty batch for the next turn."""
         return Batch(self.seq, now)
 
-    def knows(self, letter: str) -> bool:
-        """Whether a letter was stored for this tree and has not become a step yet."""
+    def has_letter(self, letter: str) -> bool:
+        """Return whether a letter was stored for this tree and is not in its stored journal yet."""
         return letter in self.posted or letter in self.queued or letter in self.taken
 
-    def due(self, now: int) -> list[Letter]:
-        """The stored letters whose time has come and that nobody has queued yet, in order."""
+    def due_letters(self, now: int) -> list[Letter]:
+        """Return the stored letters that are due and not queued yet, in order."""
         stored = (*self.host.letters.values(), *self.posted.values())
-        found = [letter for letter in stored if letter.due <= now and letter.id not in self.queued]
-        return sorted(found, key=lambda letter: (letter.due, letter.at, letter.id))
+        due = [letter for letter in stored if letter.due <= now and letter.id not in self.queued]
+        return sorted(due, key=lambda letter: (letter.due, letter.at, letter.id))
 
     @property
     def next_due(self) -> int | None:
-        """When the next stored letter is due that nobody has queued yet."""
+        """Time at which the next stored letter that is not queued yet is due."""
         stored = (*self.host.letters.values(), *self.posted.values())
         return min((letter.due for letter in stored if letter.id not in self.queued), default=None)
 
     def take(self, letter: Letter, now: int, batch: Batch) -> None:
-        """Take a letter, unless it has been overtaken by what happened since it was sent."""
+        """Take a letter as a step of a batch, or reject it if it came too late or no transition takes it."""
         id, _, event, _, due, to, _, timer, task, _ = letter
         self.queued.discard(id)
         if self.posted.pop(id, None) is not None or timer is not None:
@@ -198,14 +250,15 @@ class Tree:
         else:
             batch.receipts.append(self._rejection(letter, actor))
 
-    def take_answers(self, ask: Ask, batch: Batch, most: int) -> None:
-        """Take what eager functions answer at once as steps of the same batch, but not more than so many."""
-        asked, running = 0, self.host.tasks
-        for notes in batch.notes:  # which grows by what the answers ask for
-            for task, logic, actor in notes.started:
-                if logic.eager and asked < most and running.get(task.to) is task:
-                    asked += 1
-                    event = ask(task, logic)
+    def take_answers(self, answer: Answer, batch: Batch, limit: int) -> None:
+        """Call eager functions, at most `limit` of them, and take their results as steps of the same batch."""
+        count = 0
+        running = self.host.tasks
+        for effects in batch.effects:  # which grows by the effects of the answers
+            for task, logic, actor in effects.started:
+                if logic.eager and count < limit and running.get(task.to) is task:
+                    count += 1
+                    event = answer(task, logic)
                     if event is not None:
                         self._step(batch, batch.at, task.to, actor, event, True)
 
@@ -216,24 +269,25 @@ class Tree:
         to: str,
         actor: Actor[Any, Any],
         event: Any,
-        is_last: bool,
+        is_result: bool,
         outside: str | None = None,
         timer: str | None = None,
     ) -> bool:
-        """Let an actor take an event, the last one of its task or another; false if nothing came of it."""
+        """Let an actor take an event, which may be the result of its task; return False if nothing came of it."""
         host = self.host
         host.begin(self.seq + 1, now)
         before: Any = actor.snapshot
-        task = host.tasks.get(to) if is_last else None
+        task = host.tasks.get(to) if is_result else None
         actor.system.relay(None, actor, event)
         if task is not None:
             host.finish(task)
         if host.is_unhandled and actor.snapshot is before:
             return False
-        self._note(batch, now, to, event, actor, before, outside, timer)
+        self._record(batch, now, to, event, actor, before, outside, timer)
         return True
 
     def _is_current(self, letter: Letter) -> bool:
+        """Return whether the task or timer that a letter comes from is still open."""
         if letter.task is not None:
             task = self.host.tasks.get(letter.sender)
             return task is not None and task.id == letter.task and task.attempt == letter.attempt
@@ -244,7 +298,7 @@ class Tree:
         can = acceptable_events(snapshot) if isinstance(snapshot, Snapshot) and actor.is_running else ()
         return Receipt("rejected", letter.id, self.seq, can)
 
-    def _note(
+    def _record(
         self,
         batch: Batch,
         now: int,
@@ -255,98 +309,105 @@ class Tree:
         outside: str | None = None,
         timer: str | None = None,
     ) -> None:
-        """Add a step of an actor to a batch; `outside` is the letter it took if that came from there."""
+        """Add a step of an actor to a batch; `outside` is the id of a letter from outside, `timer` of a delayed one."""
         self.seq += 1
         host = self.host
-        # Of one that is gone, it is told where the root stands.
+        # If the step ended the actor, the entry has the state of the root.
         after: Any = (actor if actor.is_running else self.actor).snapshot
-        value = after.value if _is_elsewhere(after, before) else None
+        value = after.value if _has_moved(after, before) else None
         status: str | None = after.status
         if before is not None and status == before.status:
             status = None
         emitted: tuple[Any, ...] = ()
-        if host.has_notes:
-            notes = host.notes
-            emitted = tuple(notes.emitted)
-            batch.notes.append(notes)
-        self.size += _rough_size(event)
+        if host.has_effects:
+            effects = host.effects
+            emitted = tuple(effects.emitted)
+            batch.effects.append(effects)
+        self.size += _estimate_size(event)
         batch.entries.append(Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer))
 
     def commit(self, batch: Batch) -> Commit:
-        """What storing a batch changes."""
+        """Return the commit that stores a batch."""
         status = self.status
         snapshot = self._snapshot_if_due(status) if batch.entries else None
-        entries, taken = tuple(batch.entries), tuple(batch.taken)
-        if not batch.notes:
+        entries = tuple(batch.entries)
+        taken = tuple(batch.taken)
+        if not batch.effects:
             return Commit(
-                self.root, batch.expected, batch.at, status, batch.birth, None, entries, taken, snapshot=snapshot
+                self.root, batch.expected, batch.at, status, batch.origin, None, entries, taken, snapshot=snapshot
             )
-        ended = self._settle(batch)
-        cancelled = {id for notes in batch.notes for id in notes.cancelled}
-        letters = [letter for notes in batch.notes for letter in notes.timers if letter.id not in cancelled]
+        ended = self._sort_tasks(batch)
+        cancelled = {id for effects in batch.effects for id in effects.cancelled}
+        letters = [letter for effects in batch.effects for letter in effects.timers if letter.id not in cancelled]
         return Commit(
             self.root,
             batch.expected,
             batch.at,
             status,
-            batch.birth,
+            batch.origin,
             None,
             entries,
             (*taken, *sorted(cancelled)),
             tuple(letters),
-            tuple([_kept(task) for task, _ in batch.begun]),
+            tuple([_to_stored_task(task) for task, _ in batch.starting]),
             tuple(ended),
             snapshot,
         )
 
-    def _settle(self, batch: Batch) -> list[str]:
-        """Find the tasks that are to begin, and those that are over, without those that are both: nobody could have
-        left them behind."""
-        running, ended = self.host.tasks, []
-        gone: set[str] = set()
-        for notes in batch.notes:
-            ended += notes.ended
-            for task, logic, _ in notes.started:
+    def _sort_tasks(self, batch: Batch) -> list[str]:
+        """Add the tasks to start to the batch, and return those that ended.
+
+        Tasks that both started and ended within the batch are left out: they never ran.
+        """
+        running = self.host.tasks
+        ended: list[str] = []
+        never_ran: set[str] = set()
+        for effects in batch.effects:
+            ended += effects.ended
+            for task, logic, _ in effects.started:
                 if running.get(task.to) is task:
-                    batch.begun.append((task, logic))
+                    batch.starting.append((task, logic))
                 else:
-                    gone.add(task.id)
-        return [id for id in ended if id not in gone] if gone else ended
+                    never_ran.add(task.id)
+        return [id for id in ended if id not in never_ran] if never_ran else ended
 
     def _snapshot_if_due(self, status: str) -> Any:
         since = self.seq - self.snapshot_seq
         worth_it = since >= self._snapshot_every and self.size >= self.snapshot_size
         if not (worth_it or since >= SNAPSHOT_LIMIT or status != "active"):
             return None
-        text = encoded(self.actor.get_persisted_snapshot())
-        self.snapshot_seq, self.size, self.snapshot_size = self.seq, 0, len(text)
+        text = encode(self.actor.get_persisted_snapshot())
+        self.snapshot_seq = self.seq
+        self.size = 0
+        self.snapshot_size = len(text)
         return Encoded(text)
 
 
-def _is_elsewhere(after: Any, before: Any) -> bool:
-    """Whether a machine is in other states than before; actors of other kinds are nowhere."""
+def _has_moved(after: Any, before: Any) -> bool:
+    """Return whether a machine is in other states than before; actors of other kinds have no states."""
     if not isinstance(after, Snapshot):
         return False
     if not isinstance(before, Snapshot):
         return True
-    one, other = after.configuration, before.configuration
-    return one is not other and bool(one.shared_value != other.shared_value)
+    new = after.configuration
+    old = before.configuration
+    return new is not old and bool(new.shared_value != old.shared_value)
 
 
-def _kept(task: Task) -> Task:
-    """A task as it is stored: only one that may be begun again needs what it was given, which may be much."""
+def _to_stored_task(task: Task) -> Task:
+    """Return a task as it is stored: without its input, which may be large, unless it may be repeated."""
     if task.safety == "repeat":
         return task
-    return Task(task.id, task.root, task.to, task.src, None, task.safety, task.attempt, task.epoch)
+    return Task(task.id, task.root, task.to, task.src, None, task.safety, task.attempt, task.boot)
 
 
-def _rough_size(event: Mapping[str, Any]) -> int:
-    """About how much room an event takes in the journal."""
+def _estimate_size(event: Mapping[str, Any]) -> int:
+    """Estimate the size of an event in the journal."""
     size = 64
     for value in event.values():
         size += len(value) if isinstance(value, str) else 16
     return size
 
 
-def _silence(*values: Any) -> None:
-    """Machines do not write to the terminal of whoever hosts them."""
+def _ignore_log(*values: Any) -> None:
+    """Discard what machines log: they do not write to the terminal of their host."""

@@ -1,1 +1,1 @@
-"""Where letters, journals, tasks and snapshots are kept, behind one port."""
+"""Stores of letters, journals, tasks and snapshots, behind one port."""

@@ -1,4 +1,4 @@
-"""A store's file in the hands of a command: to read beside its owner, or to own."""
+"""Connections of commands to the file of a store: to read beside its owner, or to own it."""
 
 import os
 import sqlite3
@@ -12,15 +12,15 @@ from antiphon.stores.ownership import Ownership
 
 
 @contextmanager
-def reading(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connection]:
-    """A connection that shows the file as it is now, whatever its owner does meanwhile."""
+def open_reader(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connection]:
+    """Open a connection that sees the file as it is now, whatever its owner writes in the meantime."""
     path = Path(path)
-    with files.explained(path):
+    with files.translate_errors(path):
         connection = files.connect_reader(path)
         try:
             connection.execute("begin")
             if any_schema:
-                files.schema_of(connection, path)
+                files.schema_number(connection, path)
             else:
                 files.require_current(connection, path)
             yield connection
@@ -29,13 +29,13 @@ def reading(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite3.C
 
 
 @contextmanager
-def owning(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connection]:
-    """A connection that may change the file, which nobody else owns meanwhile."""
+def open_owned(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connection]:
+    """Take ownership of the file and open a connection that may change it."""
     path = Path(path)
     ownership = Ownership(path)
     ownership.take()
     try:
-        with files.explained(path):
+        with files.translate_errors(path):
             connection = files.connect(path, files.DURABILITY["full"])
             try:
                 if not any_schema:
@@ -44,12 +44,12 @@ def owning(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite3.Co
             finally:
                 connection.close()
     finally:
-        ownership.give_up()
+        ownership.release()
 
 
 @contextmanager
-def whole(target: str | Path) -> Iterator[Path]:
-    """A path to write a new file to, which appears under its name once it is complete, or never."""
+def atomic_file(target: str | Path) -> Iterator[Path]:
+    """Yield a path to write to; the file gets its own name only when it is complete."""
     target = Path(target)
     if target.exists():
         raise StoreError(f"{target}: there is a file already, and nothing is overwritten")
@@ -67,9 +67,9 @@ def whole(target: str | Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def _sync(place: Path, flags: int) -> None:
-    number = os.open(place, flags)
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
     try:
-        os.fsync(number)
+        os.fsync(descriptor)
     finally:
-        os.close(number)
+        os.close(descriptor)

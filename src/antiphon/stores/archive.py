@@ -1,7 +1,7 @@
-"""Whole stores as text: one JSON object a line, for other programs, other stores and other times.
+"""Export and import of whole stores as text: one JSON object a line.
 
-The first line says what this is, the last one how much there was, so that a torn file is noticed. In between
-stands each tree, followed by its steps, letters, tasks and dead letters:
+The first line has the format, the last one the number of lines of each kind, so that a truncated file is noticed. In
+between, each tree is followed by its steps, letters, tasks and dead letters:
 
     {"antiphon": "export", "format": 1, "boots": 3}
     {"tree": {"id": "a", "machine": "chat", "seq": 2, ...}}
@@ -17,17 +17,17 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from antiphon.runtime.encoding import encoded
+from antiphon.runtime.encoding import encode
 from antiphon.runtime.errors import RootExists, StoreCorrupt, StoreError
 from antiphon.runtime.records import Entry
 from antiphon.stores import files, rows
-from antiphon.stores.access import owning, reading
-from antiphon.stores.queries import queries
-from antiphon.stores.snapshots import base
+from antiphon.stores.access import open_owned, open_reader
+from antiphon.stores.queries import load_queries
+from antiphon.stores.snapshots import find_base
 
 Progress = Callable[[int, int], None]
 FORMAT = 1
-# The columns of each kind of line, in the order of its statements; those that hold JSON are written as such.
+# The columns of each kind of line, in the order of its SQL statements.
 TREE = (
     "id", "incarnation", "machine", "version", "hash", "input", "forked_from", "forked_seq", "status", "created",
     "updated", "seq", "snapshot_seq", "snapshot",
@@ -40,39 +40,37 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 READ = {"step": "all_entries_of", "letter": "all_letters_of", "task": "all_tasks_of", "dead": "all_dead_letters_of"}
 WRITE = {"step": "insert_entry", "letter": "insert_letter", "task": "insert_task", "dead": "insert_dead_letter"}
-# The states of tasks in exports of files before schema 5, which kept tasks that were over.
-RUNNING, OVER = "running", ("done", "cancelled", "interrupted", "unknown")
-JSON = {"version", "input", "snapshot", "body"}
+# The states of tasks in exports of files before schema 5, which kept tasks that had ended.
+RUNNING = "running"
+ENDED = ("done", "cancelled", "interrupted", "unknown")
+JSON = {"version", "input", "snapshot", "body"}  # columns that are written as JSON, not as text
 KINDS = ("tree", *PARTS)
-# Characters that some programs take for the end of a line.
+# Characters that some programs treat as the end of a line.
 BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
-# What a line that no export has written can raise.
-WRONG = (
+# Errors that an invalid line can cause.
+INVALID_LINE = (
     ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
     sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError,
 )  # fmt: skip
 
 
-# -- out -----------------------------------------------------------------------------------------------------------
-
-
 def export(path: str | Path, progress: Progress, damaged: Callable[[str], None] | None = None) -> Iterator[str]:
-    """The lines of a store as it is at one moment, also while it is in use.
+    """Yield the lines of a store as it is at one moment, also while it is in use.
 
-    A tree that is damaged ends the export; if `damaged` is given, it is told instead, and the tree left out.
+    A damaged tree ends the export with `StoreCorrupt`; with `damaged`, it is left out and reported to that function.
     """
     path = Path(path)
-    sql = queries("sqlite", "maintenance")
-    with reading(path) as connection:
-        boots = connection.execute(queries("sqlite")["current_boot"]).fetchone()
+    sql = load_queries("sqlite", "maintenance")
+    with open_reader(path) as connection:
+        boots = connection.execute(load_queries("sqlite")["current_boot"]).fetchone()
         yield _line({"antiphon": "export", "format": FORMAT, "boots": 0 if boots is None else boots[0]})
         (total,) = connection.execute(sql["tree_count"]).fetchone()
         counts = Counter(dict.fromkeys(KINDS, 0))
         for done, (n, *columns) in enumerate(connection.execute(sql["all_actors"])):
             progress(done, total)
             try:
-                with files.explained(path):
-                    lines = list(_tree(connection, sql, n, columns))
+                with files.translate_errors(path):
+                    lines = list(_tree_lines(connection, sql, n, columns))
             except StoreCorrupt as error:
                 if damaged is None:
                     raise
@@ -84,62 +82,61 @@ def export(path: str | Path, progress: Progress, damaged: Callable[[str], None] 
         yield _line({"end": counts})
 
 
-def _tree(connection: sqlite3.Connection, sql: dict[str, str], n: int, columns: list[Any]) -> Iterator[tuple[str, str]]:
+def _tree_lines(
+    connection: sqlite3.Connection, sql: dict[str, str], n: int, columns: list[Any]
+) -> Iterator[tuple[str, str]]:
     root = columns[0]
-    yield "tree", _record("tree", TREE, _with_base(connection, sql, n, columns), root)
+    yield "tree", _record_line("tree", TREE, _replace_damaged_snapshot(connection, sql, n, columns), root)
     for kind, names in PARTS.items():
         for row in connection.execute(sql[READ[kind]], (n,)):
-            yield kind, _record(kind, names, row, root)
+            yield kind, _record_line(kind, names, row, root)
 
 
-def _with_base(connection: sqlite3.Connection, sql: dict[str, str], n: int, columns: list[Any]) -> list[Any]:
-    """The columns of a tree; in place of a snapshot that is damaged, what a store would go on from."""
-    root, *others, seq, stored = columns
+def _replace_damaged_snapshot(
+    connection: sqlite3.Connection, sql: dict[str, str], n: int, columns: list[Any]
+) -> list[Any]:
+    """Return the columns of a tree, with a damaged snapshot replaced by the one that a store would use instead."""
+    root, *actor, seq, stored = columns
 
     def entries_after(seq: int) -> list[Entry]:
-        found = [rows.entry_from(root, row) for row in connection.execute(sql["all_entries_of"], (n,))]
-        return [entry for entry in found if entry.seq > seq]
+        entries = [rows.entry_from(root, row) for row in connection.execute(sql["all_entries_of"], (n,))]
+        return [entry for entry in entries if entry.seq > seq]
 
     try:
         if stored is not None:
-            rows.decoded(stored, "it")
+            rows.decode(stored, f"the snapshot of {root!r}")
     except StoreCorrupt:
-        birth = rows.birth_from(root, tuple(others[:7]))
-        snapshot, seq, _ = base(root, birth, stored, seq, entries_after)
-        stored = None if snapshot is None else encoded(snapshot)
-    return [root, *others, seq, stored]
+        origin = rows.origin_from(root, tuple(actor[:7]))
+        snapshot, seq, _ = find_base(root, origin, stored, seq, entries_after)
+        stored = None if snapshot is None else encode(snapshot)
+    return [root, *actor, seq, stored]
 
 
-def _record(kind: str, names: tuple[str, ...], row: Iterable[Any], root: str) -> str:
-    found = {
-        name: rows.decoded(value, f"the {name} of a {kind} of {root!r}")
-        if name in JSON and value is not None
-        else value
+def _record_line(kind: str, names: tuple[str, ...], row: Iterable[Any], root: str) -> str:
+    record = {
+        name: rows.decode(value, f"the {name} of a {kind} of {root!r}") if name in JSON and value is not None else value
         for name, value in zip(names, row, strict=True)
     }
-    return _line({kind: found})
+    return _line({kind: record})
 
 
 def _line(value: Any) -> str:
-    text = encoded(value)
+    text = encode(value)
     return (text if text.isascii() else text.translate(BREAKS)) + "\n"
 
 
-# -- in ------------------------------------------------------------------------------------------------------------
-
-
 def restore(path: str | Path, lines: Iterable[str], progress: Progress) -> dict[str, int]:
-    """Put everything an export says into a store that has none of its trees: all of it, or nothing.
+    """Import an export into a store that has none of its trees, all of it or nothing.
 
-    Gives how much there was of each kind.
+    Return the number of lines of each kind.
     """
     path = Path(path)
-    with owning(path, any_schema=True) as connection:
-        is_new = files.schema_of(connection, path) == 0
+    with open_owned(path, any_schema=True) as connection:
+        is_new = files.schema_number(connection, path) == 0
         try:
             files.migrate(connection, path)
             connection.execute("begin immediate")
-            counts = _Import(connection, progress).take(lines)
+            counts = _Import(connection, progress).run(lines)
             connection.execute("commit")
         except BaseException:
             connection.close()
@@ -150,100 +147,102 @@ def restore(path: str | Path, lines: Iterable[str], progress: Progress) -> dict[
 
 
 class _Import:
-    """An import under way, in a transaction."""
+    """An import in progress, in a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, progress: Progress) -> None:
-        self._connection, self._progress = connection, progress
-        self._sql = queries("sqlite", "maintenance")
+        self._connection = connection
+        self._progress = progress
+        self._sql = load_queries("sqlite", "maintenance")
         self._counts = Counter(dict.fromkeys(KINDS, 0))
         self._actor: int | None = None
 
-    def take(self, lines: Iterable[str]) -> dict[str, int]:
-        """Take all lines, or say which one is wrong."""
-        number, is_over = 0, False
+    def run(self, lines: Iterable[str]) -> dict[str, int]:
+        """Import all lines; raise `StoreError` with the number of an invalid one."""
+        number = 0
+        has_ended = False
         for number, line in enumerate(lines, 1):
             try:
-                kind, said = _kind(json.loads(line), number)
-                if is_over:
-                    raise ValueError("there is more after the end")
-                is_over = self._one(kind, said)
-            except WRONG as error:
+                kind, record = _parse_line(json.loads(line), number)
+                if has_ended:
+                    raise ValueError("a line follows the end of the export")
+                has_ended = self._import_record(kind, record)
+            except INVALID_LINE as error:
                 raise StoreError(
-                    f"line {number} is not what an export says: {error!r}; nothing was imported"
+                    f"line {number} is not a valid line of an export: {error!r}; nothing was imported"
                 ) from error
             if number % 1000 == 0:
                 self._progress(number, 0)
-        if not is_over:
-            raise StoreError(f"the export ends after line {number}, before its end; nothing was imported")
+        if not has_ended:
+            raise StoreError(f"the export is incomplete: it stops after line {number}; nothing was imported")
         self._check()
         return dict(self._counts)
 
-    def _one(self, kind: str, said: dict[str, Any]) -> bool:
-        """Take a line; gives whether it is the last."""
+    def _import_record(self, kind: str, record: dict[str, Any]) -> bool:
+        """Import a record; return whether it is the last."""
         match kind:
             case "antiphon":
-                self._connection.execute(self._sql["raise_boot"], (int(said["boots"]),))
+                self._connection.execute(self._sql["raise_boot"], (int(record["boots"]),))
             case "tree":
-                self._add_tree(said)
+                self._add_tree(record)
             case "end":
-                if said != self._counts:
-                    raise ValueError(f"it promises {said}, there was {dict(self._counts)}")
+                if record != self._counts:
+                    raise ValueError(f"the export announces {record}, but has {dict(self._counts)}")
             case _:
-                self._add_part(kind, said)
+                self._add_part(kind, record)
         if kind in KINDS:
             self._counts[kind] += 1
         return kind == "end"
 
-    def _add_tree(self, said: dict[str, Any]) -> None:
-        *actor, snapshot_seq, snapshot = _columns(TREE, said)
+    def _add_tree(self, record: dict[str, Any]) -> None:
+        *actor, snapshot_seq, snapshot = _columns(TREE, record)
         row = self._connection.execute(self._sql["insert_actor"], actor).fetchone()
         if row is None:
-            raise RootExists(f"there is a root actor {said['id']!r} already; nothing was imported")
+            raise RootExists(f"there is a root actor {record['id']!r} already; nothing was imported")
         self._actor = int(row[0])
         if snapshot is not None:
             self._connection.execute(self._sql["insert_snapshot"], (self._actor, snapshot_seq, snapshot))
         elif snapshot_seq != 0:
-            raise _misfit(said["id"])
+            raise _journal_error(record["id"])
 
-    def _add_part(self, kind: str, said: dict[str, Any]) -> None:
+    def _add_part(self, kind: str, record: dict[str, Any]) -> None:
         if self._actor is None:
             raise ValueError("it belongs to no tree")
-        state = said.pop("state", RUNNING) if kind == "task" else RUNNING
-        values = (self._actor, *_columns(PARTS[kind], said))
+        state = record.pop("state", RUNNING) if kind == "task" else RUNNING
+        values = (self._actor, *_columns(PARTS[kind], record))
         if state == RUNNING:
             self._connection.execute(self._sql[WRITE[kind]], values)
-        elif state not in OVER:
+        elif state not in ENDED:
             raise ValueError(f"no state of a task is named {state!r}")
 
     def _check(self) -> None:
         for query in ("broken_journals", "odd_snapshots"):
             row = self._connection.execute(self._sql[query]).fetchone()
             if row is not None:
-                raise _misfit(row[0])
+                raise _journal_error(row[0])
 
 
-def _misfit(root: str) -> StoreError:
-    return StoreError(f"the journal of {root!r} does not fit its sequence; nothing was imported")
+def _journal_error(root: str) -> StoreError:
+    return StoreError(f"the journal of {root!r} does not match its sequence number; nothing was imported")
 
 
-def _kind(value: Any, number: int) -> tuple[str, dict[str, Any]]:
-    """What kind of line this is, and what it says."""
+def _parse_line(value: Any, number: int) -> tuple[str, dict[str, Any]]:
+    """Return the kind of a line and its record."""
     if number == 1:
         if value.get("antiphon") != "export" or value.get("format") != FORMAT:
-            raise ValueError(f"an export begins with its format, {FORMAT}")
+            raise ValueError(f"the first line of an export must have format {FORMAT}")
         return "antiphon", value
-    ((kind, said),) = value.items()
+    ((kind, record),) = value.items()
     if kind not in (*KINDS, "end"):
         raise ValueError(f"no kind of line is named {kind!r}")
-    return kind, said
+    return kind, record
 
 
-def _columns(names: tuple[str, ...], said: dict[str, Any]) -> tuple[Any, ...]:
-    if said.keys() != set(names):
-        raise ValueError(f"it has {sorted(said)}, not {sorted(names)}")
-    return tuple(_column(name, said[name]) for name in names)
+def _columns(names: tuple[str, ...], record: dict[str, Any]) -> tuple[Any, ...]:
+    if record.keys() != set(names):
+        raise ValueError(f"it has the keys {sorted(record)}, not {sorted(names)}")
+    return tuple(_column(name, record[name]) for name in names)
 
 
 def _column(name: str, value: Any) -> Any:
     is_absent = value is None and name == "snapshot"
-    return encoded(value) if name in JSON and not is_absent else value
+    return encode(value) if name in JSON and not is_absent else value

@@ -1,4 +1,4 @@
-"""Whether a store's file is sound: as a database, and as journals."""
+"""Integrity checks of the file of a store: as a database, and as journals."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -10,82 +10,90 @@ from typing import Any
 
 from antiphon.runtime.errors import StoreCorrupt
 from antiphon.stores import rows
-from antiphon.stores.access import reading
-from antiphon.stores.queries import queries
+from antiphon.stores.access import open_reader
+from antiphon.stores.queries import load_queries
 
 Progress = Callable[[int, int], None]
-STEP = 5000  # rows between two reports of progress
+STEP = 5000  # rows between two progress reports
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that is not as it must be."""
+class StoreProblem:
+    """Problem found by a check."""
 
-    what: str
-    root: str | None = None  # the tree it is about, if it is about one
+    what: str  # description; a key of the output of `antiphon db check --json`
+    root: str | None = None  # the tree it concerns, if it concerns one
 
 
-def check(path: str | Path, progress: Progress) -> list[Problem]:
-    """Everything that is wrong with a store, also while it is in use."""
+def check(path: str | Path, progress: Progress) -> list[StoreProblem]:
+    """Find all problems of a store, also while it is in use."""
     path = Path(path)
-    sql, found = queries("sqlite", "maintenance"), []
-    looks: tuple[Look, ...] = (_database, _boots, _fences, _snapshots, _inboxes, partial(_bodies, progress))
+    sql = load_queries("sqlite", "maintenance")
+    problems: list[StoreProblem] = []
+    checks: tuple[Check, ...] = (
+        _check_database,
+        _check_boots,
+        _check_journals,
+        _check_snapshots,
+        _check_inboxes,
+        partial(_check_bodies, progress),
+    )
     try:
-        with reading(path) as connection:
-            for look in looks:
-                found += _surviving(look, connection, sql)
+        with open_reader(path) as connection:
+            for run in checks:
+                problems += _collect(run, connection, sql)
     except StoreCorrupt as error:
-        return [Problem(str(error))]
-    return found
+        return [StoreProblem(str(error))]
+    return problems
 
 
 Sql = dict[str, str]
-Look = Callable[[sqlite3.Connection, Sql], Iterator[Problem]]
+Check = Callable[[sqlite3.Connection, Sql], Iterator[StoreProblem]]
 
 
-def _surviving(look: Look, connection: sqlite3.Connection, sql: Sql) -> list[Problem]:
-    """What a look finds, up to the place where nothing can be read any more."""
-    found: list[Problem] = []
+def _collect(run: Check, connection: sqlite3.Connection, sql: Sql) -> list[StoreProblem]:
+    """Return the problems that a check finds before the file becomes unreadable."""
+    problems: list[StoreProblem] = []
     try:
-        found.extend(look(connection, sql))
+        problems.extend(run(connection, sql))
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        found.append(Problem(f"the file cannot be read: {error}"))
-    return found
+        problems.append(StoreProblem(f"the file cannot be read: {error}"))
+    return problems
 
 
-def _database(connection: sqlite3.Connection, sql: Sql) -> Iterator[Problem]:
-    for (said,) in connection.execute("pragma integrity_check(100)"):
-        if said != "ok":
-            yield Problem(said.replace("\n", "; "))
+def _check_database(connection: sqlite3.Connection, sql: Sql) -> Iterator[StoreProblem]:
+    for (message,) in connection.execute("pragma integrity_check(100)"):
+        if message != "ok":
+            yield StoreProblem(message.replace("\n", "; "))
     for table, _, parent, _ in connection.execute("pragma foreign_key_check"):
-        yield Problem(f"a row of {table!r} belongs to no row of {parent!r}")
+        yield StoreProblem(f"a row of {table!r} belongs to no row of {parent!r}")
     (strays,) = connection.execute(sql["stray_entries"]).fetchone()
-    yield from [Problem("a row of 'entry' belongs to no row of 'actor'")] * strays
+    yield from [StoreProblem("a row of 'entry' belongs to no row of 'actor'")] * strays
 
 
-def _boots(connection: sqlite3.Connection, sql: Sql) -> Iterator[Problem]:
-    row = connection.execute(queries("sqlite")["current_boot"]).fetchone()
+def _check_boots(connection: sqlite3.Connection, sql: Sql) -> Iterator[StoreProblem]:
+    row = connection.execute(load_queries("sqlite")["current_boot"]).fetchone()
     if row is None or not isinstance(row[0], int):
-        yield Problem("the number of its last boot is gone")
+        yield StoreProblem("the number of its last boot is missing")
 
 
-def _fences(connection: sqlite3.Connection, sql: Sql) -> Iterator[Problem]:
+def _check_journals(connection: sqlite3.Connection, sql: Sql) -> Iterator[StoreProblem]:
     for root, seq, count, last in connection.execute(sql["broken_journals"]):
-        yield Problem(f"it is at step {seq}, its journal has {count} and ends at {last}", root)
+        yield StoreProblem(f"it is at step {seq}, its journal has {count} and ends at {last}", root)
 
 
-def _snapshots(connection: sqlite3.Connection, sql: Sql) -> Iterator[Problem]:
+def _check_snapshots(connection: sqlite3.Connection, sql: Sql) -> Iterator[StoreProblem]:
     for root, seq, snapshot_seq in connection.execute(sql["odd_snapshots"]):
-        yield Problem(f"it is at step {seq}, its snapshot at {snapshot_seq}", root)
+        yield StoreProblem(f"it is at step {seq}, its snapshot at {snapshot_seq}", root)
 
 
-def _inboxes(connection: sqlite3.Connection, sql: Sql) -> Iterator[Problem]:
+def _check_inboxes(connection: sqlite3.Connection, sql: Sql) -> Iterator[StoreProblem]:
     for root, letter in connection.execute(sql["applied_letters"]):
-        yield Problem(f"letter {letter!r} waits although it was applied", root)
+        yield StoreProblem(f"letter {letter!r} waits although it was applied", root)
 
 
-def _bodies(progress: Progress, connection: sqlite3.Connection, sql: Sql) -> Iterator[Problem]:
-    """Texts that are no JSON any more."""
+def _check_bodies(progress: Progress, connection: sqlite3.Connection, sql: Sql) -> Iterator[StoreProblem]:
+    """Find texts that are not JSON."""
     (total,) = connection.execute(sql["row_count"]).fetchone()
     done = 0
     for n, root, *actor in connection.execute(sql["all_actors"]):
@@ -96,7 +104,7 @@ def _bodies(progress: Progress, connection: sqlite3.Connection, sql: Sql) -> Ite
             try:
                 read(root, row)
             except StoreCorrupt as error:
-                yield Problem(str(error), root)
+                yield StoreProblem(str(error), root)
     progress(total, total)
 
 
@@ -106,7 +114,7 @@ Read = Callable[[str, rows.Row], object]
 def _rows_of(
     connection: sqlite3.Connection, sql: Sql, n: int, root: str, actor: list[Any]
 ) -> Iterator[tuple[Read, rows.Row]]:
-    yield rows.birth_from, tuple(actor[:7])
+    yield rows.origin_from, tuple(actor[:7])
     if actor[-1] is not None:
         yield _snapshot_from, (actor[-1],)
     readers: tuple[tuple[str, Read], ...] = (
@@ -123,4 +131,4 @@ def _rows_of(
 
 def _snapshot_from(root: str, row: rows.Row) -> object:
     (stored,) = row
-    return rows.decoded(stored, f"the snapshot of {root!r}")
+    return rows.decode(stored, f"the snapshot of {root!r}")

@@ -1,4 +1,4 @@
-"""What an operator does with a store's file: look at its size, bring it up to date, shrink it, copy it."""
+"""Maintenance of the file of a store: statistics, migration, vacuum, removal of trees, backup."""
 
 import sqlite3
 from collections.abc import Callable
@@ -9,13 +9,13 @@ from pathlib import Path
 from antiphon.runtime.errors import StoreCorrupt, StoreError
 from antiphon.runtime.records import Letter
 from antiphon.stores import files, rows
-from antiphon.stores.access import owning, reading, whole
+from antiphon.stores.access import atomic_file, open_owned, open_reader
 from antiphon.stores.ownership import owner_of
-from antiphon.stores.queries import queries
+from antiphon.stores.queries import load_queries
 
-Progress = Callable[[int, int], None]  # how much is done, and of how much
+Progress = Callable[[int, int], None]  # units done, and their total
 BACKUP_PAGES = 1024
-# What a tree consists of; the actor goes last, since the rest refers to it.
+# The statements that delete a tree; the actor goes last, because the other rows refer to it.
 REMOVE = (
     "remove_dead_letters", "remove_tasks", "remove_letters", "remove_entries", "remove_snapshot", "remove_actor",
 )  # fmt: skip
@@ -23,34 +23,34 @@ REMOVE = (
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What is in a store, and how large it is."""
+    """Contents and size of a store."""
 
     path: str
     schema: int
     sqlite: str
     boots: int
-    owner: int | None  # the process that has it open for writing
+    owner: int | None  # process that has it open for writing
     file_bytes: int
-    log_bytes: int  # written, and not copied into the file yet
-    free_bytes: int  # in the file, and not in use
+    log_bytes: int  # of the write-ahead log
+    free_bytes: int  # unused, in the file
     trees: int
     statuses: dict[str, int]
     machines: dict[str, int]
     steps: int
     letters: int
     first_due: int | None
-    tasks: int  # that are running
+    tasks: int  # running
     dead_letters: int
     oldest: int | None
     latest: int | None
-    longest: dict[str, int]  # journals
+    longest: dict[str, int]  # the longest journals
 
 
 def stats(path: str | Path) -> Stats:
     """Count what is in a store, also while it is in use."""
     path = Path(path)
-    sql = queries("sqlite", "maintenance")
-    with reading(path) as connection:
+    sql = load_queries("sqlite", "maintenance")
+    with open_reader(path) as connection:
 
         def all_of(name: str) -> list[tuple[str, int]]:
             return connection.execute(sql[name]).fetchall()
@@ -58,10 +58,10 @@ def stats(path: str | Path) -> Stats:
         statuses = dict(all_of("statuses"))
         steps, oldest, latest = connection.execute(sql["ages"]).fetchone()
         letters, first_due = connection.execute(sql["letters_waiting"]).fetchone()
-        boots = connection.execute(queries("sqlite")["current_boot"]).fetchone()
+        boots = connection.execute(load_queries("sqlite")["current_boot"]).fetchone()
         return Stats(
             path=str(path),
-            schema=files.schema_of(connection, path),
+            schema=files.schema_number(connection, path),
             sqlite=sqlite3.sqlite_version,
             boots=0 if boots is None else boots[0],
             owner=owner_of(path),
@@ -83,28 +83,28 @@ def stats(path: str | Path) -> Stats:
 
 
 def dead_letters(path: str | Path) -> list[tuple[int, Letter, str]]:
-    """All letters that no step could take: when they were set aside, and why."""
+    """Return all letters that no step could take, with the time of the last attempt and the error."""
     path = Path(path)
-    sql = queries("sqlite", "maintenance")
-    with reading(path) as connection:
-        found = connection.execute(sql["dead_letters"]).fetchall()
-    return [(row[1], *rows.dead_from(root, tuple(row))) for root, *row in found]
+    sql = load_queries("sqlite", "maintenance")
+    with open_reader(path) as connection:
+        letters = connection.execute(sql["dead_letters"]).fetchall()
+    return [(row[1], *rows.dead_from(root, tuple(row))) for root, *row in letters]
 
 
 def migrate(path: str | Path) -> tuple[int, int]:
-    """Bring a file up to date; gives its schema before and after."""
+    """Migrate a file to the newest schema; return its schema number before and after."""
     path = Path(path)
     _require(path)
-    with owning(path, any_schema=True) as connection:
+    with open_owned(path, any_schema=True) as connection:
         return files.migrate(connection, path)
 
 
 def vacuum(path: str | Path) -> tuple[int, int]:
-    """Give unused space back; gives the size before and after, logs included."""
+    """Release unused space; return the size before and after, including the log."""
     path = Path(path)
     _require(path)
     log = path.with_name(path.name + "-wal")
-    with owning(path) as connection:
+    with open_owned(path) as connection:
         before = path.stat().st_size + _size(log)
         connection.execute("vacuum")
         connection.execute("pragma wal_checkpoint(truncate)").fetchall()
@@ -113,34 +113,36 @@ def vacuum(path: str | Path) -> tuple[int, int]:
 
 
 def remove(path: str | Path, root: str) -> bool:
-    """Delete a tree with everything of it, at once or not at all; gives whether there was one."""
+    """Delete a tree with all its rows in one transaction; return whether it existed."""
     path = Path(path)
     _require(path)
-    sql = queries("sqlite", "maintenance")
-    with owning(path) as connection:
+    sql = load_queries("sqlite", "maintenance")
+    with open_owned(path) as connection:
         connection.execute("begin immediate")
-        found = connection.execute(queries("sqlite")["find_actor"], (root,)).fetchone()
-        if found is not None:
+        key = connection.execute(load_queries("sqlite")["find_actor"], (root,)).fetchone()
+        if key is not None:
             for name in REMOVE:
-                connection.execute(sql[name], found)
+                connection.execute(sql[name], key)
         connection.execute("commit")
-        return found is not None
+        return key is not None
 
 
 def backup(path: str | Path, target: str | Path, progress: Progress) -> int:
-    """Copy a store into a new file as it is at one moment, also while it is in use; gives the size of the copy."""
+    """Copy a store to a new file as it is at one moment, also while it is in use; return the size of the copy."""
     path = Path(path)
     target = Path(target)
     with (
-        reading(path, any_schema=True) as source,
-        files.explained(f"copying {path} to {target}"),
-        whole(target) as part,
+        open_reader(path, any_schema=True) as source,
+        files.translate_errors(f"copying {path} to {target}"),
+        atomic_file(target) as part,
         closing(sqlite3.connect(part)) as copy,
     ):
-        source.backup(copy, pages=BACKUP_PAGES, progress=lambda status, left, total: progress(total - left, total))
-        found = copy.execute("pragma quick_check(1)").fetchone()[0]
-        if found != "ok":
-            raise StoreCorrupt(f"{path}: {found}; see what else `antiphon db check` finds")
+        source.backup(
+            copy, pages=BACKUP_PAGES, progress=lambda status, remaining, total: progress(total - remaining, total)
+        )
+        result = copy.execute("pragma quick_check(1)").fetchone()[0]
+        if result != "ok":
+            raise StoreCorrupt(f"{path}: {result}; run `antiphon db check` for details")
     return target.stat().st_size
 
 

@@ -1,23 +1,23 @@
-"""A store that forgets everything when the process ends: for tests, simulations and demonstrations.
+"""Store in memory, for tests, simulations and demonstrations.
 
-It keeps the rows that a durable store would keep, so that what works here works there.
+It keeps the same rows as a durable store, so that both accept and return the same values.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from antiphon.runtime.encoding import encoded, is_text
+from antiphon.runtime.encoding import encode, is_text
 from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot, Unstorable
-from antiphon.runtime.records import Commit, Entry, Letter, Saved, Summary, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Saved, Task, TreeSummary
 from antiphon.stores import rows
 from antiphon.stores.rows import Row
 
-LARGEST = 2**63
+MAX_INTEGER = 2**63
 
 
 @dataclass(slots=True)
 class _Tree:
-    birth: Row
+    origin: Row
     status: str
     seq: int = 0
     updated: int = 0
@@ -32,11 +32,11 @@ class _Tree:
 
 @dataclass(slots=True)
 class _Rows:
-    """A commit in rows that can all be stored."""
+    """Rows of a commit, checked."""
 
     commit: Commit
-    birth: Row | None
-    moved: Row | None
+    origin: Row | None
+    migrated: Row | None
     entries: list[Row]
     letters: list[tuple[str, Row]]
     tasks: list[Row]
@@ -45,95 +45,95 @@ class _Rows:
 
 
 class MemoryStore:
-    """All trees in one dict."""
+    """Store that keeps all trees in a dict."""
 
-    is_swift = True
+    commits_inline = True
 
     def __init__(self) -> None:
         self.trees: dict[str, _Tree] = {}
-        self.epoch = 0
+        self.boot = 0
 
     async def open(self) -> int:
-        """Begin a new boot."""
-        self.epoch += 1
-        return self.epoch
+        """Start a new boot and return its number."""
+        self.boot += 1
+        return self.boot
 
     async def close(self) -> None:
-        """Nothing to give up."""
+        """Keep everything for the next boot; there is nothing to release."""
 
     async def post(self, letters: Sequence[Letter]) -> list[bool]:
         """Put letters into inboxes."""
-        posted = [(self._tree(letter.root), _checked(rows.letter_row(letter))) for letter in letters]
-        return [_put(tree, row) for tree, row in posted]
+        posted = [(self._tree(letter.root), _check_row(rows.letter_row(letter))) for letter in letters]
+        return [_post(tree, row) for tree, row in posted]
 
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
-        """Check all commits, then make all of them; letters go last, when every new tree is there."""
+        """Check all commits, then apply them; letters go last, so that they can go to new trees."""
         seqs: dict[str, int] = {}
         applied: set[tuple[str, str]] = set()
         prepared = []
         for commit in commits:
             self._check(commit, seqs, applied)
-            prepared.append(_prepared(commit))
-        for each in prepared:
-            self._apply(each)
-        for each in prepared:
-            for root, row in each.letters:
+            prepared.append(_prepare(commit))
+        for rows_of_commit in prepared:
+            self._apply(rows_of_commit)
+        for rows_of_commit in prepared:
+            for root, row in rows_of_commit.letters:
                 if root in self.trees:
-                    _put(self.trees[root], row)
+                    _post(self.trees[root], row)
         if written is not None:
             written()
 
     async def load(self, root: str) -> Saved | None:
-        """A tree, if there is one of that id."""
+        """Load a tree, or return None if there is none of that id."""
         tree = self.trees.get(root)
         if tree is None:
             return None
         return Saved(
             root,
-            rows.birth_from(root, tree.birth),
+            rows.origin_from(root, tree.origin),
             tree.status,
             tree.seq,
-            None if tree.snapshot is None else rows.decoded(tree.snapshot, f"the snapshot of {root!r}"),
+            None if tree.snapshot is None else rows.decode(tree.snapshot, f"the snapshot of {root!r}"),
             tree.snapshot_seq,
             tuple(rows.entry_from(root, row) for row in tree.entries[tree.snapshot_seq :]),
             tuple(sorted((rows.letter_from(root, row) for row in tree.letters.values()), key=_inbox_order)),
-            tuple(_running(root, tree)),
+            tuple(_tasks_of(root, tree)),
         )
 
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
-        """The journal after a sequence number."""
+        """Read the journal of a tree after a sequence number."""
         start = max(0, after)
-        found = self._tree(root).entries[start : start + max(0, limit)]
-        return [rows.entry_from(root, row) for row in found]
+        page = self._tree(root).entries[start : start + max(0, limit)]
+        return [rows.entry_from(root, row) for row in page]
 
-    async def waiting(self) -> list[tuple[str, int]]:
-        """Which trees have letters, and when the first is due."""
-        found = [
+    async def due_times(self) -> list[tuple[str, int]]:
+        """List the trees that have letters, with the time at which the first of them is due."""
+        times = [
             (root, min(due for _, _, due, _ in tree.letters.values()))
             for root, tree in self.trees.items()
             if tree.letters
         ]
-        return sorted(found, key=lambda pair: (pair[1], pair[0]))
+        return sorted(times, key=lambda pair: (pair[1], pair[0]))
 
-    async def running(self) -> list[Task]:
-        """The tasks that were running when they were last heard of."""
-        found = [task for root, tree in self.trees.items() for task in _running(root, tree)]
-        return sorted(found, key=lambda task: (task.id, task.root))
+    async def running_tasks(self) -> list[Task]:
+        """List the tasks that are stored as running."""
+        tasks = [task for root, tree in self.trees.items() for task in _tasks_of(root, tree)]
+        return sorted(tasks, key=lambda task: (task.id, task.root))
 
-    async def roots(self, after: str = "", limit: int = 1000) -> list[Summary]:
-        """The trees there are, by id."""
-        names = sorted(root for root in self.trees if root > after)[: max(0, limit)]
-        found = [(root, self.trees[root]) for root in names]
-        return [Summary(root, tree.birth[1], tree.status, tree.seq, tree.updated) for root, tree in found]
+    async def roots(self, after: str = "", limit: int = 1000) -> list[TreeSummary]:
+        """List trees in the order of their ids."""
+        ids = sorted(root for root in self.trees if root > after)[: max(0, limit)]
+        trees = [(root, self.trees[root]) for root in ids]
+        return [TreeSummary(root, tree.origin[1], tree.status, tree.seq, tree.updated) for root, tree in trees]
 
-    async def applied(self, root: str, letter: str) -> int | None:
-        """The sequence at which a letter was applied."""
+    async def applied_seq(self, root: str, letter: str) -> int | None:
+        """Return the sequence number at which a letter was applied, or None."""
         return self._tree(root).applied.get(letter)
 
-    async def dead(self, root: str) -> list[tuple[Letter, str]]:
-        """The letters that no step of a tree could take, and why."""
-        found = sorted(self._tree(root).dead.values(), key=lambda row: (row[1], row[0]))
-        return [rows.dead_from(root, row) for row in found]
+    async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
+        """Return the letters that no step of a tree could take, with their errors."""
+        dead = sorted(self._tree(root).dead.values(), key=lambda row: (row[1], row[0]))
+        return [rows.dead_from(root, row) for row in dead]
 
     def _tree(self, root: str) -> _Tree:
         tree = self.trees.get(root)
@@ -142,32 +142,34 @@ class MemoryStore:
         return tree
 
     def _check(self, commit: Commit, seqs: dict[str, int], applied: set[tuple[str, str]]) -> None:
-        """Refuse a commit that cannot follow on what is stored and on the commits before it."""
+        """Refuse a commit that does not continue the stored tree and the commits before it."""
         root = commit.root
-        if commit.birth is not None:
+        if commit.origin is not None:
             if root in self.trees or root in seqs:
                 raise RootExists(f"there is a root actor {root!r} already")
             seqs[root] = 0
         seq = seqs[root] if root in seqs else self._tree(root).seq
         if seq != commit.expected:
-            raise Conflict(f"{root!r} has moved on from {commit.expected}")
+            raise Conflict(f"{root!r} is no longer at step {commit.expected}")
         rows.check_order(commit)
-        known = self.trees[root].applied if root in self.trees else {}
+        stored = self.trees[root].applied if root in self.trees else {}
         for entry in commit.entries:
             if entry.letter is not None:
-                if entry.letter in known or (root, entry.letter) in applied:
-                    raise Conflict(f"{root!r} has applied letter {entry.letter!r} before")
+                if entry.letter in stored or (root, entry.letter) in applied:
+                    raise Conflict(f"letter {entry.letter!r} was applied before")
                 applied.add((root, entry.letter))
         seqs[root] = commit.seq
 
     def _apply(self, prepared: _Rows) -> None:
         commit = prepared.commit
-        if prepared.birth is not None:
-            self.trees[commit.root] = _Tree(prepared.birth, commit.status)
+        if prepared.origin is not None:
+            self.trees[commit.root] = _Tree(prepared.origin, commit.status)
         tree = self._tree(commit.root)
-        tree.seq, tree.status, tree.updated = commit.seq, commit.status, commit.at
-        if prepared.moved is not None:
-            tree.birth = (*tree.birth[:2], *prepared.moved[2:4], *tree.birth[4:])
+        tree.seq = commit.seq
+        tree.status = commit.status
+        tree.updated = commit.at
+        if prepared.migrated is not None:
+            tree.origin = (*tree.origin[:2], *prepared.migrated[2:4], *tree.origin[4:])
         tree.entries.extend(prepared.entries)
         tree.applied.update({entry.letter: entry.seq for entry in commit.entries if entry.letter is not None})
         for letter in commit.taken:
@@ -177,27 +179,28 @@ class MemoryStore:
         for id in commit.ended:
             tree.tasks.pop(id, None)
         if prepared.snapshot is not None:
-            tree.snapshot, tree.snapshot_seq = prepared.snapshot, commit.seq
+            tree.snapshot = prepared.snapshot
+            tree.snapshot_seq = commit.seq
         for row in prepared.dead:
             tree.dead.setdefault(row[0], row)
 
 
-def _prepared(commit: Commit) -> _Rows:
-    """The rows of a commit, if all of them can be stored."""
-    _checked((commit.root, commit.status, commit.at, *commit.taken, *commit.ended))
+def _prepare(commit: Commit) -> _Rows:
+    """Return the rows of a commit; raise `Unstorable` if one of them cannot be stored."""
+    _check_row((commit.root, commit.status, commit.at, *commit.taken, *commit.ended))
     return _Rows(
         commit,
-        None if commit.birth is None else _checked(rows.birth_row(commit.birth)),
-        None if commit.moved is None else _checked(rows.birth_row(commit.moved)),
-        [_checked(rows.entry_row(entry)) for entry in commit.entries],
-        [(letter.root, _checked(rows.letter_row(letter))) for letter in commit.letters],
-        [_checked(rows.task_row(task)) for task in commit.tasks],
-        [_checked(rows.dead_row(letter, error, commit.at)) for letter, error in commit.dead],
-        None if commit.snapshot is None else encoded(commit.snapshot),
+        None if commit.origin is None else _check_row(rows.origin_row(commit.origin)),
+        None if commit.migrated is None else _check_row(rows.origin_row(commit.migrated)),
+        [_check_row(rows.entry_row(entry)) for entry in commit.entries],
+        [(letter.root, _check_row(rows.letter_row(letter))) for letter in commit.letters],
+        [_check_row(rows.task_row(task)) for task in commit.tasks],
+        [_check_row(rows.dead_row(letter, error, commit.at)) for letter, error in commit.dead],
+        None if commit.snapshot is None else encode(commit.snapshot),
     )
 
 
-def _put(tree: _Tree, row: Row) -> bool:
+def _post(tree: _Tree, row: Row) -> bool:
     id = row[0]
     if id in tree.letters or id in tree.applied:
         return False
@@ -205,7 +208,7 @@ def _put(tree: _Tree, row: Row) -> bool:
     return True
 
 
-def _running(root: str, tree: _Tree) -> list[Task]:
+def _tasks_of(root: str, tree: _Tree) -> list[Task]:
     return [rows.task_from(root, tree.tasks[id]) for id in sorted(tree.tasks)]
 
 
@@ -213,12 +216,12 @@ def _inbox_order(letter: Letter) -> tuple[int, int, str]:
     return letter.due, letter.at, letter.id
 
 
-def _checked(row: Row) -> Row:
-    """A row, if a database could keep it."""
+def _check_row(row: Row) -> Row:
+    """Return a row; raise `Unstorable` if a database could not store it."""
     for value in row:
         if isinstance(value, str):
             if not (value.isascii() or is_text(value)):
                 raise Unstorable(f"{value!r} cannot be stored: it is not valid Unicode")
-        elif isinstance(value, int) and not -LARGEST <= value < LARGEST:
+        elif isinstance(value, int) and not -MAX_INTEGER <= value < MAX_INTEGER:
             raise Unstorable(f"{value} cannot be stored: it has more than 64 bits")
     return row

@@ -8,19 +8,18 @@ NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
 @cache
-def queries(dialect: str, subject: str = "queries") -> dict[str, str]:
-    """The statements of a dialect on a subject by name, without their comments."""
+def load_queries(dialect: str, subject: str = "queries") -> dict[str, str]:
+    """Load the statements of a dialect on a subject, by name, without comments."""
     text = (files("antiphon.stores") / "sql" / dialect / f"{subject}.sql").read_text(encoding="utf-8")
     parts = NAME.split(text)
     return {name: _statement(body) for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 @cache
-def migrations(dialect: str) -> list[tuple[int, str]]:
-    """The migrations of a dialect, by number."""
+def load_migrations(dialect: str) -> list[tuple[int, str]]:
+    """Load the migrations of a dialect, in the order of their numbers."""
     folder = files("antiphon.stores") / "sql" / dialect / "migrations"
-    found = [(int(file.name.split("_")[0]), file.read_text(encoding="utf-8")) for file in folder.iterdir()]
-    return sorted(found)
+    return sorted((int(file.name.split("_")[0]), file.read_text(encoding="utf-8")) for file in folder.iterdir())
 
 
 def _statement(body: str) -> str:

@@ -6,50 +6,62 @@ Text is UTF-8 and numbers have 64 bits. Lone surrogates in ids, which have colum
 import json
 from typing import Any
 
-from antiphon.runtime.encoding import encoded
+from antiphon.runtime.encoding import encode
 from antiphon.runtime.errors import Conflict, StoreCorrupt
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Origin, Task
 
 Row = tuple[Any, ...]
-RESTORE = "restore a backup, or see what `antiphon db check` finds"
+RESTORE = "restore a backup, or run `antiphon db check` for details"
 
 
-def decoded(text: str | bytes, what: str) -> Any:
-    """The value of a stored JSON text."""
+def decode(text: str | bytes, name: str) -> Any:
+    """Decode a stored JSON text; `name` describes it in the error."""
     try:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError) as error:
-        raise _damaged(what, str(error)) from error
+        raise _corrupt(name, str(error)) from error
 
 
-def birth_row(birth: Birth) -> Row:
-    """A birth as columns."""
-    version, input = encoded(birth.version), encoded(birth.input)
-    return (birth.incarnation, birth.machine, version, birth.hash, input, birth.forked_from, birth.forked_seq)
+def origin_row(origin: Origin) -> Row:
+    """Return an origin as columns."""
+    version = encode(origin.version)
+    input = encode(origin.input)
+    return (origin.id, origin.machine, version, origin.hash, input, origin.forked_from, origin.forked_seq)
 
 
-def birth_from(root: str, row: Row) -> Birth:
-    """A birth from its columns."""
-    incarnation, machine, version, hash, input, forked_from, forked_seq = row
-    what = f"the beginning of {root!r}"
-    return Birth(incarnation, machine, decoded(version, what), hash, decoded(input, what), forked_from, forked_seq)
+def origin_from(root: str, row: Row) -> Origin:
+    """Return the origin in a row."""
+    id, machine, version, hash, input, forked_from, forked_seq = row
+    name = f"the beginning of {root!r}"
+    return Origin(id, machine, decode(version, name), hash, decode(input, name), forked_from, forked_seq)
 
 
 def letter_row(letter: Letter) -> Row:
-    """A letter as columns; what has its default is left out of the last, its body."""
-    return (letter.id, letter.at, letter.due, encoded(_letter_body(letter)))
+    """Return a letter as columns; its body, the last one, leaves out defaults."""
+    return (letter.id, letter.at, letter.due, encode(_letter_body(letter)))
 
 
 def letter_from(root: str, row: Row) -> Letter:
-    """A letter from its columns."""
-    id, at, due, body = row
-    said = _said(body, f"letter {id!r} to {root!r}")
-    to, sender, attempt = said.get("to", ""), said.get("sender", ""), said.get("attempt", 0)
-    return Letter(id, root, said["event"], at, due, to, sender, said.get("timer"), said.get("task"), attempt)
+    """Return the letter in a row."""
+    id, at, due, text = row
+    body = _decode_body(text, f"letter {id!r} to {root!r}")
+    return Letter(
+        id,
+        root,
+        body["event"],
+        at,
+        due,
+        body.get("to", ""),
+        body.get("sender", ""),
+        body.get("timer"),
+        body.get("task"),
+        body.get("attempt", 0),
+    )
 
 
 def entry_row(entry: Entry) -> Row:
-    """An entry as columns; what has its default is left out of the last, its body."""
+    """Return an entry as columns; its body, the last one, leaves out defaults."""
+    # By position, because this runs for every step of the benchmarks.
     _, seq, at, to, event, letter, value, status, emitted, timer = entry
     body: dict[str, Any] = {"event": event}
     if value is not None:
@@ -60,47 +72,48 @@ def entry_row(entry: Entry) -> Row:
         body["emitted"] = emitted
     if timer is not None:
         body["timer"] = timer
-    return (seq, at, to, letter, encoded(body))
+    return (seq, at, to, letter, encode(body))
 
 
 def entry_from(root: str, row: Row) -> Entry:
-    """An entry from its columns."""
-    seq, at, to, letter, body = row
-    said = _said(body, f"step {seq} of {root!r}")
-    emitted = tuple(said.get("emitted", ()))
+    """Return the entry in a row."""
+    seq, at, to, letter, text = row
+    body = _decode_body(text, f"step {seq} of {root!r}")
+    emitted = tuple(body.get("emitted", ()))
     return Entry(
-        root, seq, at, to, said["event"], letter, said.get("value"), said.get("status"), emitted, said.get("timer")
+        root, seq, at, to, body["event"], letter, body.get("value"), body.get("status"), emitted, body.get("timer")
     )
 
 
 def task_row(task: Task) -> Row:
-    """A task as columns."""
-    input = "null" if task.input is None else encoded(task.input)  # as of most that are not to be repeated
-    return (task.id, task.to, task.src, input, task.safety, task.attempt, task.epoch)
+    """Return a task as columns."""
+    input = "null" if task.input is None else encode(task.input)  # None unless the task may be repeated
+    return (task.id, task.to, task.src, input, task.safety, task.attempt, task.boot)
 
 
 def task_from(root: str, row: Row) -> Task:
-    """A task from its columns."""
-    id, to, src, input, *others = row
-    return Task(id, root, to, src, decoded(input, f"task {id!r} of {root!r}"), *others)
+    """Return the task in a row."""
+    id, to, src, input, safety, attempt, boot = row
+    return Task(id, root, to, src, decode(input, f"task {id!r} of {root!r}"), safety, attempt, boot)
 
 
 def dead_row(letter: Letter, error: str, at: int) -> Row:
-    """A dead letter as columns; an error's text may quote anything, so what is no text in it is escaped."""
+    """Return a dead letter as columns; lone surrogates in the error are escaped."""
     body = {"at": letter.at, "due": letter.due, **_letter_body(letter)}
-    return (letter.id, at, encoded(body), error.encode("utf-8", "backslashreplace").decode())
+    return (letter.id, at, encode(body), error.encode("utf-8", "backslashreplace").decode())
 
 
 def dead_from(root: str, row: Row) -> tuple[Letter, str]:
-    """A dead letter and its error from their columns."""
-    id, at, body, error = row
-    said = _said(body, f"dead letter {id!r} to {root!r}")
-    return letter_from(root, (id, said.get("at", at), said.get("due", at), body)), error
+    """Return the dead letter in a row, and its error."""
+    id, at, text, error = row
+    body = _decode_body(text, f"dead letter {id!r} to {root!r}")
+    return letter_from(root, (id, body.get("at", at), body.get("due", at), text)), error
 
 
 def check_order(commit: Commit) -> None:
-    """Refuse a commit whose entries do not follow on each other and on what is stored."""
-    root, seq = commit.root, commit.expected
+    """Refuse a commit whose entries do not continue the stored journal without a gap."""
+    root = commit.root
+    seq = commit.expected
     for entry in commit.entries:
         seq += 1
         if entry.seq != seq or entry.root != root:
@@ -122,12 +135,12 @@ def _letter_body(letter: Letter) -> dict[str, Any]:
     return body
 
 
-def _said(body: str, what: str) -> dict[str, Any]:
-    said = decoded(body, what)
-    if not isinstance(said, dict) or "event" not in said:
-        raise _damaged(what, "it names no event")
-    return said
+def _decode_body(text: str, name: str) -> dict[str, Any]:
+    body = decode(text, name)
+    if not isinstance(body, dict) or "event" not in body:
+        raise _corrupt(name, "it has no event")
+    return body
 
 
-def _damaged(what: str, how: str) -> StoreCorrupt:
-    return StoreCorrupt(f"{what} is damaged: {how}; {RESTORE}")
+def _corrupt(name: str, reason: str) -> StoreCorrupt:
+    return StoreCorrupt(f"{name} is damaged: {reason}; {RESTORE}")

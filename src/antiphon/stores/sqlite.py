@@ -1,8 +1,8 @@
 """The embedded store: one SQLite file, one process that writes, one connection.
 
-A thread uses it, or, where the disk is swift, the event loop itself: never both at once. So there is never a second
-checkpointer either: SQLite before 3.51.3 can lose committed pages when there are two. Everything a call changes is
-in one transaction.
+The connection is used by a writer thread or, where the disk is fast, by the event loop itself, never by both at once.
+So there is never a second checkpointer: SQLite before 3.51.3 can lose committed pages when there are two. Each call
+changes everything in one transaction.
 """
 
 import asyncio
@@ -15,45 +15,47 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, TypeVar
 
-from antiphon.runtime.encoding import encoded, is_text
+from antiphon.runtime.encoding import encode, is_text
 from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, StoreError, UnknownRoot
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Saved, Summary, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Origin, Saved, Task, TreeSummary
 from antiphon.stores import files, rows
 from antiphon.stores.ownership import Ownership
-from antiphon.stores.queries import queries
-from antiphon.stores.snapshots import base
+from antiphon.stores.queries import load_queries
+from antiphon.stores.snapshots import find_base
 
 T = TypeVar("T")
-# Where the disk is quicker than this, a commit keeps the event loop less than a thread that has to be woken, that
-# takes turns with it for Python's lock, and that has to wake it again.
-SWIFT_S = 0.002
-LEARNING, WORST_S = 0.1, 0.05  # how much the last flush counts, and as how long at most, so that it is forgotten soon
+# If a flush takes less than this, committing inline blocks the event loop for less time than handing the commit to a
+# thread costs: two wake-ups, and contention for Python's lock.
+INLINE_FLUSH_S = 0.002
+# The average time of a flush: the weight of the latest one, and a cap, so that a single slow one is soon forgotten.
+LATEST_WEIGHT = 0.1
+MAX_FLUSH_S = 0.05
 
 
 class SqliteStore:
-    """A store in a file."""
+    """Store in an SQLite file."""
 
     def __init__(self, path: str | Path, *, durability: str = "full", read_only: bool = False) -> None:
         if durability not in files.DURABILITY:
-            raise ValueError(f"no durability named {durability!r}; known: {', '.join(files.DURABILITY)}")
-        self.path, self._durability, self._read_only = Path(path), files.DURABILITY[durability], read_only
-        self._sql = queries("sqlite")
-        self._numbers: dict[str, int] = {}  # the keys of root actors in the file, by id
+            raise ValueError(f"no durability is named {durability!r}; choose one of: {', '.join(files.DURABILITY)}")
+        self.path = Path(path)
+        self._durability = files.DURABILITY[durability]
+        self._read_only = read_only
+        self._sql = load_queries("sqlite")
+        self._numbers: dict[str, int] = {}  # primary keys of root actors, by id
         self._ownership = Ownership(self.path)
         self._thread: ThreadPoolExecutor | None = None
-        self._turn = Lock()  # whose turn it is to use the connection: the thread's, or the event loop's
-        self._flush_s = 0.0  # how long the disk usually takes
+        self._lock = Lock()  # held by the thread or by the event loop while it uses the connection
+        self._flush_s = 0.0  # average time of a flush to disk
         self._connection: sqlite3.Connection | None = None
 
-    # -- the port ------------------------------------------------------------------------------------------------
-
     @property
-    def is_swift(self) -> bool:
-        """Whether the disk is so quick that the event loop had better commit itself."""
-        return self._flush_s < SWIFT_S and not self._turn.locked()
+    def commits_inline(self) -> bool:
+        """True if the disk is fast enough to commit on the event loop, and the thread is not using the connection."""
+        return self._flush_s < INLINE_FLUSH_S and not self._lock.locked()
 
     async def open(self) -> int:
-        """Take ownership of the file and bring it up to date; to read, only look at it."""
+        """Take ownership of the file and migrate it; a read-only store does neither."""
         if self._thread is not None:
             raise StoreError(f"{self.path}: the store is open already")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="antiphon-store")
@@ -61,11 +63,11 @@ class SqliteStore:
             return await self._on_thread(self._open)
         except BaseException:
             self._end_thread()
-            self._close()  # whoever was cancelled while it opened leaves nothing open
+            self._close()  # if this was cancelled, the thread may have opened the file nevertheless
             raise
 
     async def close(self) -> None:
-        """Finish what was begun and give the file up."""
+        """Finish pending work and release the file."""
         if self._thread is not None:
             try:
                 await self._on_thread(self._close)
@@ -74,12 +76,12 @@ class SqliteStore:
 
     async def post(self, letters: Sequence[Letter]) -> list[bool]:
         """Put letters into inboxes."""
-        return await self._on_thread(lambda: self._transaction(lambda: [self._put(letter) for letter in letters]))
+        return await self._on_thread(lambda: self._transaction(lambda: [self._post(letter) for letter in letters]))
 
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
-        """Make all commits durable at once; letters go last, when every new tree is there."""
-        if self.is_swift and self._turn.acquire(blocking=False):
-            self._on_the_spot(commits)
+        """Make all commits durable at once; letters go last, so that they can go to new trees."""
+        if self.commits_inline and self._lock.acquire(blocking=False):
+            self._commit_inline(commits)
             return
         loop = asyncio.get_running_loop()
 
@@ -91,54 +93,52 @@ class SqliteStore:
         await self._on_thread(lambda: self._transaction(apply))
 
     async def load(self, root: str) -> Saved | None:
-        """A tree, if there is one of that id; a snapshot that cannot be read is done without."""
-        return await self._on_thread(lambda: self._reading(lambda: self._load(root)))
+        """Load a tree, or return None; instead of a snapshot that cannot be read, its journal is loaded."""
+        return await self._on_thread(lambda: self._read_consistently(lambda: self._load(root)))
 
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
-        """The journal after a sequence number."""
+        """Read the journal of a tree after a sequence number."""
         return await self._on_thread(lambda: self._entries(root, self._number(root), after, max(0, limit)))
 
-    async def waiting(self) -> list[tuple[str, int]]:
-        """Which trees have letters, and when the first is due."""
-        return await self._on_thread(lambda: self._all("waiting"))
+    async def due_times(self) -> list[tuple[str, int]]:
+        """List the trees that have letters, with the time at which the first of them is due."""
+        return await self._on_thread(lambda: self._all("due_times"))
 
-    async def running(self) -> list[Task]:
-        """The tasks that were running when they were last heard of."""
-        found = await self._on_thread(lambda: self._all("running_tasks"))
-        return [rows.task_from(root, row) for root, *row in found]
+    async def running_tasks(self) -> list[Task]:
+        """List the tasks that are stored as running."""
+        tasks = await self._on_thread(lambda: self._all("running_tasks"))
+        return [rows.task_from(root, row) for root, *row in tasks]
 
-    async def roots(self, after: str = "", limit: int = 1000) -> list[Summary]:
-        """The trees there are, by id."""
-        return await self._on_thread(lambda: [Summary(*row) for row in self._all("roots", after, max(0, limit))])
+    async def roots(self, after: str = "", limit: int = 1000) -> list[TreeSummary]:
+        """List trees in the order of their ids."""
+        return await self._on_thread(lambda: [TreeSummary(*row) for row in self._all("roots", after, max(0, limit))])
 
-    async def applied(self, root: str, letter: str) -> int | None:
-        """The sequence at which a letter was applied."""
-        return await self._on_thread(lambda: self._applied(self._number(root), letter))
+    async def applied_seq(self, root: str, letter: str) -> int | None:
+        """Return the sequence number at which a letter was applied, or None."""
+        return await self._on_thread(lambda: self._applied_seq(self._number(root), letter))
 
-    async def dead(self, root: str) -> list[tuple[Letter, str]]:
-        """The letters that no step of a tree could take, and why."""
-        found = await self._on_thread(lambda: self._all("dead_letters_of", self._number(root)))
-        return [rows.dead_from(root, row) for row in found]
-
-    # -- the thread ----------------------------------------------------------------------------------------------
+    async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
+        """Return the letters that no step of a tree could take, with their errors."""
+        letters = await self._on_thread(lambda: self._all("dead_letters_of", self._number(root)))
+        return [rows.dead_from(root, row) for row in letters]
 
     async def _on_thread(self, work: Callable[[], T]) -> T:
         if self._thread is None:
             raise StoreError(f"{self.path}: the store is not open")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._explained, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_locked, work)
 
-    def _explained(self, work: Callable[[], T]) -> T:
-        with self._turn, files.explained(self.path):
+    def _run_locked(self, work: Callable[[], T]) -> T:
+        with self._lock, files.translate_errors(self.path):
             return work()
 
-    def _on_the_spot(self, commits: Sequence[Commit]) -> None:
-        """Commit in the event loop, whose turn it is."""
+    def _commit_inline(self, commits: Sequence[Commit]) -> None:
+        """Commit on the event loop, which holds the lock."""
         try:
             self._transaction(lambda: self._apply_all(commits))
-        except files.EXPLAINED as error:
-            raise files.explanation(self.path, error) from error
+        except files.TRANSLATED as error:
+            raise files.to_store_error(self.path, error) from error
         finally:
-            self._turn.release()
+            self._lock.release()
 
     def _end_thread(self) -> None:
         if self._thread is not None:
@@ -150,21 +150,21 @@ class SqliteStore:
         connection.execute("begin immediate")
         try:
             result = work()
-            written = perf_counter()
+            written_at = perf_counter()
             connection.execute("commit")
-            self._flush_s += (min(perf_counter() - written, WORST_S) - self._flush_s) * LEARNING
+            self._flush_s += (min(perf_counter() - written_at, MAX_FLUSH_S) - self._flush_s) * LATEST_WEIGHT
         except BaseException:
-            # A root actor that was not stored after all leaves its number to the next one.
+            # The number of a root actor that was rolled back is given to the next one.
             self._numbers.clear()
-            # SQLite has rolled back by itself after some errors, a full disk for one.
+            # SQLite has already rolled back after some errors, such as a full disk.
             with suppress(sqlite3.Error):
                 if connection.in_transaction:
                     connection.execute("rollback")
             raise
         return result
 
-    def _reading(self, work: Callable[[], T]) -> T:
-        """Read several things as they were at one moment; beside the only writer, that is always so."""
+    def _read_consistently(self, work: Callable[[], T]) -> T:
+        """Run several queries on one state of the file; only a reader beside the writer needs a transaction."""
         if not self._read_only:
             return work()
         connection = self._db()
@@ -185,42 +185,39 @@ class SqliteStore:
     def _one(self, name: str, *values: Any) -> Any:
         return self._db().execute(self._sql[name], values).fetchone()
 
-    # -- opening -------------------------------------------------------------------------------------------------
-
     def _open(self) -> int:
         try:
             if self._read_only:
                 self._connection = files.connect_reader(self.path)
                 files.require_current(self._connection, self.path)
-                return self._epoch("current_boot")
+                return self._boot("current_boot")
             self._ownership.take()
             self._connection = files.connect(self.path, self._durability)
             files.migrate(self._connection, self.path)
-            return self._transaction(lambda: self._epoch("begin_boot"))
+            return self._transaction(lambda: self._boot("begin_boot"))
         except BaseException:
             self._close()
             raise
 
-    def _epoch(self, query: str) -> int:
+    def _boot(self, query: str) -> int:
         row = self._one(query)
         if row is None or not isinstance(row[0], int):
-            raise StoreCorrupt(f"{self.path}: the number of its last boot is gone; restore a backup")
+            raise StoreCorrupt(f"{self.path}: the number of its last boot is missing; restore a backup")
         return int(row[0])
 
     def _close(self) -> None:
         self._numbers.clear()
-        connection, self._connection = self._connection, None
+        connection = self._connection
+        self._connection = None
         try:
             if connection is not None:
                 connection.close()
         finally:
-            self._ownership.give_up()
+            self._ownership.release()
 
-    # -- writing -------------------------------------------------------------------------------------------------
-
-    def _put(self, letter: Letter) -> bool:
+    def _post(self, letter: Letter) -> bool:
         n = self._number(letter.root)
-        if self._applied(n, letter.id) is not None:
+        if self._applied_seq(n, letter.id) is not None:
             return False
         return self._db().execute(self._sql["add_letter"], (n, *rows.letter_row(letter))).rowcount > 0
 
@@ -229,83 +226,86 @@ class SqliteStore:
             self._apply(commits)
         elif len({commit.root for commit in commits}) == len(commits):
             self._apply_together(commits)
-        else:  # those of one tree follow on each other
-            self._apply_in_turn(commits)
+        else:  # several of one tree build on each other
+            self._apply_one_by_one(commits)
         for letter in [letter for commit in commits for letter in commit.letters]:
             if self._find(letter.root) is not None:
-                self._put(letter)
+                self._post(letter)
 
     def _apply_together(self, commits: Sequence[Commit]) -> None:
-        """Store commits of different trees at once; of several that cannot be stored, the first is named."""
+        """Store commits of different trees together; an error is that of the first one that cannot be stored."""
         try:
             self._apply(commits)
         except (RuntimeFault, sqlite3.IntegrityError):
-            # Nothing came before in this transaction; a savepoint would copy every page that is changed.
+            # The transaction holds nothing else; a savepoint would copy every changed page.
             self._db().execute("rollback")
             self._numbers.clear()
             self._db().execute("begin immediate")
-            self._apply_in_turn(commits)
+            self._apply_one_by_one(commits)
 
-    def _apply_in_turn(self, commits: Sequence[Commit]) -> None:
+    def _apply_one_by_one(self, commits: Sequence[Commit]) -> None:
         for commit in commits:
             self._apply([commit])
 
     def _apply(self, commits: Sequence[Commit]) -> None:
-        """Store commits of different trees, apart from their letters."""
-        moves, entries, begun, ended = [], [], [], []
-        others: list[tuple[int, Commit]] = []
+        """Store commits of different trees, without their letters."""
+        moves: list[rows.Row] = []
+        entries: list[rows.Row] = []
+        started: list[rows.Row] = []
+        ended: list[rows.Row] = []
+        detailed: list[tuple[int, Commit]] = []
         for commit in commits:
-            n = self._number(commit.root) if commit.birth is None else self._add_actor(commit, commit.birth)
+            n = self._number(commit.root) if commit.origin is None else self._add_actor(commit, commit.origin)
             moves.append((commit.seq, commit.status, commit.at, n, commit.expected))
             rows.check_order(commit)
             entries += [(n, *rows.entry_row(entry)) for entry in commit.entries]
             if not commit.has_only_entries:
-                begun += [(n, *rows.task_row(task)) for task in commit.tasks]
+                started += [(n, *rows.task_row(task)) for task in commit.tasks]
                 ended += [(n, id) for id in commit.ended]
-                others.append((n, commit))
-        write, sql = self._db().executemany, self._sql
+                detailed.append((n, commit))
+        write = self._db().executemany
+        sql = self._sql
         if write(sql["move_actor"], moves).rowcount != len(moves):
-            # Of several commits, storing them in turn finds the one that does not follow on what is there.
-            raise Conflict(f"{commits[0].root!r} has moved on from {commits[0].expected}")
+            # Of several commits, storing them one by one finds the one with the conflict.
+            raise Conflict(f"{commits[0].root!r} is no longer at step {commits[0].expected}")
         try:
             write(sql["add_entry"], entries)
         except sqlite3.IntegrityError as error:
-            self._refuse_letter(entries, error)
-        # A task may both begin and end in a step.
-        if begun:
-            write(sql["add_task"], begun)
+            self._refuse_duplicate(entries, error)
+        # A task may both start and end in a step.
+        if started:
+            write(sql["add_task"], started)
         if ended:
             write(sql["end_task"], ended)
-        for n, commit in others:
-            self._add_others(n, commit)
+        for n, commit in detailed:
+            self._apply_details(n, commit)
 
-    def _refuse_letter(self, entries: list[rows.Row], error: sqlite3.IntegrityError) -> None:
+    def _refuse_duplicate(self, entries: list[rows.Row], error: sqlite3.IntegrityError) -> None:
         applied = ((n, seq, letter) for n, seq, _, _, letter, _ in entries if letter is not None)
-        twice = next((letter for n, seq, letter in applied if self._applied(n, letter) != seq), None)
-        raise Conflict(f"letter {twice!r} was applied before") from error
+        duplicate = next((letter for n, seq, letter in applied if self._applied_seq(n, letter) != seq), None)
+        raise Conflict(f"letter {duplicate!r} was applied before") from error
 
-    def _add_others(self, n: int, commit: Commit) -> None:
-        """What few steps have."""
-        execute, sql = self._db().execute, self._sql
-        if commit.moved is not None:
-            _, _, version, hash, *_ = rows.birth_row(commit.moved)
+    def _apply_details(self, n: int, commit: Commit) -> None:
+        """Store the parts that few commits have: a migration, taken letters, a snapshot, dead letters."""
+        execute = self._db().execute
+        sql = self._sql
+        if commit.migrated is not None:
+            _, _, version, hash, *_ = rows.origin_row(commit.migrated)
             execute(sql["change_version"], (version, hash, n))
         for id in commit.taken:
             execute(sql["drop_letter"], (n, id))
         if commit.snapshot is not None:
-            execute(sql["save_snapshot"], (n, commit.seq, encoded(commit.snapshot)))
+            execute(sql["save_snapshot"], (n, commit.seq, encode(commit.snapshot)))
         for letter, error in commit.dead:
             execute(sql["add_dead_letter"], (n, *rows.dead_row(letter, error, commit.at)))
 
-    def _add_actor(self, commit: Commit, birth: Birth) -> int:
-        values = (commit.root, *rows.birth_row(birth), commit.status, commit.at, commit.at)
+    def _add_actor(self, commit: Commit, origin: Origin) -> int:
+        values = (commit.root, *rows.origin_row(origin), commit.status, commit.at, commit.at)
         row = self._one("add_actor", *values)
         if row is None:
             raise RootExists(f"there is a root actor {commit.root!r} already")
         n = self._numbers[commit.root] = int(row[0])
         return n
-
-    # -- reading -------------------------------------------------------------------------------------------------
 
     def _find(self, root: str) -> int | None:
         n = self._numbers.get(root)
@@ -322,7 +322,7 @@ class SqliteStore:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return n
 
-    def _applied(self, n: int, letter: str) -> int | None:
+    def _applied_seq(self, n: int, letter: str) -> int | None:
         row = self._one("applied_at", n, letter) if is_text(letter) else None
         return None if row is None else int(row[0])
 
@@ -330,17 +330,17 @@ class SqliteStore:
         row = self._one("load_actor", root) if is_text(root) else None
         if row is None:
             return None
-        n, *birth_row, status, seq, snapshot_seq, stored = row
-        birth = rows.birth_from(root, tuple(birth_row))
+        n, *origin_row, status, seq, snapshot_seq, stored = row
+        origin = rows.origin_from(root, tuple(origin_row))
         self._numbers[root] = n
-        snapshot, since, entries = base(
-            root, birth, stored, snapshot_seq, lambda after: self._entries(root, n, after, -1)
+        snapshot, since, entries = find_base(
+            root, origin, stored, snapshot_seq, lambda after: self._entries(root, n, after, -1)
         )
         if since + len(entries) != seq:
             raise StoreCorrupt(f"the journal of {root!r} ends at {since + len(entries)}, not at {seq}; {rows.RESTORE}")
         return Saved(
             root,
-            birth,
+            origin,
             status,
             seq,
             snapshot,
@@ -351,8 +351,8 @@ class SqliteStore:
         )
 
     def _entries(self, root: str, n: int, after: int, limit: int) -> list[Entry]:
-        found = [rows.entry_from(root, row) for row in self._all("entries_after", n, after, limit)]
-        for seq, entry in enumerate(found, max(0, after) + 1):
+        entries = [rows.entry_from(root, row) for row in self._all("entries_after", n, after, limit)]
+        for seq, entry in enumerate(entries, max(0, after) + 1):
             if entry.seq != seq:
-                raise StoreCorrupt(f"step {seq} of {root!r} is gone; {rows.RESTORE}")
-        return found
+                raise StoreCorrupt(f"step {seq} of {root!r} is missing; {rows.RESTORE}")
+        return entries

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from antiphon.testing.recorder import Recorder, Replay
     from antiphon.testing.simulation.clients import Client
     from antiphon.testing.simulation.faults import Faults
-    from antiphon.testing.simulation.run import Broken, Report, simulate
+    from antiphon.testing.simulation.run import LawBroken, SimulationReport, simulate
     from antiphon.testing.simulation.services import (
         simulated_calculation,
         simulated_function,
@@ -35,8 +35,8 @@ __getattr__ = lazy_names(
         "simulation.clients": ("Client",),
         "simulation.faults": ("Faults",),
         "simulation.run": (
-            "Broken",
-            "Report",
+            "LawBroken",
+            "SimulationReport",
             "simulate",
         ),
         "simulation.services": (
@@ -51,14 +51,14 @@ __getattr__ = lazy_names(
 
 __all__ = [
     "SCENARIOS",
-    "Broken",
     "Client",
     "FakeLLM",
     "Faults",
+    "LawBroken",
     "ProviderContract",
     "Recorder",
     "Replay",
-    "Report",
+    "SimulationReport",
     "StoreContract",
     "World",
     "simulate",

@@ -1,6 +1,6 @@
-"""What must be true of every tree when everything has come to rest, whatever happened before.
+"""Laws that hold for every tree of a runtime at rest, whatever happened before.
 
-1. The journal has no gap, and going over it again gives the snapshot, the timers and the tasks that are stored.
+1. The journal has no gap, and replaying it gives the snapshot, the timers and the tasks that are stored.
 2. A timer fired only while it was set; no letter is overdue.
 3. A result was applied only to the task that was open; every open task is being run.
 """
@@ -17,39 +17,39 @@ OVERDUE_MS = 60_000
 
 
 async def broken_laws(runtime: Runtime, store: Store, overdue_ms: int = OVERDUE_MS) -> list[str]:
-    """What is wrong with the trees of a runtime, in words."""
-    found: list[str] = []
+    """Return a description of every violation of the laws by the trees of a runtime."""
+    broken: list[str] = []
     for summary in await store.roots():
         saved = await store.load(summary.root)
         assert saved is not None
-        if saved.birth.forked_from is None:
+        if saved.origin.forked_from is None:
             entries = await store.entries(summary.root, 0, saved.seq + 1)
-            found += await _journal(runtime, saved, entries)
+            broken += await _check_journal(runtime, saved, entries)
         else:
-            found += await _fork(runtime, saved)
-        found += _open(runtime, saved, overdue_ms)
-    return found
+            broken += await _check_fork(runtime, saved)
+        broken += _check_open(runtime, saved, overdue_ms)
+    return broken
 
 
-async def _journal(runtime: Runtime, saved: Saved, entries: list[Entry]) -> list[str]:
-    """Go over a journal again, step by step."""
+async def _check_journal(runtime: Runtime, saved: Saved, entries: list[Entry]) -> list[str]:
+    """Replay a journal step by step."""
     root = saved.root
     if [entry.seq for entry in entries] != list(range(1, saved.seq + 1)):
         return [f"{root}: the journal has {[entry.seq for entry in entries]}, and should end at {saved.seq}"]
-    tree = Tree(root, runtime.woods.machine_of(saved.birth), saved.birth, 0)
+    tree = Tree(root, runtime.trees.machine_of(saved.origin), saved.origin, 0)
     tree.replay_all(entries[:1])
-    found = []
+    broken = []
     for entry in entries[1:]:
         if entry.timer is not None and entry.timer not in tree.host.letters:
-            found.append(f"{root}: timer {entry.timer} fired at {entry.seq}, and was not set any more")
+            broken.append(f"{root}: timer {entry.timer} fired at {entry.seq}, and was not set any more")
         if entry.event["type"] in (RESOLVE, REJECT):
-            found += _result(tree, entry)
+            broken += _check_result(tree, entry)
         tree.replay(entry)
-    return found + await _replayed(runtime, saved, tree)
+    return broken + await _compare_replay(runtime, saved, tree)
 
 
-async def _replayed(runtime: Runtime, saved: Saved, tree: Tree) -> list[str]:
-    """Compare what a journal leads to with what is stored."""
+async def _compare_replay(runtime: Runtime, saved: Saved, tree: Tree) -> list[str]:
+    """Compare the outcome of a replay with what is stored."""
     timers = {letter.id: letter.due for letter in saved.letters if letter.timer is not None}
     tasks = {task.id: task.to for task in saved.tasks}
     pairs = [
@@ -58,36 +58,37 @@ async def _replayed(runtime: Runtime, saved: Saved, tree: Tree) -> list[str]:
         ("tasks", {task.id: task.to for task in tree.host.tasks.values()}, tasks),
     ]
     return [
-        f"{saved.root}: the {name} after going over the journal again: {replayed}, and stored: {stored}"
+        f"{saved.root}: the {name} after replaying the journal: {replayed}, and stored: {stored}"
         for name, replayed, stored in pairs
         if replayed != stored
     ]
 
 
-async def _fork(runtime: Runtime, saved: Saved) -> list[str]:
-    """Go over the journal of a fork again, from where it left its origin."""
-    tree = await runtime.past.rebuild(saved.root)
-    replayed, loaded = tree.actor.get_persisted_snapshot(), await runtime.snapshot(saved.root)
+async def _check_fork(runtime: Runtime, saved: Saved) -> list[str]:
+    """Replay the journal of a fork from its first snapshot."""
+    tree = await runtime.time_travel.rebuild(saved.root)
+    replayed = tree.actor.get_persisted_snapshot()
+    loaded = await runtime.snapshot(saved.root)
     return [] if replayed == loaded else [f"{saved.root}: the fork replays to {replayed}, and stored is {loaded}"]
 
 
-def _result(tree: Tree, entry: Entry) -> list[str]:
+def _check_result(tree: Tree, entry: Entry) -> list[str]:
     task = tree.host.tasks.get(entry.to)
     if task is None:
         return [f"{tree.root}: entry {entry.seq} is a result for {entry.to!r}, which has no task"]
     data: Any = entry.event.get("data")
-    said = data.get("task") if isinstance(data, dict) else None
-    if said is not None and said != task.id:
-        return [f"{tree.root}: entry {entry.seq} is the result of {said}, and the task was {task.id}"]
+    source = data.get("task") if isinstance(data, dict) else None
+    if source is not None and source != task.id:
+        return [f"{tree.root}: entry {entry.seq} is the result of {source}, and the task was {task.id}"]
     return []
 
 
-def _open(runtime: Runtime, saved: Saved, overdue_ms: int) -> list[str]:
-    """What is open must be in somebody's hands."""
+def _check_open(runtime: Runtime, saved: Saved, overdue_ms: int) -> list[str]:
+    """Check that no letter is overdue, and that every stored task is running."""
     now = runtime.now()
     late = [letter for letter in saved.letters if letter.due < now - overdue_ms]
     idle = [task for task in saved.tasks if task.id not in runtime.tasks._running]
     return [
         *(f"{saved.root}: letter {letter.id} has been due for {now - letter.due} ms" for letter in late),
-        *(f"{saved.root}: task {task.id} is stored as running, and nobody runs it" for task in idle),
+        *(f"{saved.root}: task {task.id} is stored as running, but is not run" for task in idle),
     ]

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 from antiphon.runtime.errors import UnknownRoot
-from antiphon.runtime.records import Summary as TreeSummary
+from antiphon.runtime.records import TreeSummary
 from antiphon.threads.errors import UnknownThread
 from antiphon.threads.export.formats import FORMATS
 from antiphon.threads.kinds import Json, Record, Snapshots, ThreadKind, ThreadView, view_of

@@ -1,4 +1,4 @@
-"""How facts about stores are stated."""
+"""Helpers of the contract tests of stores."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,10 +11,10 @@ from antiphon.runtime.store import Store
 
 
 class InspectableStore(Store, Protocol):
-    """A store that also shows its dead letters."""
+    """Store whose dead letters can be read."""
 
-    async def dead(self, root: str) -> list[tuple[Letter, str]]:
-        """The letters that no step of a tree could take, and why."""
+    async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
+        """Return the letters that no step of a tree could take, with their errors."""
         ...
 
 
@@ -22,7 +22,7 @@ Fact = Callable[[Any, InspectableStore], Awaitable[None]]
 
 
 def on_a_store(fact: Fact) -> Callable[[Any, Path], None]:
-    """A test that runs on a new store, open."""
+    """Turn a coroutine into a test that runs on a new, open store."""
 
     def test(self: Any, tmp_path: Path) -> None:
         async def run() -> None:
@@ -35,12 +35,13 @@ def on_a_store(fact: Fact) -> Callable[[Any, Path], None]:
 
         asyncio.run(run())
 
-    test.__name__, test.__doc__ = fact.__name__, fact.__doc__
+    test.__name__ = fact.__name__
+    test.__doc__ = fact.__doc__
     return test
 
 
-async def refused(work: Awaitable[Any], kind: type[RuntimeFault]) -> str:
-    """Make sure that something is refused, by an error of a kind; gives its message."""
+async def assert_refused(work: Awaitable[Any], kind: type[RuntimeFault]) -> str:
+    """Assert that an operation raises an error of a kind; return its message."""
     try:
         await work
     except kind as error:
@@ -48,10 +49,11 @@ async def refused(work: Awaitable[Any], kind: type[RuntimeFault]) -> str:
     raise AssertionError(f"{kind.__name__} was expected")
 
 
-async def contents(store: InspectableStore) -> list[Any]:
-    """Everything a store shows."""
-    found: list[Any] = [await store.waiting(), await store.running(), await store.roots()]
-    for summary in found[2]:
+async def read_contents(store: InspectableStore) -> list[Any]:
+    """Return everything that can be read from a store."""
+    summaries = await store.roots()
+    contents: list[Any] = [await store.due_times(), await store.running_tasks(), summaries]
+    for summary in summaries:
         root = summary.root
-        found.append((await store.load(root), await store.entries(root), await store.dead(root)))
-    return found
+        contents.append((await store.load(root), await store.entries(root), await store.dead_letters(root)))
+    return contents

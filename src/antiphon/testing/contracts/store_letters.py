@@ -2,19 +2,17 @@
 
 from antiphon.runtime.errors import Conflict, UnknownRoot
 from antiphon.runtime.records import Commit, Entry, Letter
-from antiphon.testing.contracts.store_facts import InspectableStore, contents, on_a_store, refused
-from antiphon.testing.contracts.store_samples import letter, newborn, step, steps, task
+from antiphon.testing.contracts.store_facts import InspectableStore, assert_refused, on_a_store, read_contents
+from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
 
 
 class LetterFacts:
     """Letters are posted and applied once, journals and tasks are kept."""
 
-    # -- letters -------------------------------------------------------------------------------------------------
-
     @on_a_store
     async def test_a_letter_is_posted_once(self, store: InspectableStore) -> None:
-        """A second one of the same id changes nothing, in the same call or later, whatever it says."""
-        await store.commit([newborn("a"), newborn("b")])
+        """A second one of the same id changes nothing, in the same call or later, whatever its event."""
+        await store.commit([first_commit("a"), first_commit("b")])
         first = letter("a", "l1")
 
         assert await store.post([first, letter("a", "l1", 5), letter("b", "l1")]) == [True, False, True]
@@ -26,51 +24,51 @@ class LetterFacts:
     @on_a_store
     async def test_a_letter_that_was_applied_is_not_posted_again(self, store: InspectableStore) -> None:
         """Neither by a call nor by a commit; in another tree its id means nothing."""
-        await store.commit([newborn("a"), newborn("b")])
+        await store.commit([first_commit("a"), first_commit("b")])
         await store.post([letter("a", "l1")])
         await store.commit([Commit("a", 1, 30, "active", entries=(step("a", 2, "l1"),), taken=("l1",))])
         await store.commit([steps("b", 1, letters=(letter("a", "l1"),))])
 
         assert await store.post([letter("a", "l1"), letter("b", "l1")]) == [False, True]
-        assert await store.waiting() == [("b", 100)]
+        assert await store.due_times() == [("b", 100)]
 
     @on_a_store
     async def test_a_letter_is_applied_once(self, store: InspectableStore) -> None:
         """A commit that would do it again is refused, with everything that came with it."""
-        await store.commit([newborn("a"), newborn("b")])
+        await store.commit([first_commit("a"), first_commit("b")])
         await store.commit([Commit("a", 1, 30, "active", entries=(step("a", 2, "l1"),))])
-        before = await contents(store)
+        before = await read_contents(store)
         again = Commit("a", 2, 31, "active", entries=(step("a", 3, "l1"),))
         twice = Commit("a", 2, 31, "active", entries=(step("a", 3, "l2"), step("a", 4, "l2")))
 
-        await refused(store.commit([steps("b", 1), again]), Conflict)
-        await refused(store.commit([twice]), Conflict)
-        assert await contents(store) == before
+        await assert_refused(store.commit([steps("b", 1), again]), Conflict)
+        await assert_refused(store.commit([twice]), Conflict)
+        assert await read_contents(store) == before
 
     @on_a_store
     async def test_where_a_letter_was_applied_is_known(self, store: InspectableStore) -> None:
-        """By tree, also long afterwards; of one that only waits, nothing is said."""
-        await store.commit([newborn("a"), newborn("b")])
+        """By tree, also long afterwards; for a letter that waits it is None."""
+        await store.commit([first_commit("a"), first_commit("b")])
         await store.post([letter("a", "waits")])
         await store.commit([Commit("a", 1, 30, "active", entries=(step("a", 2, "l1"), step("a", 3)))])
         await store.commit([steps("a", 3, 40, snapshot={"n": 43})])
 
-        assert await store.applied("a", "l1") == 2
-        assert await store.applied("b", "l1") is None
-        assert await store.applied("a", "waits") is await store.applied("a", "") is None
+        assert await store.applied_seq("a", "l1") == 2
+        assert await store.applied_seq("b", "l1") is None
+        assert await store.applied_seq("a", "waits") is await store.applied_seq("a", "") is None
 
     @on_a_store
     async def test_letters_to_an_unknown_tree_are_refused_with_their_company(self, store: InspectableStore) -> None:
         """All letters of a call are posted, or none."""
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
 
-        await refused(store.post([letter("a", "l1"), letter("nobody", "l2")]), UnknownRoot)
-        assert await store.waiting() == []
+        await assert_refused(store.post([letter("a", "l1"), letter("nobody", "l2")]), UnknownRoot)
+        assert await store.due_times() == []
 
     @on_a_store
     async def test_an_inbox_is_in_order_of_due_then_at_then_id(self, store: InspectableStore) -> None:
         """However the letters came."""
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         ordered = [
             letter("a", "z", 1),
             letter("a", "y", 2, at=5),
@@ -87,7 +85,7 @@ class LetterFacts:
     @on_a_store
     async def test_a_letter_comes_back_as_it_was(self, store: InspectableStore) -> None:
         """With everything it can say, a timer without a name included."""
-        await store.commit([newborn("a")])
+        await store.commit([first_commit("a")])
         full = Letter("l1", "a", {"type": "X"}, 1, 2, "child/grandchild", "child", "tick", "t1", 3)
         bare = Letter("l2", "a", {"type": "X"}, 1, 2)
         nameless = Letter("l3", "a", {"type": "X"}, 1, 2, timer="")
@@ -99,51 +97,49 @@ class LetterFacts:
 
     @on_a_store
     async def test_a_commit_takes_letters_and_leaves_others(self, store: InspectableStore) -> None:
-        """Ones that never were there are no matter, and the same id of another tree is another letter."""
-        await store.commit([newborn("a"), newborn("b")])
+        """Unknown ids are ignored, and the same id in another tree is another letter."""
+        await store.commit([first_commit("a"), first_commit("b")])
         await store.post([letter("a", "l1"), letter("a", "l2", 70), letter("b", "l1")])
         await store.commit([steps("a", 1, taken=("l1", "never"))])
 
-        assert await store.waiting() == [("a", 70), ("b", 100)]
+        assert await store.due_times() == [("a", 70), ("b", 100)]
 
     @on_a_store
     async def test_letters_of_a_commit_go_to_any_tree_there_is(self, store: InspectableStore) -> None:
-        """To one that is born in the same call too; those to nobody are dropped."""
-        await store.commit([newborn("a")])
+        """Also to a tree that is created in the same call; letters to an unknown tree are dropped."""
+        await store.commit([first_commit("a")])
         letters = tuple(letter(root, "l1", due) for root, due in (("a", 3), ("b", 2), ("nobody", 1)))
-        await store.commit([steps("a", 1, letters=letters), newborn("b")])
+        await store.commit([steps("a", 1, letters=letters), first_commit("b")])
 
-        assert await store.waiting() == [("b", 2), ("a", 3)]
+        assert await store.due_times() == [("b", 2), ("a", 3)]
         assert await store.load("nobody") is None
 
     @on_a_store
     async def test_trees_with_letters_are_listed_by_the_first_that_is_due(self, store: InspectableStore) -> None:
-        """Trees without letters are not; whoever is due at the same time is in order of ids."""
-        await store.commit([newborn(root) for root in "abcd"])
+        """Trees without letters are left out; trees due at the same time are in order of ids."""
+        await store.commit([first_commit(root) for root in "abcd"])
         await store.post([letter("c", "1", 9), letter("c", "2", 5), letter("b", "1", 5), letter("a", "1", 6)])
 
-        assert await store.waiting() == [("b", 5), ("c", 5), ("a", 6)]
+        assert await store.due_times() == [("b", 5), ("c", 5), ("a", 6)]
 
     @on_a_store
     async def test_dead_letters_are_kept_with_the_reason(self, store: InspectableStore) -> None:
-        """They wait no more; the first reason is the one that stays."""
-        await store.commit([newborn("a"), newborn("b")])
+        """They no longer wait; the first reason is kept."""
+        await store.commit([first_commit("a"), first_commit("b")])
         culprit = letter("a", "l1", 7, sender="child", event={"type": "BAD", "x": "\ud800"})
         await store.post([culprit])
         await store.commit([Commit("a", 1, 30, "quarantined", taken=("l1",), dead=((culprit, "no: \ud800"),))])
         await store.commit([Commit("a", 1, 31, "quarantined", dead=((culprit, "again"), (letter("a", "l0"), "too")))])
 
-        assert await store.dead("a") == [(culprit, "no: \\ud800"), (letter("a", "l0"), "too")]
-        assert await store.dead("b") == []
-        assert await store.waiting() == []
+        assert await store.dead_letters("a") == [(culprit, "no: \\ud800"), (letter("a", "l0"), "too")]
+        assert await store.dead_letters("b") == []
+        assert await store.due_times() == []
         assert [(tree.root, tree.status, tree.seq) for tree in await store.roots("", 1)] == [("a", "quarantined", 1)]
-
-    # -- journals and snapshots ----------------------------------------------------------------------------------
 
     @on_a_store
     async def test_a_journal_is_read_a_page_at_a_time(self, store: InspectableStore) -> None:
         """After any sequence, oldest first, of one tree only."""
-        await store.commit([newborn("a"), newborn("b"), steps("a", 1, 6)])
+        await store.commit([first_commit("a"), first_commit("b"), steps("a", 1, 6)])
 
         assert [entry.seq for entry in await store.entries("a", 0, 3)] == [1, 2, 3]
         assert [entry.seq for entry in await store.entries("a", 3, 3)] == [4, 5, 6]
@@ -157,14 +153,14 @@ class LetterFacts:
         """With everything it can say."""
         emitted = ({"from": "x", "event": {"type": "E"}}, {"from": "", "event": {"type": "F"}})
         full = Entry("a", 2, 5, "x/y", {"type": "X", "value": None}, "l1", {"p": "q"}, "done", emitted, timer="")
-        await store.commit([newborn("a"), Commit("a", 1, 30, "active", entries=(full, step("a", 3)))])
+        await store.commit([first_commit("a"), Commit("a", 1, 30, "active", entries=(full, step("a", 3)))])
 
         assert await store.entries("a", 1) == [full, step("a", 3)]
 
     @on_a_store
     async def test_a_tree_is_loaded_from_its_latest_snapshot(self, store: InspectableStore) -> None:
         """With the entries after it; its whole journal can still be read."""
-        await store.commit([newborn("a", snapshot={"n": 1})])
+        await store.commit([first_commit("a", snapshot={"n": 1})])
         await store.commit([steps("a", 1, 2, snapshot={"n": 3})])
         await store.commit([steps("a", 3, 2)])
 
@@ -174,51 +170,49 @@ class LetterFacts:
         assert [entry.seq for entry in saved.entries] == [4, 5]
         assert len(await store.entries("a")) == 5
 
-    # -- tasks ---------------------------------------------------------------------------------------------------
-
     @on_a_store
     async def test_a_task_runs_until_it_is_said_to_have_ended(self, store: InspectableStore) -> None:
-        """The others go on."""
+        """The other tasks go on."""
         tasks = tuple(task("a", f"t{n}", to=f"r{n}") for n in range(3))
-        await store.commit([newborn("a", tasks=tasks), newborn("b", tasks=(task("b", "s"),))])
+        await store.commit([first_commit("a", tasks=tasks), first_commit("b", tasks=(task("b", "s"),))])
         await store.commit([steps("a", 1, ended=("t0", "t2"))])
 
         saved = await store.load("a")
         assert saved is not None
         assert saved.tasks == tasks[1:2]
-        assert await store.running() == [task("b", "s"), tasks[1]]
+        assert await store.running_tasks() == [task("b", "s"), tasks[1]]
 
     @on_a_store
     async def test_a_task_may_be_begun_and_ended_in_one_commit(self, store: InspectableStore) -> None:
         """Then it does not run."""
-        await store.commit([newborn("a", tasks=(task("a", "t"),), ended=("t", "never"))])
+        await store.commit([first_commit("a", tasks=(task("a", "t"),), ended=("t", "never"))])
 
-        assert await store.running() == []
+        assert await store.running_tasks() == []
 
     @on_a_store
     async def test_a_task_is_attempted_again_under_its_id(self, store: InspectableStore) -> None:
         """The later attempt takes the place of the earlier."""
-        await store.commit([newborn("a", tasks=(task("a", "t"),))])
-        again = task("a", "t", attempt=2, epoch=5)
+        await store.commit([first_commit("a", tasks=(task("a", "t"),))])
+        again = task("a", "t", attempt=2, boot=5)
         await store.commit([Commit("a", 1, 30, "active", tasks=(again,))])
 
-        assert await store.running() == [again]
+        assert await store.running_tasks() == [again]
 
     @on_a_store
     async def test_a_task_is_its_own_trees(self, store: InspectableStore) -> None:
         """Another can neither end it nor take its place, even under the same id."""
-        await store.commit([newborn("b", tasks=(task("b", "t"),)), newborn("a")])
+        await store.commit([first_commit("b", tasks=(task("b", "t"),)), first_commit("a")])
         await store.commit([steps("a", 1, ended=("t",))])
-        assert await store.running() == [task("b", "t")]
+        assert await store.running_tasks() == [task("b", "t")]
 
         await store.commit([steps("a", 2, tasks=(task("a", "t", attempt=2),))])
-        assert await store.running() == [task("a", "t", attempt=2), task("b", "t")]
+        assert await store.running_tasks() == [task("a", "t", attempt=2), task("b", "t")]
 
     @on_a_store
     async def test_a_task_that_ended_may_be_begun_again(self, store: InspectableStore) -> None:
         """It is a new one then."""
-        await store.commit([newborn("a", tasks=(task("a", "t"),))])
+        await store.commit([first_commit("a", tasks=(task("a", "t"),))])
         await store.commit([steps("a", 1, ended=("t",))])
-        await store.commit([steps("a", 2, tasks=(task("a", "t", epoch=7),))])
+        await store.commit([steps("a", 2, tasks=(task("a", "t", boot=7),))])
 
-        assert await store.running() == [task("a", "t", epoch=7)]
+        assert await store.running_tasks() == [task("a", "t", boot=7)]

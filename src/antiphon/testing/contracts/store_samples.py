@@ -1,8 +1,8 @@
-"""Records to try stores with: the smallest that show a fact, and JSON values that stores get wrong."""
+"""Sample records for tests of stores, and JSON values that are easily stored wrongly."""
 
 from typing import Any
 
-from antiphon.runtime.records import Birth, Commit, Entry, Letter, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Origin, Task
 
 VALUES: dict[str, Any] = {
     "unicode": "naïve – 日本語 🦜 \u0000\u001f\u2028\u202e",
@@ -17,35 +17,33 @@ VALUES: dict[str, Any] = {
 }
 
 
-def birth(**others: Any) -> Birth:
-    """The beginning of a tree."""
-    return Birth(**{"incarnation": "i1", "machine": "toggle", "version": "1", "hash": "h1", **others})
+def make_origin(**fields: Any) -> Origin:
+    """Return the origin of a tree."""
+    return Origin(**{"id": "i1", "machine": "toggle", "version": "1", "hash": "h1", **fields})
 
 
-def newborn(root: str, **others: Any) -> Commit:
-    """The commit that makes a tree, with its first entry."""
+def first_commit(root: str, **fields: Any) -> Commit:
+    """Return the commit that creates a tree, with its first entry."""
     first = Entry(root, 1, 10, "", {"type": "xstate.init"}, value="off", status="active")
-    return Commit(root, 0, 10, "active", **{"birth": birth(incarnation=f"i-{root}"), "entries": (first,), **others})
+    return Commit(root, 0, 10, "active", **{"origin": make_origin(id=f"i-{root}"), "entries": (first,), **fields})
 
 
-def step(root: str, seq: int, letter: str | None = None, **others: Any) -> Entry:
-    """An entry of a journal."""
-    return Entry(root, seq, 10 + seq, "", **{"event": {"type": "TOGGLE", "n": seq}, "letter": letter, **others})
+def step(root: str, seq: int, letter: str | None = None, **fields: Any) -> Entry:
+    """Return an entry of a journal."""
+    return Entry(root, seq, 10 + seq, "", **{"event": {"type": "TOGGLE", "n": seq}, "letter": letter, **fields})
 
 
-def steps(root: str, expected: int, count: int = 1, **others: Any) -> Commit:
-    """A commit of some steps."""
+def steps(root: str, expected: int, count: int = 1, **fields: Any) -> Commit:
+    """Return a commit of some steps."""
     entries = tuple(step(root, seq) for seq in range(expected + 1, expected + count + 1))
-    return Commit(root, expected, 20 + expected, **{"status": "active", "entries": entries, **others})
+    return Commit(root, expected, 20 + expected, **{"status": "active", "entries": entries, **fields})
 
 
-def letter(root: str, id: str, due: int = 100, **others: Any) -> Letter:
-    """A letter from outside."""
-    return Letter(id, root, due=due, **{"event": {"type": "TOGGLE"}, "at": 50, **others})
+def letter(root: str, id: str, due: int = 100, **fields: Any) -> Letter:
+    """Return a letter from outside."""
+    return Letter(id, root, due=due, **{"event": {"type": "TOGGLE"}, "at": 50, **fields})
 
 
-def task(root: str, id: str, **others: Any) -> Task:
-    """A task that is running."""
-    return Task(
-        id, root, **{"to": "reply", "src": "reply", "input": {"n": 1}, "safety": "report", "epoch": 1, **others}
-    )
+def task(root: str, id: str, **fields: Any) -> Task:
+    """Return a running task."""
+    return Task(id, root, **{"to": "reply", "src": "reply", "input": {"n": 1}, "safety": "report", "boot": 1, **fields})

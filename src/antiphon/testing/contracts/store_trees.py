@@ -3,114 +3,110 @@
 import asyncio
 
 from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot
-from antiphon.runtime.records import Commit, Summary
-from antiphon.testing.contracts.store_facts import InspectableStore, contents, on_a_store, refused
-from antiphon.testing.contracts.store_samples import birth, letter, newborn, step, steps, task
+from antiphon.runtime.records import Commit, TreeSummary
+from antiphon.testing.contracts.store_facts import InspectableStore, assert_refused, on_a_store, read_contents
+from antiphon.testing.contracts.store_samples import first_commit, letter, make_origin, step, steps, task
 
 
 class TreeFacts:
-    """Trees are born once, move on by commits, and are found again."""
-
-    # -- trees ---------------------------------------------------------------------------------------------------
+    """Trees are created once, advance by commits, and are loaded again."""
 
     @on_a_store
     async def test_a_tree_is_created_once(self, store: InspectableStore) -> None:
-        """A second birth of the same id is refused and changes nothing."""
-        await store.commit([newborn("a")])
-        before = await contents(store)
+        """A second tree of the same id is refused and changes nothing."""
+        await store.commit([first_commit("a")])
+        before = await read_contents(store)
 
-        await refused(store.commit([newborn("a", birth=birth(machine="other"))]), RootExists)
-        await refused(store.commit([newborn("b"), newborn("b")]), RootExists)
-        assert await contents(store) == before
+        await assert_refused(store.commit([first_commit("a", origin=make_origin(machine="other"))]), RootExists)
+        await assert_refused(store.commit([first_commit("b"), first_commit("b")]), RootExists)
+        assert await read_contents(store) == before
 
     @on_a_store
     async def test_a_tree_is_loaded_as_it_was_stored(self, store: InspectableStore) -> None:
-        """Everything a birth says comes back."""
-        born = birth(version=[1, "x"], input={"topic": "tea"}, forked_from="z", forked_seq=7)
-        commit = newborn("a", birth=born, letters=(letter("a", "l1"),), tasks=(task("a", "t1"),))
+        """The origin, letters and tasks come back."""
+        created = make_origin(version=[1, "x"], input={"topic": "tea"}, forked_from="z", forked_seq=7)
+        commit = first_commit("a", origin=created, letters=(letter("a", "l1"),), tasks=(task("a", "t1"),))
         await store.commit([commit])
 
         saved = await store.load("a")
         assert saved is not None
-        assert (saved.root, saved.birth, saved.status, saved.seq) == ("a", born, "active", 1)
+        assert (saved.root, saved.origin, saved.status, saved.seq) == ("a", created, "active", 1)
         assert (saved.snapshot, saved.snapshot_seq, saved.entries) == (None, 0, commit.entries)
         assert (saved.letters, saved.tasks) == (commit.letters, commit.tasks)
 
     @on_a_store
     async def test_an_unknown_tree_is_said_to_be_unknown(self, store: InspectableStore) -> None:
-        """There is nothing to load, and everything else is refused."""
+        """Loading it gives None, and every other operation is refused."""
         assert await store.load("nobody") is None
-        await refused(store.post([letter("nobody", "l1")]), UnknownRoot)
-        await refused(store.commit([steps("nobody", 0)]), UnknownRoot)
-        await refused(store.entries("nobody"), UnknownRoot)
-        await refused(store.applied("nobody", "l1"), UnknownRoot)
+        await assert_refused(store.post([letter("nobody", "l1")]), UnknownRoot)
+        await assert_refused(store.commit([steps("nobody", 0)]), UnknownRoot)
+        await assert_refused(store.entries("nobody"), UnknownRoot)
+        await assert_refused(store.applied_seq("nobody", "l1"), UnknownRoot)
 
     @on_a_store
     async def test_trees_are_listed_by_id_a_page_at_a_time(self, store: InspectableStore) -> None:
         """In the order of code points, whatever the case or script."""
         names = ["Zoë", "a", "b/1", "é", "日", "🦜"]
-        await store.commit([newborn(name) for name in reversed(names)])
+        await store.commit([first_commit(name) for name in reversed(names)])
         await store.commit([steps("a", 1, status="done")])
 
         assert [tree.root for tree in await store.roots()] == names
-        assert await store.roots("Zoë", 1) == [Summary("a", "toggle", "done", 2, 21)]
+        assert await store.roots("Zoë", 1) == [TreeSummary("a", "toggle", "done", 2, 21)]
         assert [tree.root for tree in await store.roots("b", 2)] == ["b/1", "é"]
         assert await store.roots("🦜") == await store.roots("", 0) == await store.roots("", -1) == []
 
     @on_a_store
     async def test_a_tree_goes_on_with_another_version_of_its_machine(self, store: InspectableStore) -> None:
         """Its version and hash change, its beginning does not."""
-        await store.commit([newborn("a", birth=birth(input=5))])
-        await store.commit([steps("a", 1, moved=birth(version="2", hash="h2", input=6, incarnation="i9"))])
+        await store.commit([first_commit("a", origin=make_origin(input=5))])
+        await store.commit([steps("a", 1, migrated=make_origin(version="2", hash="h2", input=6, id="i9"))])
 
         saved = await store.load("a")
         assert saved is not None
-        assert saved.birth == birth(version="2", hash="h2", input=5)
-
-    # -- commits -------------------------------------------------------------------------------------------------
+        assert saved.origin == make_origin(version="2", hash="h2", input=5)
 
     @on_a_store
     async def test_a_commit_from_an_old_state_is_refused(self, store: InspectableStore) -> None:
-        """The sequence it expects is the fence, for new trees too."""
-        await store.commit([newborn("a")])
+        """The expected sequence number must match, for new trees too."""
+        await store.commit([first_commit("a")])
         await store.commit([steps("a", 1)])
-        before = await contents(store)
+        before = await read_contents(store)
 
-        await refused(store.commit([steps("a", 1)]), Conflict)
-        await refused(store.commit([steps("a", 3)]), Conflict)
-        await refused(store.commit([Commit("a", 1, 30, "done")]), Conflict)
-        await refused(store.commit([steps("b", 3, birth=birth())]), Conflict)
-        assert await contents(store) == before
+        await assert_refused(store.commit([steps("a", 1)]), Conflict)
+        await assert_refused(store.commit([steps("a", 3)]), Conflict)
+        await assert_refused(store.commit([Commit("a", 1, 30, "done")]), Conflict)
+        await assert_refused(store.commit([steps("b", 3, origin=make_origin())]), Conflict)
+        assert await read_contents(store) == before
 
     @on_a_store
     async def test_a_conflict_in_one_tree_undoes_the_commits_of_all(self, store: InspectableStore) -> None:
-        """Births, steps, letters, tasks and snapshots alike; and the others can be stored afterwards."""
-        await store.commit([newborn("a", letters=(letter("a", "old"),)), newborn("b")])
-        before = await contents(store)
+        """New trees, steps, letters, tasks and snapshots alike; without the conflict they are stored."""
+        await store.commit([first_commit("a", letters=(letter("a", "old"),)), first_commit("b")])
+        before = await read_contents(store)
         full = steps("a", 1, taken=("old",), letters=(letter("b", "x"),), tasks=(task("a", "t"),), snapshot={"n": 1})
 
-        await refused(store.commit([full, newborn("c"), steps("b", 7)]), Conflict)
-        assert await contents(store) == before
-        await store.commit([full, newborn("c"), steps("b", 1)])
+        await assert_refused(store.commit([full, first_commit("c"), steps("b", 7)]), Conflict)
+        assert await read_contents(store) == before
+        await store.commit([full, first_commit("c"), steps("b", 1)])
         await store.post([letter("c", "hello")])
-        assert await store.waiting() == [("b", 100), ("c", 100)]
+        assert await store.due_times() == [("b", 100), ("c", 100)]
 
     @on_a_store
     async def test_a_commit_that_would_lead_where_a_tree_is_already_is_refused_beside_others(
         self, store: InspectableStore
     ) -> None:
-        """What counts is the sequence that a commit expects, not the one it leads to."""
-        unmoved = Commit("a", 0, 20, "active", birth=birth())
-        await store.commit([unmoved, newborn("b")])
-        before = await contents(store)
+        """The sequence that a commit expects counts, not the one it leads to."""
+        unmoved = Commit("a", 0, 20, "active", origin=make_origin())
+        await store.commit([unmoved, first_commit("b")])
+        before = await read_contents(store)
 
-        await refused(store.commit([steps("b", 1), steps("a", -1)]), Conflict)
-        assert await contents(store) == before
+        await assert_refused(store.commit([steps("b", 1), steps("a", -1)]), Conflict)
+        assert await read_contents(store) == before
 
     @on_a_store
     async def test_commits_of_one_tree_in_one_call_follow_each_other(self, store: InspectableStore) -> None:
         """Each expects what the one before led to."""
-        await store.commit([newborn("a"), steps("a", 1, 2), steps("a", 3, status="done")])
+        await store.commit([first_commit("a"), steps("a", 1, 2), steps("a", 3, status="done")])
 
         assert [entry.seq for entry in await store.entries("a")] == [1, 2, 3, 4]
         assert (await store.roots())[0].status == "done"
@@ -118,16 +114,16 @@ class TreeFacts:
     @on_a_store
     async def test_entries_that_do_not_follow_on_are_refused(self, store: InspectableStore) -> None:
         """A journal has no gaps, and no entries of other trees."""
-        await store.commit([newborn("a"), newborn("b")])
+        await store.commit([first_commit("a"), first_commit("b")])
         for entries in ((step("a", 3),), (step("a", 2), step("a", 2)), (step("b", 2),)):
-            await refused(store.commit([Commit("a", 1, 30, "active", entries=entries)]), Conflict)
+            await assert_refused(store.commit([Commit("a", 1, 30, "active", entries=entries)]), Conflict)
 
         assert len(await store.entries("a")) == 1
 
     @on_a_store
     async def test_of_two_commits_at_once_one_is_stored(self, store: InspectableStore) -> None:
-        """Whoever comes second is told."""
-        await store.commit([newborn("a")])
+        """The other commits raise `Conflict`."""
+        await store.commit([first_commit("a")])
         results = await asyncio.gather(*(store.commit([steps("a", 1)]) for _ in range(5)), return_exceptions=True)
 
         assert sorted(type(result).__name__ for result in results) == ["Conflict"] * 4 + ["NoneType"]
@@ -141,12 +137,13 @@ class TreeFacts:
     @on_a_store
     async def test_everything_is_there_after_a_new_boot_with_a_higher_number(self, store: InspectableStore) -> None:
         """Also after the next."""
-        full = newborn("a", letters=(letter("a", "l"),), tasks=(task("a", "t"),), snapshot={"value": "off"})
-        await store.commit([full, newborn("b", dead=((letter("b", "d"), "why"),))])
-        before, epochs = await contents(store), [1]
+        full = first_commit("a", letters=(letter("a", "l"),), tasks=(task("a", "t"),), snapshot={"value": "off"})
+        await store.commit([full, first_commit("b", dead=((letter("b", "d"), "why"),))])
+        before = await read_contents(store)
+        boots = [1]
         for _ in range(2):
             await store.close()
-            epochs.append(await store.open())
+            boots.append(await store.open())
 
-        assert await contents(store) == before
-        assert epochs == sorted(set(epochs))
+        assert await read_contents(store) == before
+        assert boots == sorted(set(boots))

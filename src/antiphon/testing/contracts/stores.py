@@ -1,4 +1,4 @@
-"""What every store promises, as tests: a subclass says how to make one."""
+"""Contract tests that every store passes; a subclass creates the store."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from antiphon.testing.contracts.store_values import ValueFacts
 
 
 class StoreContract(TreeFacts, LetterFacts, ValueFacts):
-    """All facts. A subclass whose name begins with `Test` is found by pytest, which gives each a folder."""
+    """All contract tests. Pytest collects a subclass whose name begins with `Test`."""
 
     def make_store(self, folder: Path) -> InspectableStore:
-        """A new store, not open yet; if it needs files, in a folder that is its own."""
+        """Return a new store that is not open yet; it may keep files in `folder`."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What can go wrong in a simulation, and how often."""
+"""Faults of a simulation and their probabilities."""
 
 from dataclasses import dataclass
 from random import Random
@@ -6,29 +6,29 @@ from random import Random
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """Probabilities of faults. Those drawn for a seed leave many kinds out, so that each kind is seen alone too."""
+    """Probabilities of faults. Those drawn for a seed are often zero, so that each kind also occurs alone."""
 
     crash: float = 0.0  # at each point a process passes
     store_fails: float = 0.0  # at each call of the store
     store_is_slow: float = 0.0  # at each call of the store
     duplicate: float = 0.0  # for each letter: sent again, at the same time or later
     by_post: float = 0.0  # for each letter: posted instead of sent
-    impatience: float = 0.0  # for each letter: whoever sent it does not wait for the receipt, and asks again
+    impatience: float = 0.0  # for each letter: its sender does not wait for the receipt, and repeats it
     work_fails: float = 0.0  # for each task, as the next ones
     work_hangs: float = 0.0
     work_is_slow: float = 0.0
     work_cancels_itself: float = 0.0
-    zombie: float = 0.0  # for each task of a dead process: its result comes nevertheless
-    echo: float = 0.0  # for each result of a task: it comes again later
+    zombie: float = 0.0  # for each task of a dead process: its result arrives nevertheless
+    echo: float = 0.0  # for each result of a task: it arrives again later
     killed: float = 0.0  # at each tick of the world
     restart: float = 0.0  # the same, but by stopping properly
     clock_jumps: float = 0.0  # at each tick of the world
-    disorder: float = 0.0  # 1: what is ready runs in any order
+    disorder: float = 0.0  # 1: ready callbacks run in any order
 
     @classmethod
-    def drawn(cls, dice: Random) -> "Faults":
-        """Faults for one run."""
-        return cls(**{name: dice.choice(choices) for name, choices in CHOICES.items()})
+    def draw(cls, rng: Random) -> "Faults":
+        """Draw the faults of one run."""
+        return cls(**{name: rng.choice(choices) for name, choices in CHOICES.items()})
 
 
 CHOICES: dict[str, tuple[float, ...]] = {

@@ -1,4 +1,4 @@
-"""What was seen during a simulation, and the laws that can be checked while it happens."""
+"""History of a simulation, and the laws that can be checked while it runs."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ ROUNDING_MS = 1
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A task that really ran."""
+    """Execution of a task by a process."""
 
     task: Task
     process: int
 
 
 class History:
-    """Everything that was stored, performed, acknowledged and shown; `broken` says which laws were not kept."""
+    """Everything that was stored, performed, acknowledged and published; `broken` lists violations of the laws."""
 
     def __init__(self) -> None:
         self.journals: dict[str, list[Entry]] = {}
@@ -35,12 +35,12 @@ class History:
         self.counts: Counter[str] = Counter()
         self.broken: list[str] = []
 
-    def stored(self, commits: Sequence[Commit], wall: int) -> None:
-        """Commits were stored."""
+    def record_commits(self, commits: Sequence[Commit], wall: int) -> None:
+        """Record stored commits."""
         for commit in commits:
             journal = self.journals.setdefault(commit.root, [])
             for entry in commit.entries:
-                self._appended(journal, entry, wall)
+                self._record_entry(journal, entry, wall)
             self.timers.update({letter.id: letter for letter in commit.letters if letter.timer is not None})
             self.tasks.update({task.id: task for task in commit.tasks})
             for id in commit.ended:
@@ -48,7 +48,7 @@ class History:
                     self.broken.append(f"task {id} ended twice")
                 self.ended.add(id)
 
-    def _appended(self, journal: list[Entry], entry: Entry, wall: int) -> None:
+    def _record_entry(self, journal: list[Entry], entry: Entry, wall: int) -> None:
         if entry.seq != len(journal) + 1:
             self.broken.append(f"{entry.root}: entry {entry.seq} follows {len(journal)}")
         journal.append(entry)
@@ -58,9 +58,9 @@ class History:
                 self.broken.append(f"{entry.root}: letter {entry.letter} was applied twice")
             self.applied[entry.root, entry.letter] = entry.seq
         if entry.timer is not None:
-            self._fired(entry, entry.timer, wall)
+            self._record_timer(entry, entry.timer, wall)
 
-    def _fired(self, entry: Entry, id: str, wall: int) -> None:
+    def _record_timer(self, entry: Entry, id: str, wall: int) -> None:
         letter = self.timers.get(id)
         self.counts["timers fired"] += 1
         if id in self.fired:
@@ -71,32 +71,33 @@ class History:
             self.broken.append(f"{entry.root}: timer {id} fired {letter.due - wall} ms early")
         self.fired.add(id)
 
-    def began(self, task: Task, process: int) -> None:
-        """A task began to run."""
+    def record_start(self, task: Task, process: int) -> None:
+        """Record the start of a task."""
         execution = Execution(task, process)
         if task.id not in self.tasks:
             self.broken.append(f"task {task.id} runs, but was never stored")
-        if any(past.task.id == task.id and past.task.attempt == task.attempt for past in self.executions):
+        if any(earlier.task.id == task.id and earlier.task.attempt == task.attempt for earlier in self.executions):
             self.broken.append(f"attempt {task.attempt} of task {task.id} ran twice")
         elif task.safety != "repeat" and task.attempt > 1:
             self.broken.append(f"task {task.id}, of class {task.safety}, was run again")
         self.executions.append(execution)
         self.executing[task.id, task.attempt] = execution
 
-    def finished(self, task: Task) -> None:
-        """A task runs no more."""
+    def record_end(self, task: Task) -> None:
+        """Record the end of a task."""
         self.executing.pop((task.id, task.attempt), None)
 
-    def died(self, process: int) -> list[Task]:
-        """A process died; gives the tasks it was at."""
-        gone = [execution.task for execution in self.executing.values() if execution.process == process]
-        for task in gone:
-            self.finished(task)
-        return gone
+    def record_death(self, process: int) -> list[Task]:
+        """Record the death of a process; return the tasks that it was running."""
+        orphans = [execution.task for execution in self.executing.values() if execution.process == process]
+        for task in orphans:
+            self.record_end(task)
+        return orphans
 
-    def acknowledged(self, root: str, receipt: Receipt, by_post: bool) -> None:
-        """Whoever sent a letter was told what became of it."""
-        id, seq = receipt.letter, self.applied.get((root, receipt.letter))
+    def record_receipt(self, root: str, receipt: Receipt, by_post: bool) -> None:
+        """Record the receipt of a letter."""
+        id = receipt.letter
+        seq = self.applied.get((root, id))
         self.counts[f"letters {receipt.status}"] += 1
         match receipt.status:
             case "accepted" if by_post:
@@ -114,8 +115,8 @@ class History:
                 if seq is not None and seq <= receipt.seq:
                     self.broken.append(f"{root}: letter {id} was rejected at {receipt.seq}, and was applied at {seq}")
 
-    def shown(self, root: str, entry: Entry) -> None:
-        """A reader of a feed was given an entry."""
+    def record_feed(self, root: str, entry: Entry) -> None:
+        """Record an entry that a reader of a feed received."""
         last = self.fed.get(root, 0)
         journal = self.journals.get(root, [])
         if entry.seq != last + 1:

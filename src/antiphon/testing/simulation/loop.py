@@ -1,7 +1,7 @@
-"""An event loop with its own time: nothing is waited for, and one seed gives one order of events.
+"""An event loop with simulated time, which never waits and is deterministic for a seed.
 
-Time stands still while anything is ready and jumps to the next timer when nothing is. Which of the ready
-callbacks runs next is up to `pick`. Callbacks that belong to a process that has died never run.
+Time stands still while any callback is ready, and jumps to the next timer when none is. `pick` chooses which of the
+ready callbacks runs next. Callbacks of a process that has died never run.
 """
 
 import asyncio
@@ -16,24 +16,24 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-class Mortal(Protocol):
-    """Whoever callbacks may belong to."""
+class Owner(Protocol):
+    """Owner of callbacks: a simulated process."""
 
     @property
     def is_alive(self) -> bool:
-        """Whether its callbacks still run."""
+        """True if its callbacks still run."""
         ...
 
 
-OWNER: ContextVar[Mortal] = ContextVar("owner")
+OWNER: ContextVar[Owner] = ContextVar("owner")
 
 
 class Stalled(Exception):
-    """Nothing will ever happen again, or too much happens."""
+    """The loop has nothing left to run, or ran too many callbacks."""
 
 
 def first(count: int) -> int:
-    """The order of asyncio itself: first come, first served."""
+    """Pick the first ready callback, as asyncio does."""
     return 0
 
 
@@ -43,21 +43,24 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     _ready: deque[asyncio.Handle]
     _scheduled: list[asyncio.TimerHandle]
 
-    def __init__(self, pick: Callable[[int], int] = first, *, most: int = 1_000_000) -> None:
+    def __init__(self, pick: Callable[[int], int] = first, *, limit: int = 1_000_000) -> None:
         super().__init__()
-        self._pick, self._left, self._now, self._is_over = pick, most, 0.0, False
+        self._pick = pick
+        self._remaining = limit  # callbacks
+        self._now = 0.0
+        self._is_disposed = False
         self._jobs: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
-        # Held until the end: what is collected earlier runs its `finally` clauses, which the dead do not.
+        # Kept until the end: a task collected earlier would run its `finally` clauses, which a dead process must not.
         self._tasks: list[asyncio.Task[Any]] = []
         self.set_task_factory(self._make_task)
         self.set_exception_handler(lambda loop, context: None)
 
     def time(self) -> float:
-        """Seconds since the loop was made, of its own time."""
+        """Return the simulated seconds since the loop was created."""
         return self._now
 
     def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
-        """Do the work in this thread, soon; jobs are done in the order in which they were given."""
+        """Run a function in this thread soon; jobs run in the order in which they were submitted."""
         future: asyncio.Future[T] = self.create_future()
         owner = OWNER.get(None)
         self._jobs.append((future, lambda: func(*args) if owner is None or owner.is_alive else None))
@@ -65,11 +68,12 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         return future
 
     def dispose(self) -> None:
-        """Forget everything that is still under way."""
-        self._is_over = True
-        tasks, self._tasks = self._tasks, []
+        """Drop all pending tasks and close the loop."""
+        self._is_disposed = True
+        tasks = self._tasks
+        self._tasks = []
         with catch_warnings():
-            simplefilter("ignore", RuntimeWarning)  # of coroutines that never got so far as to run
+            simplefilter("ignore", RuntimeWarning)  # about coroutines that never started
             for task in tasks:
                 if not task.done():
                     task._log_destroy_pending = False  # type: ignore[attr-defined]
@@ -77,14 +81,14 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self.close()
 
     def is_closed(self) -> bool:
-        """Whether nothing can be run any more."""
-        return self._is_over or super().is_closed()
+        """Return whether the loop is closed or disposed."""
+        return self._is_disposed or super().is_closed()
 
     def call_soon(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """Have a function called; what is asked for while everything is being forgotten is forgotten too."""
-        if self._is_over:
+        """Schedule a callback; while the loop is being disposed, drop it."""
+        if self._is_disposed:
             return asyncio.Handle(callback, args, self, context)
         return super().call_soon(callback, *args, context=context)
 
@@ -108,36 +112,36 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         ready = self._ready
         if not ready:
             self._advance()
-        self._left -= 1
-        if self._left < 0:
-            raise Stalled("the simulation does not come to an end: it is going in circles")
-        place = self._pick(len(ready)) if len(ready) > 1 else 0
-        handle = ready[place]
-        del ready[place]
+        self._remaining -= 1
+        if self._remaining < 0:
+            raise Stalled("the simulation does not end: it has run too many callbacks and may be in an endless loop")
+        index = self._pick(len(ready)) if len(ready) > 1 else 0
+        handle = ready[index]
+        del ready[index]
         if not handle.cancelled():
             owner = handle._context.get(OWNER)  # type: ignore[attr-defined]
             if owner is None or owner.is_alive:
                 handle._run()
 
     def _advance(self) -> None:
-        """Go to the time of the next timer, and make ready all that are due then."""
-        waiting = self._scheduled
-        while waiting and waiting[0].cancelled():
-            heappop(waiting)
-        if not waiting:
-            raise Stalled("nothing is ready and no timer is set: everybody waits for somebody else")
-        self._now = max(self._now, waiting[0].when())
-        while waiting and waiting[0].when() <= self._now:
-            handle = heappop(waiting)
+        """Advance to the time of the next timer, and make all timers ready that are due then."""
+        timers = self._scheduled
+        while timers and timers[0].cancelled():
+            heappop(timers)
+        if not timers:
+            raise Stalled("deadlock: nothing is ready and no timer is set")
+        self._now = max(self._now, timers[0].when())
+        while timers and timers[0].when() <= self._now:
+            handle = heappop(timers)
             if not handle.cancelled():
                 self._ready.append(handle)
 
     def _write_to_self(self) -> None:
-        """Nobody sleeps, so nobody needs to be woken."""
+        """Do nothing: the loop never sleeps, so it need not be woken."""
 
 
 def _close(coroutine: Any) -> None:
     try:
         coroutine.close()
     except (RuntimeError, ValueError):
-        return  # it waits even while it is closed, or is the one that runs
+        return  # it awaits something while it is closed, or is running

@@ -1,4 +1,4 @@
-"""Simulated processes: they begin, can be called from outside, and die anywhere without cleaning up."""
+"""Simulated processes: they run tasks, are called from outside, and die at any point without cleaning up."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -11,22 +11,23 @@ T = TypeVar("T")
 
 
 class Crash(BaseException):
-    """Ends the code in which a process dies; nothing may catch it."""
+    """Raised in the code in which a process dies; must not be caught."""
 
 
 class Died(Exception):
-    """The process died before it answered."""
+    """The process died before a call returned."""
 
 
-class Forsaken(Exception):
-    """A call was cancelled, though nobody asked for it."""
+class UnexpectedCancel(Exception):
+    """A call was cancelled without a request."""
 
 
 class Process:
-    """Everything that ends when a process is killed: the callbacks of the tasks that were started in it."""
+    """Simulated process: the owner of the callbacks of all tasks started in it, which end when it is killed."""
 
     def __init__(self, number: int, dies_at: Callable[[str], bool]) -> None:
-        self.number, self.is_alive = number, True
+        self.number = number
+        self.is_alive = True
         self._dies_at = dies_at
         self._context = copy_context()
         self._context.run(OWNER.set, self)
@@ -34,31 +35,31 @@ class Process:
         self._ended = asyncio.Event()
 
     def start(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
-        """Have something run in the process."""
+        """Start a task in the process."""
         return asyncio.get_running_loop().create_task(work, context=self._context)
 
     async def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Have something done in the process and wait for what comes of it, or for the death of the process."""
+        """Run a coroutine in the process and return its result; raise `Died` if the process dies before."""
         if not self.is_alive:
             work.close()
             raise Died
-        answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._calls[answer] = None
+        result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._calls[result] = None
         task = self.start(work)
-        task.add_done_callback(lambda task: self._answer(answer, task))
+        task.add_done_callback(lambda task: self._finish_call(result, task))
         try:
-            return await answer
+            return await result
         except asyncio.CancelledError:
             task.cancel()
             raise
 
     @property
     def calls(self) -> set[asyncio.Future[Any]]:
-        """Who waits for an answer."""
+        """Results of the calls that have not returned."""
         return set(self._calls)
 
     def point(self, name: str) -> None:
-        """A place where the process may die."""
+        """Mark a place where the process may die."""
         if not self.is_alive:
             raise Crash(name)
         if self._dies_at(name):
@@ -66,38 +67,39 @@ class Process:
             raise Crash(name)
 
     async def pause(self, name: str) -> None:
-        """A place where the process may die, in code that can wait: it waits forever, and nothing is unwound."""
+        """Mark a place where the process may die, in a coroutine: it waits forever, so that nothing is unwound."""
         if self.is_alive and self._dies_at(name):
             self.die()
         if not self.is_alive:
             await asyncio.get_running_loop().create_future()
 
     def die(self) -> None:
-        """End here and now."""
+        """End the process at once."""
         self.is_alive = False
         self._ended.set()
-        calls, self._calls = self._calls, {}
-        for answer in calls:
-            if not answer.done():
-                answer.set_exception(Died())
+        calls = self._calls
+        self._calls = {}
+        for result in calls:
+            if not result.done():
+                result.set_exception(Died())
 
-    async def ended(self) -> None:
+    async def wait_until_dead(self) -> None:
         """Wait for the death of the process."""
         await self._ended.wait()
 
-    def _answer(self, answer: "asyncio.Future[T]", task: "asyncio.Task[T]") -> None:
-        self._calls.pop(answer, None)
-        if answer.done() or not self.is_alive:
+    def _finish_call(self, result: "asyncio.Future[T]", task: "asyncio.Task[T]") -> None:
+        self._calls.pop(result, None)
+        if result.done() or not self.is_alive:
             return
-        error = task.exception() if not task.cancelled() else Forsaken()
+        error = task.exception() if not task.cancelled() else UnexpectedCancel()
         if error is None:
-            answer.set_result(task.result())
+            result.set_result(task.result())
         else:
-            answer.set_exception(error)
+            result.set_exception(error)
 
 
 def current_process() -> Process:
-    """The process whose code asks."""
+    """Return the process whose code is running."""
     process = OWNER.get()
     assert isinstance(process, Process)
     return process

@@ -1,4 +1,4 @@
-"""One simulated run: traffic under faults, then calm, then the laws."""
+"""One simulated run: traffic under faults, then a quiet time without faults, then checks of the laws."""
 
 import asyncio
 from collections import Counter
@@ -15,24 +15,29 @@ from antiphon.testing.simulation.faults import Faults
 from antiphon.testing.simulation.loop import SimulatedLoop, Stalled, first
 from antiphon.testing.simulation.world import WORLD, World
 
-STORM_S, LIMIT_S, REST_S, MOST_CALLBACKS = 20.0, 900.0, 600.0, 300_000
+FAULTS_S = 20.0  # how long faults are injected
+LIMIT_S = 900.0  # how long the traffic may take
+REST_S = 600.0  # quiet time before the laws are checked
+MAX_CALLBACKS = 300_000
 
 Traffic = Callable[[World], Awaitable[None]]
 Check = Callable[[World], Awaitable[list[str]]]
 
 
-class Broken(AssertionError):
-    """A law was broken; the seed gives the same run again."""
+class LawBroken(AssertionError):
+    """A run broke a law; its seed reproduces it."""
 
     def __init__(self, seed: int, laws: list[str], world: World) -> None:
         lines = [f"{at:>8} ms  {text}" for at, text in world.trace[-80:]]
         super().__init__("\n".join([f"seed {seed}:", *laws[:10], "the end of the trace:", *lines]))
-        self.seed, self.laws, self.world = seed, laws, world
+        self.seed = seed
+        self.laws = laws
+        self.world = world
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What a run was like."""
+class SimulationReport:
+    """Counts and trace of a run."""
 
     seed: int
     counts: Counter[str]
@@ -47,12 +52,12 @@ def simulate(
     check: Check | None = None,
     faults: Faults | None = None,
     store: Callable[[], Store] = MemoryStore,
-) -> Report:
-    """Run traffic in a world that follows from a seed; raises `Broken` if a law does not hold in the end."""
-    dice = Random(seed)
-    faults = faults or Faults.drawn(dice)
-    world = World(dice, machines, store(), faults)
-    loop = SimulatedLoop(dice.randrange if faults.disorder else first, most=MOST_CALLBACKS)
+) -> SimulationReport:
+    """Run traffic in a world determined by a seed; raise `LawBroken` if a law does not hold at the end."""
+    rng = Random(seed)
+    faults = faults or Faults.draw(rng)
+    world = World(rng, machines, store(), faults)
+    loop = SimulatedLoop(rng.randrange if faults.disorder else first, limit=MAX_CALLBACKS)
     try:
         laws = loop.run_until_complete(_run(world, traffic, check))
     except Stalled as error:
@@ -60,24 +65,24 @@ def simulate(
     finally:
         loop.dispose()
     if laws:
-        raise Broken(seed, laws, world)
-    return Report(seed, world.history.counts, world.trace)
+        raise LawBroken(seed, laws, world)
+    return SimulationReport(seed, world.history.counts, world.trace)
 
 
 async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]:
     WORLD.set(world)
     loop = asyncio.get_running_loop()
-    world.begin()
-    loop.call_later(STORM_S, world.calm)
+    world.start()
+    loop.call_later(FAULTS_S, world.stop_faults)
     try:
         await asyncio.wait_for(traffic(world), LIMIT_S)
     except TimeoutError:
-        return [*world.history.broken, "the traffic did not come to its end"]
-    world.calm()
-    for _ in range(2):  # as it is, and after a restart that was asked for
-        await world.up()
+        return [*world.history.broken, "the traffic did not end"]
+    world.stop_faults()
+    for _ in range(2):  # in the last process, and after an orderly restart
+        await world.wait_for_runtime()
         await asyncio.sleep(REST_S)
-        laws = [*world.history.broken, *await broken_laws(world.runtime, world.store), *await _shown(world)]
+        laws = [*world.history.broken, *await broken_laws(world.runtime, world.store), *await _check_journals(world)]
         if check is not None:
             laws += await check(world)
         if laws:
@@ -87,12 +92,12 @@ async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]
     return []
 
 
-async def _shown(world: World) -> list[str]:
-    """Whether what was stored is what was seen being stored, and what the feeds gave."""
-    found = []
+async def _check_journals(world: World) -> list[str]:
+    """Compare the stored journals with the commits that were recorded and with the feeds."""
+    broken = []
     for root, journal in world.history.journals.items():
         if await world.store.entries(root, 0, len(journal) + 1) != journal:
-            found.append(f"{root}: the journal is not what was stored")
+            broken.append(f"{root}: the journal is not what was stored")
         if world.history.fed.get(root, 0) != len(journal):
-            found.append(f"{root}: the feed ended at {world.history.fed.get(root, 0)} of {len(journal)}")
-    return found
+            broken.append(f"{root}: the feed ended at {world.history.fed.get(root, 0)} of {len(journal)}")
+    return broken

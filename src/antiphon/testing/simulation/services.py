@@ -12,19 +12,20 @@ from antiphon.testing.simulation.processes import current_process
 from antiphon.testing.simulation.world import WORLD, World, result_of
 
 DELTA = "DELTA"
-FATES = ("work_fails", "work_hangs", "work_cancels_itself")
+FAILURES = ("work_fails", "work_hangs", "work_cancels_itself")
 
 
 class ServiceFault(Exception):
-    """A service failed, as services do."""
+    """Failure of a simulated service."""
 
-    code, recoverable = "overloaded", True
+    code = "overloaded"
+    recoverable = True
 
 
 def simulated_task(safety: Safety = "report", deltas: int = 0) -> AsyncLogic:
-    """A service whose tasks go as the simulation has it; the result says which task and attempt gave it.
+    """Return a service whose tasks suffer the faults of the simulation; a result names its task and attempt.
 
-    On its way it sends `deltas` events of type DELTA to the parent, with the texts "1;", "2;" and so on.
+    It sends `deltas` events of type DELTA to the parent, with the texts "1;", "2;" and so on.
     """
 
     async def perform(input: Any, scope: TaskScope) -> Any:
@@ -39,7 +40,7 @@ def simulated_task(safety: Safety = "report", deltas: int = 0) -> AsyncLogic:
 
 
 def simulated_function(safety: Safety = "report") -> AsyncLogic:
-    """A service that is a plain function: it answers, or fails, at once."""
+    """Return a service that is a plain function: it returns or raises at once."""
 
     def perform(input: Any, scope: TaskScope) -> Any:
         with _execution(scope) as world:
@@ -51,7 +52,7 @@ def simulated_function(safety: Safety = "report") -> AsyncLogic:
 
 
 def simulated_calculation() -> AsyncLogic:
-    """A service that is eager: it answers or fails before its step is stored, or has to be awaited after that."""
+    """Return an eager service: it returns or raises before its step is stored, or has to be awaited after that."""
 
     def perform(input: Any, scope: TaskScope) -> Any:
         world = WORLD.get()
@@ -62,24 +63,24 @@ def simulated_calculation() -> AsyncLogic:
 
     async def wait(scope: TaskScope) -> Any:
         with _execution(scope) as world:
-            await asyncio.sleep(world.dice.choice((0.0, 0.2)))
+            await asyncio.sleep(world.rng.choice((0.0, 0.2)))
         return result_of(scope.task)
 
     return from_task(perform, safety="repeat", eager=True)
 
 
 class _Later:
-    """Something to be awaited that is nothing before: Python warns of coroutines that a dead process never began."""
+    """Awaitable that creates its coroutine when awaited: Python warns of coroutines that are never awaited."""
 
-    def __init__(self, begin: Callable[[], Awaitable[Any]]) -> None:
-        self._begin = begin
+    def __init__(self, make: Callable[[], Awaitable[Any]]) -> None:
+        self._make = make
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return self._begin().__await__()
+        return self._make().__await__()
 
 
 def simulated_stream(safety: Safety = "report", deltas: int = 4) -> AsyncLogic:
-    """A service that gives the texts "1;", "2;" and so on as its values, as far as it gets."""
+    """Return a service that yields the texts "1;", "2;" and so on until a fault ends it."""
 
     async def perform(input: Any, scope: TaskScope) -> AsyncIterator[str]:
         with _execution(scope) as world:
@@ -91,29 +92,30 @@ def simulated_stream(safety: Safety = "report", deltas: int = 4) -> AsyncLogic:
 
 @contextmanager
 def _execution(scope: TaskScope) -> Iterator[World]:
-    world, task = WORLD.get(), scope.task
-    world.history.began(task, current_process().number)
-    world.note(f"task {task.id} begins, attempt {task.attempt}")
+    world = WORLD.get()
+    task = scope.task
+    world.history.record_start(task, current_process().number)
+    world.log(f"task {task.id} begins, attempt {task.attempt}")
     try:
         yield world
     finally:
-        world.history.finished(task)
-    world.note(f"task {task.id} is done, attempt {task.attempt}")
+        world.history.record_end(task)
+    world.log(f"task {task.id} is done, attempt {task.attempt}")
 
 
 async def _texts(world: World, count: int) -> AsyncIterator[str]:
-    """The course of one attempt: some texts, then the end the world has chosen for it."""
-    fate = next((fault for fault in FATES if world.happens(fault)), None)
-    seconds = world.dice.choice((2.0, 10.0) if world.happens("work_is_slow") else (0.0, 0.01, 0.2))
-    told = count if fate is None else world.dice.randint(0, count)
-    for number in range(told):
-        await asyncio.sleep(seconds / (told + 1))
+    """Yield the texts of one attempt, then fail, hang or cancel it if the world says so."""
+    failure = next((fault for fault in FAILURES if world.happens(fault)), None)
+    seconds = world.rng.choice((2.0, 10.0) if world.happens("work_is_slow") else (0.0, 0.01, 0.2))
+    sent = count if failure is None else world.rng.randint(0, count)
+    for number in range(sent):
+        await asyncio.sleep(seconds / (sent + 1))
         yield f"{number + 1};"
-    await asyncio.sleep(seconds / (told + 1))
-    if fate == "work_fails":
+    await asyncio.sleep(seconds / (sent + 1))
+    if failure == "work_fails":
         raise ServiceFault("the service is overloaded")
-    if fate is not None:
+    if failure is not None:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if fate == "work_cancels_itself":
+        if failure == "work_cancels_itself":
             future.cancel()
         await future

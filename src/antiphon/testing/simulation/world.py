@@ -1,4 +1,4 @@
-"""The world of a simulation: its time and its faults, one process after another on one store."""
+"""World of a simulation: its time, its faults, and one process after another on one store."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -25,69 +25,70 @@ WORLD: ContextVar["World"] = ContextVar("world")
 
 
 class World:
-    """One run: everything in it follows from the seed."""
+    """State of one run; everything in it is determined by the seed."""
 
-    def __init__(self, dice: Random, machines: Iterable[Machine[Any, Any]], store: Store, faults: Faults) -> None:
-        self.dice, self.faults = dice, faults
+    def __init__(self, rng: Random, machines: Iterable[Machine[Any, Any]], store: Store, faults: Faults) -> None:
+        self.rng = rng
+        self.faults = faults
         self.history = History()
         self.trace: list[tuple[int, str]] = []
         self.process = Process(0, lambda name: False)
         self.process.die()
         self.runtime: Runtime = None  # type: ignore[assignment]
         self.store = store
-        self._machines, self._skew, self._ahead, self._ids = list(machines), 0, 0, 0
+        self._machines = list(machines)
+        self._skew = 0  # of the wall clock, in milliseconds
+        self._ahead = 0  # the largest skew since the boot
+        self._ids = 0
         # Small enough to be reached in short runs.
         self._limits = {
-            "inbox_limit": dice.choice((4, 256)),
-            "tree_limit": dice.choice((1, 2, 10_000)),
-            "snapshot_every": dice.choice((1, 2, 5, 100)),
+            "inbox_limit": rng.choice((4, 256)),
+            "tree_limit": rng.choice((1, 2, 10_000)),
+            "snapshot_every": rng.choice((1, 2, 5, 100)),
         }
         self._booted = asyncio.Event()
         self._roots: dict[str, None] = {}
-        self._fates: list[asyncio.Task[None]] = []
-
-    # -- time and chance -----------------------------------------------------------------------------------------
+        self._background: list[asyncio.Task[None]] = []
 
     def wall(self) -> int:
-        """What the clock on the wall says, in milliseconds; it may jump."""
+        """Return the wall clock time in milliseconds; it may jump."""
         return int(self._wall_s() * 1000)
 
     def _wall_s(self) -> float:
         return (EPOCH_MS + self._skew) / 1000 + asyncio.get_running_loop().time()
 
-    def note(self, text: str) -> None:
-        """Write something into the trace."""
+    def log(self, text: str) -> None:
+        """Append a line to the trace."""
         self.trace.append((int(asyncio.get_running_loop().time() * 1000), text))
 
     def happens(self, fault: str) -> bool:
-        """Whether a fault happens now."""
+        """Decide whether a fault happens now, and count it."""
         probability: float = getattr(self.faults, fault)
-        if probability == 0.0 or self.dice.random() >= probability:
+        if probability == 0.0 or self.rng.random() >= probability:
             return False
         self.history.counts[fault] += 1
         return True
 
     def new_id(self) -> str:
-        """An id that no other thing of this world has."""
+        """Return an id that is unique in this world."""
         self._ids += 1
         return f"i{self._ids}"
 
-    # -- processes -----------------------------------------------------------------------------------------------
+    def start(self) -> None:
+        """Start the first process, restart it whenever it dies, and inject faults."""
+        create_task = asyncio.get_running_loop().create_task
+        self._background = [create_task(work) for work in (self._run_processes(), self._inject_faults())]
 
-    def begin(self) -> None:
-        """Have a process running at all times, and let faults happen."""
-        self._fates = [asyncio.get_running_loop().create_task(fate) for fate in (self._live(), self._rage())]
-
-    async def _live(self) -> None:
+    async def _run_processes(self) -> None:
         while True:
             await self._boot()
-            await self.process.ended()
+            await self.process.wait_until_dead()
             self._booted.clear()
-            self._haunt(self.history.died(self.process.number))
-            await asyncio.sleep(self.dice.choice((0.0, 0.01, 0.3)))
+            self._schedule_late_results(self.history.record_death(self.process.number))
+            await asyncio.sleep(self.rng.choice((0.0, 0.01, 0.3)))
 
-    async def up(self) -> Runtime:
-        """The runtime of the process that is alive, when there is one."""
+    async def wait_for_runtime(self) -> Runtime:
+        """Wait until a process is up, and return its runtime."""
         while not (self.process.is_alive and self._booted.is_set()):
             await self._booted.wait()
             await asyncio.sleep(0)
@@ -105,11 +106,11 @@ class World:
             **self._limits,
         )
         self._ahead = self._skew
-        self.note(f"boot {process.number}")
+        self.log(f"boot {process.number}")
         try:
             await process.call(self.runtime.start())
         except (Died, RuntimeFault) as error:
-            self.note(f"boot {process.number} failed: {error!r}")
+            self.log(f"boot {process.number} failed: {error!r}")
             process.die()
             return
         for root in self._roots:
@@ -119,70 +120,69 @@ class World:
     def _dies_at(self, name: str) -> bool:
         if not self.happens("crash"):
             return False
-        self.note(f"process {self.process.number} dies at: {name}")
+        self.log(f"process {self.process.number} dies at: {name}")
         self.history.counts[f"crash at: {name}"] += 1
         return True
 
     async def stop(self) -> None:
-        """Stop the process properly; another one follows."""
-        process, runtime = self.process, self.runtime
-        self.note(f"stopping process {process.number}")
+        """Stop the process in an orderly way; another one follows."""
+        process = self.process
+        runtime = self.runtime
+        self.log(f"stopping process {process.number}")
         with suppress(Died, RuntimeFault):
-            await process.call(runtime.stop(limit_s=self.dice.choice((0.0, 0.1, 5.0))))
-        waiting = process.calls
+            await process.call(runtime.stop(limit_s=self.rng.choice((0.0, 0.1, 5.0))))
+        pending = process.calls
         await asyncio.sleep(1.0)
-        self.note(f"stopped process {process.number}")
-        if process.is_alive and not process.calls.isdisjoint(waiting):
-            self.history.broken.append(f"process {process.number} was stopped, and who had called it waits for ever")
+        self.log(f"stopped process {process.number}")
+        if process.is_alive and not process.calls.isdisjoint(pending):
+            self.history.broken.append(f"process {process.number} was stopped, and a call to it never returned")
         process.die()
 
-    async def _rage(self) -> None:
-        """Faults that come from nowhere."""
+    async def _inject_faults(self) -> None:
+        """Let the clock jump, kill the process, or restart it, from time to time."""
         while self.faults is not NONE:
-            await asyncio.sleep(self.dice.choice((0.02, 0.1, 0.3)))
+            await asyncio.sleep(self.rng.choice((0.02, 0.1, 0.3)))
             if self.happens("clock_jumps"):
-                jump = self.dice.choice(JUMPS_MS)
+                jump = self.rng.choice(JUMPS_MS)
                 self._skew += jump
                 self._ahead = max(self._ahead, self._skew)
-                self.note(f"the clock jumps by {jump} ms")
+                self.log(f"the clock jumps by {jump} ms")
             if self.process.is_alive and self.happens("killed"):
-                self.note(f"process {self.process.number} is killed")
+                self.log(f"process {self.process.number} is killed")
                 self.process.die()
             elif self._booted.is_set() and self.process.is_alive and self.happens("restart"):
                 await self.stop()
 
-    def calm(self) -> None:
-        """No more faults."""
-        self.note("calm")
+    def stop_faults(self) -> None:
+        """Inject no more faults."""
+        self.log("no more faults")
         self.faults = NONE
 
-    def _haunt(self, left: Sequence[Task]) -> None:
-        """Tasks of a dead process may go on and report to a later one."""
-        for task in left:
+    def _schedule_late_results(self, orphans: Sequence[Task]) -> None:
+        """Let some tasks of a dead process report to a later one."""
+        for task in orphans:
             if self.happens("zombie"):
                 self.report_later(task)
 
     def report_later(self, task: Task) -> None:
-        """Have a result of a task arrive some time."""
-        delay_s = self.dice.choice((0.0, 0.05, 0.5))
-        self._fates.append(asyncio.get_running_loop().create_task(self._report(task, delay_s), context=Context()))
+        """Schedule a result of a task that arrives late."""
+        delay_s = self.rng.choice((0.0, 0.05, 0.5))
+        self._background.append(asyncio.get_running_loop().create_task(self._report(task, delay_s), context=Context()))
 
     async def _report(self, task: Task, delay_s: float) -> None:
-        """A result that nobody may wait for any more."""
+        """Deliver a result that may no longer be expected."""
         await asyncio.sleep(delay_s)
         event = {"type": RESOLVE, "data": result_of(task, late=True)}
         at = self.wall()
         letter = Letter(task.id, task.root, event, at, at, task.to, task.to, None, task.id, task.attempt)
-        self.note(f"a late result of task {task.id}, attempt {task.attempt}")
+        self.log(f"a late result of task {task.id}, attempt {task.attempt}")
         if self.process.is_alive:
-            (await self.up()).loop.deliver(letter)
+            (await self.wait_for_runtime()).loop.deliver(letter)
         else:
             await self.store.post([letter])
 
-    # -- readers -------------------------------------------------------------------------------------------------
-
     def follow(self, root: str) -> None:
-        """Read a tree's feed, in this process and all later ones."""
+        """Read the feed of a tree, in this process and all later ones."""
         self._roots[root] = None
         if self.process.is_alive and self._booted.is_set():
             self.process.start(self._read(root, self.runtime))
@@ -191,39 +191,37 @@ class World:
         while True:
             try:
                 async for entry in runtime.feed(root, self.history.fed.get(root, 0)):
-                    self.history.shown(root, entry)
+                    self.history.record_feed(root, entry)
                 return
             except StoreError:
                 await asyncio.sleep(0.01)
 
-    # -- what the store asks -------------------------------------------------------------------------------------
-
     def store_fails(self, name: str) -> bool:
-        """Whether a call of the store fails."""
+        """Return whether a call of the store fails."""
         fails = self.happens("store_fails")
         if fails:
-            self.note(f"the store fails: {name}")
+            self.log(f"the store fails: {name}")
         return fails
 
     def store_delay_s(self) -> float:
-        """How long a call of the store takes."""
-        return self.dice.choice((0.001, 0.005, 0.2)) if self.happens("store_is_slow") else 0.0
+        """Return how long a call of the store takes."""
+        return self.rng.choice((0.001, 0.005, 0.2)) if self.happens("store_is_slow") else 0.0
 
-    def stored(self, commits: Sequence[Commit]) -> None:
-        """Commits were stored."""
-        self.history.stored(commits, self.wall() + self._ahead - self._skew)
+    def on_commit(self, commits: Sequence[Commit]) -> None:
+        """Record commits that were stored."""
+        self.history.record_commits(commits, self.wall() + self._ahead - self._skew)
         for commit in commits:
-            said = [f"{entry.seq} {entry.to}<{entry.event['type']} {entry.letter or ''}" for entry in commit.entries]
-            started, ended = [task.id for task in commit.tasks], list(commit.ended)
-            self.note(f"stored {commit.root} {said} taken={commit.taken} tasks={started} ended={ended}")
+            steps = [f"{entry.seq} {entry.to}<{entry.event['type']} {entry.letter or ''}" for entry in commit.entries]
+            started = [task.id for task in commit.tasks]
+            self.log(f"stored {commit.root} {steps} taken={commit.taken} tasks={started} ended={list(commit.ended)}")
 
-    def posted(self, letters: Sequence[Letter]) -> None:
-        """Letters were stored."""
+    def on_post(self, letters: Sequence[Letter]) -> None:
+        """Record letters that were stored."""
         for letter in letters:
             self.history.posted.add((letter.root, letter.id))
-            self.note(f"posted {letter.id} for {letter.root}")
+            self.log(f"posted {letter.id} for {letter.root}")
 
 
 def result_of(task: Task, late: bool = False) -> dict[str, Any]:
-    """What simulated tasks give: which of them it was."""
+    """Return the result of a simulated task, which names the task and its attempt."""
     return {"task": task.id, "attempt": task.attempt, "input": task.input, "late": late}

@@ -90,7 +90,7 @@ from letter
 where actor = ?
 order by due, at, id;
 
--- name: waiting
+-- name: due_times
 -- Which actors have letters, and when the first is due.
 select actor.id, min(letter.due)
 from letter

@@ -1,4 +1,4 @@
-"""The parent's side: lives of a process on one file, how each ends, and what must be true in between."""
+"""Processes that use one file one after the other: how each is ended, and checks of the file after each."""
 
 import multiprocessing
 import os
@@ -21,7 +21,7 @@ _forks.set_forkserver_preload(["tests.crash.child"])
 
 @dataclass
 class Tally:
-    """What was seen in the lives of one kind."""
+    """Counts over the processes of one chain."""
 
     kills: int = 0
     acknowledged: int = 0
@@ -32,92 +32,95 @@ class Tally:
     problems: list[str] = field(default_factory=list)
 
 
-class Lives:
-    """One file, and the processes that live and die on it."""
+class ProcessChain:
+    """One file, and the processes that use it one after the other."""
 
     def __init__(self, path: str, seed: int) -> None:
-        self.path, self.seed, self.dice = path, seed, Random(seed)
-        self.life, self.tally = 0, Tally()
+        self.path = path
+        self.seed = seed
+        self.rng = Random(seed)
+        self.life = 0
+        self.tally = Tally()
         self.unknown: dict[tuple[str, str], tuple[str, str, str, str]] = {}
         self.accepted: dict[tuple[str, str], int] = {}
         self.posted: set[tuple[str, str]] = set()
 
-    def killed_at(self, boundary: str, **how: Any) -> None:
-        """A life that ends at a boundary."""
-        plan = self._plan(stop_at=(boundary, self.dice.randint(1, 8 if "post" in boundary else 25)), **how)
-        self._live(plan, lambda said, count: said is not None and said[0] == "point")
+    def kill_at(self, boundary: str, **options: Any) -> None:
+        """Run a process and kill it at a boundary."""
+        plan = self._plan(stop_at=(boundary, self.rng.randint(1, 8 if "post" in boundary else 25)), **options)
+        self._run_process(plan, lambda message, count: message is not None and message[0] == "point")
 
-    def killed_anywhere(self, **how: Any) -> None:
-        """A life that ends at a moment nobody has chosen."""
-        most, wait_s = self.dice.randint(1, 120), self.dice.choice((0.0, 0.0005, 0.003))
-        self._live(self._plan(**how), lambda said, count: count >= most, wait_s)
+    def kill_anywhere(self, **options: Any) -> None:
+        """Run a process and kill it at a random moment."""
+        limit = self.rng.randint(1, 120)
+        wait_s = self.rng.choice((0.0, 0.0005, 0.003))
+        self._run_process(self._plan(**options), lambda message, count: count >= limit, wait_s)
 
-    def asked_to_stop(self, after: int, **how: Any) -> float:
-        """A life that ends by SIGTERM after some messages; gives the seconds it took to stop."""
-        return self._live(self._plan(**how), lambda said, count: count >= after, signal=signal.SIGTERM)
+    def terminate(self, after: int, **options: Any) -> float:
+        """Run a process and end it by SIGTERM after some messages; return the seconds it took to stop."""
+        return self._run_process(self._plan(**options), lambda message, count: count >= after, signal=signal.SIGTERM)
 
-    def at_rest(self, **how: Any) -> list[str]:
-        """A life in which everything comes to rest and ends by itself; gives what is wrong."""
-        self._live(self._plan(letters=0, **how), lambda said, count: False)
+    def run_to_rest(self, **options: Any) -> list[str]:
+        """Run a process until it is idle and ends by itself; return the problems."""
+        self._run_process(self._plan(letters=0, **options), lambda message, count: False)
         return self.tally.problems
 
-    # -- one life ------------------------------------------------------------------------------------------------
-
-    def _plan(self, **how: Any) -> Plan:
+    def _plan(self, **options: Any) -> Plan:
         self.life += 1
-        return Plan(self.seed, self.life, again=tuple(self.unknown.values()), **how)
+        return Plan(self.seed, self.life, again=tuple(self.unknown.values()), **options)
 
-    def _live(self, plan: Plan, is_over: Any, wait_s: float = 0.0, signal: int = signal.SIGKILL) -> float:
-        """Start a process, hear what it says, and end it when its time has come."""
+    def _run_process(self, plan: Plan, is_over: Any, wait_s: float = 0.0, signal: int = signal.SIGKILL) -> float:
+        """Start a process, receive its messages, and end it when `is_over` says so."""
         ours, theirs = _forks.Pipe()
         process = _forks.Process(target=main, args=(self.path, plan, theirs))
         process.start()
         theirs.close()
-        count, seconds = 0, 0.0
+        count = 0
+        seconds = 0.0
         try:
-            while (said := self._hear(ours, LIMIT_S)) is not None:
+            while (message := self._receive(ours, LIMIT_S)) is not None:
                 count += 1
-                if is_over(said, count) and process.pid is not None:
+                if is_over(message, count) and process.pid is not None:
                     ours.poll(wait_s)
                     os.kill(process.pid, signal)
                     self.tally.kills += 1
-                    seconds = self._last_words(ours)
+                    seconds = self._drain(ours)
                     break
             process.join(LIMIT_S)
         finally:
             if process.is_alive():
                 process.kill()
-                self.tally.problems.append(f"life {plan.life} did not end")
+                self.tally.problems.append(f"process {plan.life} did not end")
             process.join()
             ours.close()
-        self._look_at_the_file()
+        self._check_file()
         return seconds
 
-    def _last_words(self, pipe: Any) -> float:
-        """What was said before the end comes out of the pipe after it."""
-        began = monotonic()
-        while self._hear(pipe, LIMIT_S) is not None:
+    def _drain(self, pipe: Any) -> float:
+        """Receive the messages that were sent before the end; return the seconds until the pipe was closed."""
+        started_at = monotonic()
+        while self._receive(pipe, LIMIT_S) is not None:
             pass
-        return monotonic() - began
+        return monotonic() - started_at
 
-    def _hear(self, pipe: Any, limit_s: float) -> Any:
+    def _receive(self, pipe: Any, limit_s: float) -> Any:
         try:
             if not pipe.poll(limit_s):
-                self.tally.problems.append(f"life {self.life} said nothing for {limit_s} s")
+                self.tally.problems.append(f"process {self.life} sent no message for {limit_s} s")
                 return None
-            said = pipe.recv()
+            message = pipe.recv()
         except (EOFError, ConnectionResetError):
             return None
-        match said:
+        match message:
             case ["sending", root, id, to, type, _]:
                 self.unknown[root, id] = (root, id, to, type)
             case ["receipt", root, id, status, seq, by_post]:
-                self._receipt(root, id, status, seq, by_post)
+                self._record_receipt(root, id, status, seq, by_post)
             case ["laws", problems]:
                 self.tally.problems += problems
-        return said
+        return message
 
-    def _receipt(self, root: str, id: str, status: str, seq: int, by_post: bool) -> None:
+    def _record_receipt(self, root: str, id: str, status: str, seq: int, by_post: bool) -> None:
         self.unknown.pop((root, id), None)
         if status == "accepted":
             self.tally.acknowledged += 1
@@ -126,16 +129,14 @@ class Lives:
             else:
                 self.accepted[root, id] = seq
 
-    # -- what must be true ---------------------------------------------------------------------------------------
-
-    def _look_at_the_file(self) -> None:
-        """Every acknowledged letter is there once, there are no gaps, and the file is whole."""
+    def _check_file(self) -> None:
+        """Check that every acknowledged letter is stored once, journals have no gaps, and the file is intact."""
         if not os.path.exists(self.path):
             return
         with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as file:
-            (whole,) = file.execute("pragma integrity_check").fetchone()
-            if whole != "ok":
-                self.tally.problems.append(f"the file is damaged: {whole}")
+            (result,) = file.execute("pragma integrity_check").fetchone()
+            if result != "ok":
+                self.tally.problems.append(f"the file is damaged: {result}")
             entries = file.execute("select actor.id, entry.seq, letter from entry join actor on actor.n = entry.actor")
             stored = [(root, seq, letter) for root, seq, letter in entries]
             waiting = set(file.execute("select actor.id, letter.id from letter join actor on actor.n = letter.actor"))
@@ -145,17 +146,17 @@ class Lives:
         for key, seq in self.accepted.items():
             self.tally.lost += where.get(key) != seq
         for root, id in self.posted:
-            taken = (root, id) in where or (root, id) in waiting
-            self.tally.lost += not taken and id.startswith("NOTE") and not id.endswith("kid")
+            is_stored = (root, id) in where or (root, id) in waiting
+            self.tally.lost += not is_stored and id.startswith("NOTE") and not id.endswith("kid")
         self.tally.doubled += sum(count > 1 for count in counts.values())
         for root, last in actors.items():
-            seqs = sorted(seq for other, seq, _ in stored if other == root)
+            seqs = sorted(seq for owner, seq, _ in stored if owner == root)
             if seqs != list(range(1, last + 1)):
                 self.tally.problems.append(f"{root}: has the entries {seqs}, and should end at {last}")
-        self._look_at_what_ran()
+        self._check_executions()
 
-    def _look_at_what_ran(self) -> None:
-        """No attempt ran twice, and nothing that must not be repeated had a second attempt."""
+    def _check_executions(self) -> None:
+        """Check that no attempt ran twice, and no task that must not be repeated had a second attempt."""
         with open(self.path + ".ran", encoding="utf-8") as file:
             lines = Counter(file.read().splitlines())
         tasks = [line.split() for line in lines if line.startswith("task")]

@@ -1,4 +1,4 @@
-"""Stores that are open for as long as something is done with them."""
+"""Stores that are opened for the duration of a test."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def use(store: SqliteStore, work: Callable[[SqliteStore], Awaitable[T]]) -> T:
-    """Open a store, do something with it, close it."""
+    """Open a store, run a coroutine on it, and close it."""
 
     async def main() -> T:
         await store.open()

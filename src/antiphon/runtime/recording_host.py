@@ -1,0 +1,156 @@
+"""The host of a tree's actors: it records the effects they request instead of performing them.
+
+Recorded effects become part of the step's commit, and are performed once that is stored.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.chart.effects import Call
+from antiphon.runtime.ids import token
+from antiphon.runtime.paths import path_of
+from antiphon.runtime.records import Letter, Task
+
+
+class RecordedEffects:
+    """Effects that the actors of a tree requested during a step."""
+
+    __slots__ = ("calls", "cancelled", "emitted", "ended", "forwarded", "started", "timers")
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []  # of users' actions
+        self.emitted: list[Any] = []
+        self.timers: list[Letter] = []
+        self.cancelled: list[str] = []  # timers, by id
+        self.started: list[tuple[Task, Any, Any]] = []  # tasks with their logic and their actor
+        self.ended: list[str] = []  # tasks, by id
+        self.forwarded: list[tuple[str, Any]] = []  # events for callbacks, by the id of their task
+
+
+class RecordingHost:
+    """Records the effects of one tree; while `silent`, when state is restored, it records nothing."""
+
+    def __init__(self, root: str, origin_id: str, boot: int) -> None:
+        self.root = root
+        self.origin_id = origin_id
+        self.boot = boot
+        self.seq = 0
+        self.now = 0
+        self.silent = False
+        self.has_effects = False
+        self.is_unhandled = False
+        self._effects = RecordedEffects()  # most steps request nothing: then the next one uses it too
+        self.letters: dict[str, Letter] = {}  # delayed letters that are not due or not taken yet, by id
+        self.tasks: dict[str, Task] = {}  # running tasks, by the address of their actor
+        self._count = 0
+
+    def begin(self, seq: int, now: int) -> None:
+        """Prepare to record the effects of a step."""
+        self.seq = seq
+        self.now = now
+        self._count = 0
+        self.is_unhandled = False
+        if self.has_effects:
+            self._effects = RecordedEffects()
+            self.has_effects = False
+
+    @property
+    def effects(self) -> RecordedEffects:
+        """The effects of the current step, to add to."""
+        self.has_effects = True
+        return self._effects
+
+    def resume(self, letters: tuple[Letter, ...], tasks: tuple[Task, ...]) -> None:
+        """Restore open timers and tasks."""
+        # In the order in which they were set: of two timers of one name, cancelling means the later one.
+        timers = sorted((letter for letter in letters if letter.timer is not None), key=lambda letter: letter.id)
+        self.letters = {letter.id: letter for letter in timers}
+        self.tasks = {task.to: task for task in tasks}
+
+    def call(self, actor: Any, effect: Call) -> None:
+        """Record a call of a user's action."""
+        function = effect.function
+        if function is not None and not self.silent:
+            scope = None  # an action performed after its step has no actor to act on
+            self.effects.calls.append(lambda: function(effect.context, effect.event, effect.given, scope))
+
+    def set_timer(self, actor: Any, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
+        """Record a delayed letter."""
+        if self.silent:
+            return
+        token = self._token()
+        due = self.now + max(0, round(delay_ms))
+        name = id if id is not None else token
+        letter = Letter(token, self.root, event, self.now, due, path_of(target), path_of(actor), name)
+        self.letters[token] = letter
+        self.effects.timers.append(letter)
+
+    def cancel_timer(self, actor: Any, id: str) -> None:
+        """Record the cancellation of the latest delayed letter of that name."""
+        sender = path_of(actor)
+        named = [letter for letter in self.letters.values() if letter.timer == id and letter.sender == sender]
+        if named and not self.silent:
+            self._cancel(named[-1])
+
+    def cancel_timers(self, actor: Any) -> None:
+        """Record the cancellation of all delayed letters of an actor that has ended."""
+        if not self.letters:
+            return
+        sender = path_of(actor)
+        for letter in [letter for letter in self.letters.values() if letter.sender == sender]:
+            if not self.silent:
+                self._cancel(letter)
+
+    def start(self, actor: Any, logic: Any) -> None:
+        """Record the start of a task."""
+        if self.silent:
+            return
+        to = path_of(actor)
+        if to in self.tasks:
+            # Spawning under an id in use leaves an orphan that has no address any more.
+            self.end(to)
+        input = actor.snapshot.input
+        task = self.tasks[to] = Task(self._token(), self.root, to, str(actor.src), input, logic.safety, 1, self.boot)
+        self.effects.started.append((task, logic, actor))
+
+    def stop(self, actor: Any, logic: Any) -> None:
+        """Record the cancellation of a task."""
+        self.end(path_of(actor))
+
+    def hear(self, actor: Any, event: Any) -> None:
+        """Record an event for the function of a callback actor."""
+        task = self.tasks.get(path_of(actor))
+        if task is not None and not self.silent:
+            self.effects.forwarded.append((task.id, event))
+
+    def emit(self, actor: Any, event: Any) -> None:
+        """Record an emitted event for the journal."""
+        if not self.silent:
+            self.effects.emitted.append({"from": path_of(actor), "event": event})
+
+    def unhandled(self, event: Any, snapshot: Any) -> None:
+        """Record that no transition took the event."""
+        self.is_unhandled = True
+
+    def finish(self, task: Task) -> None:
+        """Mark the task as finished, unless the same step has already replaced it."""
+        if self.tasks.get(task.to) is task:
+            self.end(task.to)
+
+    def end(self, path: str) -> None:
+        """Record the end of the task at an address, if there is one."""
+        task = None if self.silent else self.tasks.pop(path, None)
+        if task is not None:
+            self.effects.ended.append(task.id)
+
+    def _cancel(self, letter: Letter) -> None:
+        del self.letters[letter.id]
+        effects = self.effects
+        if letter in effects.timers:
+            effects.timers.remove(letter)
+        else:
+            effects.cancelled.append(letter.id)
+
+    def _token(self) -> str:
+        self._count += 1
+        return token(self.origin_id, self.seq, self._count - 1)

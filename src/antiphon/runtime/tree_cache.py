@@ -1,0 +1,127 @@
+"""Loaded trees: read from the store when they are needed, dropped when they are idle or out of date."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from antiphon.runtime.errors import Quarantined, StoreCorrupt, UnknownMachine, UnknownRoot
+from antiphon.runtime.machines import AnyMachine, Machines
+from antiphon.runtime.records import Letter, Origin, Saved
+from antiphon.runtime.store import Store
+from antiphon.runtime.tree import Tree
+
+
+class TreeCache:
+    """LRU cache of loaded trees."""
+
+    def __init__(
+        self,
+        store: Store,
+        machines: Machines,
+        limit: int,
+        is_idle: Callable[[Tree], bool],
+        now: Callable[[], int],
+        snapshot_every: int,
+    ) -> None:
+        self._store = store
+        self._machines = machines
+        self._limit = limit
+        self._is_idle = is_idle
+        self._now = now
+        self._snapshot_every = snapshot_every
+        # Letters that were stored while their tree was being loaded.
+        self._missed: dict[str, list[Letter]] = {}
+        self._trees: dict[str, Tree] = {}
+        self._loading: dict[str, asyncio.Future[None]] = {}
+        self.boot = 0
+
+    def get(self, root: str) -> Tree | None:
+        """Return a tree if it is loaded."""
+        return self._trees.get(root)
+
+    def touch(self, root: str) -> Tree | None:
+        """Return a tree if it is loaded, and mark it as the most recently used."""
+        tree = self._trees.pop(root, None)
+        if tree is not None:
+            self._trees[root] = tree  # a dict keeps its order: the most recently used is the last
+        return tree
+
+    def add(self, tree: Tree) -> None:
+        """Add a loaded tree; evict idle ones if there are too many."""
+        self._trees[tree.root] = tree
+        if len(self._trees) > self._limit:
+            self._evict(tree)
+
+    def new_tree(self, root: str, machine: AnyMachine, origin: Origin) -> Tree:
+        """Create a tree that has taken no step and is not in the cache."""
+        return Tree(root, machine, origin, self.boot, self._snapshot_every)
+
+    def add_posted(self, letter: Letter) -> None:
+        """Tell a tree that is loaded or being loaded of a letter that was stored for it."""
+        tree = self._trees.get(letter.root)
+        if tree is not None:
+            tree.posted[letter.id] = letter
+        elif letter.root in self._loading:
+            self._missed.setdefault(letter.root, []).append(letter)
+
+    def discard(self, root: str) -> None:
+        """Drop a tree; it is loaded again when it is needed."""
+        self._trees.pop(root, None)
+
+    async def load(self, root: str) -> Tree:
+        """Return a tree, from the cache or the store; concurrent calls share one load."""
+        while (tree := self.touch(root)) is None:
+            loading = self._loading.get(root)
+            if loading is not None:
+                await asyncio.wait([loading])
+                continue
+            self._loading[root] = asyncio.get_running_loop().create_future()
+            try:
+                loaded = await self._read(root)
+                loaded.posted.update((letter.id, letter) for letter in self._missed.get(root, ()))
+                self.add(loaded)
+            finally:
+                self._missed.pop(root, None)
+                self._loading.pop(root).set_result(None)
+        return tree
+
+    async def find(self, root: str) -> Tree | None:
+        """Return a tree, or None if it does not exist or cannot be run here."""
+        try:
+            return await self.load(root)
+        except (UnknownRoot, UnknownMachine, Quarantined, StoreCorrupt):
+            return None
+
+    async def load_saved(self, root: str) -> Saved:
+        """Return the stored record of a tree."""
+        saved = await self._store.load(root)
+        if saved is None:
+            raise UnknownRoot(f"there is no root actor {root!r}")
+        return saved
+
+    def machine_of(self, origin: Origin) -> AnyMachine:
+        """Return the machine, in the version, that a stored tree runs."""
+        return self._machines.of(origin)
+
+    def machine_in(self, id: str, version: Any) -> AnyMachine:
+        """Return a machine in a version."""
+        return self._machines.version(id, version)
+
+    async def _read(self, root: str) -> Tree:
+        saved = await self.load_saved(root)
+        if saved.status == "quarantined":
+            raise Quarantined(f"{root!r} is quarantined because a letter could not be taken; see its dead letters")
+        machine = self._machines.of(saved.origin)
+        current = self._machines.current(saved.origin.machine)
+        tree = self.new_tree(root, machine, saved.origin)
+        tree.restore(saved)
+        if current is not machine and current.migrate is not None and tree.status == "active":
+            commit = tree.migrate(current, self._now())
+            await self._store.commit([commit])
+        return tree
+
+    def _evict(self, newest: Tree) -> None:
+        """Drop the idle trees that have not been used for longest, a tenth of the limit at a time."""
+        idle = [root for root, tree in self._trees.items() if tree is not newest and self._is_idle(tree)]
+        for root in idle[: max(1, self._limit // 10)]:
+            del self._trees[root]
