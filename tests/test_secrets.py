@@ -32,7 +32,7 @@ def test_a_key_is_nowhere_in_what_a_conversation_leaves(
         async with stand() as place, App(tmp_path / "store.db", models=place.models) as app:
             for scene in SCENES:
                 await talk(app, place.open(format, scene).model.reference)
-            assert any(record.key_header for record in place.fake.seen) or format == "compatible"
+            assert any(record.key_header for record in place.fake.requests) or format == "compatible"
             seen.append(repr(app.__dict__))
 
     asyncio.run(main())

@@ -5,18 +5,18 @@ import asyncio
 import pytest
 
 import antiphon.providers.catalog as catalog_module
-from antiphon.providers.catalog import ollama_models, rows
+from antiphon.providers.catalog import list_models, ollama_models
 from antiphon.providers.keys import Keys
 from antiphon.providers.local.library import library_problem
 from antiphon.providers.local.weights import SMOLLM2, file_of
-from antiphon.providers.references import parse
+from antiphon.providers.references import parse_reference
 from tests.fixtures.providers import CANARY, NOWHERE, run
 
 
 def catalog(environment=None, local=None, problem=None, path=NOWHERE):
     where = {"ANTIPHON_MODELS": "/nowhere", **(environment or {})}
     asked = {"local_models": lambda host: local, "embedded_problem": lambda: problem}
-    return rows(Keys(environment or {}, path), environment=where, **asked)
+    return list_models(Keys(environment or {}, path), environment=where, **asked)
 
 
 def test_a_provider_without_a_key_has_one_row_that_says_so():
@@ -34,7 +34,7 @@ def test_a_provider_with_a_key_lists_its_models_with_prices():
 
     assert len(found) > 5
     assert all(row.usable and row.price is not None for row in found)
-    assert all(parse(row.reference) for row in found)
+    assert all(parse_reference(row.reference) for row in found)
 
 
 def test_only_models_to_talk_to_are_listed():
@@ -104,6 +104,6 @@ def test_the_embedded_model_says_what_is_missing_and_what_it_is(monkeypatch, tmp
 
 
 def test_without_being_told_the_catalog_looks_for_the_library_itself():
-    row = next(row for row in rows(Keys({}, NOWHERE), environment={}) if row.reference == "local:smollm2")
+    row = next(row for row in list_models(Keys({}, NOWHERE), environment={}) if row.reference == "local:smollm2")
 
     assert library_problem() in (None, row.why)

@@ -30,7 +30,7 @@ def test_thoughts_tools_and_results_are_replayed(format):
     async def work():
         async with stand() as here:
             await talk(here, (format, format, format), "gemini-3")
-            return here.fake.seen
+            return here.fake.requests
 
     seen = run(work())
     assert [one.ended for one in seen] == ["complete"] * 3
@@ -44,7 +44,7 @@ def test_a_conversation_can_change_its_provider(first, then):
     async def work():
         async with stand() as here:
             await talk(here, (first, then, first), "gemini-3")
-            return here.fake.seen
+            return here.fake.requests
 
     assert [one.ended for one in run(work())] == ["complete"] * 3
 
@@ -78,7 +78,7 @@ def test_every_setting_is_accepted(format):
     async def work():
         async with stand() as here:
             reply = await collect(here.open(format, "json"), request)
-            return reply, here.fake.seen[0]
+            return reply, here.fake.requests[0]
 
     reply, seen = run(work())
     assert reply.text == '{"n": 1}'
@@ -113,8 +113,8 @@ def test_a_complete_reply_does_not_wait_for_a_connection_that_stays_open(format)
     async def work():
         async with stand() as here:
             outcome = await read(here.open(format, "linger"))
-            await here.fake.seen[0].over.wait()
-            return outcome, here.fake.seen[0].ended
+            await here.fake.requests[0].over.wait()
+            return outcome, here.fake.requests[0].ended
 
     outcome, ended = run(work())
     assert outcome.done.stop == "end"
@@ -124,7 +124,7 @@ def test_a_complete_reply_does_not_wait_for_a_connection_that_stays_open(format)
 def test_without_a_key_nothing_is_sent():
     async def work():
         async with stand() as here, Models(keys=Keys({}, NOWHERE)) as keyless:
-            return await read(keyless.open("anthropic:claude")), here.fake.seen
+            return await read(keyless.open("anthropic:claude")), here.fake.requests
 
     outcome, seen = run(work())
     assert outcome.error.code == "2001"
@@ -138,7 +138,7 @@ def test_the_key_of_a_provider_is_not_sent_to_a_server_that_a_reference_names():
             url = here.fake.base_url("compatible")
             outcome = await read(here.models.open(f"openai+{url}:m-text"))
             other = await read(here.models.open(f"anthropic+{here.fake.base_url('anthropic')}:m-text"))
-            return outcome, other, here.fake.seen
+            return outcome, other, here.fake.requests
 
     outcome, other, seen = run(work())
     assert outcome.error is None
@@ -166,6 +166,6 @@ def test_a_message_of_an_unknown_source_is_taken_as_the_providers_own():
             bare = Message("assistant", reply.parts)
             messages = (*HELLO.messages, bare, tool(ToolResult.of(bare.calls[0], "rain")))
             await read(here.open("anthropic", "text"), Request(messages))
-            return here.fake.seen[-1]
+            return here.fake.requests[-1]
 
     assert run(work()).ended == "complete"

@@ -144,8 +144,8 @@ def test_the_same_conversation_gives_the_same_ids_and_another_turn_others():
         ('[[replies]]\nsteps = [{ shout = "a" }]', "a step has one of"),
         ('[[replies]]\nsteps = [{ error = "42" }]', "unknown error code '42'"),
         ("[[replies]]\n", "a step has one of"),
-        ('[[replies]]\nwhen = "("\nsteps = []', r"replies\[0\].when is no pattern"),
-        ("[[replies]]\nsystem = 1\nsteps = []", r"replies\[0\].system is no pattern"),
+        ('[[replies]]\nwhen = "("\nsteps = []', r"replies\[0\].when is not a valid pattern"),
+        ("[[replies]]\nsystem = 1\nsteps = []", r"replies\[0\].system is not a valid pattern"),
     ],
 )
 def test_a_broken_script_is_refused_when_it_is_opened(tmp_path, script, wrong):

@@ -5,9 +5,9 @@ import traceback
 
 import pytest
 
-from antiphon.providers.catalog import rows
+from antiphon.providers.catalog import list_models
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.http.client import HttpCarrier
+from antiphon.providers.http.client import HttpTransport
 from antiphon.providers.keys import Keys
 from antiphon.testing.recorder import Recorder
 from tests.fixtures.providers import CANARY, ENVIRONMENT, FORMATS, HELLO, NOWHERE, run, stand
@@ -29,7 +29,7 @@ async def talk(here, format, scenario):
             seen += repr(delta)
     except ProviderError as error:
         seen += everything_about(error)
-    return seen + repr(here.fake.seen) + str([one.to_json() for one in here.fake.seen])
+    return seen + repr(here.fake.requests) + str([one.to_json() for one in here.fake.requests])
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -38,8 +38,8 @@ def test_a_key_is_in_no_output_of_any_kind(format, caplog, tmp_path):
 
     async def work():
         seen = ""
-        carrier = Recorder(HttpCarrier(), tmp_path / "recording.jsonl")
-        async with stand(carrier=carrier) as here:
+        transport = Recorder(HttpTransport(), tmp_path / "recording.jsonl")
+        async with stand(transport=transport) as here:
             for scenario in SCENARIOS:
                 seen += await talk(here, format, scenario)
         return seen
@@ -72,7 +72,7 @@ def test_a_server_that_repeats_the_key_does_not_spread_it():
             pass
 
     async def work():
-        async with stand(carrier=ToParrot()) as here:
+        async with stand(transport=ToParrot()) as here:
             with pytest.raises(ProviderError) as caught:
                 await anext(here.open("openai", "text").stream(HELLO))
             return caught.value
@@ -83,7 +83,7 @@ def test_a_server_that_repeats_the_key_does_not_spread_it():
 
 
 def test_the_catalog_shows_no_key():
-    shown = repr(rows(Keys(ENVIRONMENT, NOWHERE), local_models=lambda host: None))
+    shown = repr(list_models(Keys(ENVIRONMENT, NOWHERE), local_models=lambda host: None))
 
     assert "anthropic:" in shown
     assert CANARY not in shown

@@ -2,7 +2,7 @@
 
 import pytest
 
-from antiphon.testing.fake_llm.rules import complaints
+from antiphon.testing.fake_llm.rules import request_problems
 from antiphon.testing.fake_llm.scenarios import SIGNATURE
 from antiphon.testing.fake_llm.values import schema_in, value_for
 
@@ -32,7 +32,7 @@ def anthropic(*turns, **settings):
     ],
 )
 def test_what_anthropic_refuses(body, said):
-    assert any(said in complaint for complaint in complaints("anthropic", "m", body))
+    assert any(said in complaint for complaint in request_problems("anthropic", "m", body))
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_what_anthropic_refuses(body, said):
     ],
 )
 def test_what_chat_servers_refuse(format, messages, said):
-    assert any(said in complaint for complaint in complaints(format, "m", {"messages": messages}))
+    assert any(said in complaint for complaint in request_problems(format, "m", {"messages": messages}))
 
 
 def test_openai_refuses_the_old_name_of_the_limit():
-    assert complaints("openai", "m", {"messages": [], "max_tokens": 1})
-    assert not complaints("compatible", "m", {"messages": [], "max_tokens": 1})
+    assert request_problems("openai", "m", {"messages": [], "max_tokens": 1})
+    assert not request_problems("compatible", "m", {"messages": [], "max_tokens": 1})
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_openai_refuses_the_old_name_of_the_limit():
     ],
 )
 def test_what_google_refuses(model, contents, said):
-    assert any(said in complaint for complaint in complaints("google", model, {"contents": contents}))
+    assert any(said in complaint for complaint in request_problems("google", model, {"contents": contents}))
 
 
 def test_what_they_accept():
     signed = {"type": "thinking", "thinking": "", "signature": SIGNATURE}
-    assert complaints("anthropic", "m", anthropic([TEXT], [signed, USE], [RESULT, TEXT])) == []
+    assert request_problems("anthropic", "m", anthropic([TEXT], [signed, USE], [RESULT, TEXT])) == []
     tools = [{"role": "assistant", "tool_calls": [CALL]}, {"role": "tool", "tool_call_id": "c1"}]
-    assert complaints("openai", "m", {"messages": tools}) == []
+    assert request_problems("openai", "m", {"messages": tools}) == []
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ def test_no_schema_is_found_where_none_is():
 
 def test_content_may_be_a_plain_text():
     said = {"max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
-    assert complaints("anthropic", "m", said) == []
-    assert complaints("anthropic", "m", {"max_tokens": 1, "messages": [{"role": "user", "content": ""}]})
+    assert request_problems("anthropic", "m", said) == []
+    assert request_problems("anthropic", "m", {"max_tokens": 1, "messages": [{"role": "user", "content": ""}]})
 
 
 @pytest.mark.parametrize("format", ["anthropic", "openai", "google"])
 @pytest.mark.parametrize("turns", ["words", [None], [{"role": "user", "parts": 1, "content": 1, "tool_calls": 1}]])
 def test_a_request_of_another_shape_is_refused_like_any_bad_one(format, turns):
-    assert complaints(format, "m", {"max_tokens": 1, "messages": turns, "contents": turns})
+    assert request_problems(format, "m", {"max_tokens": 1, "messages": turns, "contents": turns})

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.messages import ToolCall
-from antiphon.tools.addresses import ALSO_REFUSED, checked_addresses, public_only
-from antiphon.tools.errors import Refused
-from antiphon.tools.fetch import FetchSettings, fetch_instrument, fetch_text
-from antiphon.tools.functions import Instruments
+from antiphon.tools.addresses import ALSO_REFUSED, public_only, resolve_allowed
+from antiphon.tools.errors import ToolCallError
+from antiphon.tools.fetch import FetchSettings, fetch_function, fetch_text
+from antiphon.tools.functions import FunctionToolbox
 from tests.fixtures.mcp_tools import run
 
 
@@ -59,7 +59,7 @@ async def nowhere(host, port):
     ],
 )  # fmt: skip
 def test_what_is_no_proper_url_is_refused_before_anything_is_looked_up(url):
-    with pytest.raises(Refused):
+    with pytest.raises(ToolCallError):
         run(fetch_text(url, FetchSettings(resolve=nowhere)))
 
 
@@ -72,7 +72,7 @@ def test_what_is_no_proper_url_is_refused_before_anything_is_looked_up(url):
 )  # fmt: skip
 def test_an_address_of_this_machine_is_refused_however_it_is_written(url):
     """Looked up by the system, which knows every way to write it."""
-    with pytest.raises(Refused, match="is not asked"):
+    with pytest.raises(ToolCallError, match="is not asked"):
         run(fetch_text(url, FetchSettings()))
 
 
@@ -80,8 +80,8 @@ def test_a_name_with_one_private_address_among_public_ones_is_refused():
     async def both(host, port):
         return ["8.8.8.8", "10.0.0.1"]
 
-    with pytest.raises(Refused, match=r"10\.0\.0\.1 is private"):
-        run(checked_addresses("x.example", 80, both, public_only))
+    with pytest.raises(ToolCallError, match=r"10\.0\.0\.1 is private"):
+        run(resolve_allowed("x.example", 80, both, public_only))
 
 
 def test_a_name_that_means_nothing_is_refused():
@@ -92,8 +92,8 @@ def test_a_name_that_means_nothing_is_refused():
         raise OSError("no such host")
 
     for resolve in (nothing, unknown):
-        with pytest.raises(Refused, match="There is no host"):
-            run(checked_addresses("x.example", 80, resolve, public_only))
+        with pytest.raises(ToolCallError, match="There is no host"):
+            run(resolve_allowed("x.example", 80, resolve, public_only))
 
 
 def local_only(address):
@@ -134,7 +134,7 @@ def fetched(answers, path="/", **settings):
 
     try:
         return run(work()), seen
-    except Refused as refused:
+    except ToolCallError as refused:
         return refused, seen
 
 
@@ -272,7 +272,7 @@ def test_a_packed_body_is_unpacked_but_a_bomb_is_not():
 def test_an_answer_that_is_no_http_is_refused_in_words(said):
     refused, _ = fetched({"/": said})
 
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, ToolCallError)
 
 
 def test_a_server_that_is_silent_is_given_up():
@@ -294,7 +294,7 @@ def test_a_page_that_keeps_the_parser_busy_is_given_up():
 
 
 def test_the_tool_gives_a_result_whatever_happens():
-    box = Instruments([fetch_instrument()])
+    box = FunctionToolbox([fetch_function()])
     result = run(box.call(ToolCall("1", "fetch_url", '{"url": "http://localhost/"}')))
 
     assert result.is_error

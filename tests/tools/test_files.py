@@ -7,7 +7,7 @@ import pytest
 
 from antiphon.messages import ToolCall
 from antiphon.tools.files import FileLimits
-from antiphon.tools.finding import FindLimits, fits
+from antiphon.tools.finding import FindLimits, matches_glob
 from tests.fixtures.workspace_tools import Workbench
 
 SMALL = FileLimits(most_file_bytes=1_000, most_characters=100, most_lines=5, most_written_bytes=1_000)
@@ -189,7 +189,7 @@ def test_symlinks_are_neither_listed_nor_searched(bench, tmp_path):
     ],
 )
 def test_a_glob_means_what_it_means_everywhere(path, pattern, expected):
-    assert fits(path, pattern) is expected
+    assert matches_glob(path, pattern) is expected
 
 
 def test_lines_are_found_by_text_and_by_regular_expression(bench, tmp_path):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.messages import ToolCall
-from antiphon.tools.shell import Kept, ShellSettings, run_command
+from antiphon.tools.shell import OutputBuffer, ShellSettings, run_command
 from tests.fixtures.mcp_tools import run
 from tests.fixtures.workspace_tools import CANARY, OURS, Workbench
 
@@ -281,7 +281,7 @@ def test_a_supervisor_that_is_killed_takes_its_command_along(tmp_path):
 
 @pytest.mark.parametrize("sizes", [[10], [100], [99, 1, 300], [1] * 500, [1_000, 1]])
 def test_of_much_output_the_beginning_and_the_end_are_kept(sizes):
-    kept, written = Kept(100), b""
+    kept, written = OutputBuffer(100), b""
     for number, size in enumerate(sizes):
         data = bytes([65 + number % 26]) * size
         kept.add(data)

@@ -1,6 +1,6 @@
 """Recording real streams to a file, without keys and ids, and playing them back.
 
-Both ends are carriers, so what is recorded is what came over the wire, and what is played goes through the same
+Both ends are transports, so what is recorded is what came over the wire, and what is played goes through the same
 decoder as the real thing. A recording is JSON lines: a call, its answer, the pieces of the body, and how it ended.
 """
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from antiphon.errors import Code
-from antiphon.providers.clock import LOOP_CLOCK, Clock, sleep
+from antiphon.providers.clock import LOOP_CLOCK, ProviderClock, sleep
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Secret
-from antiphon.providers.wire import Answer, Call, Carrier
+from antiphon.providers.wire import HttpRequest, HttpResponse, Transport
 
 ID = re.compile(
     r'"(?:id|request_id|requestId|responseId|tool_use_id|tool_call_id|system_fingerprint)"\s*:\s*"([^"\\]+)"'
@@ -42,28 +42,28 @@ class Scrubber:
 
 
 class Recorder:
-    """A carrier that passes everything on to another one and writes it down."""
+    """A transport that passes everything on to another one and writes it down."""
 
     __slots__ = ("_clock", "_file", "_inner", "_scrubber")
 
-    def __init__(self, inner: Carrier, path: str | Path, *, clock: Clock = LOOP_CLOCK) -> None:
+    def __init__(self, inner: Transport, path: str | Path, *, clock: ProviderClock = LOOP_CLOCK) -> None:
         self._inner = inner
         self._clock = clock
         self._scrubber = Scrubber()
         target = Path(path)
         self._file: TextIO = target.open("w", encoding="utf-8")
 
-    async def send(self, call: Call) -> "RecordedAnswer":
+    async def send(self, call: HttpRequest) -> "RecordedResponse":
         """Send a call and write it down."""
         request = {"path": call.url.split("?")[0].split("/", 3)[-1], "body": json.loads(call.body)}
         self.write({"call": request}, call.key)
         answer = await self._inner.send(call)
         headers = {name: answer.headers[name] for name in KEPT_HEADERS if name in answer.headers}
         self.write({"answer": {"status": answer.status, "headers": headers}}, call.key)
-        return RecordedAnswer(answer, call.key, self, self._clock)
+        return RecordedResponse(answer, call.key, self, self._clock)
 
     async def close(self) -> None:
-        """Close the file and the other carrier."""
+        """Close the file and the other transport."""
         self._file.close()
         await self._inner.close()
 
@@ -77,12 +77,12 @@ class Recorder:
         self._file.write(json.dumps({"at": round(at_ms), "data": text}, ensure_ascii=False) + "\n")
 
 
-class RecordedAnswer:
+class RecordedResponse:
     """An answer that is written down as it is read."""
 
     __slots__ = ("_answer", "_clock", "_key", "_recorder", "headers", "status")
 
-    def __init__(self, answer: Answer, key: Secret | None, recorder: Recorder, clock: Clock) -> None:
+    def __init__(self, answer: HttpResponse, key: Secret | None, recorder: Recorder, clock: ProviderClock) -> None:
         self._answer = answer
         self._key = key
         self._recorder = recorder
@@ -114,33 +114,33 @@ class RecordedAnswer:
 
 
 class Replay:
-    """A carrier that answers from a recording, call by call, at once or at the pace it was recorded with."""
+    """A transport that answers from a recording, call by call, at once or at the pace it was recorded with."""
 
     __slots__ = ("_clock", "_exchanges", "_paced")
 
-    def __init__(self, path: str | Path, *, paced: bool = False, clock: Clock = LOOP_CLOCK) -> None:
+    def __init__(self, path: str | Path, *, paced: bool = False, clock: ProviderClock = LOOP_CLOCK) -> None:
         lines = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
         self._exchanges = _exchanges(lines)
         self._paced = paced
         self._clock = clock
 
-    async def send(self, call: Call) -> "ReplayedAnswer":
+    async def send(self, call: HttpRequest) -> "ReplayedResponse":
         """The next answer of the recording."""
         exchange = next(self._exchanges, None)
         if exchange is None:
             raise ProviderError(Code.NETWORK, "the recording has no further answer")
-        return ReplayedAnswer(exchange, self._clock if self._paced else None)
+        return ReplayedResponse(exchange, self._clock if self._paced else None)
 
     async def close(self) -> None:
         """Nothing is held open."""
 
 
-class ReplayedAnswer:
+class ReplayedResponse:
     """An answer out of a recording."""
 
     __slots__ = ("_clock", "_lines", "headers", "status")
 
-    def __init__(self, lines: list[dict[str, Any]], clock: Clock | None) -> None:
+    def __init__(self, lines: list[dict[str, Any]], clock: ProviderClock | None) -> None:
         head = lines[1]["answer"]
         self.status: int = head["status"]
         self.headers: Mapping[str, str] = head["headers"]

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-from antiphon.tools.errors import Refused
+from antiphon.tools.errors import ToolCallError
 
 Address = IPv4Address | IPv6Address
 # Why an address may not be asked, if so.
@@ -68,12 +68,12 @@ async def system_resolver(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-async def checked_addresses(host: str, port: int, resolve: Resolver, rule: AddressRule) -> list[str]:
-    """The addresses of a host, all of them allowed; `Refused` when one is not, or there is none."""
+async def resolve_allowed(host: str, port: int, resolve: Resolver, rule: AddressRule) -> list[str]:
+    """The addresses of a host, all of them allowed; `ToolCallError` when one is not, or there is none."""
     try:
         texts = await resolve(host, port)
     except (OSError, UnicodeError):
-        raise Refused(f"There is no host {host!r}.") from None
+        raise ToolCallError(f"There is no host {host!r}.") from None
     for text in texts:
         try:
             reason = rule(ip_address(text.partition("%")[0]))
@@ -81,7 +81,7 @@ async def checked_addresses(host: str, port: int, resolve: Resolver, rule: Addre
             reason = "no address"
         if reason is not None:
             # One bad address spoils all: a name that means both is a trap.
-            raise Refused(f"{host!r} is not asked: its address {text} is {reason}.")
+            raise ToolCallError(f"{host!r} is not asked: its address {text} is {reason}.")
     if not texts:
-        raise Refused(f"There is no host {host!r}.")
+        raise ToolCallError(f"There is no host {host!r}.")
     return list(texts)

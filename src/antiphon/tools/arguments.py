@@ -6,7 +6,7 @@ from typing import Any
 from antiphon.json_schema import Checker, SchemaError
 from antiphon.messages import ToolCall
 from antiphon.providers.base import Tool
-from antiphon.tools.errors import Refused, ToolsError
+from antiphon.tools.errors import ToolCallError, ToolsError
 
 Schema = Mapping[str, Any]
 
@@ -26,18 +26,18 @@ class Parameters:
         properties = tool.parameters.get("properties", {})
         self._defaults = {name: part["default"] for name, part in properties.items() if "default" in part}
 
-    def arguments_of(self, call: ToolCall) -> dict[str, Any]:
-        """Read and check what a model wrote, and add the defaults; `Refused` says what does not fit."""
+    def parse_arguments(self, call: ToolCall) -> dict[str, Any]:
+        """Read and check what a model wrote, and add the defaults; `ToolCallError` says what does not fit."""
         try:
             arguments = call.input()
         except (ValueError, RecursionError) as error:
-            raise Refused(f"The arguments of {call.name} are no JSON object: {error}.") from None
+            raise ToolCallError(f"The arguments of {call.name} are no JSON object: {error}.") from None
         if problems := self._checker.problems(arguments):
-            raise Refused(f"The arguments of {call.name} do not fit: {'; '.join(problems)}.")
+            raise ToolCallError(f"The arguments of {call.name} do not fit: {'; '.join(problems)}.")
         return {**self._defaults, **{name: _normalize_integers(value) for name, value in arguments.items()}}
 
 
-def an_object(properties: Mapping[str, Schema], *, required: Sequence[str]) -> dict[str, Any]:
+def object_schema(properties: Mapping[str, Schema], *, required: Sequence[str]) -> dict[str, Any]:
     """The schema of an object with these properties and no others."""
     return {
         "type": "object",

@@ -31,7 +31,7 @@ class ServerSilent(ServerError):
     """The server did not answer in time."""
 
 
-class Refused(ToolsError):
+class ToolCallError(ToolsError):
     """A tool does not do what it is asked to; the sentence is meant for the model."""
 
 

@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from antiphon.providers.base import Tool
-from antiphon.tools.addresses import AddressRule, Resolver, checked_addresses, public_only, system_resolver
-from antiphon.tools.arguments import an_object
-from antiphon.tools.errors import Refused
-from antiphon.tools.functions import Instrument
+from antiphon.tools.addresses import AddressRule, Resolver, public_only, resolve_allowed, system_resolver
+from antiphon.tools.arguments import object_schema
+from antiphon.tools.errors import ToolCallError
+from antiphon.tools.functions import ToolFunction
 from antiphon.tools.programs import run_program
 
 PAGES = Path(__file__).with_name("html_text.py")
@@ -28,7 +28,7 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 FETCH_URL = Tool(
     "fetch_url",
     "Fetch a public web page by http or https and read it as text.",
-    an_object({"url": {"type": "string", "minLength": 1, "maxLength": 4_000}}, required=["url"]),
+    object_schema({"url": {"type": "string", "minLength": 1, "maxLength": 4_000}}, required=["url"]),
     risk="write",
 )
 
@@ -48,7 +48,7 @@ class FetchSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PageResponse:
     """What a server said."""
 
     status: int
@@ -57,58 +57,58 @@ class Answer:
     cut: bool
 
 
-def fetch_instrument(settings: FetchSettings | None = None) -> Instrument:
+def fetch_function(settings: FetchSettings | None = None) -> ToolFunction:
     """The tool that fetches pages."""
     chosen = settings or FetchSettings()
 
     async def fetch(given: Mapping[str, Any]) -> str:
         return await fetch_text(given["url"], chosen)
 
-    return Instrument(FETCH_URL, fetch)
+    return ToolFunction(FETCH_URL, fetch)
 
 
 async def fetch_text(url: str, settings: FetchSettings) -> str:
-    """A page as text; `Refused` says why not."""
+    """A page as text; `ToolCallError` says why not."""
     try:
         async with asyncio.timeout(settings.time_ms / 1000):
             final, answer = await _follow(url, settings)
     except TimeoutError:
-        raise Refused(f"{url!r} took longer than {settings.time_ms / 1000:g} s.") from None
+        raise ToolCallError(f"{url!r} took longer than {settings.time_ms / 1000:g} s.") from None
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, zlib.error, ValueError):
-        raise Refused(f"The answer of {url!r} is no proper HTTP.") from None
+        raise ToolCallError(f"The answer of {url!r} is no proper HTTP.") from None
     if answer.status >= 400:
-        raise Refused(f"{final!r} answers {answer.status}.")
-    return await _shown(final, answer, settings)
+        raise ToolCallError(f"{final!r} answers {answer.status}.")
+    return await _page_text(final, answer, settings)
 
 
-async def _follow(url: str, settings: FetchSettings) -> tuple[str, Answer]:
+async def _follow(url: str, settings: FetchSettings) -> tuple[str, PageResponse]:
     for _ in range(settings.most_redirects + 1):
-        parts = split(url)
-        addresses = await checked_addresses(parts.hostname or "", _port(parts), settings.resolve, settings.rule)
-        answer = await _ask(parts, addresses, settings)
+        parts = split_url(url)
+        addresses = await resolve_allowed(parts.hostname or "", _port(parts), settings.resolve, settings.rule)
+        answer = await _request_page(parts, addresses, settings)
         target = answer.headers.get("location")
         if answer.status not in REDIRECTS or target is None:
             return url, answer
         url = urljoin(url, target)
         if parts.scheme == "https" and not url.lower().startswith("https:"):
-            raise Refused(f"{parts.hostname!r} leads from https to {url!r}, which is not followed.")
-    raise Refused(f"There were more than {settings.most_redirects} redirects.")
+            raise ToolCallError(f"{parts.hostname!r} leads from https to {url!r}, which is not followed.")
+    raise ToolCallError(f"There were more than {settings.most_redirects} redirects.")
 
 
-def split(url: str) -> SplitResult:
-    """A URL taken apart; `Refused` when it is none that can be fetched."""
+def split_url(url: str) -> SplitResult:
+    """A URL taken apart; `ToolCallError` when it is none that can be fetched."""
     try:
         parts = urlsplit(url.strip())
         _port(parts)
         host = (parts.hostname or "").encode("idna" if ":" not in (parts.hostname or "") else "ascii").decode()
     except (ValueError, UnicodeError):
-        raise Refused(f"{url!r} is no URL.") from None
+        raise ToolCallError(f"{url!r} is no URL.") from None
     if parts.scheme not in PORTS:
-        raise Refused(f"Only http and https can be fetched, not {url!r}.")
+        raise ToolCallError(f"Only http and https can be fetched, not {url!r}.")
     if not host or parts.username is not None or parts.password is not None:
-        raise Refused(f"{url!r} must have a host, and no user or password.")
+        raise ToolCallError(f"{url!r} must have a host, and no user or password.")
     if any(letter <= " " or letter == "\x7f" for letter in url.strip()):
-        raise Refused(f"{url!r} is no URL.")
+        raise ToolCallError(f"{url!r} is no URL.")
     return parts
 
 
@@ -116,7 +116,7 @@ def _port(parts: SplitResult) -> int:
     return parts.port or PORTS.get(parts.scheme, 0)
 
 
-async def _ask(parts: SplitResult, addresses: list[str], settings: FetchSettings) -> Answer:
+async def _request_page(parts: SplitResult, addresses: list[str], settings: FetchSettings) -> PageResponse:
     host = parts.hostname or ""
     context = (settings.certificates or ssl.create_default_context()) if parts.scheme == "https" else None
     problem: OSError | None = None
@@ -127,24 +127,26 @@ async def _ask(parts: SplitResult, addresses: list[str], settings: FetchSettings
                 address, _port(parts), ssl=context, server_hostname=host if context else None, limit=MOST_HEAD
             )
         except ssl.SSLError as error:
-            raise Refused(f"{host!r} has no valid certificate: {error.reason}.") from None
+            raise ToolCallError(f"{host!r} has no valid certificate: {error.reason}.") from None
         except OSError as error:
             problem = error
             continue
         try:
-            writer.write(_request(parts, host))
+            writer.write(_request_head(parts, host))
             await writer.drain()
-            return await _answer(reader, settings.most_bytes)
+            return await _read_response(reader, settings.most_bytes)
         except OSError as error:
-            raise Refused(f"The connection to {host!r} broke: {error.strerror or type(error).__name__}.") from None
+            raise ToolCallError(
+                f"The connection to {host!r} broke: {error.strerror or type(error).__name__}."
+            ) from None
         finally:
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
-    raise Refused(f"{host!r} cannot be reached: {problem.strerror if problem else 'no address'}.")
+    raise ToolCallError(f"{host!r} cannot be reached: {problem.strerror if problem else 'no address'}.")
 
 
-def _request(parts: SplitResult, host: str) -> bytes:
+def _request_head(parts: SplitResult, host: str) -> bytes:
     # An address of version 6 stands in brackets, a name in the letters of the DNS.
     named = f"[{host}]" if ":" in host else host.encode("idna").decode()
     port = f":{parts.port}" if parts.port else ""
@@ -162,7 +164,7 @@ def _request(parts: SplitResult, host: str) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
 
 
-async def _answer(reader: asyncio.StreamReader, most: int) -> Answer:
+async def _read_response(reader: asyncio.StreamReader, most: int) -> PageResponse:
     status, headers = await _head(reader)
     while 100 <= status < 200:
         status, headers = await _head(reader)
@@ -179,8 +181,8 @@ async def _answer(reader: asyncio.StreamReader, most: int) -> Answer:
         unpacked = zlib.decompressobj(wbits=31).decompress(body, most + 1)
         body, cut = unpacked[:most], cut or len(unpacked) > most
     elif headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refused(f"The answer is packed as {headers['content-encoding']!r}, which cannot be read.")
-    return Answer(status, headers, body, cut)
+        raise ToolCallError(f"The answer is packed as {headers['content-encoding']!r}, which cannot be read.")
+    return PageResponse(status, headers, body, cut)
 
 
 async def _head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
@@ -212,23 +214,23 @@ async def _up_to(reader: asyncio.StreamReader, most: int) -> bytes:
     return bytes(body)
 
 
-async def _shown(url: str, answer: Answer, settings: FetchSettings) -> str:
+async def _page_text(url: str, answer: PageResponse, settings: FetchSettings) -> str:
     kind, _, rest = answer.headers.get("content-type", "text/plain").partition(";")
     kind = kind.strip().lower()
-    text = _decoded(answer.body, rest)
+    text = _decode_body(answer.body, rest)
     if kind in HTML_TYPES:
         page = await run_program(PAGES, url.encode() + b"\n" + text.encode("utf-8", "replace"), settings.page_ms)
         if page is None:
-            raise Refused(f"The page {url!r} is too intricate to be read.")
+            raise ToolCallError(f"The page {url!r} is too intricate to be read.")
         text = page.decode("utf-8", "replace")
     elif not kind.startswith("text/") and kind not in TEXT_TYPES and not kind.endswith(("+json", "+xml")):
-        raise Refused(f"{url!r} is of type {kind}, which is no text.")
+        raise ToolCallError(f"{url!r} is of type {kind}, which is no text.")
     cut = answer.cut or len(text) > settings.most_characters
     note = f"\n[cut after {min(len(text), settings.most_characters):,} characters]" if cut else ""
     return f"[{url}]\n{text[: settings.most_characters]}{note}"
 
 
-def _decoded(body: bytes, parameters: str) -> str:
+def _decode_body(body: bytes, parameters: str) -> str:
     charset = next(
         (value.strip(" \"'") for name, _, value in (one.partition("=") for one in parameters.split(";"))
          if name.strip().lower() == "charset"),

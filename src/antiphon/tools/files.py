@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from antiphon.providers.base import Tool
-from antiphon.tools.arguments import an_object
-from antiphon.tools.errors import Refused
-from antiphon.tools.functions import Instrument, in_thread
+from antiphon.tools.arguments import object_schema
+from antiphon.tools.errors import ToolCallError
+from antiphon.tools.functions import ToolFunction, run_in_thread
 from antiphon.tools.workspace import MOST_PATH, Workspace
 
 LOOKED_AT = 8_192
@@ -27,7 +27,7 @@ class FileLimits:
 READ_FILE = Tool(
     "read_file",
     "Read a text file of the workspace, or some of its lines.",
-    an_object(
+    object_schema(
         {
             "path": PATH,
             "start_line": {"type": "integer", "minimum": 1, "default": 1, "description": "The first line to read."},
@@ -40,13 +40,13 @@ READ_FILE = Tool(
 WRITE_FILE = Tool(
     "write_file",
     "Write a whole text file of the workspace, new or in place of what it was; folders on the way are made.",
-    an_object({"path": PATH, "content": {"type": "string"}}, required=["path", "content"]),
+    object_schema({"path": PATH, "content": {"type": "string"}}, required=["path", "content"]),
     risk="write",
 )
 EDIT_FILE = Tool(
     "edit_file",
     "Replace one exact piece of text in a file of the workspace; it must occur there exactly once.",
-    an_object(
+    object_schema(
         {
             "path": PATH,
             "old": {"type": "string", "minLength": 1, "description": "The text as it stands in the file."},
@@ -59,34 +59,36 @@ EDIT_FILE = Tool(
 )
 
 
-def file_instruments(workspace: Workspace, limits: FileLimits | None = None) -> tuple[Instrument, ...]:
+def file_functions(workspace: Workspace, limits: FileLimits | None = None) -> tuple[ToolFunction, ...]:
     """The tools that read, write and edit files."""
     bounds = limits or FileLimits()
 
     async def read(given: Mapping[str, Any]) -> str:
-        return await in_thread(
+        return await run_in_thread(
             lambda: read_lines(workspace, given["path"], given["start_line"], given.get("lines"), bounds)
         )
 
     async def write(given: Mapping[str, Any]) -> str:
-        return await in_thread(lambda: write_text(workspace, given["path"], given["content"], bounds))
+        return await run_in_thread(lambda: write_text(workspace, given["path"], given["content"], bounds))
 
     async def edit(given: Mapping[str, Any]) -> str:
-        return await in_thread(
+        return await run_in_thread(
             lambda: edit_text(workspace, given["path"], given["old"], given["new"], bounds, every=given["all"])
         )
 
-    return Instrument(READ_FILE, read), Instrument(WRITE_FILE, write), Instrument(EDIT_FILE, edit)
+    return ToolFunction(READ_FILE, read), ToolFunction(WRITE_FILE, write), ToolFunction(EDIT_FILE, edit)
 
 
 def text_of(data: bytes, path: str) -> str:
-    """The text of a file; `Refused` when it is none."""
+    """The text of a file; `ToolCallError` when it is none."""
     try:
         if b"\0" in data[:LOOKED_AT]:
             raise ValueError
         return data.decode("utf-8")
     except ValueError:
-        raise Refused(f"{path!r} is no text ({len(data):,} bytes of something else); it cannot be shown.") from None
+        raise ToolCallError(
+            f"{path!r} is no text ({len(data):,} bytes of something else); it cannot be shown."
+        ) from None
 
 
 def read_lines(workspace: Workspace, path: str, start: int, count: int | None, limits: FileLimits) -> str:
@@ -98,7 +100,7 @@ def read_lines(workspace: Workspace, path: str, start: int, count: int | None, l
     if not text:
         return "[the file is empty]"
     if start > total:
-        raise Refused(f"{path!r} has {total:,} lines; there is no line {start:,}.")
+        raise ToolCallError(f"{path!r} has {total:,} lines; there is no line {start:,}.")
     end = min(total, start - 1 + min(count or limits.most_lines, limits.most_lines))
     shown = "\n".join(lines[start - 1 : end]) + ("\n" if end < len(lines) else "")
     if len(shown) > limits.most_characters:
@@ -119,16 +121,16 @@ def write_text(workspace: Workspace, path: str, content: str, limits: FileLimits
 
 
 def edit_text(workspace: Workspace, path: str, old: str, new: str, limits: FileLimits, *, every: bool = False) -> str:
-    """Replace a piece of a file and say where; `Refused` when it is not there, or not unique."""
+    """Replace a piece of a file and say where; `ToolCallError` when it is not there, or not unique."""
     if old == new:
-        raise Refused("old and new are the same text; nothing was changed.")
+        raise ToolCallError("old and new are the same text; nothing was changed.")
     with workspace.lock:
         text = text_of(workspace.read(path, most=limits.most_file_bytes), path)
         times = text.count(old)
         if times == 0:
-            raise Refused(_not_found(text, old, path))
+            raise ToolCallError(_not_found(text, old, path))
         if times > 1 and not every:
-            raise Refused(f"old occurs {times} times in {path!r}; give more of the text around it, or set all.")
+            raise ToolCallError(f"old occurs {times} times in {path!r}; give more of the text around it, or set all.")
         line = text.count("\n", 0, text.index(old)) + 1
         workspace.replace(path, _encoded(text.replace(old, new), limits))
     where = f"line {line:,}" if times == 1 else f"{times:,} places, the first in line {line:,}"
@@ -139,9 +141,9 @@ def _encoded(content: str, limits: FileLimits) -> bytes:
     try:
         data = content.encode("utf-8")
     except UnicodeEncodeError:
-        raise Refused("The text holds half of a character (a lone surrogate); nothing was written.") from None
+        raise ToolCallError("The text holds half of a character (a lone surrogate); nothing was written.") from None
     if len(data) > limits.most_written_bytes:
-        raise Refused(f"That is {len(data):,} bytes; at most {limits.most_written_bytes:,} are written.")
+        raise ToolCallError(f"That is {len(data):,} bytes; at most {limits.most_written_bytes:,} are written.")
     return data
 
 

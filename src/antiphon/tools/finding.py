@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.providers.base import Tool
-from antiphon.tools.arguments import an_object
-from antiphon.tools.errors import Refused
+from antiphon.tools.arguments import object_schema
+from antiphon.tools.errors import ToolCallError
 from antiphon.tools.files import LOOKED_AT, PATH
-from antiphon.tools.functions import Instrument, in_thread
+from antiphon.tools.functions import ToolFunction, run_in_thread
 from antiphon.tools.programs import run_program
 from antiphon.tools.workspace import VERSION_CONTROL, Workspace
 
@@ -44,7 +44,7 @@ FOLDER = {**PATH, "default": ".", "description": "Where to begin, relative to th
 LIST_FILES = Tool(
     "list_files",
     "List the files of the workspace by a glob such as src/**/*.py; hidden ones and version control are left out.",
-    an_object(
+    object_schema(
         {
             "pattern": {**GLOB, "default": "**", "description": "A glob, relative to path; ** is any folders."},
             "path": FOLDER,
@@ -57,7 +57,7 @@ LIST_FILES = Tool(
 SEARCH_FILES = Tool(
     "search_files",
     "Search the text files of the workspace for a text or a regular expression; gives path:line: text.",
-    an_object(
+    object_schema(
         {
             "query": {"type": "string", "minLength": 1, "maxLength": 1_000},
             "regex": {"type": "boolean", "default": False, "description": "The query is a Python regular expression."},
@@ -71,23 +71,23 @@ SEARCH_FILES = Tool(
 )
 
 
-def finding_instruments(workspace: Workspace, limits: FindLimits | None = None) -> tuple[Instrument, ...]:
+def find_functions(workspace: Workspace, limits: FindLimits | None = None) -> tuple[ToolFunction, ...]:
     """The tools that list and search files."""
     bounds = limits or FindLimits()
 
     async def list_files(given: Mapping[str, Any]) -> str:
-        visit = Visit(workspace, given["path"], bounds.most_visited, hidden=given["hidden"])
-        return await in_thread(lambda: listed(visit, given["pattern"], bounds), visit.halted)
+        visit = FileWalk(workspace, given["path"], bounds.most_visited, hidden=given["hidden"])
+        return await run_in_thread(lambda: list_paths(visit, given["pattern"], bounds), visit.halted)
 
     async def search_files(given: Mapping[str, Any]) -> str:
-        visit = Visit(workspace, given["path"], bounds.most_visited, hidden=False)
-        files = await in_thread(lambda: gathered(visit, given["pattern"], bounds), visit.halted)
-        return await searched(files, given, bounds)
+        visit = FileWalk(workspace, given["path"], bounds.most_visited, hidden=False)
+        files = await run_in_thread(lambda: collect_files(visit, given["pattern"], bounds), visit.halted)
+        return await search_lines(files, given, bounds)
 
-    return Instrument(LIST_FILES, list_files), Instrument(SEARCH_FILES, search_files)
+    return ToolFunction(LIST_FILES, list_files), ToolFunction(SEARCH_FILES, search_files)
 
 
-class Visit:
+class FileWalk:
     """The files below a folder, in order, as far as the limits go; it can be stopped from another thread."""
 
     __slots__ = ("_most", "cut", "halted", "hidden", "path", "workspace")
@@ -102,7 +102,7 @@ class Visit:
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
         """Each file: its path from the beginning, and its open folder."""
-        with self.workspace.opened_folder(self.path) as (folder, _):
+        with self.workspace.open_folder(self.path) as (folder, _):
             yield from self._below(folder, "", 0)
 
     def _below(self, folder: int, prefix: str, depth: int) -> Iterator[tuple[str, int]]:
@@ -133,9 +133,9 @@ class Visit:
                 os.close(inner)
 
 
-def fits(path: str, pattern: str) -> bool:
+def matches_glob(path: str, pattern: str) -> bool:
     """Whether a path fits a glob: * and ? stay within a name, ** is any number of folders."""
-    return _fits(tuple(path.split("/")), _pieces(pattern))
+    return _matches_pieces(tuple(path.split("/")), _pieces(pattern))
 
 
 @lru_cache(maxsize=64)
@@ -148,7 +148,7 @@ def _pieces(pattern: str) -> tuple[str, ...]:
     return (*pieces, "*") if pieces and pieces[-1] == "**" else tuple(pieces)
 
 
-def _fits(names: tuple[str, ...], pieces: tuple[str, ...]) -> bool:
+def _matches_pieces(names: tuple[str, ...], pieces: tuple[str, ...]) -> bool:
     """By rows, not by recursion: a glob with many ** is as quick as any."""
     reached = {0}
     for name in names:
@@ -166,11 +166,11 @@ def _spread(reached: set[int], pieces: tuple[str, ...]) -> set[int]:
     return reached | {at + 1 for at in reached if at < len(pieces) and pieces[at] == "**"}
 
 
-def listed(visit: Visit, pattern: str, limits: FindLimits) -> str:
+def list_paths(visit: FileWalk, pattern: str, limits: FindLimits) -> str:
     """The paths that fit, one a line, and a note when there are more."""
     found: list[str] = []
     for path, _ in visit:
-        if fits(path, pattern):
+        if matches_glob(path, pattern):
             if len(found) == limits.most_listed:
                 visit.cut = True
                 break
@@ -181,19 +181,19 @@ def listed(visit: Visit, pattern: str, limits: FindLimits) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class SearchFiles:
     """Files to be searched, as frames for the program that does it."""
 
     frames: bytes
     cut: bool
 
 
-def gathered(visit: Visit, pattern: str, limits: FindLimits) -> Gathered:
+def collect_files(visit: FileWalk, pattern: str, limits: FindLimits) -> SearchFiles:
     """The text files that fit, as far as the limits go."""
     frames: list[bytes] = []
     left = limits.most_searched_bytes
     for path, folder in visit:
-        if not fits(path, pattern):
+        if not matches_glob(path, pattern):
             continue
         data = _text_bytes(path.rpartition("/")[2], folder, limits.most_file_bytes)
         left -= len(data)
@@ -201,10 +201,10 @@ def gathered(visit: Visit, pattern: str, limits: FindLimits) -> Gathered:
             visit.cut = True
             break
         frames += [json.dumps([_from(visit.path, path), len(data)]).encode(), b"\n", data]
-    return Gathered(b"".join(frames), visit.cut)
+    return SearchFiles(b"".join(frames), visit.cut)
 
 
-async def searched(files: Gathered, given: Mapping[str, Any], limits: FindLimits) -> str:
+async def search_lines(files: SearchFiles, given: Mapping[str, Any], limits: FindLimits) -> str:
     """The lines that match; a program of its own looks for them, because a regular expression cannot be stopped."""
     header = {
         "query": given["query"],
@@ -215,10 +215,10 @@ async def searched(files: Gathered, given: Mapping[str, Any], limits: FindLimits
     }
     answer = await run_program(MATCHING, json.dumps(header).encode() + b"\n" + files.frames, limits.search_ms)
     if answer is None:
-        raise Refused(f"The search took longer than {limits.search_ms / 1000:g} s; use a simpler query.")
+        raise ToolCallError(f"The search took longer than {limits.search_ms / 1000:g} s; use a simpler query.")
     found = json.loads(answer)
     if "problem" in found:
-        raise Refused(f"{given['query']!r} is no regular expression: {found['problem']}.")
+        raise ToolCallError(f"{given['query']!r} is no regular expression: {found['problem']}.")
     lines = [f"{path}:{number}: {text}" for path, number, text in found["matches"]]
     if files.cut or found["more"]:
         lines.append("[there is more; narrow the query, the pattern or the path]")

@@ -18,7 +18,7 @@ BLOCKS = frozenset((
 HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 
 
-class Page(HTMLParser):
+class TextExtractor(HTMLParser):
     """Takes a page in and keeps its words."""
 
     def __init__(self, url: str) -> None:
@@ -90,7 +90,7 @@ def main() -> None:
     """Read a page and say its words."""
     seconds = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    page = Page(sys.stdin.buffer.readline().decode("utf-8", "replace").strip())
+    page = TextExtractor(sys.stdin.buffer.readline().decode("utf-8", "replace").strip())
     page.feed(sys.stdin.buffer.read().decode("utf-8", "replace"))
     page.close()
     sys.stdout.write(page.text)

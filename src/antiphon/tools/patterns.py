@@ -9,16 +9,16 @@ NO_SECOND_COMMAND = r"[^;&|<>$`()\n\r]*"
 
 def matches(pattern: str, text: str, *, careful: bool = False) -> bool:
     """Whether a text fits a pattern; in a careful one, `*` does not reach over what could begin a second command."""
-    return _compiled(pattern, careful).fullmatch(text) is not None
+    return _compile_pattern(pattern, careful).fullmatch(text) is not None
 
 
-def quoted(text: str) -> str:
+def escape_pattern(text: str) -> str:
     """A pattern that means exactly this text."""
     return text.replace("\\", "\\\\").replace("*", "\\*")
 
 
 @lru_cache(maxsize=512)
-def _compiled(pattern: str, careful: bool) -> re.Pattern[str]:
+def _compile_pattern(pattern: str, careful: bool) -> re.Pattern[str]:
     anything = NO_SECOND_COMMAND if careful else ".*"
     pieces = re.findall(r"\\.|\*|[^*\\]+|\\$", pattern, re.DOTALL)
     return re.compile("".join(anything if piece == "*" else re.escape(_plain(piece)) for piece in pieces), re.DOTALL)

@@ -34,10 +34,10 @@ async def _end(process: Process) -> None:
     with suppress(ProcessLookupError):
         process.kill()
     # What it still wrote is read away, or its end would not be noticed.
-    await to_its_end(asyncio.gather(process.stdout.read(), process.wait()))
+    await wait_despite_cancellation(asyncio.gather(process.stdout.read(), process.wait()))
 
 
-async def to_its_end(work: asyncio.Future[Done]) -> Done:
+async def wait_despite_cancellation(work: asyncio.Future[Done]) -> Done:
     """Wait for something that ends by itself, whoever cancels meanwhile; the cancelling comes after."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from antiphon.tools.shell_syntax import HARMLESS_TARGETS, Simple, take_apart
+from antiphon.tools.shell_syntax import HARMLESS_TARGETS, SimpleCommand, parse_command
 
 Risk = Literal["read", "write", "destructive"]
 # Of a tool that runs commands, each call is as risky as its command.
@@ -77,13 +77,13 @@ def command_in(arguments: Mapping[str, Any] | str) -> str | None:
 
 def risk_of_command(command: str) -> Risk:
     """How risky a line of commands is."""
-    taken = take_apart(command)
+    taken = parse_command(command)
     if taken.unclear or _loads_and_runs(taken.simples):
         return "destructive"
     return max((_risk(one) for one in taken.simples), key=ORDER.index, default="read")
 
 
-def _risk(simple: Simple) -> Risk:
+def _risk(simple: SimpleCommand) -> Risk:
     if any(target.startswith("/dev/") and target not in HARMLESS_TARGETS for target in simple.writes):
         return "destructive"
     sends = any(target not in HARMLESS_TARGETS for target in simple.writes)
@@ -158,7 +158,7 @@ def _find(words: list[str]) -> Risk:
     return "write" if any(word.startswith(("-fprint", "-fls")) for word in words) else "read"
 
 
-def _loads_and_runs(simples: list[Simple]) -> bool:
+def _loads_and_runs(simples: list[SimpleCommand]) -> bool:
     """Whether something from the network may be run: `curl … | sh`."""
     programs = [one.words[0].rpartition("/")[2] for one in simples if one.words]
     return any(one in LOADERS for one in programs) and any(one in SHELLS for one in programs)

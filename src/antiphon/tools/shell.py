@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.providers.base import Tool
-from antiphon.tools.arguments import an_object
-from antiphon.tools.errors import Refused
-from antiphon.tools.functions import Instrument
-from antiphon.tools.programs import to_its_end
+from antiphon.tools.arguments import object_schema
+from antiphon.tools.errors import ToolCallError
+from antiphon.tools.functions import ToolFunction
+from antiphon.tools.programs import wait_despite_cancellation
 from antiphon.tools.workspace import Workspace
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -65,26 +65,26 @@ def shell_tool(settings: ShellSettings) -> Tool:
     return Tool(
         "shell",
         "Run a shell command in the workspace, without input; gives its output, the exit code if it is not 0.",
-        an_object({"command": command, "timeout_ms": time}, required=["command"]),
+        object_schema({"command": command, "timeout_ms": time}, required=["command"]),
         risk="command",
     )
 
 
-def shell_instrument(
+def shell_function(
     workspace: Workspace, settings: ShellSettings | None = None, *, environment: Mapping[str, str] | None = None
-) -> Instrument:
+) -> ToolFunction:
     """The tool that runs commands; the environment is the one of which a little is passed on."""
     chosen = settings or ShellSettings()
     ours = os.environ if environment is None else environment
 
     async def shell(given: Mapping[str, Any]) -> str:
         outcome = await run_command(workspace.folder, given["command"], given["timeout_ms"], chosen, ours)
-        return told(outcome, given["timeout_ms"], chosen)
+        return format_outcome(outcome, given["timeout_ms"], chosen)
 
-    return Instrument(shell_tool(chosen), shell)
+    return ToolFunction(shell_tool(chosen), shell)
 
 
-class Kept:
+class OutputBuffer:
     """What a command wrote: of much, the beginning and the end."""
 
     __slots__ = ("_half", "_head", "_tail", "size")
@@ -131,32 +131,32 @@ async def run_command(
     transport, protocol = await loop.subprocess_exec(
         lambda: SubprocessStreamProtocol(limit=PIPED, loop=loop),
         sys.executable, "-I", "-S", "-X", "utf8", str(SUPERVISOR), stdin=PIPE, stdout=PIPE, stderr=PIPE,
-        env=variables(ours, settings), cwd=folder, start_new_session=True,
+        env=command_environment(ours, settings), cwd=folder, start_new_session=True,
     )  # fmt: skip
     process = Process(transport, protocol, loop)
     assert process.stdin is not None
-    kept = Kept(settings.most_characters)
-    process.stdin.write(json.dumps(_order(folder, command, time_ms, settings)).encode() + b"\n")
-    work = asyncio.ensure_future(_attend(process, kept, settings))
+    kept = OutputBuffer(settings.most_characters)
+    process.stdin.write(json.dumps(_supervisor_request(folder, command, time_ms, settings)).encode() + b"\n")
+    work = asyncio.ensure_future(_supervise(process, kept, settings))
     try:
         return _outcome(await asyncio.shield(work), kept)
     except asyncio.CancelledError:
         process.stdin.close()
         late = loop.call_later((settings.grace_ms + SUPERVISOR_MS) / 1000, process.kill)
-        await to_its_end(work)
+        await wait_despite_cancellation(work)
         late.cancel()
         raise
     finally:
         transport.close()
 
 
-def variables(ours: Mapping[str, str], settings: ShellSettings) -> dict[str, str]:
+def command_environment(ours: Mapping[str, str], settings: ShellSettings) -> dict[str, str]:
     """The environment of a command; its home is a temporary folder that the supervisor adds."""
     passed = {name: ours[name] for name in PASSED_ON if name in ours}
     return {"PATH": os.defpath, "LANG": "C.UTF-8", **passed, "TERM": "dumb", **settings.environment}
 
 
-def _order(folder: Path, command: str, time_ms: int, settings: ShellSettings) -> dict[str, Any]:
+def _supervisor_request(folder: Path, command: str, time_ms: int, settings: ShellSettings) -> dict[str, Any]:
     bash = shutil.which("bash")
     words = [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]
     limits = {
@@ -170,7 +170,7 @@ def _order(folder: Path, command: str, time_ms: int, settings: ShellSettings) ->
     return {"words": words, "folder": str(folder), "confine": settings.confine, "hidden": hidden, "limits": limits}
 
 
-async def _attend(process: Process, kept: Kept, settings: ShellSettings) -> dict[str, Any]:
+async def _supervise(process: Process, kept: OutputBuffer, settings: ShellSettings) -> dict[str, Any]:
     """Read what a command writes until it and all that it started are gone, and what the supervisor says."""
     assert process.stdout is not None
     reading = asyncio.ensure_future(_read(process, kept, settings.most_output_bytes))
@@ -188,7 +188,7 @@ async def _attend(process: Process, kept: Kept, settings: ShellSettings) -> dict
     return result
 
 
-async def _read(process: Process, kept: Kept, most: int) -> None:
+async def _read(process: Process, kept: OutputBuffer, most: int) -> None:
     assert process.stdin is not None
     assert process.stderr is not None
     while data := await process.stderr.read(65_536):
@@ -203,15 +203,15 @@ def _kill_group(group: int | None) -> None:
             os.killpg(group, signal.SIGKILL)
 
 
-def _outcome(last: Mapping[str, Any], kept: Kept) -> Outcome:
+def _outcome(last: Mapping[str, Any], kept: OutputBuffer) -> Outcome:
     reason = last.get("reason", "lost")
     if reason == "stopped":
         reason = "output"
     return Outcome(reason, kept.text, last.get("status"), last.get("confined", False), last.get("problem", ""))
 
 
-def told(outcome: Outcome, time_ms: int, settings: ShellSettings) -> str:
-    """What a model is told; `Refused` when the command did not come to its own end."""
+def format_outcome(outcome: Outcome, time_ms: int, settings: ShellSettings) -> str:
+    """What a model is told; `ToolCallError` when the command did not come to its own end."""
     reasons = {
         "timeout": f"stopped: it took longer than {time_ms / 1000:g} s",
         "processes": f"killed: it had more than {settings.most_processes} processes at once",
@@ -221,7 +221,7 @@ def told(outcome: Outcome, time_ms: int, settings: ShellSettings) -> str:
     }
     output = outcome.output if not outcome.output or outcome.output.endswith("\n") else outcome.output + "\n"
     if outcome.reason in reasons or outcome.status is None:
-        raise Refused(f"{output}[{reasons.get(outcome.reason, reasons['lost'])}]")
+        raise ToolCallError(f"{output}[{reasons.get(outcome.reason, reasons['lost'])}]")
     code = os.waitstatus_to_exitcode(outcome.status)
     if code < 0:
         return f"{output}[ended by {signal.Signals(-code).name}]"

@@ -21,7 +21,7 @@ HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "-", "0
 
 
 @dataclass(slots=True)
-class Simple:
+class SimpleCommand:
     """One program with its words, and the files that its output is sent to."""
 
     words: list[str] = field(default_factory=list)
@@ -36,18 +36,18 @@ class Simple:
 
 
 @dataclass(slots=True)
-class Taken:
+class ParsedCommand:
     """A command taken apart: what runs, also within substitutions, and whether all of it was understood."""
 
-    simples: list[Simple] = field(default_factory=list)
+    simples: list[SimpleCommand] = field(default_factory=list)
     unclear: bool = False
 
 
-def take_apart(command: str) -> Taken:
+def parse_command(command: str) -> ParsedCommand:
     """All that a command runs."""
-    taken = Taken()
-    _Reader(command, taken).read()
-    taken.simples = [one for one in map(_bare, taken.simples) if one.words or one.writes]
+    taken = ParsedCommand()
+    _Parser(command, taken).read()
+    taken.simples = [one for one in map(_strip_prefixes, taken.simples) if one.words or one.writes]
     return taken
 
 
@@ -64,7 +64,7 @@ class CommandFilter:
 
     def problem(self, command: str) -> str | None:
         """Why a command may not be run, if so."""
-        taken = take_apart(command)
+        taken = parse_command(command)
         for text in [command.strip(), *(one.text for one in taken.simples)]:
             for pattern in self.blocked:
                 if matches(pattern, text):
@@ -75,7 +75,7 @@ class CommandFilter:
             return "a variable decides which program runs" if self.blocked and _varies(taken) else None
         return self._not_allowed(taken, self.allowed)
 
-    def _not_allowed(self, taken: Taken, allowed: Sequence[str]) -> str | None:
+    def _not_allowed(self, taken: ParsedCommand, allowed: Sequence[str]) -> str | None:
         for one in taken.simples:
             if any(target not in HARMLESS_TARGETS for target in one.writes):
                 return f"{one.text!r} writes to a file"
@@ -84,11 +84,11 @@ class CommandFilter:
         return None
 
 
-def _varies(taken: Taken) -> bool:
+def _varies(taken: ParsedCommand) -> bool:
     return any(one.varies for one in taken.simples)
 
 
-def _bare(simple: Simple) -> Simple:
+def _strip_prefixes(simple: SimpleCommand) -> SimpleCommand:
     """Without assignments, words of the grammar and what only starts another program."""
     words = list(simple.words)
     while words and (words[0] in KEYWORDS or ASSIGNMENT.match(words[0])):
@@ -99,19 +99,19 @@ def _bare(simple: Simple) -> Simple:
         prefix = words.pop(0).rpartition("/")[2]
         if words and words[0].startswith("-") and prefix != "command":
             # Which of the words after an option is the program, only the prefix knows.
-            return Simple(["eval", *words], simple.writes, True)
+            return SimpleCommand(["eval", *words], simple.writes, True)
         while words and (words[0].startswith("-") or ASSIGNMENT.match(words[0]) or words[0][:1].isdigit()):
             simple.varies = simple.varies or prefix == "env"
             words.pop(0)
-    return Simple(words, simple.writes, simple.varies)
+    return SimpleCommand(words, simple.writes, simple.varies)
 
 
-class _Reader:
+class _Parser:
     """Reads a command letter by letter."""
 
-    def __init__(self, text: str, taken: Taken, depth: int = 0) -> None:
+    def __init__(self, text: str, taken: ParsedCommand, depth: int = 0) -> None:
         self.text, self.taken, self.depth, self.at = text, taken, depth, 0
-        self.simple = Simple()
+        self.simple = SimpleCommand()
         self.word: str | None = None
         self.target = False
 
@@ -188,7 +188,7 @@ class _Reader:
             self.simple.varies = True
         inner, end = self._inside()
         if inner is not None and self.depth < MOST_DEPTH:
-            _Reader(inner, self.taken, self.depth + 1).read()
+            _Parser(inner, self.taken, self.depth + 1).read()
         elif inner is not None:
             self.taken.unclear = True
         self._add(self.text[self.at : end])
@@ -247,5 +247,5 @@ class _Reader:
     def _end_simple(self) -> None:
         self._end_word()
         self.taken.simples.append(self.simple)
-        self.simple = Simple()
+        self.simple = SimpleCommand()
         self.target = False

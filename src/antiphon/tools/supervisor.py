@@ -174,7 +174,7 @@ def threads_of_user() -> int:
     return count
 
 
-class Run:
+class SupervisedCommand:
     """One command from its start to the end of everything it started."""
 
     def __init__(self, wanted: dict[str, Any], temporary: str) -> None:
@@ -296,15 +296,15 @@ def main() -> None:
     wanted = json.loads(first_line())
     temporary = tempfile.mkdtemp(prefix="antiphon-")
     try:
-        run = Run(wanted, temporary)
+        run = SupervisedCommand(wanted, temporary)
         reason = run.watch()
         run.end(reason)
-        told = {"reason": reason, "status": run.status, "confined": run.confined}
+        result = {"reason": reason, "status": run.status, "confined": run.confined}
     except OSError as error:
-        told = {"reason": "failed", "status": None, "confined": False, "problem": error.strerror}
+        result = {"reason": "failed", "status": None, "confined": False, "problem": error.strerror}
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    os.write(1, json.dumps(told).encode() + b"\n")
+    os.write(1, json.dumps(result).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from secrets import token_hex
 from types import TracebackType
 from typing import Self
 
-from antiphon.tools.errors import Refused, ToolsError
+from antiphon.tools.errors import ToolCallError, ToolsError
 
 MOST_SYMLINKS = 40
 MOST_PATH = 4_096
@@ -45,7 +45,7 @@ class _Walk:
     def up(self) -> None:
         """Go back to where the walk came from."""
         if not self.names:
-            raise Refused("That path leads out of the workspace.")
+            raise ToolCallError("That path leads out of the workspace.")
         self.names.pop()
         os.close(self.folders.pop())
 
@@ -101,58 +101,58 @@ class Workspace:
             self._root = -1
 
     def read(self, path: str, *, most: int) -> bytes:
-        """The bytes of a file; `Refused` when there are more than `most`."""
-        with self._walked(path) as walk, open(_opened_file(walk, path), "rb") as file:
+        """The bytes of a file; `ToolCallError` when there are more than `most`."""
+        with self._walk(path) as walk, open(_open_file(walk, path), "rb") as file:
             size = os.fstat(file.fileno()).st_size
             data = file.read(most + 1) if size <= most else b""
         if max(size, len(data)) > most:
-            raise Refused(f"{path!r} has {size:,} bytes; at most {most:,} are read.")
+            raise ToolCallError(f"{path!r} has {size:,} bytes; at most {most:,} are read.")
         return data
 
     def replace(self, path: str, data: bytes) -> bool:
         """Make a file hold exactly this, at once or not at all; folders on the way are made. Was it there before?"""
-        with self._walked(path, making=True) as walk:
+        with self._walk(path, making=True) as walk:
             if walk.last is None:
-                raise Refused(f"{path!r} is a folder.")
+                raise ToolCallError(f"{path!r} is a folder.")
             if any(name.lower() in VERSION_CONTROL for name in [*walk.names, walk.last]):
-                raise Refused(f"{path!r} belongs to version control; nothing is written there.")
+                raise ToolCallError(f"{path!r} belongs to version control; nothing is written there.")
             kind = walk.kind(walk.last)
             if kind not in (None, stat.S_IFREG):
-                raise Refused(f"{path!r} is no file.")
-            _put(walk.folders[-1], walk.last, data)
+                raise ToolCallError(f"{path!r} is no file.")
+            _write_atomically(walk.folders[-1], walk.last, data)
             return kind is not None
 
     def kind(self, path: str) -> str:
         """What a path is: "file", "folder", "other" or "nothing"."""
-        with self._walked(path, missing_ok=True) as walk:
+        with self._walk(path, missing_ok=True) as walk:
             if walk.last is None:
                 return "folder"
             found = walk.kind(walk.last)
             return "nothing" if found is None else "file" if found == stat.S_IFREG else "other"
 
     @contextmanager
-    def opened_folder(self, path: str) -> Iterator[tuple[int, str]]:
+    def open_folder(self, path: str) -> Iterator[tuple[int, str]]:
         """A folder, open, and the way to it that was really walked."""
-        with self._walked(path) as walk:
+        with self._walk(path) as walk:
             if walk.last is not None:
-                raise Refused(f"{path!r} is no folder." if walk.kind(walk.last) else f"There is no {path!r}.")
+                raise ToolCallError(f"{path!r} is no folder." if walk.kind(walk.last) else f"There is no {path!r}.")
             yield walk.folders[-1], walk.path
 
     @contextmanager
-    def _walked(self, path: str, *, making: bool = False, missing_ok: bool = False) -> Iterator[_Walk]:
+    def _walk(self, path: str, *, making: bool = False, missing_ok: bool = False) -> Iterator[_Walk]:
         if self._root < 0:
-            raise Refused("The workspace is closed.")
+            raise ToolCallError("The workspace is closed.")
         walk = _Walk([os.dup(self._root)])
         try:
-            self._go(walk, path, making, missing_ok or making)
+            self._follow(walk, path, making, missing_ok or making)
             yield walk
         except OSError as error:
-            raise Refused(_explained(error, path)) from error
+            raise ToolCallError(_describe_os_error(error, path)) from error
         finally:
             for folder in walk.folders:
                 os.close(folder)
 
-    def _go(self, walk: _Walk, path: str, making: bool, missing_ok: bool) -> None:
+    def _follow(self, walk: _Walk, path: str, making: bool, missing_ok: bool) -> None:
         ahead = deque(self._names(path))
         links = 0
         while ahead:
@@ -164,14 +164,14 @@ class Workspace:
             if kind == stat.S_IFLNK:
                 links += 1
                 if links > MOST_SYMLINKS:
-                    raise Refused(f"{path!r} has too many symlinks.")
+                    raise ToolCallError(f"{path!r} has too many symlinks.")
                 ahead.extendleft(reversed(self._link(walk, name)))
             elif kind == stat.S_IFDIR:
                 walk.into(name)
             elif kind is None and making and ahead and ".." not in ahead:
                 _make_folder(walk, name)
             elif ahead or (kind is None and not missing_ok):
-                raise Refused(f"There is no {path!r}." if kind is None else f"{name!r} in {path!r} is no folder.")
+                raise ToolCallError(f"There is no {path!r}." if kind is None else f"{name!r} in {path!r} is no folder.")
             else:
                 walk.last = name
 
@@ -179,9 +179,9 @@ class Workspace:
         target = os.readlink(name, dir_fd=walk.folders[-1])
         try:
             names = self._names(target)
-        except Refused:
+        except ToolCallError:
             # Where it leads is a path of this machine, and none of the model's business.
-            raise Refused("That path leads out of the workspace.") from None
+            raise ToolCallError("That path leads out of the workspace.") from None
         if target.startswith("/"):
             while walk.names:
                 walk.up()
@@ -193,7 +193,7 @@ class Workspace:
             # Models like whole paths; one of this folder is as good as the rest of it.
             own = str(self.folder)
             if path != own and not path.startswith(own.rstrip("/") + "/"):
-                raise Refused(f"{path!r} is not in the workspace; paths are relative to it.")
+                raise ToolCallError(f"{path!r} is not in the workspace; paths are relative to it.")
             path = path[len(own) :]
         return [name for name in path.split("/") if name not in ("", ".")]
 
@@ -202,30 +202,30 @@ def _check_text(path: str) -> None:
     try:
         size = len(os.fsencode(path))
     except UnicodeEncodeError:
-        raise Refused("That path cannot be the name of a file.") from None
+        raise ToolCallError("That path cannot be the name of a file.") from None
     if "\0" in path or size > MOST_PATH:
-        raise Refused("That path cannot be the name of a file.")
+        raise ToolCallError("That path cannot be the name of a file.")
 
 
 def _make_folder(walk: _Walk, name: str) -> None:
     if name.lower() in VERSION_CONTROL:
-        raise Refused(f"{name!r} belongs to version control; nothing is written there.")
+        raise ToolCallError(f"{name!r} belongs to version control; nothing is written there.")
     with suppress(FileExistsError):
         os.mkdir(name, 0o777, dir_fd=walk.folders[-1])
     walk.into(name)
 
 
-def _opened_file(walk: _Walk, path: str) -> int:
+def _open_file(walk: _Walk, path: str) -> int:
     if walk.last is None:
-        raise Refused(f"{path!r} is a folder.")
+        raise ToolCallError(f"{path!r} is a folder.")
     file = os.open(walk.last, _FILE, dir_fd=walk.folders[-1])
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise Refused(f"{path!r} is no file.")
+        raise ToolCallError(f"{path!r} is no file.")
     return file
 
 
-def _put(folder: int, name: str, data: bytes) -> None:
+def _write_atomically(folder: int, name: str, data: bytes) -> None:
     """Write beside, then rename: who reads sees the old file or the new one, and no symlink is followed."""
     beside = f".antiphon-{token_hex(8)}"
     try:
@@ -247,7 +247,7 @@ def _put(folder: int, name: str, data: bytes) -> None:
         raise
 
 
-def _explained(error: OSError, path: str) -> str:
+def _describe_os_error(error: OSError, path: str) -> str:
     if error.errno == errno.ENOENT:
         return f"There is no {path!r}."
     if error.errno in (errno.ELOOP, errno.ENOTDIR):

@@ -321,8 +321,8 @@ def test_agents_that_are_wrong_are_told_with_file_and_line_before_anything_begin
     ("arguments", "problem"),
     [
         ([], "there is no task"),
-        (["-m", "nonsense", "Hello"], "'nonsense' names no model"),
-        (["-m", "scripted:agents", "--arbiter", "nonsense", "Hello"], "'nonsense' names no model"),
+        (["-m", "nonsense", "Hello"], "'nonsense' is not a model reference"),
+        (["-m", "scripted:agents", "--arbiter", "nonsense", "Hello"], "'nonsense' is not a model reference"),
         (["--workspace", "/no/such/folder", "Hello"], "/no/such/folder: there is no such folder to work in"),
         (["--agents", "/no/such/folder", "Hello"], "antiphon agents init /no/such/folder makes it"),
         (["-m", "scripted:agents", "--mcp", "/no/such/file", "Hello"], "/no/such/file: cannot be read"),

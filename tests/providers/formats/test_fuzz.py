@@ -56,8 +56,8 @@ def replaced(value, path, new):
 @given(data=st.data())
 def test_a_frame_of_another_shape_is_an_error_or_nothing(format, data):
     lines = body(format).split(b"\n")
-    carriers = [i for i, line in enumerate(lines) if line.startswith(b"data: {")]
-    index = data.draw(st.sampled_from(carriers))
+    transports = [i for i, line in enumerate(lines) if line.startswith(b"data: {")]
+    index = data.draw(st.sampled_from(transports))
     frame = json.loads(lines[index][6:])
     place = data.draw(st.sampled_from(list(places(frame))))
     lines[index] = b"data: " + json.dumps(replaced(frame, place, data.draw(anything))).encode()

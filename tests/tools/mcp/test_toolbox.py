@@ -13,7 +13,7 @@ import pytest
 from antiphon.messages import Image, ToolCall, ToolResult
 from antiphon.tools.errors import NotInstalled
 from antiphon.tools.mcp import process
-from antiphon.tools.mcp.config import CommandServer, Limits
+from antiphon.tools.mcp.config import CommandServer, ServerLimits
 from tests.fixtures.mcp_server import PIXEL
 from tests.fixtures.mcp_tools import CANARY, PATIENT, QUICK, ask, call, run, server, toolbox, until, words
 
@@ -101,13 +101,13 @@ def test_data_is_told_as_text(shared):
 
 
 def test_what_is_no_text_and_no_picture_is_described(shared):
-    told = words(shared("ok__everything"))
+    text = words(shared("ok__everything"))
 
-    assert told.startswith("words|(picture)|")
-    assert f"[a sound (audio/wav, {len(PIXEL)} bytes) that cannot be played here]" in told
-    assert "[a link to report: https://x.example/r (text/html)]" in told
-    assert "[note://1]\na note" in told
-    assert f"[a file: file:///x.bin (application/x, {len(PIXEL)} bytes)]" in told
+    assert text.startswith("words|(picture)|")
+    assert f"[a sound (audio/wav, {len(PIXEL)} bytes) that cannot be played here]" in text
+    assert "[a link to report: https://x.example/r (text/html)]" in text
+    assert "[note://1]\na note" in text
+    assert f"[a file: file:///x.bin (application/x, {len(PIXEL)} bytes)]" in text
 
 
 def test_a_huge_result_is_cut(shared):
@@ -247,13 +247,13 @@ def test_closing_while_a_server_is_started_again_leaves_nothing(short_grace):
 
 def test_a_server_that_keeps_dying_is_given_up():
     async def work():
-        async with toolbox(server("old", limits=Limits(start_ms=20_000, restarts=1))) as mcp:
-            told = [words(await ask(mcp, "old__die")) for _ in range(3)]
-            return told, mcp.problems
+        async with toolbox(server("old", limits=ServerLimits(start_ms=20_000, restarts=1))) as mcp:
+            text = [words(await ask(mcp, "old__die")) for _ in range(3)]
+            return text, mcp.problems
 
-    told, problems = run(work())
-    assert ["ended during the call" in one for one in told] == [True, True, False]
-    assert "given up after 1 restarts" in told[2]
+    text, problems = run(work())
+    assert ["ended during the call" in one for one in text] == [True, True, False]
+    assert "given up after 1 restarts" in text[2]
     assert [problem.server for problem in problems] == ["old"]
 
 
@@ -262,7 +262,7 @@ def test_a_server_that_does_not_start_leaves_the_others_usable(short_grace, capl
     missing = CommandServer("missing", "/nowhere/mcp-server")
     unset = CommandServer("unset", "true", ("${NO_SUCH_VARIABLE}",))
     quits = CommandServer("quits", "true")
-    mute = server("mute", limits=Limits(start_ms=200))
+    mute = server("mute", limits=ServerLimits(start_ms=200))
 
     async def work():
         async with toolbox(server("slow"), server("dies"), mute, missing, unset, quits) as mcp:
@@ -282,11 +282,11 @@ def test_a_server_that_does_not_start_leaves_the_others_usable(short_grace, capl
 
 def test_restarts_are_counted_until_a_call_goes_well():
     async def work():
-        async with toolbox(server("old", limits=Limits(start_ms=20_000, restarts=1))) as mcp:
-            told = []
+        async with toolbox(server("old", limits=ServerLimits(start_ms=20_000, restarts=1))) as mcp:
+            text = []
             for _ in range(3):
-                told += [(await ask(mcp, "old__die")).is_error, words(await ask(mcp, "old__echo", text="well"))]
-            return told
+                text += [(await ask(mcp, "old__die")).is_error, words(await ask(mcp, "old__echo", text="well"))]
+            return text
 
     assert run(work()) == [True, "well"] * 3
 

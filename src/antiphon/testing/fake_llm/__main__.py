@@ -4,15 +4,15 @@ import asyncio
 from argparse import ArgumentParser
 from contextlib import suppress
 
+from antiphon.testing.fake_llm.encoders import ENCODERS
 from antiphon.testing.fake_llm.scenarios import SCENARIOS
 from antiphon.testing.fake_llm.server import FakeLLM
-from antiphon.testing.fake_llm.voices import VOICES
 
 
 async def serve(port: int) -> None:
     """Serve until interrupted."""
     async with FakeLLM(port) as fake:
-        for format in VOICES:
+        for format in ENCODERS:
             print(f"{format:12} {fake.base_url(format)}", flush=True)
         print("a model's scenario is what its name ends with after the last dash:", flush=True)
         for name, scenario in SCENARIOS.items():

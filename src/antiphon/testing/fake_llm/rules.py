@@ -7,7 +7,7 @@ from typing import Any
 from antiphon.testing.fake_llm.scenarios import SIGNATURE
 
 
-def complaints(format: str, model: str, body: Mapping[str, Any]) -> list[str]:
+def request_problems(format: str, model: str, body: Mapping[str, Any]) -> list[str]:
     """What the provider would say against a request."""
     try:
         match format:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from antiphon.testing.fake_llm.performance import ClientLeft, Stage, perform
-from antiphon.testing.fake_llm.rules import complaints
+from antiphon.testing.fake_llm.encoders import ENCODERS
+from antiphon.testing.fake_llm.playback import ClientConnection, ClientDisconnected, play_scenario
+from antiphon.testing.fake_llm.rules import request_problems
 from antiphon.testing.fake_llm.scenarios import scenario_of
-from antiphon.testing.fake_llm.voices import VOICES
 
 KEY_HEADERS = {"authorization", "x-api-key", "x-goog-api-key"}
 PATHS = {"openai": "/v1", "mistral": "/v1", "compatible": "/v1"}
@@ -21,7 +21,7 @@ BACKLOG = 4096
 
 
 @dataclass(slots=True)
-class Seen:
+class ReceivedRequest:
     """A request as the server saw it, without its key, and how it ended."""
 
     format: str
@@ -46,7 +46,7 @@ class FakeLLM:
     """A server on the loopback interface, for the length of an `async with`."""
 
     def __init__(self, port: int = 0, *, tls: ssl.SSLContext | None = None) -> None:
-        self.seen: list[Seen] = []
+        self.requests: list[ReceivedRequest] = []
         self._tls = tls
         self._port = port
         self._server: asyncio.Server | None = None
@@ -91,7 +91,7 @@ class FakeLLM:
         try:
             while await self._exchange(reader, writer):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError, ClientLeft, asyncio.CancelledError):
+        except (ConnectionError, asyncio.IncompleteReadError, ClientDisconnected, asyncio.CancelledError):
             # The other side is gone, or the server is: nobody is left to tell.
             pass
         finally:
@@ -103,27 +103,29 @@ class FakeLLM:
         method, path, _ = head[0].split(" ", 2)
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
-        stage = Stage(reader, writer)
+        connection = ClientConnection(reader, writer)
         if method == "GET":
-            await stage.answer(200, [seen.to_json() for seen in self.seen] if path == "/__seen" else {"fake": True})
+            await connection.answer(
+                200, [seen.to_json() for seen in self.requests] if path == "/__seen" else {"fake": True}
+            )
             return True
-        seen = _seen(path, headers, json.loads(raw or b"{}"))
+        seen = _receive(path, headers, json.loads(raw or b"{}"))
         if seen is None:
-            await stage.answer(404, {"error": {"message": f"nothing is served at {path}"}})
+            await connection.answer(404, {"error": {"message": f"nothing is served at {path}"}})
             return True
-        self.seen.append(seen)
+        self.requests.append(seen)
         try:
-            return await self._reply(seen, stage)
-        except (ConnectionError, ClientLeft):
+            return await self._reply(seen, connection)
+        except (ConnectionError, ClientDisconnected):
             seen.ended = "client closed"
             raise
         finally:
             seen.over.set()
 
-    async def _reply(self, seen: Seen, stage: Stage) -> bool:
+    async def _reply(self, seen: ReceivedRequest, connection: ClientConnection) -> bool:
         scenario = scenario_of(seen.model)[1]
-        voice = VOICES[seen.format](seen.model, seen.body)
-        wrong = complaints(seen.format, seen.model, seen.body)
+        encoder = ENCODERS[seen.format](seen.model, seen.body)
+        wrong = request_problems(seen.format, seen.model, seen.body)
         status, message = scenario.status, scenario.about
         if seen.key_header is None and seen.format != "compatible":
             status, message = 401, "no key"
@@ -132,17 +134,17 @@ class FakeLLM:
         if status != 200:
             seen.ended = f"status {status}"
             delay = {"retry-after": str(scenario.retry_after_s)} if scenario.retry_after_s is not None else {}
-            await stage.answer(status, voice.failure(status, message), delay | {"location": "/elsewhere"})
+            await connection.answer(status, encoder.failure(status, message), delay | {"location": "/elsewhere"})
             return True
-        seen.ended = await perform(scenario, voice, stage, seen)
+        seen.ended = await play_scenario(scenario, encoder, connection, seen)
         return seen.ended == "complete"
 
 
-def _seen(path: str, headers: dict[str, str], body: dict[str, Any]) -> Seen | None:
+def _receive(path: str, headers: dict[str, str], body: dict[str, Any]) -> ReceivedRequest | None:
     format = path.split("/", 2)[1]
-    if format not in VOICES:
+    if format not in ENCODERS:
         return None
     model = body.get("model") or path.partition("/models/")[2].partition(":")[0]
     key_header = next((name for name in headers if name in KEY_HEADERS), None)
     shown = {name: value for name, value in headers.items() if name not in KEY_HEADERS}
-    return Seen(format, scenario_of(model)[0], model, path, shown, key_header, body)
+    return ReceivedRequest(format, scenario_of(model)[0], model, path, shown, key_header, body)

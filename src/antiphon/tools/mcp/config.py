@@ -41,7 +41,7 @@ SHAPES: Mapping[Shape, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """How long a server may take, how often it is started again, and how much of a result is kept."""
 
     start_ms: int = 30_000
@@ -60,7 +60,7 @@ class CommandServer:
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=lambda: NO_VALUES, repr=False)
     cwd: str | None = None
-    limits: Limits = Limits()
+    limits: ServerLimits = ServerLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class AddressServer:
     name: str
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=lambda: NO_VALUES, repr=False)
-    limits: Limits = Limits()
+    limits: ServerLimits = ServerLimits()
 
 
 Server = CommandServer | AddressServer
@@ -85,10 +85,10 @@ def load_servers(path: Path | str) -> tuple[Server, ...]:
     except ValueError:
         # The parser's message may quote the line, and with it something secret.
         raise ConfigError(str(path), "", "is not valid TOML") from None
-    return servers_of(value, str(path))
+    return parse_servers(value, str(path))
 
 
-def servers_of(value: Mapping[str, Any], file: str = "configuration") -> tuple[Server, ...]:
+def parse_servers(value: Mapping[str, Any], file: str = "configuration") -> tuple[Server, ...]:
     """The servers of a configuration that has been read already."""
     unknown = sorted(value.keys() - {"servers"})
     if unknown:
@@ -99,7 +99,7 @@ def servers_of(value: Mapping[str, Any], file: str = "configuration") -> tuple[S
     return tuple(_server(file, name, table) for name, table in tables.items())
 
 
-def filled(template: str, environment: Mapping[str, str]) -> tuple[str, list[str]]:
+def fill_variables(template: str, environment: Mapping[str, str]) -> tuple[str, list[str]]:
     """A text with its variables filled in, and the values that went into it; `KeyError` for one that is not set."""
     values = [environment[name] for name in VARIABLE.findall(template)]
     return VARIABLE.sub(lambda match: environment[match[1]], template), values
@@ -118,7 +118,7 @@ def _server(file: str, name: str, table: Any) -> Server:
     known = COMMAND_KEYS if "command" in table else ADDRESS_KEYS
     for key, item in table.items():
         _check(file, f"{place}.{key}", item, known.get(key), known)
-    limits = Limits(**{each.name: table[each.name] for each in fields(Limits) if each.name in table})
+    limits = ServerLimits(**{each.name: table[each.name] for each in fields(ServerLimits) if each.name in table})
     if "command" in table:
         return CommandServer(
             name, table["command"], tuple(table.get("args", ())), table.get("env", {}), table.get("cwd"), limits
@@ -132,14 +132,14 @@ def _check(file: str, place: str, item: Any, shape: Shape | None, known: Mapping
         case None:
             raise ConfigError(file, place, f"is unknown; known: {', '.join(known)}")
         case "text":
-            fits = isinstance(item, str) and item != ""
+            is_valid = isinstance(item, str) and item != ""
         case "texts":
-            fits = isinstance(item, list) and all(isinstance(each, str) for each in item)
+            is_valid = isinstance(item, list) and all(isinstance(each, str) for each in item)
         case "table":
-            fits = isinstance(item, Mapping) and all(isinstance(each, str) for each in item.values())
+            is_valid = isinstance(item, Mapping) and all(isinstance(each, str) for each in item.values())
         case "count":
-            fits = isinstance(item, int) and not isinstance(item, bool) and item >= 0
-    if not fits:
+            is_valid = isinstance(item, int) and not isinstance(item, bool) and item >= 0
+    if not is_valid:
         # The value is not quoted: it may be what someone took for a place to keep a key.
         raise ConfigError(file, place, f"must be {SHAPES[shape]}")
 

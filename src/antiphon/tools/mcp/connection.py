@@ -21,10 +21,10 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from antiphon.messages import Text
 from antiphon.providers.base import Tool
 from antiphon.tools.errors import ServerError, ServerGone, ServerSilent
-from antiphon.tools.mcp.config import AddressServer, CommandServer, Limits, Server, filled
-from antiphon.tools.mcp.contents import parts_of
-from antiphon.tools.mcp.process import Command, LastWords, process_streams
-from antiphon.tools.mcp.server import Answer
+from antiphon.tools.mcp.config import AddressServer, CommandServer, Server, ServerLimits, fill_variables
+from antiphon.tools.mcp.contents import result_parts
+from antiphon.tools.mcp.process import ServerCommand, ServerOutput, process_streams
+from antiphon.tools.mcp.server import CallOutput
 from antiphon.tools.risk import Risk
 
 MOST_PAGES = 100
@@ -54,7 +54,7 @@ class Connection:
         self._over = asyncio.Event()
         self._owner: asyncio.Task[None] | None = None
         self._asking: set[asyncio.Task[Any]] = set()
-        self._last_words = LastWords()
+        self._last_words = ServerOutput()
         self._secrets: list[str] = []
 
     async def open(self, server: Server, environment: Mapping[str, str]) -> tuple[Tool, ...]:
@@ -65,12 +65,12 @@ class Connection:
                 return await asyncio.shield(self._opened)
         except TimeoutError:
             await self.close()
-            raise ServerSilent(self._told(f"it did not start within {server.limits.start_ms} ms")) from None
+            raise ServerSilent(self._describe(f"it did not start within {server.limits.start_ms} ms")) from None
         except BaseException:
             await self.close()
             raise
 
-    async def call(self, tool: str, arguments: dict[str, Any], limits: Limits) -> Answer:
+    async def call(self, tool: str, arguments: dict[str, Any], limits: ServerLimits) -> CallOutput:
         """Call a tool of the server."""
         if self._client is None or self.gone:
             raise ServerGone("it is not running")
@@ -79,7 +79,7 @@ class Connection:
         except ServerSilent:
             self.silent = True
             raise
-        parts = parts_of(result, limits.most_characters)
+        parts = result_parts(result, limits.most_characters)
         return tuple(Text(self.hide(part.text)) if isinstance(part, Text) else part for part in parts), result.is_error
 
     async def answers(self, within_ms: int) -> bool:
@@ -117,14 +117,14 @@ class Connection:
         try:
             async with AsyncExitStack() as stack:
                 client = await self._enter(server, environment, stack)
-                tools = await _listed(client)
+                tools = await _list_tools(client)
                 self._client = client
                 self._settle(tools)
                 await self._over.wait()
         except asyncio.CancelledError:
             self._settle(ServerGone("its start was interrupted"))
         except Exception as error:  # whatever the library, its transports and their task groups may raise
-            self._settle(ServerGone(self._told(_reason(error))))
+            self._settle(ServerGone(self._describe(_reason(error))))
         finally:
             self.gone = True
 
@@ -141,15 +141,15 @@ class Connection:
                 transport = streamable_http_client(url, http_client=http, max_sse_event_size=MOST_OF_AN_EVENT)
         return await stack.enter_async_context(Client(transport, cache=None, client_info=WHO))
 
-    def _command(self, server: CommandServer, environment: Mapping[str, str]) -> Command:
+    def _command(self, server: CommandServer, environment: Mapping[str, str]) -> ServerCommand:
         inherited = {name: environment[name] for name in DEFAULT_INHERITED_ENV_VARS if name in environment}
         given = {name: self._fill(text, environment) for name, text in server.env.items()}
         words = (server.command, *(self._fill(word, environment) for word in server.args))
-        return Command(words, inherited | given, server.cwd)
+        return ServerCommand(words, inherited | given, server.cwd)
 
     def _fill(self, template: str, environment: Mapping[str, str]) -> str:
         try:
-            text, values = filled(template, environment)
+            text, values = fill_variables(template, environment)
         except KeyError as missing:
             raise ServerError(f"it needs the variable {missing} of the environment, which is not set") from None
         self._secrets += [value for value in values if len(value) >= LEAST_SECRET]
@@ -182,13 +182,13 @@ class Connection:
             return asking.result()
         if isinstance(error, asyncio.CancelledError) or _is_closed(error):
             self.gone = True
-            raise ServerGone(self._told(f"it ended during the call; {UNKNOWN}"))
-        raise ServerError(self._told(_reason(error)))
+            raise ServerGone(self._describe(f"it ended during the call; {UNKNOWN}"))
+        raise ServerError(self._describe(_reason(error)))
 
     def _ended(self) -> None:
         self.gone = True
 
-    def _told(self, problem: str) -> str:
+    def _describe(self, problem: str) -> str:
         last = self._last_words.line
         return self.hide(f"{problem}; its last words: {last!r}" if last else problem)
 
@@ -199,7 +199,7 @@ class Connection:
             asking.exception()
 
 
-async def _listed(client: Client) -> tuple[Tool, ...]:
+async def _list_tools(client: Client) -> tuple[Tool, ...]:
     found: dict[str, Tool] = {}
     cursor: str | None = None
     for _ in range(MOST_PAGES):
@@ -214,13 +214,13 @@ async def _listed(client: Client) -> tuple[Tool, ...]:
     return tuple(found.values())[:MOST_TOOLS]
 
 
-def _risk(told: mcp_types.ToolAnnotations | None) -> Risk:
+def _risk(annotations: mcp_types.ToolAnnotations | None) -> Risk:
     """What a server says of its tool; whoever configures a server trusts it, and silence counts as the worst."""
-    if told is None:
+    if annotations is None:
         return "destructive"
-    if told.read_only_hint:
+    if annotations.read_only_hint:
         return "read"
-    return "write" if told.destructive_hint is False else "destructive"
+    return "write" if annotations.destructive_hint is False else "destructive"
 
 
 def _is_closed(error: BaseException) -> bool:

@@ -22,12 +22,12 @@ MOST_OF_AN_IMAGE = 5_000_000
 MOST_IMAGES = 20
 
 
-def parts_of(result: CallToolResult, most_characters: int) -> tuple[Text | Image, ...]:
+def result_parts(result: CallToolResult, most_characters: int) -> tuple[Text | Image, ...]:
     """The parts of a result, with at most so many characters of text."""
     parts = [_part(block) for block in result.content]
     if not parts and result.structured_content is not None:
         parts = [Text(json.dumps(result.structured_content, ensure_ascii=False))]
-    return tuple(_bounded(parts or [Text("(nothing)")], most_characters))
+    return tuple(_limit_size(parts or [Text("(nothing)")], most_characters))
 
 
 def _part(block: ContentBlock) -> Text | Image:
@@ -50,7 +50,7 @@ def _part(block: ContentBlock) -> Text | Image:
             return Text(f"[something of the kind {block.type}]")
 
 
-def _bounded(parts: list[Text | Image], most_characters: int) -> Iterator[Text | Image]:
+def _limit_size(parts: list[Text | Image], most_characters: int) -> Iterator[Text | Image]:
     room = most_characters
     images = 0
     left_out = 0

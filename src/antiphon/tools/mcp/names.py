@@ -10,7 +10,7 @@ REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
 MARK = 8
 
 
-def names_of(pairs: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
+def qualified_names(pairs: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
     """A name of its own for each pair of server and tool, the same whatever the order.
 
     What had to be changed and is then too long, or like another, is marked by a piece of a hash of what it was.
@@ -18,11 +18,11 @@ def names_of(pairs: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
     wanted = {pair: REFUSED.sub("_", "__".join(pair)) for pair in pairs}
     alike = Counter(wanted.values())
     return {
-        pair: name if len(name) <= MOST and (alike[name] == 1 or name == "__".join(pair)) else _marked(name, pair)
+        pair: name if len(name) <= MOST and (alike[name] == 1 or name == "__".join(pair)) else _add_hash(name, pair)
         for pair, name in wanted.items()
     }
 
 
-def _marked(name: str, pair: tuple[str, str]) -> str:
+def _add_hash(name: str, pair: tuple[str, str]) -> str:
     mark = sha256("\0".join(pair).encode("utf-8", "replace")).hexdigest()[:MARK]
     return f"{name[: MOST - MARK - 1]}_{mark}"

@@ -18,13 +18,13 @@ MOST_LAST_WORDS = 2_000
 # A server is asked to end by closing its input, then told to, then made to.
 GRACE_S = 2.0
 
-Arriving = MemoryObjectSendStream[SessionMessage | Exception]
-Leaving = MemoryObjectReceiveStream[SessionMessage]
+InboundStream = MemoryObjectSendStream[SessionMessage | Exception]
+OutboundStream = MemoryObjectReceiveStream[SessionMessage]
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
 @dataclass(slots=True)
-class LastWords:
+class ServerOutput:
     """What a server wrote beside its messages; of it, the end."""
 
     errors: bytes = b""
@@ -42,7 +42,7 @@ class LastWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ServerCommand:
     """A process as it will be started, with everything filled in."""
 
     words: tuple[str, ...] = field(repr=False)
@@ -64,7 +64,9 @@ class _Watched(SubprocessStreamProtocol):
 
 
 @asynccontextmanager
-async def process_streams(command: Command, last_words: LastWords, ended: Callable[[], None]) -> AsyncIterator[Streams]:
+async def process_streams(
+    command: ServerCommand, last_words: ServerOutput, ended: Callable[[], None]
+) -> AsyncIterator[Streams]:
     """Start a process and speak with it in lines; leaving ends it and all that it started."""
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
@@ -92,7 +94,7 @@ async def process_streams(command: Command, last_words: LastWords, ended: Callab
         transport.close()
 
 
-async def _read(process: Process, arriving: Arriving, last_words: LastWords, ended: Callable[[], None]) -> None:
+async def _read(process: Process, arriving: InboundStream, last_words: ServerOutput, ended: Callable[[], None]) -> None:
     # The end of this stream is how those who wait for an answer learn that the server is gone.
     try:
         with arriving, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
@@ -103,7 +105,7 @@ async def _read(process: Process, arriving: Arriving, last_words: LastWords, end
         ended()
 
 
-async def _line(process: Process, last_words: LastWords) -> bytes:
+async def _line(process: Process, last_words: ServerOutput) -> bytes:
     assert process.stdout is not None
     try:
         return await process.stdout.readline()
@@ -112,7 +114,7 @@ async def _line(process: Process, last_words: LastWords) -> bytes:
         return b""
 
 
-def _message(line: bytes, last_words: LastWords) -> SessionMessage | None:
+def _message(line: bytes, last_words: ServerOutput) -> SessionMessage | None:
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
@@ -121,7 +123,7 @@ def _message(line: bytes, last_words: LastWords) -> SessionMessage | None:
         return None
 
 
-async def _write(process: Process, leaving: Leaving, arriving: Arriving) -> None:
+async def _write(process: Process, leaving: OutboundStream, arriving: InboundStream) -> None:
     assert process.stdin is not None
     try:
         async for one in leaving:
@@ -132,7 +134,7 @@ async def _write(process: Process, leaving: Leaving, arriving: Arriving) -> None
         arriving.close()
 
 
-async def _listen(process: Process, last_words: LastWords) -> None:
+async def _listen(process: Process, last_words: ServerOutput) -> None:
     assert process.stderr is not None
     while said := await process.stderr.read(4_096):
         last_words.hear(said)

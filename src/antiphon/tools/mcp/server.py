@@ -7,13 +7,13 @@ from typing import Any, Protocol
 from antiphon.messages import Image, Text, ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.tools.errors import ServerError
-from antiphon.tools.mcp.config import Limits, Server
+from antiphon.tools.mcp.config import Server, ServerLimits
 
 # The parts of a result, and whether the tool says that it failed.
-Answer = tuple[tuple[Text | Image, ...], bool]
+CallOutput = tuple[tuple[Text | Image, ...], bool]
 
 
-class Line(Protocol):
+class ServerConnection(Protocol):
     """A connection to a running server."""
 
     gone: bool
@@ -23,7 +23,7 @@ class Line(Protocol):
         """Start the server and learn its tools."""
         ...
 
-    async def call(self, tool: str, arguments: dict[str, Any], limits: Limits) -> Answer:
+    async def call(self, tool: str, arguments: dict[str, Any], limits: ServerLimits) -> CallOutput:
         """Call a tool; `ServerError` when there is no answer."""
         ...
 
@@ -41,14 +41,16 @@ class ToolServer:
 
     __slots__ = ("_closed", "_environment", "_line", "_lock", "_new_line", "_restarts", "_settings", "problem", "tools")
 
-    def __init__(self, settings: Server, environment: Mapping[str, str], new_line: Callable[[], Line]) -> None:
+    def __init__(
+        self, settings: Server, environment: Mapping[str, str], new_line: Callable[[], ServerConnection]
+    ) -> None:
         self.tools: tuple[Tool, ...] = ()
         # What is wrong with it now, in a sentence.
         self.problem: str | None = None
         self._settings = settings
         self._environment = environment
         self._new_line = new_line
-        self._line: Line | None = None
+        self._line: ServerConnection | None = None
         self._lock = asyncio.Lock()
         self._restarts = 0
         self._closed = False
@@ -75,7 +77,7 @@ class ToolServer:
         except ValueError as error:
             return ToolResult.of(call, f"The arguments cannot be read: {error}", is_error=True)
         try:
-            line = await self._running()
+            line = await self._ensure_running()
             parts, failed = await line.call(tool, arguments, self._settings.limits)
         except ServerError as error:
             return ToolResult.of(call, f"The tool server {self.name!r} failed: {error}", is_error=True)
@@ -88,7 +90,7 @@ class ToolServer:
         if self._line is not None:
             await self._line.close()
 
-    async def _running(self) -> Line:
+    async def _ensure_running(self) -> ServerConnection:
         # One caller starts it again; the others wait for that instead of starting more of them.
         async with self._lock:
             line = self._line

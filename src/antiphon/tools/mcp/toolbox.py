@@ -11,12 +11,12 @@ from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.tools.errors import NotInstalled
 from antiphon.tools.mcp.config import Server
-from antiphon.tools.mcp.names import names_of
-from antiphon.tools.mcp.server import Line, ToolServer
+from antiphon.tools.mcp.names import qualified_names
+from antiphon.tools.mcp.server import ServerConnection, ToolServer
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ServerProblem:
     """A server that cannot be used now, and why."""
 
     server: str
@@ -62,9 +62,9 @@ class McpTools:
         await self._close()
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[ServerProblem, ...]:
         """What is wrong with which server now."""
-        return tuple(Problem(one.name, one.problem) for one in self._servers if one.problem is not None)
+        return tuple(ServerProblem(one.name, one.problem) for one in self._servers if one.problem is not None)
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Call a tool; whatever goes wrong is a result with `is_error`."""
@@ -76,7 +76,7 @@ class McpTools:
 
     def _index(self) -> None:
         listed = {(server.name, tool.name): (server, tool) for server in self._servers for tool in server.tools}
-        names = names_of(listed)
+        names = qualified_names(listed)
         self._found = {names[pair]: (server, tool.name) for pair, (server, tool) in listed.items()}
         self.tools = tuple(replace(tool, name=names[pair]) for pair, (_, tool) in listed.items())
 
@@ -85,7 +85,7 @@ class McpTools:
         await asyncio.gather(*(server.close() for server in self._servers), return_exceptions=True)
 
 
-def _library() -> Callable[[], Line]:
+def _library() -> Callable[[], ServerConnection]:
     try:
         # Loading it takes most of a second, which only those pay who have servers.
         from antiphon.tools.mcp.connection import Connection

@@ -21,7 +21,7 @@ KINDS: Mapping[int, tuple[str, str]] = {
 }
 
 
-class Voice(Protocol):
+class Encoder(Protocol):
     """One format; every method gives frames ready to be sent."""
 
     def begin(self) -> Iterator[bytes]:

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from antiphon.testing.fake_llm.encoder import KINDS, frame
 from antiphon.testing.fake_llm.scenarios import SIGNATURE, TOOL, Ending
-from antiphon.testing.fake_llm.voice import KINDS, frame
 
 
-class GoogleVoice:
+class GoogleEncoder:
     """Whole responses with the new parts in them; there is no terminal event but the finish reason."""
 
     def __init__(self, model: str) -> None:

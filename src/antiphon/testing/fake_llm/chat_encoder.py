@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+from antiphon.testing.fake_llm.encoder import KINDS, frame
 from antiphon.testing.fake_llm.scenarios import SIGNATURE, TOOL, Ending
-from antiphon.testing.fake_llm.voice import KINDS, frame
 
 Dialect = Literal["openai", "mistral", "compatible"]
 USAGE = {
@@ -16,7 +16,7 @@ USAGE = {
 }
 
 
-class ChatVoice:
+class ChatEncoder:
     """Chunks of a chat completion."""
 
     def __init__(self, model: str, dialect: Dialect, *, usage_asked: bool) -> None:
