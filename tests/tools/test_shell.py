@@ -119,7 +119,7 @@ def test_a_command_has_a_home_of_its_own_that_is_gone_afterwards(bench):
 
 def test_a_command_that_takes_too_long_is_stopped_and_its_words_are_kept(bench):
     assert bench.refused("shell", command="echo started; sleep 1000", timeout_ms=200) == (
-        "started\n[stopped: it took longer than 0.2 s]"
+        "started\n[stopped: the command took longer than 0.2 s]"
     )
 
 
@@ -202,7 +202,7 @@ def test_a_flood_of_output_is_stopped_and_its_beginning_and_end_are_kept(bench):
     said = bench.refused("shell", command="echo first; yes")
 
     assert said.startswith("first\ny\n")
-    assert "bytes left out" in said
+    assert "bytes omitted" in said
     assert "wrote more than 1,000,000 bytes" in said
     assert len(said) < 1_200
 
@@ -291,4 +291,4 @@ def test_of_much_output_the_beginning_and_the_end_are_kept(sizes):
         assert kept.text == written.decode()
     else:
         assert kept.text.startswith(written[:50].decode() + "\n[… ")
-        assert kept.text.endswith(" bytes left out …]\n" + written[-50:].decode())
+        assert kept.text.endswith(" bytes omitted …]\n" + written[-50:].decode())

@@ -1,4 +1,4 @@
-"""Tools of a workspace and of MCP servers, and how risky a call of one is."""
+"""Tools of a workspace and of MCP servers, and the risk of their calls."""
 
 from typing import TYPE_CHECKING
 

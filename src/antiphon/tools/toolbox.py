@@ -1,4 +1,4 @@
-"""The tools of a workspace, put together."""
+"""The toolbox of a workspace."""
 
 from antiphon.tools.fetch import FetchSettings, fetch_function
 from antiphon.tools.files import FileLimits, file_functions
@@ -16,7 +16,7 @@ def workspace_tools(
     shell: ShellSettings | None = None,
     fetch: FetchSettings | None = None,
 ) -> FunctionToolbox:
-    """Read, write, edit, list, search, shell and fetch, in one toolbox."""
+    """Return a toolbox to read, write, edit, list and search files, run commands and fetch pages."""
     return FunctionToolbox(
         [
             *file_functions(workspace, files),
