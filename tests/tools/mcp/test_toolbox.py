@@ -104,10 +104,10 @@ def test_what_is_no_text_and_no_picture_is_described(shared):
     text = words(shared("ok__everything"))
 
     assert text.startswith("words|(picture)|")
-    assert f"[a sound (audio/wav, {len(PIXEL)} bytes) that cannot be played here]" in text
-    assert "[a link to report: https://x.example/r (text/html)]" in text
+    assert f"[audio (audio/wav, {len(PIXEL)} bytes), not supported]" in text
+    assert "[link to report: https://x.example/r (text/html)]" in text
     assert "[note://1]\na note" in text
-    assert f"[a file: file:///x.bin (application/x, {len(PIXEL)} bytes)]" in text
+    assert f"[file: file:///x.bin (application/x, {len(PIXEL)} bytes)]" in text
 
 
 def test_a_huge_result_is_cut(shared):
@@ -271,11 +271,11 @@ def test_a_server_that_does_not_start_leaves_the_others_usable(short_grace, capl
     problems, result = run(work())
     assert words(result) == "a"
     assert problems == {
-        "dies": "it ended before it answered; its last words: 'no licence found for [hidden]'",
+        "dies": "it ended before it responded; its last output: 'no licence found for [hidden]'",
         "mute": "it did not start within 200 ms",
         "missing": "No such file or directory: /nowhere/mcp-server",
-        "unset": "it needs the variable 'NO_SUCH_VARIABLE' of the environment, which is not set",
-        "quits": "it ended before it answered",
+        "unset": "the environment variable 'NO_SUCH_VARIABLE' is not set",
+        "quits": "it ended before it responded",
     }
     assert CANARY not in caplog.text
 
