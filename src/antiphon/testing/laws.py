@@ -1,8 +1,8 @@
-"""What must be true of every tree when everything has come to rest, whatever happened before.
+"""Invariants of every tree once all work is done.
 
-1. The journal has no gap, and going over it again gives the snapshot, the timers and the tasks that are stored.
+1. The journal has no gap, and replaying it gives the stored snapshot, timers and tasks.
 2. A timer fired only while it was set; no letter is overdue.
-3. A result was applied only to the task that was open; every open task is being run.
+3. A result was applied only to the open task; every open task is running.
 """
 
 from typing import Any
@@ -17,39 +17,39 @@ OVERDUE_MS = 60_000
 
 
 async def broken_laws(runtime: Runtime, store: Store, overdue_ms: int = OVERDUE_MS) -> list[str]:
-    """What is wrong with the trees of a runtime, in words."""
-    found: list[str] = []
+    """Check the trees of a runtime and describe each violation."""
+    violations: list[str] = []
     for summary in await store.roots():
         saved = await store.load(summary.root)
         assert saved is not None
         if saved.birth.forked_from is None:
             entries = await store.entries(summary.root, 0, saved.seq + 1)
-            found += await _journal(runtime, saved, entries)
+            violations += await _journal(runtime, saved, entries)
         else:
-            found += await _fork(runtime, saved)
-        found += _open(runtime, saved, overdue_ms)
-    return found
+            violations += await _fork(runtime, saved)
+        violations += _open(runtime, saved, overdue_ms)
+    return violations
 
 
 async def _journal(runtime: Runtime, saved: Saved, entries: list[Entry]) -> list[str]:
-    """Go over a journal again, step by step."""
+    """Replay a journal step by step."""
     root = saved.root
     if [entry.seq for entry in entries] != list(range(1, saved.seq + 1)):
         return [f"{root}: the journal has {[entry.seq for entry in entries]}, and should end at {saved.seq}"]
     tree = Tree(root, runtime.woods.machine_of(saved.birth), saved.birth, 0)
     tree.replay_all(entries[:1])
-    found = []
+    violations = []
     for entry in entries[1:]:
         if entry.timer is not None and entry.timer not in tree.host.letters:
-            found.append(f"{root}: timer {entry.timer} fired at {entry.seq}, and was not set any more")
+            violations.append(f"{root}: timer {entry.timer} fired at {entry.seq}, and was not set any more")
         if entry.event["type"] in (RESOLVE, REJECT):
-            found += _result(tree, entry)
+            violations += _result(tree, entry)
         tree.replay(entry)
-    return found + await _replayed(runtime, saved, tree)
+    return violations + await _replayed(runtime, saved, tree)
 
 
 async def _replayed(runtime: Runtime, saved: Saved, tree: Tree) -> list[str]:
-    """Compare what a journal leads to with what is stored."""
+    """Compare the replayed tree with the stored one."""
     timers = {letter.id: letter.due for letter in saved.letters if letter.timer is not None}
     tasks = {task.id: task.to for task in saved.tasks}
     pairs = [
@@ -58,14 +58,14 @@ async def _replayed(runtime: Runtime, saved: Saved, tree: Tree) -> list[str]:
         ("tasks", {task.id: task.to for task in tree.host.tasks.values()}, tasks),
     ]
     return [
-        f"{saved.root}: the {name} after going over the journal again: {replayed}, and stored: {stored}"
+        f"{saved.root}: replaying the journal gives the {name} {replayed}, but stored is {stored}"
         for name, replayed, stored in pairs
         if replayed != stored
     ]
 
 
 async def _fork(runtime: Runtime, saved: Saved) -> list[str]:
-    """Go over the journal of a fork again, from where it left its origin."""
+    """Replay the journal of a fork from its origin."""
     tree = await runtime.past.rebuild(saved.root)
     replayed, loaded = tree.actor.get_persisted_snapshot(), await runtime.snapshot(saved.root)
     return [] if replayed == loaded else [f"{saved.root}: the fork replays to {replayed}, and stored is {loaded}"]
@@ -76,18 +76,18 @@ def _result(tree: Tree, entry: Entry) -> list[str]:
     if task is None:
         return [f"{tree.root}: entry {entry.seq} is a result for {entry.to!r}, which has no task"]
     data: Any = entry.event.get("data")
-    said = data.get("task") if isinstance(data, dict) else None
-    if said is not None and said != task.id:
-        return [f"{tree.root}: entry {entry.seq} is the result of {said}, and the task was {task.id}"]
+    task_id = data.get("task") if isinstance(data, dict) else None
+    if task_id is not None and task_id != task.id:
+        return [f"{tree.root}: entry {entry.seq} is the result of {task_id}, and the task was {task.id}"]
     return []
 
 
 def _open(runtime: Runtime, saved: Saved, overdue_ms: int) -> list[str]:
-    """What is open must be in somebody's hands."""
+    """Check that no letter is overdue and every open task is running."""
     now = runtime.now()
     late = [letter for letter in saved.letters if letter.due < now - overdue_ms]
     idle = [task for task in saved.tasks if task.id not in runtime.tasks._running]
     return [
         *(f"{saved.root}: letter {letter.id} has been due for {now - letter.due} ms" for letter in late),
-        *(f"{saved.root}: task {task.id} is stored as running, and nobody runs it" for task in idle),
+        *(f"{saved.root}: task {task.id} is stored as running, but is not running" for task in idle),
     ]

@@ -72,7 +72,7 @@ def test_a_configuration_without_servers_has_none(tmp_path):
         ('[servers.a]\nurl = "http://x"\nenv = {}', "servers.a.env", "unknown; known: url, headers"),
         ('[servers.a]\nurl = "ftp://x"', "servers.a.url", "http://"),
         ('[servers.a]\nurl = "http://"', "servers.a.url", "name a host"),
-        ('[servers.a]\nurl = "http://[x"', "servers.a.url", "no address"),
+        ('[servers.a]\nurl = "http://[x"', "servers.a.url", "not a valid URL"),
         ('[servers.a]\nurl = "http://me:pw@x"', "servers.a.url", "password"),
         ("[servers", "", "not valid TOML"),
     ],

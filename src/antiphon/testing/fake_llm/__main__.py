@@ -1,4 +1,4 @@
-"""Run the fake server by itself: `python -m antiphon.testing.fake_llm --port 8099`."""
+"""Run the fake server as a program: `python -m antiphon.testing.fake_llm --port 8099`."""
 
 import asyncio
 from argparse import ArgumentParser
@@ -14,7 +14,7 @@ async def serve(port: int) -> None:
     async with FakeLLM(port) as fake:
         for format in ENCODERS:
             print(f"{format:12} {fake.base_url(format)}", flush=True)
-        print("a model's scenario is what its name ends with after the last dash:", flush=True)
+        print("the scenario is the part of the model name after the last dash:", flush=True)
         for name, scenario in SCENARIOS.items():
             print(f"  any-{name:10} {scenario.about}", flush=True)
         await fake.serve_forever()

@@ -1,4 +1,4 @@
-"""The five voices by the name of their format."""
+"""The encoders by the name of their format."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,12 +10,12 @@ from antiphon.testing.fake_llm.google_encoder import GoogleEncoder
 
 ENCODERS: Mapping[str, Callable[[str, Mapping[str, Any]], Encoder]] = {
     "anthropic": lambda model, body: AnthropicEncoder(model),
-    "openai": lambda model, body: ChatEncoder(model, "openai", usage_asked=_usage_asked(body)),
+    "openai": lambda model, body: ChatEncoder(model, "openai", usage_requested=_usage_requested(body)),
     "google": lambda model, body: GoogleEncoder(model),
-    "mistral": lambda model, body: ChatEncoder(model, "mistral", usage_asked=True),
-    "compatible": lambda model, body: ChatEncoder(model, "compatible", usage_asked=_usage_asked(body)),
+    "mistral": lambda model, body: ChatEncoder(model, "mistral", usage_requested=True),
+    "compatible": lambda model, body: ChatEncoder(model, "compatible", usage_requested=_usage_requested(body)),
 }
 
 
-def _usage_asked(body: Mapping[str, Any]) -> bool:
+def _usage_requested(body: Mapping[str, Any]) -> bool:
     return bool((body.get("stream_options") or {}).get("include_usage"))

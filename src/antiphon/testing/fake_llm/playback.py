@@ -1,4 +1,4 @@
-"""Playing a scenario to one client, byte for byte."""
+"""Play a scenario to one client."""
 
 import asyncio
 import json
@@ -16,11 +16,11 @@ PAGE = b"<!doctype html><title>Sign in</title><p>Please sign in to the network.<
 
 
 class ClientDisconnected(Exception):
-    """The client has closed its side."""
+    """Raised when the client has closed the connection."""
 
 
 class RequestProgress(Protocol):
-    """What is written down while a scenario plays."""
+    """Progress of a request, updated while its scenario is played."""
 
     body: Mapping[str, Any]
     deltas: int
@@ -28,7 +28,7 @@ class RequestProgress(Protocol):
 
 
 class ClientConnection:
-    """One connection, with everything a badly behaved server can do to it."""
+    """Connection to a client, with the faults of a misbehaving server."""
 
     __slots__ = ("_reader", "_writer")
 
@@ -36,8 +36,8 @@ class ClientConnection:
         self._reader = reader
         self._writer = writer
 
-    async def answer(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
-        """A whole answer in JSON."""
+    async def respond(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
+        """Send a complete response in JSON."""
         body = json.dumps(value).encode()
         await self._head(
             status, {"content-type": "application/json", "content-length": str(len(body)), **(headers or {})}
@@ -45,20 +45,20 @@ class ClientConnection:
         await self._write(body)
 
     async def open(self, content_type: str = "text/event-stream; charset=utf-8") -> None:
-        """The head of a stream."""
+        """Send the head of a stream."""
         await self._head(200, {"content-type": content_type, "transfer-encoding": "chunked"})
 
     async def send(self, data: bytes) -> None:
-        """One chunk of the body."""
+        """Send a chunk of the body."""
         if data:
             await self._write(b"%x\r\n%b\r\n" % (len(data), data))
 
     async def close_body(self) -> None:
-        """The end of the body."""
+        """Send the end of the body."""
         await self._write(b"0\r\n\r\n")
 
     def drop(self) -> None:
-        """Close the connection, whatever was promised."""
+        """Close the connection in the middle of the body."""
         self._writer.close()
 
     def reset(self) -> None:
@@ -68,7 +68,7 @@ class ClientConnection:
         self._writer.transport.abort()
 
     async def wait_until_client_disconnects(self) -> None:
-        """Do nothing until there is nobody to do it for."""
+        """Wait until the client disconnects, and raise `ClientDisconnected`."""
         while not self._reader.at_eof():
             await asyncio.sleep(POLL_S)
         raise ClientDisconnected
@@ -91,7 +91,7 @@ class ClientConnection:
 async def play_scenario(
     scenario: Scenario, encoder: Encoder, connection: ClientConnection, record: RequestProgress
 ) -> str:
-    """Play a scenario; gives how it ended."""
+    """Play a scenario; return how it ended."""
     if scenario.silent:
         record.waiting.set()
         await connection.wait_until_client_disconnects()
@@ -105,7 +105,7 @@ async def play_scenario(
         await _ping_forever(encoder, connection, record)
     for data in before_words(scenario, encoder):
         await _send(data, scenario, connection)
-    await _speak(scenario, encoder, connection, record)
+    await _send_text(scenario, encoder, connection, record)
     if scenario.fault is not None:
         return await _fail(scenario, encoder, connection, record)
     for data in after_words(scenario, encoder):
@@ -123,7 +123,9 @@ async def _ping_forever(encoder: Encoder, connection: ClientConnection, record: 
         await asyncio.sleep(POLL_S)
 
 
-async def _speak(scenario: Scenario, encoder: Encoder, connection: ClientConnection, record: RequestProgress) -> None:
+async def _send_text(
+    scenario: Scenario, encoder: Encoder, connection: ClientConnection, record: RequestProgress
+) -> None:
     for _ in range(scenario.repeat):
         for text in _words(scenario, record.body):
             await _send(b"".join(encoder.words(text)), scenario, connection)
@@ -143,7 +145,7 @@ async def _fail(scenario: Scenario, encoder: Encoder, connection: ClientConnecti
             connection.drop()
             return "dropped"
         case "reset":
-            # Data on its way is lost with a reset; the client shall see the words first.
+            # A reset drops data in transit; the client should receive the text first.
             await asyncio.sleep(10 * POLL_S)
             connection.reset()
             return "reset"
@@ -166,7 +168,7 @@ async def _fail(scenario: Scenario, encoder: Encoder, connection: ClientConnecti
 
 
 def before_words(scenario: Scenario, encoder: Encoder) -> Iterator[bytes]:
-    """The frames that come first."""
+    """Yield the frames before the text."""
     yield from encoder.begin()
     if scenario.unknown_events:
         yield encoder.unknown()
@@ -175,7 +177,7 @@ def before_words(scenario: Scenario, encoder: Encoder) -> Iterator[bytes]:
 
 
 def after_words(scenario: Scenario, encoder: Encoder) -> Iterator[bytes]:
-    """The frames that complete the reply."""
+    """Yield the frames that complete the reply."""
     if scenario.unknown_events:
         yield encoder.unknown()
     for number in range(scenario.calls):
@@ -188,7 +190,7 @@ def _words(scenario: Scenario, body: Mapping[str, Any]) -> Iterable[str]:
         case "words":
             return scenario.words
         case "echo":
-            return (_last_words(body),)
+            return (_last_message_text(body),)
         case "json at second try" if len(body.get("messages") or body.get("contents") or ()) < 3:
             return ("Here you are: ", '{"wrong": true}')
         case _:
@@ -197,7 +199,7 @@ def _words(scenario: Scenario, body: Mapping[str, Any]) -> Iterable[str]:
             return (text[: len(text) // 2], text[len(text) // 2 :])
 
 
-def _last_words(body: Mapping[str, Any]) -> str:
+def _last_message_text(body: Mapping[str, Any]) -> str:
     turns = body.get("messages") or body.get("contents") or [{}]
     content = turns[-1].get("content") or turns[-1].get("parts") or ""
     if isinstance(content, str):

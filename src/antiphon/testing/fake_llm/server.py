@@ -1,4 +1,4 @@
-"""The fake server: HTTP by hand, so that it can also do what no HTTP server should."""
+"""The fake server, with hand-written HTTP so that it can violate the protocol."""
 
 import asyncio
 import json
@@ -16,13 +16,13 @@ from antiphon.testing.fake_llm.scenarios import scenario_of
 KEY_HEADERS = {"authorization", "x-api-key", "x-goog-api-key"}
 PATHS = {"openai": "/v1", "mistral": "/v1", "compatible": "/v1"}
 LARGEST_BODY = 64 * 1024 * 1024
-# So that thousands of clients can come at once.
+# Allows thousands of clients to connect at once.
 BACKLOG = 4096
 
 
 @dataclass(slots=True)
 class ReceivedRequest:
-    """A request as the server saw it, without its key, and how it ended."""
+    """Request as received, without its key, and how it ended."""
 
     format: str
     scenario: str
@@ -37,13 +37,13 @@ class ReceivedRequest:
     waiting: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The record for other processes."""
+        """Convert the request to JSON, for other processes."""
         hidden = ("over", "waiting")
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in hidden}
 
 
 class FakeLLM:
-    """A server on the loopback interface, for the length of an `async with`."""
+    """Server on the loopback interface, running inside `async with`."""
 
     def __init__(self, port: int = 0, *, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[ReceivedRequest] = []
@@ -71,11 +71,11 @@ class FakeLLM:
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """Number of open connections."""
         return len(self._serving)
 
     def base_url(self, format: str) -> str:
-        """Where a format is spoken."""
+        """Return the base URL of a format."""
         scheme = "http" if self._tls is None else "https"
         return f"{scheme}://127.0.0.1:{self._port}/{format}{PATHS.get(format, '')}"
 
@@ -92,7 +92,7 @@ class FakeLLM:
             while await self._exchange(reader, writer):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError, ClientDisconnected, asyncio.CancelledError):
-            # The other side is gone, or the server is: nobody is left to tell.
+            # The client has disconnected, or the server is closing.
             pass
         finally:
             self._serving.discard(task)
@@ -105,39 +105,42 @@ class FakeLLM:
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
         connection = ClientConnection(reader, writer)
         if method == "GET":
-            await connection.answer(
-                200, [seen.to_json() for seen in self.requests] if path == "/__seen" else {"fake": True}
+            await connection.respond(
+                200, [received.to_json() for received in self.requests] if path == "/__seen" else {"fake": True}
             )
             return True
-        seen = _receive(path, headers, json.loads(raw or b"{}"))
-        if seen is None:
-            await connection.answer(404, {"error": {"message": f"nothing is served at {path}"}})
+        received = _receive(path, headers, json.loads(raw or b"{}"))
+        if received is None:
+            await connection.respond(404, {"error": {"message": f"nothing is served at {path}"}})
             return True
-        self.requests.append(seen)
+        self.requests.append(received)
         try:
-            return await self._reply(seen, connection)
+            return await self._reply(received, connection)
         except (ConnectionError, ClientDisconnected):
-            seen.ended = "client closed"
+            received.ended = "client closed"
             raise
         finally:
-            seen.over.set()
+            received.over.set()
 
-    async def _reply(self, seen: ReceivedRequest, connection: ClientConnection) -> bool:
-        scenario = scenario_of(seen.model)[1]
-        encoder = ENCODERS[seen.format](seen.model, seen.body)
-        wrong = request_problems(seen.format, seen.model, seen.body)
-        status, message = scenario.status, scenario.about
-        if seen.key_header is None and seen.format != "compatible":
-            status, message = 401, "no key"
-        elif wrong and status == 200:
-            status, message = 400, "; ".join(wrong)
+    async def _reply(self, received: ReceivedRequest, connection: ClientConnection) -> bool:
+        scenario = scenario_of(received.model)[1]
+        encoder = ENCODERS[received.format](received.model, received.body)
+        problems = request_problems(received.format, received.model, received.body)
+        status = scenario.status
+        message = scenario.about
+        if received.key_header is None and received.format != "compatible":
+            status = 401
+            message = "no key"
+        elif problems and status == 200:
+            status = 400
+            message = "; ".join(problems)
         if status != 200:
-            seen.ended = f"status {status}"
+            received.ended = f"status {status}"
             delay = {"retry-after": str(scenario.retry_after_s)} if scenario.retry_after_s is not None else {}
-            await connection.answer(status, encoder.failure(status, message), delay | {"location": "/elsewhere"})
+            await connection.respond(status, encoder.failure(status, message), delay | {"location": "/elsewhere"})
             return True
-        seen.ended = await play_scenario(scenario, encoder, connection, seen)
-        return seen.ended == "complete"
+        received.ended = await play_scenario(scenario, encoder, connection, received)
+        return received.ended == "complete"
 
 
 def _receive(path: str, headers: dict[str, str], body: dict[str, Any]) -> ReceivedRequest | None:
@@ -146,5 +149,5 @@ def _receive(path: str, headers: dict[str, str], body: dict[str, Any]) -> Receiv
         return None
     model = body.get("model") or path.partition("/models/")[2].partition(":")[0]
     key_header = next((name for name in headers if name in KEY_HEADERS), None)
-    shown = {name: value for name, value in headers.items() if name not in KEY_HEADERS}
-    return ReceivedRequest(format, scenario_of(model)[0], model, path, shown, key_header, body)
+    public_headers = {name: value for name, value in headers.items() if name not in KEY_HEADERS}
+    return ReceivedRequest(format, scenario_of(model)[0], model, path, public_headers, key_header, body)
