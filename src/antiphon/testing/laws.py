@@ -67,7 +67,8 @@ async def _replayed(runtime: Runtime, saved: Saved, tree: Tree) -> list[str]:
 async def _fork(runtime: Runtime, saved: Saved) -> list[str]:
     """Replay the journal of a fork from its origin."""
     tree = await runtime.past.rebuild(saved.root)
-    replayed, loaded = tree.actor.get_persisted_snapshot(), await runtime.snapshot(saved.root)
+    replayed = tree.actor.get_persisted_snapshot()
+    loaded = await runtime.snapshot(saved.root)
     return [] if replayed == loaded else [f"{saved.root}: the fork replays to {replayed}, and stored is {loaded}"]
 
 

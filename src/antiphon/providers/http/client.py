@@ -132,7 +132,8 @@ class ClientResponse:
 
     async def close(self) -> None:
         """End the request, even if the body was not read."""
-        pool, self._pool = self._pool, None
+        pool = self._pool
+        self._pool = None
         if pool is not None:
             pool.streams -= 1
             await self._response.aclose()

@@ -91,8 +91,8 @@ def _called(messages: Sequence[Message]) -> Iterator[str]:
         yield from (call.name for call in message.calls)
 
 
-def _answer_name(taken: Sequence[str]) -> str:
+def _answer_name(tool_names: Sequence[str]) -> str:
     name = TO_ANSWER
-    while name in taken:
+    while name in tool_names:
         name = f"no_tool_{name}"
     return name
