@@ -106,14 +106,14 @@ def test_words_come_at_the_pace_of_the_script():
         outcome = Outcome()
         reader = asyncio.create_task(read(model, said("a"), outcome))
         await until(lambda: outcome.deltas)
-        heard = []
+        texts = []
         for _ in range(3):
-            heard.append(outcome.text)
+            texts.append(outcome.text)
             clock.increment(10)
             for _ in range(5):
                 await asyncio.sleep(0)
         await reader
-        return heard
+        return texts
 
     assert run(work()) == ["", "one ", "one two"]
 

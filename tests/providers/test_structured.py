@@ -46,10 +46,10 @@ def test_an_answer_that_does_not_fit_is_asked_for_once_more(format):
         async with stand() as here:
             return await ask(here.open(format, "rejson"), REQUEST, VERDICT), here.fake.requests
 
-    answer, seen = run(work())
+    answer, requests = run(work())
     assert answer.value["winner"] == "for"
-    assert len(seen) == 2
-    assert "does not match the schema" in str(seen[1].body)
+    assert len(requests) == 2
+    assert "does not match the schema" in str(requests[1].body)
     assert answer.usage.output == 2 * 42
 
 

@@ -19,7 +19,7 @@ def anthropic(*turns, **settings):
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "expected_text"),
     [
         (anthropic([TEXT], max_tokens=None), "max_tokens"),
         (anthropic(), "first message"),
@@ -31,12 +31,12 @@ def anthropic(*turns, **settings):
         (anthropic([{"type": "text", "text": ""}]), "non-empty"),
     ],
 )
-def test_what_anthropic_refuses(body, said):
-    assert any(said in complaint for complaint in request_problems("anthropic", "m", body))
+def test_what_anthropic_refuses(body, expected_text):
+    assert any(expected_text in complaint for complaint in request_problems("anthropic", "m", body))
 
 
 @pytest.mark.parametrize(
-    ("format", "messages", "said"),
+    ("format", "messages", "expected_text"),
     [
         ("openai", [{"role": "tool", "tool_call_id": "c1"}], "preceding message"),
         ("openai", [{"role": "assistant", "tool_calls": [CALL]}], "did not have response"),
@@ -44,8 +44,8 @@ def test_what_anthropic_refuses(body, said):
         ("mistral", [{"role": "assistant", "tool_calls": [CALL]}], "length of 9"),
     ],
 )
-def test_what_chat_servers_refuse(format, messages, said):
-    assert any(said in complaint for complaint in request_problems(format, "m", {"messages": messages}))
+def test_what_chat_servers_refuse(format, messages, expected_text):
+    assert any(expected_text in complaint for complaint in request_problems(format, "m", {"messages": messages}))
 
 
 def test_openai_refuses_the_old_name_of_the_limit():
@@ -54,7 +54,7 @@ def test_openai_refuses_the_old_name_of_the_limit():
 
 
 @pytest.mark.parametrize(
-    ("model", "contents", "said"),
+    ("model", "contents", "expected_text"),
     [
         ("m", [{"role": "assistant", "parts": []}], "valid role"),
         ("m", [{"role": "model", "parts": [{"functionCall": {}}]}], "number of function response"),
@@ -62,8 +62,8 @@ def test_openai_refuses_the_old_name_of_the_limit():
         ("gemini-3-x", [{"role": "model", "parts": [{"functionCall": {}}]}], "thought_signature"),
     ],
 )
-def test_what_google_refuses(model, contents, said):
-    assert any(said in complaint for complaint in request_problems("google", model, {"contents": contents}))
+def test_what_google_refuses(model, contents, expected_text):
+    assert any(expected_text in complaint for complaint in request_problems("google", model, {"contents": contents}))
 
 
 def test_what_they_accept():
@@ -92,8 +92,8 @@ def test_no_schema_is_found_where_none_is():
 
 
 def test_content_may_be_a_plain_text():
-    said = {"max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
-    assert request_problems("anthropic", "m", said) == []
+    body = {"max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
+    assert request_problems("anthropic", "m", body) == []
     assert request_problems("anthropic", "m", {"max_tokens": 1, "messages": [{"role": "user", "content": ""}]})
 
 

@@ -108,14 +108,14 @@ def answer(body, kind="text/plain; charset=utf-8", status="200 OK", **headers):
 
 def fetched(answers, path="/", **settings):
     """What is fetched from a server that says the given answers by path, and the requests that it saw."""
-    seen = []
+    requested_paths = []
 
     async def serve(reader, writer):
         head = await reader.readuntil(b"\r\n\r\n")
-        seen.append(head.decode())
-        said = answers.get(head.split(b" ")[1].decode())
-        if said is not None:
-            writer.write(said)
+        requested_paths.append(head.decode())
+        raw_response = answers.get(head.split(b" ")[1].decode())
+        if raw_response is not None:
+            writer.write(raw_response)
             writer.close()
         else:
             await reader.read()
@@ -133,9 +133,9 @@ def fetched(answers, path="/", **settings):
             return await fetch_text(f"http://x.example:{port}{path}", chosen)
 
     try:
-        return run(work()), seen
+        return run(work()), requested_paths
     except ToolCallError as refused:
-        return refused, seen
+        return refused, requested_paths
 
 
 def body_of(text):
@@ -187,18 +187,18 @@ def test_other_texts_are_shown_as_they_are(kind):
 
 
 def test_a_redirect_is_followed():
-    text, seen = fetched({"/": answer(b"", status="302 Found", location="/b"), "/b": answer(b"there")})
+    text, requested_paths = fetched({"/": answer(b"", status="302 Found", location="/b"), "/b": answer(b"there")})
 
     assert body_of(text) == "there"
-    assert len(seen) == 2
+    assert len(requested_paths) == 2
 
 
 @pytest.mark.parametrize("target", ["http://10.0.0.1/", "http://169.254.169.254/x", "http://[fe80::1]/", "//10.0.0.1/"])
 def test_a_redirect_to_an_address_that_is_not_allowed_is_refused(target):
-    refused, seen = fetched({"/": answer(b"", status="302 Found", location=target)})
+    refused, requested_paths = fetched({"/": answer(b"", status="302 Found", location=target)})
 
     assert "is not allowed" in str(refused)
-    assert len(seen) == 1
+    assert len(requested_paths) == 1
 
 
 def test_a_redirect_to_another_scheme_is_refused():
@@ -208,10 +208,10 @@ def test_a_redirect_to_another_scheme_is_refused():
 
 
 def test_redirects_are_bounded():
-    refused, seen = fetched({"/": answer(b"", status="301 Moved", location="/")}, most_redirects=3)
+    refused, requested_paths = fetched({"/": answer(b"", status="301 Moved", location="/")}, most_redirects=3)
 
     assert "more than 3 redirects" in str(refused)
-    assert len(seen) == 4
+    assert len(requested_paths) == 4
 
 
 def test_the_address_that_was_checked_is_the_one_connected_to():
@@ -256,7 +256,7 @@ def test_a_packed_body_is_unpacked_but_a_bomb_is_not():
 
 
 @pytest.mark.parametrize(
-    "said",
+    "raw_response",
     [
         b"",
         b"nonsense\r\n\r\n",
@@ -269,8 +269,8 @@ def test_a_packed_body_is_unpacked_but_a_bomb_is_not():
         b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200_000 + b"\r\n\r\n",
     ],
 )
-def test_an_answer_that_is_no_http_is_refused_in_words(said):
-    refused, _ = fetched({"/": said})
+def test_an_answer_that_is_no_http_is_refused_in_words(raw_response):
+    refused, _ = fetched({"/": raw_response})
 
     assert isinstance(refused, ToolCallError)
 

@@ -94,7 +94,7 @@ def test_a_piece_that_occurs_twice_is_replaced_only_if_all_are_meant(bench, tmp_
 
 
 @pytest.mark.parametrize(
-    ("text", "old", "said"),
+    ("text", "old", "expected_text"),
     [
         ("a  b", "a b", "different white space"),
         ("a\r\nb", "a\nb", r"end in \r\n"),
@@ -102,10 +102,10 @@ def test_a_piece_that_occurs_twice_is_replaced_only_if_all_are_meant(bench, tmp_
         ("a", "a", "nothing was changed"),
     ],
 )
-def test_a_piece_that_is_not_there_is_explained(bench, tmp_path, text, old, said):
+def test_a_piece_that_is_not_there_is_explained(bench, tmp_path, text, old, expected_text):
     (tmp_path / "a").write_bytes(text.encode())
 
-    assert said in bench.refused("edit_file", path="a", old=old, new="a")
+    assert expected_text in bench.refused("edit_file", path="a", old=old, new="a")
     assert (tmp_path / "a").read_bytes() == text.encode()
 
 
@@ -121,7 +121,7 @@ def test_edits_at_the_same_time_lose_nothing(bench, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected_text"),
     [
         ("{", "not a JSON object"),
         ("[]", "not a JSON object"),
@@ -134,11 +134,11 @@ def test_edits_at_the_same_time_lose_nothing(bench, tmp_path):
         ("[" * 100_000, "not a JSON object"),
     ],
 )
-def test_arguments_that_do_not_fit_are_explained(bench, arguments, said):
+def test_arguments_that_do_not_fit_are_explained(bench, arguments, expected_text):
     result = asyncio.run(bench.box.call(ToolCall("1", "read_file", arguments)))
 
     assert result.is_error
-    assert said in result.parts[0].text
+    assert expected_text in result.parts[0].text
 
 
 def test_a_tool_that_nobody_has_is_an_error(bench):

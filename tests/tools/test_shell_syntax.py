@@ -37,7 +37,9 @@ DESTROYS = [
 @pytest.mark.requirement("S2.4-7")
 @pytest.mark.parametrize(
     ("command", "risk"),
-    [(one, "read") for one in READS] + [(one, "write") for one in WRITES] + [(one, "destructive") for one in DESTROYS],
+    [(command, "read") for command in READS]
+    + [(command, "write") for command in WRITES]
+    + [(command, "destructive") for command in DESTROYS],
 )
 def test_a_command_is_as_risky_as_what_it_runs(command, risk):
     """Reads are silent, writes are acknowledged, what destroys is approved."""

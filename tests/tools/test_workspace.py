@@ -236,17 +236,17 @@ def swapped(tmp_path):
 
 def outcomes(inside, act):
     """What happened how often, in some thousand tries, and as many more until both have been seen."""
-    seen = {"inside": 0, "refused": 0}
+    counts = {"inside": 0, "refused": 0}
     with Workspace(inside) as workspace:
         for number in range(300_000):
-            if number > 3_000 and min(seen.values()) > 0:
+            if number > 3_000 and min(counts.values()) > 0:
                 break
             try:
                 act(workspace)
-                seen["inside"] += 1
+                counts["inside"] += 1
             except ToolCallError:
-                seen["refused"] += 1
-    return seen
+                counts["refused"] += 1
+    return counts
 
 
 def test_a_folder_that_becomes_a_symlink_again_and_again_lets_nothing_be_read(swapped):

@@ -19,14 +19,16 @@ def read(*parts: bytes) -> tuple[bytes, ChunkReader]:
 @given(st.lists(st.binary(min_size=1, max_size=40), max_size=6), st.lists(st.integers(1, 60), max_size=8))
 def test_the_data_is_the_same_wherever_the_network_cuts_it(pieces: list[bytes], cuts: list[int]) -> None:
     body = chunked(*pieces) + b"0\r\n\r\n"
-    reader, found, at = ChunkReader(), b"", 0
+    reader = ChunkReader()
+    data = b""
+    at = 0
     for cut in [*cuts, len(body)]:
         if reader.ended:
             break
-        found += reader.feed(body[at : at + cut])
+        data += reader.feed(body[at : at + cut])
         at = min(at + cut, len(body))
 
-    assert found == b"".join(pieces)
+    assert data == b"".join(pieces)
     assert reader.ended
     assert reader.buffer + body[at:] == b"0\r\n\r\n"
 
@@ -48,9 +50,9 @@ def test_extensions_of_a_size_are_passed_over() -> None:
 
 
 def test_trailers_are_left_to_who_knows_them() -> None:
-    found, reader = read(chunked(b"x") + b"0\r\netag: 1\r\n\r\n")
+    data, reader = read(chunked(b"x") + b"0\r\netag: 1\r\n\r\n")
 
-    assert (found, reader.buffer) == (b"x", b"0\r\netag: 1\r\n\r\n")
+    assert (data, reader.buffer) == (b"x", b"0\r\netag: 1\r\n\r\n")
 
 
 @pytest.mark.parametrize("size", [b"", b"-1", b"+5", b"0x5", b"5_0", b"g", b" 5", b"5 5", b"1" * 16])

@@ -109,13 +109,13 @@ def test_what_nobody_reads_is_not_read_ahead_for_ever():
                 await asyncio.sleep(0)
             held = stream._inbound._size
             first = await stream.read(1000)
-            rest = await stream.read(MAX_BUFFERED * 2)
+            remaining = await stream.read(MAX_BUFFERED * 2)
             await stream.aclose()
-            return held, len(first), len(rest)
+            return held, len(first), len(remaining)
 
-    held, first, rest = run(work())
+    held, first, remaining = run(work())
     assert MAX_BUFFERED < held < MAX_BUFFERED * 3
-    assert (first, first + rest) == (1000, held)
+    assert (first, first + remaining) == (1000, held)
 
 
 def test_reading_and_writing_have_limits_when_asked_for():

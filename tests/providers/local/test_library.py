@@ -100,7 +100,7 @@ def test_the_machines_are_those_for_which_the_extra_brings_the_library():
 
 
 @pytest.mark.parametrize(
-    ("code", "errors", "said"),
+    ("code", "errors", "expected_text"),
     [
         (0, b"", "exit code 0"),
         (1, b"first\nlast\n", "exit code 1, last"),
@@ -109,5 +109,5 @@ def test_the_machines_are_those_for_which_the_extra_brings_the_library():
         (3, b"x" * 1000, f"exit code 3, {'x' * 300}"),
     ],
 )
-def test_an_exit_is_described_with_the_last_line_of_its_errors(code, errors, said):
-    assert describe_exit(code, errors) == said
+def test_an_exit_is_described_with_the_last_line_of_its_errors(code, errors, expected_text):
+    assert describe_exit(code, errors) == expected_text

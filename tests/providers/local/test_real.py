@@ -87,7 +87,10 @@ class Asked:
     """The real model, asked what a scene of the contract needs."""
 
     def __init__(self, model, engine, scene):
-        self._inner, self._engine, self._scene, self.model = model, engine, scene, model.model
+        self._inner = model
+        self._engine = engine
+        self._scene = scene
+        self.model = model.model
 
     def stream(self, request):
         match self._scene:

@@ -17,15 +17,15 @@ def test_weights_that_are_right_are_given(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected_text"),
     [(None, "not installed"), (CONTENT[:-1], "11 bytes instead of 12"), (CONTENT[::-1], "SHA-256")],
     ids=["missing", "truncated", "corrupted"],
 )
-def test_weights_that_are_missing_or_damaged_are_refused_with_what_to_do(tmp_path, content, said):
+def test_weights_that_are_missing_or_damaged_are_refused_with_what_to_do(tmp_path, content, expected_text):
     if content is not None:
         (tmp_path / "tiny.gguf").write_bytes(content)
 
-    with pytest.raises(ProviderError, match=said) as caught:
+    with pytest.raises(ProviderError, match=expected_text) as caught:
         verify(weights(), tmp_path)
 
     assert caught.value.code == "9005"

@@ -96,14 +96,14 @@ def test_what_may_be_secret_is_neither_shown_nor_quoted(tmp_path):
         "a": {"command": "x", "args": ["--key", CANARY], "env": {"KEY": CANARY}},
         "b": {"url": f"https://x.example/mcp?key={CANARY}", "headers": {"X-Key": CANARY}},
     }
-    shown = repr(parse_servers({"servers": table}))
+    visible = repr(parse_servers({"servers": table}))
     for wrong in (f'[servers.a]\ncommand = "x"\nargs = "{CANARY}"', f'[servers.a]\nkey = "{CANARY}'):
         with pytest.raises(ConfigError) as caught:
             load_servers(written(tmp_path, wrong))
-        shown += str(caught.value) + repr(caught.value.__cause__) + repr(vars(caught.value))
+        visible += str(caught.value) + repr(caught.value.__cause__) + repr(vars(caught.value))
 
-    assert "CommandServer" in shown
-    assert CANARY not in shown
+    assert "CommandServer" in visible
+    assert CANARY not in visible
 
 
 def test_every_key_is_documented():

@@ -111,9 +111,9 @@ def test_what_is_no_text_and_no_picture_is_described(shared):
 
 
 def test_a_huge_result_is_cut(shared):
-    kept, note = shared("ok__huge", characters=5_000_000).parts
+    text_part, note = shared("ok__huge", characters=5_000_000).parts
 
-    assert len(kept.text) == PATIENT.most_characters
+    assert len(text_part.text) == PATIENT.most_characters
     assert "4,900,000 more characters" in note.text
 
 
@@ -128,11 +128,11 @@ def test_only_what_is_needed_of_the_environment_is_passed_on(shared):
 
 def test_a_secret_that_a_server_repeats_is_hidden(shared, caplog):
     caplog.set_level(logging.DEBUG)
-    seen = words(shared("ok__environment", name="SERVER_SECRET")) + repr(shared("chatty__echo", text="a"))
-    seen += words(shared("ok__fail")) + repr(shared.mcp) + repr(shared.mcp._servers) + repr(shared.mcp._settings[0])
+    visible = words(shared("ok__environment", name="SERVER_SECRET")) + repr(shared("chatty__echo", text="a"))
+    visible += words(shared("ok__fail")) + repr(shared.mcp) + repr(shared.mcp._servers) + repr(shared.mcp._settings[0])
 
-    assert "[hidden]" in seen
-    assert CANARY not in seen + caplog.text
+    assert "[hidden]" in visible
+    assert CANARY not in visible + caplog.text
 
 
 def test_calls_run_at_the_same_time_and_are_cancelled_at_the_server():
@@ -252,7 +252,7 @@ def test_a_server_that_keeps_dying_is_given_up():
             return text, mcp.problems
 
     text, problems = run(work())
-    assert ["ended during the call" in one for one in text] == [True, True, False]
+    assert ["ended during the call" in text_line for text_line in text] == [True, True, False]
     assert "given up after 1 restart" in text[2]
     assert [problem.server for problem in problems] == ["old"]
 
