@@ -70,7 +70,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "longline": Scenario("words, then a line of 10 MB", words=HALF, fault="long line"),
     "html": Scenario("the web page of a proxy, under HTTP 200", fault="html"),
     "split": Scenario("everything byte by byte", thoughts=THOUGHTS, calls=1, ending="tool_calls", split=True),
-    "unknown": Scenario("events that nobody knows, between the known ones", unknown_events=True),
+    "unknown": Scenario("unknown events between the known ones", unknown_events=True),
     "linger": Scenario("words, and a connection that stays open after them", lingers=True),
     "slow": Scenario("words without an end, 100 a second", repeat=FOREVER, pause_ms=10),
     "paced": Scenario("40 words, 20 a second", words=("word ",), repeat=40, pause_ms=50),
