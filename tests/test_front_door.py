@@ -150,11 +150,11 @@ def public_functions(module):
 
 
 def test_a_name_whose_package_is_not_installed_says_which_extra_installs_it():
-    script = "import sys; sys.modules['httpx2'] = None\nfrom antiphon.providers import HttpCarrier"
+    script = "import sys; sys.modules['httpx2'] = None\nfrom antiphon.providers import HttpTransport"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
 
     assert run.stderr.splitlines()[-1] == (
-        "ModuleNotFoundError: antiphon.providers.HttpCarrier needs httpx2, which is not installed: "
+        "ModuleNotFoundError: antiphon.providers.HttpTransport needs httpx2, which is not installed: "
         "pip install 'antiphon[models]'"
     )
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.agents.machine import answer_schema
-from antiphon.json_schema import MOST_NESTED, MOST_PROBLEMS, Checker, SchemaError
+from antiphon.json_schema import MAX_DEPTH, MAX_PROBLEMS, Checker, SchemaError
 from tests.fixtures.schemas import PERSON
 
 TREE = {"properties": {"next": {"$ref": "#"}}, "items": {"$ref": "#"}}
@@ -105,7 +105,7 @@ def test_formats_are_remarks_in_every_draft():
 def test_the_first_few_problems_are_told_and_long_values_are_cut():
     problems = Checker({"items": {"type": "null"}}).problems(["x" * 1_000] * 100)
 
-    assert len(problems) == MOST_PROBLEMS
+    assert len(problems) == MAX_PROBLEMS
     assert all(len(problem) < 150 for problem in problems)
 
 
@@ -123,7 +123,7 @@ def test_long_lists_of_choices_are_cut():
         ({"type": "strin"}, "$.type matches none of the 2 `anyOf` schemas: $.type must be one of"),
         ({"required": "a"}, '$.required must be of type array, not "a"'),
         ({"properties": {"a": {"pattern": "("}}}, "$.properties.a.pattern must be a regex without look"),
-        ({"$ref": "#/nowhere"}, "in the schema itself: Pointer '/nowhere' does not exist"),
+        ({"$ref": "#/nowhere"}, "into the schema itself: Pointer '/nowhere' does not exist"),
         ({"$schema": "https://schemas.invalid/mine"}, "Unknown meta-schema"),
         ({"const": "\ud800"}, "hex escape"),
         ({"const": {1}}, "{1} is not JSON"),
@@ -195,12 +195,12 @@ def test_a_value_that_is_nested_too_deep_does_not_fit():
     for _ in range(50_000):
         value = [value]
 
-    assert Checker(TREE).problems(value) == [f"$ must not be nested more than {MOST_NESTED} deep"]
+    assert Checker(TREE).problems(value) == [f"$ must not be nested deeper than {MAX_DEPTH} levels"]
 
 
 def test_a_value_may_be_nested_deep():
     value = []
-    for _ in range(MOST_NESTED // 2 - 1):
+    for _ in range(MAX_DEPTH // 2 - 1):
         value = {"next": [value]}
 
     assert Checker(TREE).problems(value) == []

@@ -53,17 +53,17 @@ def test_usages_add_up_and_one_guess_makes_the_sum_a_guess():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "expected_text"),
     [
         ({"role": "robot"}, "unknown role 'robot'"),
         ({"role": "user", "parts": [{"type": "smell"}]}, "unknown part 'smell'"),
         ({"role": "user", "parts": [{"type": "text"}]}, "needs 'text'"),
         ({"role": "tool", "parts": [{"type": "toolResult", "callId": "1", "parts": [
-            {"type": "thinking", "text": ""}]}]}, "texts and images only"),
+            {"type": "thinking", "text": ""}]}]}, "only contain text and image parts"),
     ],
 )  # fmt: skip
-def test_what_is_no_message_is_refused_with_a_reason(value, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_message_is_refused_with_a_reason(value, expected_text):
+    with pytest.raises(ValueError, match=expected_text):
         message_from_json(value)
 
 

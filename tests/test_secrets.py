@@ -18,26 +18,26 @@ SCENES = ("text", "overload", "401")
 def test_a_key_is_nowhere_in_what_a_conversation_leaves(
     format: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    seen: list[str] = []
+    visible: list[str] = []
     caplog.set_level(logging.DEBUG)
 
     async def talk(app: App, model: str) -> None:
         thread = await app.chats.create(model=model, settings={"maxAttempts": 1})
         receipt = await app.chats.say(thread, "Hello")
-        seen.extend([repr(one) async for one in app.chats.until_idle(thread, receipt.seq - 1)])
-        seen.append(repr(await app.runtime.snapshot(thread)))
-        seen.append(repr(await app.library.read(thread)))
+        visible.extend([repr(activity) async for activity in app.chats.until_idle(thread, receipt.seq - 1)])
+        visible.append(repr(await app.runtime.snapshot(thread)))
+        visible.append(repr(await app.library.read(thread)))
 
     async def main() -> None:
         async with stand() as place, App(tmp_path / "store.db", models=place.models) as app:
             for scene in SCENES:
                 await talk(app, place.open(format, scene).model.reference)
-            assert any(record.key_header for record in place.fake.seen) or format == "compatible"
-            seen.append(repr(app.__dict__))
+            assert any(record.key_header for record in place.fake.requests) or format == "compatible"
+            visible.append(repr(app.__dict__))
 
     asyncio.run(main())
     files = b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
     assert len(files) > 1000
     assert CANARY.encode() not in files
-    assert CANARY not in "".join(seen) + caplog.text + "".join(capfd.readouterr())
+    assert CANARY not in "".join(visible) + caplog.text + "".join(capfd.readouterr())

@@ -1,7 +1,7 @@
 """A server for a crowd, `python -m relays.pacer WORDS`: each stream gets a word every 50 ms, at the least cost.
 
 The fake server of the tests makes every frame anew and sleeps once for every word, so that a crowd would measure it
-and not its clients. This one makes the frames of the same voice once and sends them to all who are due.
+and not its clients. This one makes the frames of the same encoder once and sends them to all who are due.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import socket
 import sys
 from time import monotonic
 
-from antiphon.testing.fake_llm.anthropic_voice import AnthropicVoice
+from antiphon.testing.fake_llm.anthropic_encoder import AnthropicEncoder
 
 PERIOD_S, TICKS = 0.05, 10  # the streams of one period begin at different times
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -20,10 +20,10 @@ END = b"0\r\n\r\n"
 
 def frames(words: int) -> list[bytes]:
     """What a stream is sent, a word at a time, in chunks of HTTP."""
-    voice = AnthropicVoice("m-crowd")
-    said = [list(voice.words(f"word{number} ")) for number in range(words)]
-    said[0] = [*voice.begin(), *said[0]]
-    said[-1] += [*voice.end("end", usage=True)]
+    encoder = AnthropicEncoder("m-crowd")
+    said = [list(encoder.words(f"word{number} ")) for number in range(words)]
+    said[0] = [*encoder.begin(), *said[0]]
+    said[-1] += [*encoder.end("end", usage=True)]
     chunked = [b"".join(b"%x\r\n%b\r\n" % (len(frame), frame) for frame in frames) for frames in said]
     return [HEAD + chunked[0], *chunked[1:-1], chunked[-1] + END]
 

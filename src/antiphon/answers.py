@@ -1,13 +1,13 @@
-"""Answers that are data: JSON found in what a model said.
+"""Find JSON in the reply of a model.
 
 A reply may be bare JSON, JSON in a code block, or JSON among words. Among words, the rules are:
 
-1. A value is read at each bracket that may begin one; reading goes on behind it, so parts of a value are no answers.
-2. An object, or an array of objects or arrays, that turns out broken is passed over up to its closing bracket, so its
-   parts are no answers either. An array that begins with a number or a word and breaks is prose, and may hold one.
-3. Objects come before arrays and longer values before shorter ones: `[1]` is a footnote, `{}` rarely an answer.
+1. A value is read at each bracket that may begin one, and reading continues after it, so parts of a value are skipped.
+2. An object, or an array of objects or arrays, that is invalid is skipped up to its closing bracket, so its
+   parts are skipped too. An invalid array that begins with a number or a word is prose, and may contain a value.
+3. Objects come before arrays, and longer values before shorter ones: `[1]` is a footnote, `{}` rarely an answer.
 
-The decoder reads each character once, and failures are counted and bounded, so the time is linear in the text.
+The decoder reads each character once and the number of failures is limited, so the time is linear in the text.
 """
 
 import json
@@ -21,19 +21,19 @@ BEGIN = re.compile(r'\{\s*["}]|\[\s*[\]\[{"\-0-9tfnNI]')
 BRACKET = re.compile(r"[{}\[\]]")
 OPENING = {"}": "{", "]": "["}
 # Every failure costs a search through the text before it, for the number of the line.
-MOST_FAILURES = 1_000
+MAX_FAILURES = 1_000
 UNREADABLE = (ValueError, RecursionError)
 
 
 def find_json(text: str) -> Any:
-    """Find the JSON value in a text: bare, in a code block, or among other words; `ValueError` without one."""
+    """Return the likeliest JSON value in a text; raise `ValueError` if there is none."""
     for value in json_values(text):
         return value
     raise ValueError("there is no JSON in the reply")
 
 
 def json_values(text: str) -> Iterator[Any]:
-    """Yield the JSON values in a text, the likeliest answer first."""
+    """Yield the JSON values in a text, the likeliest first."""
     if whole := _read(text):
         yield from whole
         return
@@ -60,13 +60,13 @@ def _code_blocks(text: str) -> Iterator[str]:
 
 
 def _values_among_words(text: str) -> list[tuple[int, Any]]:
-    """Return the objects and arrays among words, each with its length as text."""
+    """Return the objects and arrays between words, each with the length of its text."""
     decoder = json.JSONDecoder()
     closings: dict[int, int] | None = None
     values: list[tuple[int, Any]] = []
     failures = 0
     position = 0
-    while failures < MOST_FAILURES and (begin := BEGIN.search(text, position)):
+    while failures < MAX_FAILURES and (begin := BEGIN.search(text, position)):
         start = begin.start()
         try:
             value, position = decoder.raw_decode(text, start)
@@ -82,7 +82,7 @@ def _values_among_words(text: str) -> list[tuple[int, Any]]:
 
 
 def _closings(text: str) -> dict[int, int]:
-    """Map each bracket to the place behind the one that closes it; brackets in strings count too."""
+    """Map each opening bracket to the position after its closing one; brackets in strings count too."""
     closings: dict[int, int] = {}
     opened: dict[str, list[int]] = {"{": [], "[": []}
     for match in BRACKET.finditer(text):

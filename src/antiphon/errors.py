@@ -1,6 +1,6 @@
-"""Error codes: one table for providers, machines, terminals and servers.
+"""Error codes shared by providers, machines and the command line.
 
-The first digit says what to do: 1 try again, 2 sign in, 3 wait, 9 give up.
+The first digit says what to do: 1 retry, 2 authenticate, 3 wait, 9 give up.
 """
 
 from enum import StrEnum
@@ -28,7 +28,7 @@ class Code(StrEnum):
     UNPRICED = "9007"
 
 
-# Quota is a 3xxx that waiting alone does not cure: someone has to pay or raise a limit.
+# QUOTA is a 3xxx code that waiting does not resolve: someone has to pay or raise a limit.
 RECOVERABLE = frozenset(
     {
         Code.NETWORK,

@@ -1,7 +1,7 @@
-"""JSON Schema: values checked by jsonschema-rs, and what is wrong with them in plain words.
+"""Check values by a JSON Schema with jsonschema-rs, and describe their problems.
 
-A schema may come from anywhere, so nothing is fetched: a reference out of the schema makes it invalid.
-Patterns run in linear time, so those with look-around or back-references, which cannot, make a schema invalid too.
+A schema may come from an untrusted source, so nothing is fetched: a reference out of the schema makes it invalid.
+Patterns run in linear time, so look-around and back-references make a schema invalid too.
 """
 
 import json
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 Path = tuple[str | int, ...]
 # The validator recurses on its own stack: a value nested 20,000 deep overflows it.
-MOST_NESTED = 200
-MOST_PROBLEMS = 5
-MOST_HINTS = 3
-MOST_QUOTED = 80
-MOST_LISTED = 400
-NOT_INSTALLED = "JSON Schemas are checked with jsonschema-rs: pip install 'antiphon[models]'"
-OFFLINE = "nothing is fetched, so every reference must lead to a place in the schema itself"
+MAX_DEPTH = 200
+MAX_PROBLEMS = 5
+MAX_HINTS = 3
+MAX_QUOTED = 80
+MAX_LISTED = 400
+NOT_INSTALLED = "checking JSON Schemas needs jsonschema-rs, which is not installed: pip install 'antiphon[models]'"
+OFFLINE = "nothing is fetched, so every reference must point into the schema itself"
 UNKNOWN = ("additionalProperties", "unevaluatedProperties")
 TEXTS: Mapping[str, str] = {
     "additionalItems": "must have at most {limit} items, not {size}",
@@ -49,11 +49,11 @@ TEXTS: Mapping[str, str] = {
 
 
 class SchemaError(Exception):
-    """A schema cannot be used: it is not valid, or the package that checks it is not installed."""
+    """Raised when a schema is not valid, or the package that checks it is not installed."""
 
 
 class Checker:
-    """A schema, compiled when the first value is checked."""
+    """Checks values by a schema, which is compiled for the first value."""
 
     __slots__ = ("_schema", "_validator")
 
@@ -62,20 +62,20 @@ class Checker:
         self._validator: Validator | None = None
 
     def compile(self) -> "Validator":
-        """Compile the schema, once; `SchemaError` says what is wrong with it."""
+        """Compile the schema, once; raise `SchemaError` if it is not valid."""
         if self._validator is None:
             self._validator = _compile_schema(self._schema)
         return self._validator
 
     def problems(self, value: Any) -> list[str]:
-        """Say what is wrong with a value, each problem with its place; the first few only."""
+        """Return the first few problems of a value, each with its path."""
         validator = self.compile()
         if _is_too_deep(value):
-            return [f"$ must not be nested more than {MOST_NESTED} deep"]
+            return [f"$ must not be nested deeper than {MAX_DEPTH} levels"]
         try:
             return self._problems(validator, value)
         except UnicodeEncodeError:
-            # Half a surrogate pair is no character to the validator: another one takes its place.
+            # The validator rejects lone surrogates, so they are replaced.
             text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
             return self._problems(validator, json.loads(text))
 
@@ -83,19 +83,19 @@ class Checker:
         if validator.is_valid(value):
             return []
         texts = (text for error in validator.iter_errors(value) for text in _texts(error, self._schema))
-        return list(islice(dict.fromkeys(islice(texts, 10 * MOST_PROBLEMS)), MOST_PROBLEMS))
+        return list(islice(dict.fromkeys(islice(texts, 10 * MAX_PROBLEMS)), MAX_PROBLEMS))
 
 
 def _compile_schema(schema: Mapping[str, Any]) -> "Validator":
     try:
-        # Loading it takes 30 ms, which only those pay who check something.
+        # Imported here because it takes 30 ms.
         import jsonschema_rs
     except ModuleNotFoundError:
         raise SchemaError(NOT_INSTALLED) from None
     try:
         return jsonschema_rs.validator_for(
             json.dumps(schema, default=_mapping),
-            # Drafts disagree on formats; the newest takes them for remarks.
+            # Drafts disagree on formats; in the newest they are annotations.
             validate_formats=False,
             pattern_options=jsonschema_rs.RegexOptions(),
             offline=True,
@@ -114,15 +114,15 @@ def _mapping(value: Any) -> dict[str, Any]:
     raise TypeError(f"{value!r} is not JSON")
 
 
-def _texts(error: "ValidationError", schema: Mapping[str, Any], hints: int = MOST_HINTS) -> Iterator[str]:
-    """Write an error in words; one that names several properties is several problems."""
+def _texts(error: "ValidationError", schema: Mapping[str, Any], hints: int = MAX_HINTS) -> Iterator[str]:
+    """Describe an error; one that names several properties is several problems."""
     path: Path = tuple(error.instance_path)
     keyword = error.kind.name
     detail: Any = error.kind.value
     if keyword == "required":
         yield f"{_place((*path, detail))} is missing"
     elif keyword in UNKNOWN:
-        properties = _cut(", ".join(_properties(schema, error.schema_path[:-1])), MOST_LISTED)
+        properties = _cut(", ".join(_properties(schema, error.schema_path[:-1])), MAX_LISTED)
         for name in detail:
             yield f"{_place((*path, name))} is unknown" + (f"; known: {properties}" if properties else "")
     elif keyword == "propertyNames":
@@ -147,14 +147,14 @@ def _requirement(error: "ValidationError") -> str:
 
 
 def _choice(keyword: str, options: Iterable[Any]) -> str:
-    return " or ".join(options) if keyword == "type" else _cut(", ".join(map(_quote, options)), MOST_LISTED)
+    return " or ".join(options) if keyword == "type" else _cut(", ".join(map(_quote, options)), MAX_LISTED)
 
 
 def _alternatives(keyword: str, errors: list[list["ValidationError"]], hints: int) -> str:
-    matches = sum(not wrong for wrong in errors)
+    matches = sum(not branch for branch in errors)
     if matches:
         return f"matches {matches} of the {len(errors)} `{keyword}` schemas instead of one"
-    first = (text for wrong in errors[:hints] for text in islice(_texts(wrong[0], {}, hints=0), 1))
+    first = (text for branch in errors[:hints] for text in islice(_texts(branch[0], {}, hints=0), 1))
     reasons = "; or ".join(first)
     return f"matches none of the {len(errors)} `{keyword}` schemas" + (f": {reasons}" if reasons else "")
 
@@ -170,21 +170,21 @@ def _properties(schema: Any, path: Iterable[str | int]) -> list[str]:
             schema = schema[name]
         return list(schema.get("properties", ()))
     except (LookupError, TypeError, AttributeError):
-        # The error is of a schema that has an address of its own.
+        # The error belongs to a schema with its own `$id`.
         return []
 
 
 def _quote(value: Any) -> str:
-    return _cut(json.dumps(value, ensure_ascii=False, default=str), MOST_QUOTED)
+    return _cut(json.dumps(value, ensure_ascii=False, default=str), MAX_QUOTED)
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 def _is_too_deep(value: Any) -> bool:
     level = [value]
-    for _ in range(MOST_NESTED):
+    for _ in range(MAX_DEPTH):
         inner = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list)]
         if not inner:
             return False

@@ -1,4 +1,4 @@
-"""Public names of a package, imported when they are first used, so that a package costs only what is used of it."""
+"""Lazy imports of the public names of a package, so that importing it loads only what is used."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ EXTRAS: Mapping[str, str] = {
 
 
 def lazy_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """Make the `__getattr__` of a package; modules of its own are named without it, others in full."""
+    """Return a `__getattr__` for a package; its own modules are given without its name, others in full."""
     root = package.partition(".")[0]
     places = {
         name: module if module.startswith(f"{root}.") else f"{package}.{module}"

@@ -1,4 +1,4 @@
-"""The words that machines and providers share: messages, their parts, and what a reply used and cost."""
+"""Messages, their parts, and the usage and cost of a reply, shared by machines and providers."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,14 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Words."""
+    """Text of a message."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture, inline as base64 or at an address."""
+    """Image, inline as base64 or by URL."""
 
     media_type: str
     data: str | None = field(default=None, repr=False)
@@ -28,17 +28,17 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """What a model thought before it spoke; the signature proves to its provider that it is unchanged."""
+    """Reasoning of a model; the signature proves to its provider that the text is unchanged."""
 
     text: str
     signature: str | None = None
-    # A provider may hide the thought and send only an opaque block, which then stands in `signature`.
+    # A provider may hide the reasoning and send an opaque block instead, which is stored in `signature`.
     redacted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model asks for a tool; the arguments are JSON text, exactly as the model wrote it."""
+    """Request of a model to call a tool; the arguments are the JSON text as the model wrote it."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ class ToolCall:
     signature: str | None = None
 
     def input(self) -> dict[str, Any]:
-        """The arguments as an object; `ValueError` when the model wrote something else."""
+        """Parse the arguments; raise `ValueError` if they are not a JSON object."""
         value = json.loads(self.arguments or "{}")
         if not isinstance(value, dict):
             raise ValueError(f"the arguments of {self.name!r} are not an object: {self.arguments!r}")
@@ -55,7 +55,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool gave back."""
+    """Result of a tool call."""
 
     call_id: str
     parts: tuple[Text | Image, ...]
@@ -63,7 +63,7 @@ class ToolResult:
 
     @classmethod
     def of(cls, call: ToolCall, text: str, *, is_error: bool = False) -> "ToolResult":
-        """A result in words."""
+        """Build a result from a text."""
         return cls(call.id, (Text(text),), is_error)
 
 
@@ -73,56 +73,56 @@ Part = Text | Image | Thinking | ToolCall | ToolResult
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation."""
+    """Message of a conversation."""
 
     role: Role
     parts: tuple[Part, ...]
-    # Which provider wrote it. Signatures mean something to their own provider only.
+    # The provider that wrote it: signatures are valid only for that provider.
     source: str | None = None
-    # The conversation up to and including this message will be sent again and is worth caching.
+    # The conversation up to and including this message will be sent again, so it is worth caching.
     cache: bool = False
 
     @property
     def text(self) -> str:
-        """The words of the message, without thoughts and tools."""
+        """Text of the message, without reasoning and tool calls."""
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls of the message."""
+        """Tool calls of the message."""
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
 
 def system(text: str, *, cache: bool = False) -> Message:
-    """Instructions."""
+    """Build a system message."""
     return Message("system", (Text(text),), cache=cache)
 
 
 def user(*parts: str | Text | Image, cache: bool = False) -> Message:
-    """What a person says and shows."""
+    """Build a user message from texts and images."""
     return Message("user", tuple(Text(part) if isinstance(part, str) else part for part in parts), cache=cache)
 
 
 def assistant(text: str, *calls: ToolCall) -> Message:
-    """What a model says, and the tools it asks for."""
+    """Build an assistant message from a text and tool calls."""
     return Message("assistant", ((Text(text),) if text else ()) + calls)
 
 
 def tool(*results: ToolResult) -> Message:
-    """What tools gave back."""
+    """Build a message of tool results."""
     return Message("tool", results)
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of a reply: cached ones count as input, reasoning counts as output."""
+    """Token counts of a reply: cached tokens count as input, reasoning tokens as output."""
 
     input: int = 0
     output: int = 0
     cached_read: int = 0
     cached_write: int = 0
     reasoning: int = 0
-    # Some of the numbers are guesses, because the provider has not (or not yet) said.
+    # Some of the numbers are estimates, because the provider has not reported them, or not yet.
     estimated: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -138,17 +138,17 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a usage costs, and which price table says so."""
+    """Cost of a usage, and the price table that it was computed with."""
 
     amount: Decimal
     currency: str = "USD"
     prices: str = ""
-    # The tokens are guesses, or the price is one that was assumed.
+    # The token counts are estimates, or the price is assumed.
     estimated: bool = False
 
 
 def part_to_json(part: Part) -> dict[str, Any]:
-    """A part as JSON; what is absent is left out."""
+    """Convert a part to JSON, without absent fields."""
     match part:
         case Text(text):
             return {"type": "text", "text": text}
@@ -168,7 +168,7 @@ def part_to_json(part: Part) -> dict[str, Any]:
 
 
 def part_from_json(value: Mapping[str, Any]) -> Part:
-    """A part from JSON; `ValueError` when it is none."""
+    """Convert JSON to a part; raise `ValueError` if it is not one."""
     try:
         match value.get("type"):
             case "text":
@@ -180,23 +180,23 @@ def part_from_json(value: Mapping[str, Any]) -> Part:
             case "toolCall":
                 return ToolCall(value["id"], value["name"], value["arguments"], value.get("signature"))
             case "toolResult":
-                return ToolResult(value["callId"], _shown_from_json(value["parts"]), value.get("isError", False))
-            case other:
-                raise ValueError(f"unknown part {other!r}; known: text, image, thinking, toolCall, toolResult")
+                return ToolResult(value["callId"], _result_parts_from_json(value["parts"]), value.get("isError", False))
+            case kind:
+                raise ValueError(f"unknown part {kind!r}; known: text, image, thinking, toolCall, toolResult")
     except KeyError as missing:
         raise ValueError(f"a part of type {value['type']!r} needs {missing}") from missing
 
 
-def _shown_from_json(values: Sequence[Mapping[str, Any]]) -> tuple[Text | Image, ...]:
+def _result_parts_from_json(values: Sequence[Mapping[str, Any]]) -> tuple[Text | Image, ...]:
     parts = [part_from_json(value) for value in values]
-    shown = tuple(part for part in parts if isinstance(part, Text | Image))
-    if len(shown) != len(parts):
-        raise ValueError("the result of a tool holds texts and images only")
-    return shown
+    result_parts = tuple(part for part in parts if isinstance(part, Text | Image))
+    if len(result_parts) != len(parts):
+        raise ValueError("a tool result can only contain text and image parts")
+    return result_parts
 
 
 def message_to_json(message: Message) -> dict[str, Any]:
-    """A message as JSON."""
+    """Convert a message to JSON."""
     value: dict[str, Any] = {"role": message.role, "parts": [part_to_json(part) for part in message.parts]}
     if message.source is not None:
         value["source"] = message.source
@@ -206,7 +206,7 @@ def message_to_json(message: Message) -> dict[str, Any]:
 
 
 def message_from_json(value: Mapping[str, Any]) -> Message:
-    """A message from JSON; `ValueError` when it is none."""
+    """Convert JSON to a message; raise `ValueError` if it is not one."""
     role = value.get("role")
     if role not in ROLES:
         raise ValueError(f"unknown role {role!r}; known: {', '.join(ROLES)}")
@@ -215,7 +215,7 @@ def message_from_json(value: Mapping[str, Any]) -> Message:
 
 
 def usage_to_json(usage: Usage) -> dict[str, Any]:
-    """A usage as JSON."""
+    """Convert a usage to JSON."""
     return {
         "input": usage.input,
         "output": usage.output,
@@ -227,7 +227,7 @@ def usage_to_json(usage: Usage) -> dict[str, Any]:
 
 
 def usage_from_json(value: Mapping[str, Any]) -> Usage:
-    """A usage from JSON; what is absent is zero."""
+    """Convert JSON to a usage; absent counts are zero."""
     return Usage(
         input=value.get("input", 0),
         output=value.get("output", 0),

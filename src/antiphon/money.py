@@ -1,4 +1,4 @@
-"""Amounts of money as people read them."""
+"""Formatting of amounts of money."""
 
 from decimal import Decimal
 

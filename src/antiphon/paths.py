@@ -1,4 +1,4 @@
-"""Where files of the user are: an environment variable of our own, or the folders of the XDG standard."""
+"""Paths of the user's files: our own environment variables, or the folders of the XDG standard."""
 
 import os
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 Purpose = Literal["config", "data", "state"]
-# The variable that names the folder for each purpose, and where that folder is if nothing does.
+# For each purpose, the variable that names the folder, and its default below the home folder.
 FOLDERS: Mapping[Purpose, tuple[str, str]] = {
     "config": ("XDG_CONFIG_HOME", ".config"),
     "data": ("XDG_DATA_HOME", ".local/share"),
@@ -17,7 +17,7 @@ FOLDERS: Mapping[Purpose, tuple[str, str]] = {
 def user_path(
     purpose: Purpose, name: str, *, variable: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Path:
-    """Path of a file or folder of the user; `variable` names the environment variable that overrides it."""
+    """Return the path of a file or folder of the user; the environment variable `variable` overrides it."""
     if variable is not None and environment.get(variable):
         return Path(environment[variable])
     folder_variable, default = FOLDERS[purpose]
@@ -26,5 +26,5 @@ def user_path(
 
 
 def store_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """Path of the store: ANTIPHON_STORE, or a file in the user's folder for data."""
+    """Return the path of the store: ANTIPHON_STORE, or a file in the user's data folder."""
     return user_path("data", "antiphon.db", variable="ANTIPHON_STORE", environment=environment)

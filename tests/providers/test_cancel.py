@@ -30,13 +30,13 @@ def test_cancelling_the_task_closes_the_connection(format):
             reader = asyncio.create_task(read_some(provider, reply, -1))
             while reply.text.count("Grüß") < 2:
                 await asyncio.sleep(0)
-            seen = here.fake.seen[0]
-            before = seen.deltas
+            request = here.fake.requests[0]
+            before = request.deltas
             reader.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await reader
-            await seen.over.wait()
-            return seen.ended, seen.deltas - before, reply.usage
+            await request.over.wait()
+            return request.ended, request.deltas - before, reply.usage
 
     ended, more, usage = run(work())
     assert ended == "client closed"
@@ -52,12 +52,12 @@ def test_breaking_out_of_the_loop_closes_the_connection_too(format):
             provider = here.open(format, "slow")
             await read_some(provider, Reply(provider.model, HELLO), 3)
             gc.collect()
-            await here.fake.seen[0].over.wait()
-            return here.fake.seen[0]
+            await here.fake.requests[0].over.wait()
+            return here.fake.requests[0]
 
-    seen = run(work())
-    assert seen.ended == "client closed"
-    assert seen.deltas <= 3 + GRACE
+    request = run(work())
+    assert request.ended == "client closed"
+    assert request.deltas <= 3 + GRACE
 
 
 def test_cancelling_before_the_answer_ends_the_request():
@@ -65,13 +65,13 @@ def test_cancelling_before_the_answer_ends_the_request():
         async with stand() as here:
             provider = here.open("openai", "silent")
             reader = asyncio.create_task(read_some(provider, Reply(provider.model, HELLO), -1))
-            while not (here.fake.seen and here.fake.seen[0].waiting.is_set()):
+            while not (here.fake.requests and here.fake.requests[0].waiting.is_set()):
                 await asyncio.sleep(0)
             reader.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await reader
-            await here.fake.seen[0].over.wait()
-            return here.fake.seen[0].ended
+            await here.fake.requests[0].over.wait()
+            return here.fake.requests[0].ended
 
     assert run(work()) == "client closed"
 
@@ -82,9 +82,9 @@ def test_many_cancelled_streams_leave_nothing():
             before = len(asyncio.all_tasks())
             provider = here.open("anthropic", "slow")
             await asyncio.gather(*(read_some(provider, Reply(provider.model, HELLO), 1) for _ in range(50)))
-            await asyncio.gather(*(seen.over.wait() for seen in here.fake.seen))
+            await asyncio.gather(*(request.over.wait() for request in here.fake.requests))
             for _ in range(100):
                 await asyncio.sleep(0)
-            return len(asyncio.all_tasks()) - before, len(here.fake.seen)
+            return len(asyncio.all_tasks()) - before, len(here.fake.requests)
 
     assert run(work()) == (0, 50)

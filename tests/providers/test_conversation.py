@@ -30,11 +30,11 @@ def test_thoughts_tools_and_results_are_replayed(format):
     async def work():
         async with stand() as here:
             await talk(here, (format, format, format), "gemini-3")
-            return here.fake.seen
+            return here.fake.requests
 
-    seen = run(work())
-    assert [one.ended for one in seen] == ["complete"] * 3
-    replayed = str(seen[-1].body)
+    requests = run(work())
+    assert [request.ended for request in requests] == ["complete"] * 3
+    replayed = str(requests[-1].body)
     assert (SIGNATURE in replayed) == (format in ("anthropic", "google", "mistral"))
 
 
@@ -44,9 +44,9 @@ def test_a_conversation_can_change_its_provider(first, then):
     async def work():
         async with stand() as here:
             await talk(here, (first, then, first), "gemini-3")
-            return here.fake.seen
+            return here.fake.requests
 
-    assert [one.ended for one in run(work())] == ["complete"] * 3
+    assert [request.ended for request in run(work())] == ["complete"] * 3
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -78,11 +78,11 @@ def test_every_setting_is_accepted(format):
     async def work():
         async with stand() as here:
             reply = await collect(here.open(format, "json"), request)
-            return reply, here.fake.seen[0]
+            return reply, here.fake.requests[0]
 
-    reply, seen = run(work())
+    reply, requests = run(work())
     assert reply.text == '{"n": 1}'
-    assert seen.body["seed"] == 7
+    assert requests.body["seed"] == 7
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -113,8 +113,8 @@ def test_a_complete_reply_does_not_wait_for_a_connection_that_stays_open(format)
     async def work():
         async with stand() as here:
             outcome = await read(here.open(format, "linger"))
-            await here.fake.seen[0].over.wait()
-            return outcome, here.fake.seen[0].ended
+            await here.fake.requests[0].over.wait()
+            return outcome, here.fake.requests[0].ended
 
     outcome, ended = run(work())
     assert outcome.done.stop == "end"
@@ -124,12 +124,12 @@ def test_a_complete_reply_does_not_wait_for_a_connection_that_stays_open(format)
 def test_without_a_key_nothing_is_sent():
     async def work():
         async with stand() as here, Models(keys=Keys({}, NOWHERE)) as keyless:
-            return await read(keyless.open("anthropic:claude")), here.fake.seen
+            return await read(keyless.open("anthropic:claude")), here.fake.requests
 
-    outcome, seen = run(work())
+    outcome, requests = run(work())
     assert outcome.error.code == "2001"
     assert "ANTHROPIC_API_KEY" in outcome.error.message
-    assert seen == []
+    assert requests == []
 
 
 def test_the_key_of_a_provider_is_not_sent_to_a_server_that_a_reference_names():
@@ -137,13 +137,13 @@ def test_the_key_of_a_provider_is_not_sent_to_a_server_that_a_reference_names():
         async with stand() as here:
             url = here.fake.base_url("compatible")
             outcome = await read(here.models.open(f"openai+{url}:m-text"))
-            other = await read(here.models.open(f"anthropic+{here.fake.base_url('anthropic')}:m-text"))
-            return outcome, other, here.fake.seen
+            second_outcome = await read(here.models.open(f"anthropic+{here.fake.base_url('anthropic')}:m-text"))
+            return outcome, second_outcome, here.fake.requests
 
-    outcome, other, seen = run(work())
+    outcome, second_outcome, requests = run(work())
     assert outcome.error is None
-    assert [one.key_header for one in seen] == [None]
-    assert other.error.code == "2001"
+    assert [request.key_header for request in requests] == [None]
+    assert second_outcome.error.code == "2001"
 
 
 def test_nobody_at_the_address_is_a_network_error():
@@ -166,6 +166,6 @@ def test_a_message_of_an_unknown_source_is_taken_as_the_providers_own():
             bare = Message("assistant", reply.parts)
             messages = (*HELLO.messages, bare, tool(ToolResult.of(bare.calls[0], "rain")))
             await read(here.open("anthropic", "text"), Request(messages))
-            return here.fake.seen[-1]
+            return here.fake.requests[-1]
 
     assert run(work()).ended == "complete"

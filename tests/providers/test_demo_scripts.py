@@ -27,10 +27,10 @@ def script(name):
 
 def quick(name):
     """The script without its pauses, with all else as it is."""
-    told = {**script(name), "pace_ms": 0}
-    for reply in told["replies"]:
+    fast_script = {**script(name), "pace_ms": 0}
+    for reply in fast_script["replies"]:
         reply["steps"] = [step for step in reply["steps"] if "delay_ms" not in step]
-    return ScriptedModel(told, name=name)
+    return ScriptedModel(fast_script, name=name)
 
 
 def answer(model, *messages):
@@ -86,11 +86,11 @@ def test_every_reply_plays_to_its_end_and_counts_its_tokens(name, number):
 
 def test_the_chat_has_thoughts_a_tool_and_what_follows_it():
     model = quick("chat")
-    asked = answer(model, user("Will there be frost tonight?"))
-    (call,) = asked.message().calls
-    after = answer(model, user("Will there be frost tonight?"), asked.message(), tool(ToolResult.of(call, "7 °C")))
+    reply = answer(model, user("Will there be frost tonight?"))
+    (call,) = reply.message().calls
+    after = answer(model, user("Will there be frost tonight?"), reply.message(), tool(ToolResult.of(call, "7 °C")))
 
-    assert any(isinstance(part, Thinking) for part in asked.message().parts)
+    assert any(isinstance(part, Thinking) for part in reply.message().parts)
     assert call.name == "get_weather"
     assert "above freezing" in after.text
 
@@ -98,13 +98,13 @@ def test_the_chat_has_thoughts_a_tool_and_what_follows_it():
 def test_the_chat_goes_on_for_several_turns():
     model = quick("chat")
     talk = [user("Hello")]
-    said = []
+    texts = []
     for _ in range(5):
-        said.append(answer(model, *talk).text)
-        talk += [assistant(said[-1]), user("And then?")]
+        texts.append(answer(model, *talk).text)
+        talk += [assistant(texts[-1]), user("And then?")]
 
-    assert len(set(said)) == 4
-    assert said[4] == said[0]
+    assert len(set(texts)) == 4
+    assert texts[4] == texts[0]
 
 
 def test_the_error_of_the_chat_is_over_at_the_next_try():
@@ -134,7 +134,7 @@ def test_the_agents_go_from_a_task_to_its_end():
         decisions.append(json.loads(judged.text))
         mode = decisions[-1].get("mode")
 
-    assert [(one["type"], one.get("mode")) for one in decisions] == [
+    assert [(decision["type"], decision.get("mode")) for decision in decisions] == [
         ("SELECT_MODE", "planner"),
         ("CONTINUE", None),
         ("SELECT_MODE", "developer"),
@@ -144,7 +144,7 @@ def test_the_agents_go_from_a_task_to_its_end():
         ("SELECT_MODE", "reviewer"),
         ("COMPLETE", None),
     ]
-    assert all(one.get("reason") or one.get("summary") for one in decisions)
+    assert all(decision.get("reason") or decision.get("summary") for decision in decisions)
     plan = json.loads(FENCED.search(history[1])[1])
     assert [step["index"] for step in plan["steps"]] == [0, 1, 2]
     assert (plan["currentStepIndex"], plan["isComplete"]) == (0, False)
@@ -165,14 +165,14 @@ def worked(model, mode, history):
 def test_a_debate_has_openings_rebuttals_closings_and_a_verdict(sides):
     """The verdict has scores from 0 to 100 for each side and criterion."""
     model = quick("debate")
-    said = {}
+    texts = {}
     for part in ("Give your opening argument.", "Round 2: your rebuttal.", "Give your closing statement."):
         for side in sides:
-            said[part, side] = answer(model, system(f"You are a debater. Position: {side}."), user(part)).text
-    transcript = "\n".join(f"{side}: {text}" for (_, side), text in said.items())
+            texts[part, side] = answer(model, system(f"You are a debater. Position: {side}."), user(part)).text
+    transcript = "\n".join(f"{side}: {text}" for (_, side), text in texts.items())
     verdict = json.loads(answer(model, system("You are the judge."), user(transcript)).text)
 
-    assert len(set(said.values())) == 3 * len(sides)
+    assert len(set(texts.values())) == 3 * len(sides)
     assert set(verdict["scores"]) == set(sides)
     assert verdict["winner"] == max(verdict["scores"], key=verdict["scores"].get)
     assert set(verdict["criteria"]) == CRITERIA

@@ -7,7 +7,7 @@ import pytest
 
 from antiphon.errors import RECOVERABLE, Code
 from antiphon.providers.errors import BY_KIND, ProviderError
-from antiphon.providers.formats.error_bodies import fault_error, retry_after, status_error
+from antiphon.providers.formats.error_bodies import frame_error, retry_after, status_error
 from tests.paths import DOCS
 
 pytestmark = pytest.mark.requirement("S0-71..S0-74", "S0-B11", "S1-73")
@@ -59,7 +59,7 @@ def test_what_a_server_says_becomes_a_code(status, body, code):
 
 
 def test_an_error_under_http_200_is_an_error():
-    error = fault_error({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
+    error = frame_error({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
 
     assert (error.code, error.message, error.recoverable) == (Code.OVERLOADED, "Overloaded", True)
 
@@ -91,7 +91,7 @@ def test_the_wish_to_wait_is_read(headers, expected):
 def test_googles_wish_to_wait_is_read():
     details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "46.5s"}]
 
-    assert fault_error({"error": {"code": 429, "details": details}}).retry_after_ms == 46_500
+    assert frame_error({"error": {"code": 429, "details": details}}).retry_after_ms == 46_500
 
 
 def test_the_request_id_is_kept_for_support():

@@ -153,7 +153,10 @@ def test_a_broken_price_file_is_refused(tmp_path, text):
         ("models = 3", "models must be a table of prices"),
         ("[models]\na = 1", "models.a must be a table with input and output"),
         ("[models.a]\ninput = 1\n", "models.a must be a table with input and output"),
-        ("[assumed]\ninput = 1\noutput = 2\ncached = 1", "assumed has no cached; known: input, output, cached_read,"),
+        (
+            "[assumed]\ninput = 1\noutput = 2\ncached = 1",
+            "assumed has the unknown key cached; known: input, output, cached_read,",
+        ),
         ('[models.a]\ninput = "x"\noutput = 1', "models.a.input must be a number that is not negative, not 'x'"),
         ("[models.a]\ninput = 1\noutput = -1", "models.a.output must be a number that is not negative, not -1"),
         ("[models.a]\ninput = nan\noutput = 1", "models.a.input must be a number that is not negative"),

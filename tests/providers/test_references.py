@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.references import HOSTED, NAMES, Reference, parse
+from antiphon.providers.references import HOSTED, NAMES, Reference, parse_reference
 
 GOOD = {
     "anthropic:claude-opus-5": Reference("anthropic", "claude-opus-5"),
@@ -42,21 +42,21 @@ BAD = [
 
 @pytest.mark.parametrize(("text", "reference"), GOOD.items())
 def test_a_reference_is_read_and_written(text, reference):
-    assert parse(text) == reference
+    assert parse_reference(text) == reference
     assert str(reference) == text
 
 
 @pytest.mark.parametrize("text", BAD)
 def test_what_names_no_model_is_refused(text):
     with pytest.raises(ProviderError) as caught:
-        parse(text)
+        parse_reference(text)
 
-    assert "names no model" in caught.value.message
+    assert "is not a model reference" in caught.value.message
     assert "hunter2" not in str(caught.value)
 
 
 def test_a_slash_at_the_end_of_an_address_makes_no_difference():
-    assert parse("openai+http://host/v1/:m") == parse("openai+http://host/v1:m")
+    assert parse_reference("openai+http://host/v1/:m") == parse_reference("openai+http://host/v1:m")
 
 
 models = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=30)
@@ -65,7 +65,7 @@ addresses = st.from_regex(r"https?://[a-z]{1,8}(\.[a-z]{2,3})?(:[1-9][0-9]{0,3})
 
 @given(st.sampled_from(NAMES), models)
 def test_any_model_name_survives(provider, model):
-    assert parse(f"{provider}:{model}") == Reference(provider, model)
+    assert parse_reference(f"{provider}:{model}") == Reference(provider, model)
 
 
 @given(st.sampled_from(HOSTED), addresses, models)
@@ -74,4 +74,4 @@ def test_any_address_survives(provider, url, model):
     bare = url.count("/") == 2
     reference = Reference(provider, f"m{model.replace('@', '')}" if bare else model, url)
 
-    assert parse(str(reference)) == reference
+    assert parse_reference(str(reference)) == reference

@@ -106,14 +106,14 @@ def test_words_come_at_the_pace_of_the_script():
         outcome = Outcome()
         reader = asyncio.create_task(read(model, said("a"), outcome))
         await until(lambda: outcome.deltas)
-        heard = []
+        texts = []
         for _ in range(3):
-            heard.append(outcome.text)
+            texts.append(outcome.text)
             clock.increment(10)
             for _ in range(5):
                 await asyncio.sleep(0)
         await reader
-        return heard
+        return texts
 
     assert run(work()) == ["", "one ", "one two"]
 
@@ -144,8 +144,8 @@ def test_the_same_conversation_gives_the_same_ids_and_another_turn_others():
         ('[[replies]]\nsteps = [{ shout = "a" }]', "a step has one of"),
         ('[[replies]]\nsteps = [{ error = "42" }]', "unknown error code '42'"),
         ("[[replies]]\n", "a step has one of"),
-        ('[[replies]]\nwhen = "("\nsteps = []', r"replies\[0\].when is no pattern"),
-        ("[[replies]]\nsystem = 1\nsteps = []", r"replies\[0\].system is no pattern"),
+        ('[[replies]]\nwhen = "("\nsteps = []', r"replies\[0\].when is not a valid pattern"),
+        ("[[replies]]\nsystem = 1\nsteps = []", r"replies\[0\].system is not a valid pattern"),
     ],
 )
 def test_a_broken_script_is_refused_when_it_is_opened(tmp_path, script, wrong):

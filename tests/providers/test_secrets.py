@@ -5,9 +5,9 @@ import traceback
 
 import pytest
 
-from antiphon.providers.catalog import rows
+from antiphon.providers.catalog import list_models
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.http.client import HttpCarrier
+from antiphon.providers.http.client import HttpTransport
 from antiphon.providers.keys import Keys
 from antiphon.testing.recorder import Recorder
 from tests.fixtures.providers import CANARY, ENVIRONMENT, FORMATS, HELLO, NOWHERE, run, stand
@@ -17,19 +17,19 @@ SCENARIOS = ("ok", "401", "429", "500", "drop", "eof", "garbage", "overload", "h
 
 def everything_about(error):
     """All that a log or a tracker of errors could show, local variables of every frame included."""
-    told = traceback.TracebackException.from_exception(error, capture_locals=True)
-    return "".join(told.format()) + repr(error) + str(error.to_json()) + str(vars(error))
+    report = traceback.TracebackException.from_exception(error, capture_locals=True)
+    return "".join(report.format()) + repr(error) + str(error.to_json()) + str(vars(error))
 
 
 async def talk(here, format, scenario):
     provider = here.open(format, scenario)
-    seen = repr(provider) + repr(provider.model) + repr(provider.stream)
+    visible = repr(provider) + repr(provider.model) + repr(provider.stream)
     try:
         async for delta in provider.stream(HELLO):
-            seen += repr(delta)
+            visible += repr(delta)
     except ProviderError as error:
-        seen += everything_about(error)
-    return seen + repr(here.fake.seen) + str([one.to_json() for one in here.fake.seen])
+        visible += everything_about(error)
+    return visible + repr(here.fake.requests) + str([request.to_json() for request in here.fake.requests])
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -37,16 +37,16 @@ def test_a_key_is_in_no_output_of_any_kind(format, caplog, tmp_path):
     caplog.set_level(logging.DEBUG)
 
     async def work():
-        seen = ""
-        carrier = Recorder(HttpCarrier(), tmp_path / "recording.jsonl")
-        async with stand(carrier=carrier) as here:
+        visible = ""
+        transport = Recorder(HttpTransport(), tmp_path / "recording.jsonl")
+        async with stand(transport=transport) as here:
             for scenario in SCENARIOS:
-                seen += await talk(here, format, scenario)
-        return seen
+                visible += await talk(here, format, scenario)
+        return visible
 
-    seen = run(work())
-    assert len(seen) > 1_000
-    assert CANARY not in seen
+    visible = run(work())
+    assert len(visible) > 1_000
+    assert CANARY not in visible
     assert CANARY not in caplog.text
     assert CANARY not in (tmp_path / "recording.jsonl").read_text()
 
@@ -72,7 +72,7 @@ def test_a_server_that_repeats_the_key_does_not_spread_it():
             pass
 
     async def work():
-        async with stand(carrier=ToParrot()) as here:
+        async with stand(transport=ToParrot()) as here:
             with pytest.raises(ProviderError) as caught:
                 await anext(here.open("openai", "text").stream(HELLO))
             return caught.value
@@ -83,7 +83,7 @@ def test_a_server_that_repeats_the_key_does_not_spread_it():
 
 
 def test_the_catalog_shows_no_key():
-    shown = repr(rows(Keys(ENVIRONMENT, NOWHERE), local_models=lambda host: None))
+    listing = repr(list_models(Keys(ENVIRONMENT, NOWHERE), local_models=lambda host: None))
 
-    assert "anthropic:" in shown
-    assert CANARY not in shown
+    assert "anthropic:" in listing
+    assert CANARY not in listing

@@ -33,7 +33,7 @@ def scripted(*texts):
 def test_a_provider_is_asked_for_the_schema_natively(format):
     async def work():
         async with stand() as here:
-            return await ask(here.open(format, "json"), REQUEST, VERDICT), len(here.fake.seen)
+            return await ask(here.open(format, "json"), REQUEST, VERDICT), len(here.fake.requests)
 
     answer, requests = run(work())
     assert answer.value == {"winner": "for", "score": 1, "why": "x"}
@@ -44,12 +44,12 @@ def test_a_provider_is_asked_for_the_schema_natively(format):
 def test_an_answer_that_does_not_fit_is_asked_for_once_more(format):
     async def work():
         async with stand() as here:
-            return await ask(here.open(format, "rejson"), REQUEST, VERDICT), here.fake.seen
+            return await ask(here.open(format, "rejson"), REQUEST, VERDICT), here.fake.requests
 
-    answer, seen = run(work())
+    answer, requests = run(work())
     assert answer.value["winner"] == "for"
-    assert len(seen) == 2
-    assert "does not fit" in str(seen[1].body)
+    assert len(requests) == 2
+    assert "does not match the schema" in str(requests[1].body)
     assert answer.usage.output == 2 * 42
 
 
@@ -101,7 +101,7 @@ def test_a_value_that_fits_is_preferred_to_one_that_does_not():
 @pytest.mark.parametrize("schema", [{"type": "objekt"}, {"$ref": "http://127.0.0.1:9/schema"}])
 def test_a_schema_that_cannot_be_used_is_an_error_before_anything_is_asked(schema):
     replies = []
-    with pytest.raises(ProviderError, match="no verdict can be asked for: the schema is not valid") as caught:
+    with pytest.raises(ProviderError, match="cannot request a value for 'verdict': the schema is not valid") as caught:
         run(ask(scripted(GOOD), REQUEST, OutputSchema(schema, "verdict"), replies=replies))
 
     assert caught.value.code == "9001"

@@ -7,7 +7,7 @@ import pytest
 from antiphon.actors.clock import SimulatedClock
 from antiphon.providers.base import TextDelta, Timeouts
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.http.idle_timer import Watch
+from antiphon.providers.http.idle_timer import IdleTimer
 from tests.fixtures.providers import HELLO, TIMEOUTS, Outcome, read, run, stand, until
 
 pytestmark = pytest.mark.requirement("S0-B10")
@@ -53,7 +53,7 @@ def test_a_request_may_bring_its_own_limits():
         async with stand(clock=clock) as here:
             request = type(HELLO)(HELLO.messages, timeouts=Timeouts(first_delta_ms=50))
             reader = asyncio.create_task(read(here.open("google", "silent"), request))
-            await until(lambda: here.fake.seen and here.fake.seen[0].waiting.is_set())
+            await until(lambda: here.fake.requests and here.fake.requests[0].waiting.is_set())
             clock.increment(50)
             return await reader
 
@@ -72,7 +72,7 @@ def test_a_timeout_does_not_cancel_the_task_that_reads():
 
 
 async def watched(clock):
-    with Watch(clock, 10):
+    with IdleTimer(clock, 10):
         await asyncio.sleep(3600)
 
 

@@ -22,16 +22,16 @@ def test_it_runs_by_itself_and_tells_what_it_saw():
             connection.request("POST", "/openai/v1/chat/completions", body, headers)
             text = connection.getresponse().read().decode()
             connection.request("GET", "/__seen")
-            seen = json.loads(connection.getresponse().read())
+            requests = json.loads(connection.getresponse().read())
             connection.close()
         finally:
             server.terminate()
 
     assert text.endswith("data: [DONE]\n\n")
-    assert [(one["scenario"], one["ended"], one["key_header"]) for one in seen] == [
+    assert [(request["scenario"], request["ended"], request["key_header"]) for request in requests] == [
         ("text", "complete", "authorization")
     ]
-    assert CANARY not in str(seen)
+    assert CANARY not in str(requests)
 
 
 def test_any_other_model_is_an_echo():

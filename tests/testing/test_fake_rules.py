@@ -2,7 +2,7 @@
 
 import pytest
 
-from antiphon.testing.fake_llm.rules import complaints
+from antiphon.testing.fake_llm.rules import request_problems
 from antiphon.testing.fake_llm.scenarios import SIGNATURE
 from antiphon.testing.fake_llm.values import schema_in, value_for
 
@@ -19,7 +19,7 @@ def anthropic(*turns, **settings):
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "expected_text"),
     [
         (anthropic([TEXT], max_tokens=None), "max_tokens"),
         (anthropic(), "first message"),
@@ -31,12 +31,12 @@ def anthropic(*turns, **settings):
         (anthropic([{"type": "text", "text": ""}]), "non-empty"),
     ],
 )
-def test_what_anthropic_refuses(body, said):
-    assert any(said in complaint for complaint in complaints("anthropic", "m", body))
+def test_what_anthropic_refuses(body, expected_text):
+    assert any(expected_text in complaint for complaint in request_problems("anthropic", "m", body))
 
 
 @pytest.mark.parametrize(
-    ("format", "messages", "said"),
+    ("format", "messages", "expected_text"),
     [
         ("openai", [{"role": "tool", "tool_call_id": "c1"}], "preceding message"),
         ("openai", [{"role": "assistant", "tool_calls": [CALL]}], "did not have response"),
@@ -44,17 +44,17 @@ def test_what_anthropic_refuses(body, said):
         ("mistral", [{"role": "assistant", "tool_calls": [CALL]}], "length of 9"),
     ],
 )
-def test_what_chat_servers_refuse(format, messages, said):
-    assert any(said in complaint for complaint in complaints(format, "m", {"messages": messages}))
+def test_what_chat_servers_refuse(format, messages, expected_text):
+    assert any(expected_text in complaint for complaint in request_problems(format, "m", {"messages": messages}))
 
 
 def test_openai_refuses_the_old_name_of_the_limit():
-    assert complaints("openai", "m", {"messages": [], "max_tokens": 1})
-    assert not complaints("compatible", "m", {"messages": [], "max_tokens": 1})
+    assert request_problems("openai", "m", {"messages": [], "max_tokens": 1})
+    assert not request_problems("compatible", "m", {"messages": [], "max_tokens": 1})
 
 
 @pytest.mark.parametrize(
-    ("model", "contents", "said"),
+    ("model", "contents", "expected_text"),
     [
         ("m", [{"role": "assistant", "parts": []}], "valid role"),
         ("m", [{"role": "model", "parts": [{"functionCall": {}}]}], "number of function response"),
@@ -62,15 +62,15 @@ def test_openai_refuses_the_old_name_of_the_limit():
         ("gemini-3-x", [{"role": "model", "parts": [{"functionCall": {}}]}], "thought_signature"),
     ],
 )
-def test_what_google_refuses(model, contents, said):
-    assert any(said in complaint for complaint in complaints("google", model, {"contents": contents}))
+def test_what_google_refuses(model, contents, expected_text):
+    assert any(expected_text in complaint for complaint in request_problems("google", model, {"contents": contents}))
 
 
 def test_what_they_accept():
     signed = {"type": "thinking", "thinking": "", "signature": SIGNATURE}
-    assert complaints("anthropic", "m", anthropic([TEXT], [signed, USE], [RESULT, TEXT])) == []
+    assert request_problems("anthropic", "m", anthropic([TEXT], [signed, USE], [RESULT, TEXT])) == []
     tools = [{"role": "assistant", "tool_calls": [CALL]}, {"role": "tool", "tool_call_id": "c1"}]
-    assert complaints("openai", "m", {"messages": tools}) == []
+    assert request_problems("openai", "m", {"messages": tools}) == []
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,12 @@ def test_no_schema_is_found_where_none_is():
 
 
 def test_content_may_be_a_plain_text():
-    said = {"max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
-    assert complaints("anthropic", "m", said) == []
-    assert complaints("anthropic", "m", {"max_tokens": 1, "messages": [{"role": "user", "content": ""}]})
+    body = {"max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
+    assert request_problems("anthropic", "m", body) == []
+    assert request_problems("anthropic", "m", {"max_tokens": 1, "messages": [{"role": "user", "content": ""}]})
 
 
 @pytest.mark.parametrize("format", ["anthropic", "openai", "google"])
 @pytest.mark.parametrize("turns", ["words", [None], [{"role": "user", "parts": 1, "content": 1, "tool_calls": 1}]])
 def test_a_request_of_another_shape_is_refused_like_any_bad_one(format, turns):
-    assert complaints(format, "m", {"max_tokens": 1, "messages": turns, "contents": turns})
+    assert request_problems(format, "m", {"max_tokens": 1, "messages": turns, "contents": turns})

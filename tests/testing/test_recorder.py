@@ -7,14 +7,14 @@ import pytest
 from antiphon.actors.clock import SimulatedClock
 from antiphon.messages import assistant, user
 from antiphon.providers.base import Request, ToolStart
-from antiphon.providers.http.client import HttpCarrier
+from antiphon.providers.http.client import HttpTransport
 from antiphon.testing.recorder import Recorder, Replay
 from tests.fixtures.providers import CANARY, FORMATS, HELLO, read, run, stand
 
 
 def record(path, format, *scenarios, request=HELLO):
     async def work():
-        async with stand(carrier=Recorder(HttpCarrier(), path)) as here:
+        async with stand(transport=Recorder(HttpTransport(), path)) as here:
             return [await read(here.open(format, scenario), request) for scenario in scenarios]
 
     return run(work())
@@ -22,7 +22,7 @@ def record(path, format, *scenarios, request=HELLO):
 
 def replay(path, format, count, **how):
     async def work():
-        async with stand(carrier=Replay(path, **how)) as here:
+        async with stand(transport=Replay(path, **how)) as here:
             return [await read(here.open(format, "ok"), HELLO) for _ in range(count)]
 
     return run(work())

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.messages import ToolCall
-from antiphon.tools.addresses import ALSO_REFUSED, checked_addresses, public_only
-from antiphon.tools.errors import Refused
-from antiphon.tools.fetch import FetchSettings, fetch_instrument, fetch_text
-from antiphon.tools.functions import Instruments
+from antiphon.tools.addresses import ALSO_REFUSED, public_only, resolve_allowed
+from antiphon.tools.errors import ToolCallError
+from antiphon.tools.fetch import FetchSettings, fetch_function, fetch_text
+from antiphon.tools.functions import FunctionToolbox
 from tests.fixtures.mcp_tools import run
 
 
@@ -59,7 +59,7 @@ async def nowhere(host, port):
     ],
 )  # fmt: skip
 def test_what_is_no_proper_url_is_refused_before_anything_is_looked_up(url):
-    with pytest.raises(Refused):
+    with pytest.raises(ToolCallError):
         run(fetch_text(url, FetchSettings(resolve=nowhere)))
 
 
@@ -72,7 +72,7 @@ def test_what_is_no_proper_url_is_refused_before_anything_is_looked_up(url):
 )  # fmt: skip
 def test_an_address_of_this_machine_is_refused_however_it_is_written(url):
     """Looked up by the system, which knows every way to write it."""
-    with pytest.raises(Refused, match="is not asked"):
+    with pytest.raises(ToolCallError, match="is not allowed"):
         run(fetch_text(url, FetchSettings()))
 
 
@@ -80,8 +80,8 @@ def test_a_name_with_one_private_address_among_public_ones_is_refused():
     async def both(host, port):
         return ["8.8.8.8", "10.0.0.1"]
 
-    with pytest.raises(Refused, match=r"10\.0\.0\.1 is private"):
-        run(checked_addresses("x.example", 80, both, public_only))
+    with pytest.raises(ToolCallError, match=r"10\.0\.0\.1 is private"):
+        run(resolve_allowed("x.example", 80, both, public_only))
 
 
 def test_a_name_that_means_nothing_is_refused():
@@ -92,8 +92,8 @@ def test_a_name_that_means_nothing_is_refused():
         raise OSError("no such host")
 
     for resolve in (nothing, unknown):
-        with pytest.raises(Refused, match="There is no host"):
-            run(checked_addresses("x.example", 80, resolve, public_only))
+        with pytest.raises(ToolCallError, match="The host"):
+            run(resolve_allowed("x.example", 80, resolve, public_only))
 
 
 def local_only(address):
@@ -108,14 +108,14 @@ def answer(body, kind="text/plain; charset=utf-8", status="200 OK", **headers):
 
 def fetched(answers, path="/", **settings):
     """What is fetched from a server that says the given answers by path, and the requests that it saw."""
-    seen = []
+    requested_paths = []
 
     async def serve(reader, writer):
         head = await reader.readuntil(b"\r\n\r\n")
-        seen.append(head.decode())
-        said = answers.get(head.split(b" ")[1].decode())
-        if said is not None:
-            writer.write(said)
+        requested_paths.append(head.decode())
+        raw_response = answers.get(head.split(b" ")[1].decode())
+        if raw_response is not None:
+            writer.write(raw_response)
             writer.close()
         else:
             await reader.read()
@@ -133,9 +133,9 @@ def fetched(answers, path="/", **settings):
             return await fetch_text(f"http://x.example:{port}{path}", chosen)
 
     try:
-        return run(work()), seen
-    except Refused as refused:
-        return refused, seen
+        return run(work()), requested_paths
+    except ToolCallError as refused:
+        return refused, requested_paths
 
 
 def body_of(text):
@@ -176,7 +176,7 @@ def test_a_page_is_read_as_a_person_reads_it():
 def test_what_is_no_text_is_refused_with_its_type(kind):
     refused, _ = fetched({"/": answer(b"\x89PNG", kind)})
 
-    assert f"is of type {kind}" in str(refused)
+    assert f"has the content type {kind}" in str(refused)
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/ld+json", "text/csv", "application/atom+xml"])
@@ -187,18 +187,18 @@ def test_other_texts_are_shown_as_they_are(kind):
 
 
 def test_a_redirect_is_followed():
-    text, seen = fetched({"/": answer(b"", status="302 Found", location="/b"), "/b": answer(b"there")})
+    text, requested_paths = fetched({"/": answer(b"", status="302 Found", location="/b"), "/b": answer(b"there")})
 
     assert body_of(text) == "there"
-    assert len(seen) == 2
+    assert len(requested_paths) == 2
 
 
 @pytest.mark.parametrize("target", ["http://10.0.0.1/", "http://169.254.169.254/x", "http://[fe80::1]/", "//10.0.0.1/"])
 def test_a_redirect_to_an_address_that_is_not_allowed_is_refused(target):
-    refused, seen = fetched({"/": answer(b"", status="302 Found", location=target)})
+    refused, requested_paths = fetched({"/": answer(b"", status="302 Found", location=target)})
 
-    assert "is not asked" in str(refused)
-    assert len(seen) == 1
+    assert "is not allowed" in str(refused)
+    assert len(requested_paths) == 1
 
 
 def test_a_redirect_to_another_scheme_is_refused():
@@ -208,10 +208,10 @@ def test_a_redirect_to_another_scheme_is_refused():
 
 
 def test_redirects_are_bounded():
-    refused, seen = fetched({"/": answer(b"", status="301 Moved", location="/")}, most_redirects=3)
+    refused, requested_paths = fetched({"/": answer(b"", status="301 Moved", location="/")}, most_redirects=3)
 
     assert "more than 3 redirects" in str(refused)
-    assert len(seen) == 4
+    assert len(requested_paths) == 4
 
 
 def test_the_address_that_was_checked_is_the_one_connected_to():
@@ -231,7 +231,7 @@ def test_the_address_that_was_checked_is_the_one_connected_to():
 def test_a_long_text_is_cut():
     text, _ = fetched({"/": answer(b"x" * 5_000)}, most_bytes=1_000, most_characters=900)
 
-    assert body_of(text) == "x" * 900 + "\n[cut after 900 characters]"
+    assert body_of(text) == "x" * 900 + "\n[truncated after 900 characters]"
 
 
 def test_a_body_in_chunks_or_until_the_end_is_read():
@@ -242,7 +242,7 @@ def test_a_body_in_chunks_or_until_the_end_is_read():
     until_end = answer(b"to the end").replace(b"content-length: 10\r\n", b"")
 
     assert body_of(fetched({"/": chunked})[0]) == "hello world"
-    assert body_of(fetched({"/": chunked}, most_bytes=7)[0]) == "hello w\n[cut after 7 characters]"
+    assert body_of(fetched({"/": chunked}, most_bytes=7)[0]) == "hello w\n[truncated after 7 characters]"
     assert body_of(fetched({"/": until_end})[0]) == "to the end"
 
 
@@ -251,12 +251,12 @@ def test_a_packed_body_is_unpacked_but_a_bomb_is_not():
     bomb = answer(gzip.compress(b"\x41" * 50_000_000), content_encoding="gzip")
 
     assert body_of(fetched({"/": packed})[0]) == "small"
-    assert body_of(fetched({"/": bomb}, most_bytes=10_000)[0]) == "A" * 10_000 + "\n[cut after 10,000 characters]"
-    assert "packed as 'br'" in str(fetched({"/": answer(b"x", content_encoding="br")})[0])
+    assert body_of(fetched({"/": bomb}, most_bytes=10_000)[0]) == "A" * 10_000 + "\n[truncated after 10,000 characters]"
+    assert "content encoding 'br'" in str(fetched({"/": answer(b"x", content_encoding="br")})[0])
 
 
 @pytest.mark.parametrize(
-    "said",
+    "raw_response",
     [
         b"",
         b"nonsense\r\n\r\n",
@@ -269,10 +269,10 @@ def test_a_packed_body_is_unpacked_but_a_bomb_is_not():
         b"HTTP/1.1 200 OK\r\nx: " + b"y" * 200_000 + b"\r\n\r\n",
     ],
 )
-def test_an_answer_that_is_no_http_is_refused_in_words(said):
-    refused, _ = fetched({"/": said})
+def test_an_answer_that_is_no_http_is_refused_in_words(raw_response):
+    refused, _ = fetched({"/": raw_response})
 
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, ToolCallError)
 
 
 def test_a_server_that_is_silent_is_given_up():
@@ -284,17 +284,17 @@ def test_a_server_that_is_silent_is_given_up():
 def test_an_error_of_the_server_is_told():
     refused, _ = fetched({"/": answer(b"no", status="404 Not Found")})
 
-    assert "answers 404" in str(refused)
+    assert "HTTP status 404" in str(refused)
 
 
 def test_a_page_that_keeps_the_parser_busy_is_given_up():
     refused, _ = fetched({"/": answer(b"<p>" * 100_000, "text/html")}, page_ms=1)
 
-    assert "too intricate" in str(refused)
+    assert "too complex" in str(refused)
 
 
 def test_the_tool_gives_a_result_whatever_happens():
-    box = Instruments([fetch_instrument()])
+    box = FunctionToolbox([fetch_function()])
     result = run(box.call(ToolCall("1", "fetch_url", '{"url": "http://localhost/"}')))
 
     assert result.is_error

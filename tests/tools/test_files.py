@@ -7,7 +7,7 @@ import pytest
 
 from antiphon.messages import ToolCall
 from antiphon.tools.files import FileLimits
-from antiphon.tools.finding import FindLimits, fits
+from antiphon.tools.finding import FindLimits, matches_glob
 from tests.fixtures.workspace_tools import Workbench
 
 SMALL = FileLimits(most_file_bytes=1_000, most_characters=100, most_lines=5, most_written_bytes=1_000)
@@ -50,7 +50,7 @@ def test_an_empty_file_is_told(bench, tmp_path):
 def test_what_is_no_text_is_refused_politely(bench, tmp_path, data):
     (tmp_path / "a").write_bytes(data)
 
-    assert "is no text" in bench.refused("read_file", path="a")
+    assert "is not a text file" in bench.refused("read_file", path="a")
 
 
 def test_long_files_are_cut_and_huge_ones_refused(small, tmp_path):
@@ -59,18 +59,18 @@ def test_long_files_are_cut_and_huge_ones_refused(small, tmp_path):
     (tmp_path / "huge").write_text("z" * 1_001)
 
     assert small("read_file", path="lines") == "x\n" * 5 + "[lines 1 to 5 of 20]"
-    assert small("read_file", path="wide") == "y" * 100 + "\n[cut after 100 characters, in line 1 of 1]"
+    assert small("read_file", path="wide") == "y" * 100 + "\n[truncated after 100 characters, in line 1 of 1]"
     assert "1,001 bytes" in small.refused("read_file", path="huge")
 
 
 def test_a_file_is_written_and_replaced(bench, tmp_path):
-    assert bench("write_file", path="x/a", content="ü") == "Made x/a (2 bytes)."
+    assert bench("write_file", path="x/a", content="ü") == "Created x/a (2 bytes)."
     assert bench("write_file", path="x/a", content="") == "Replaced x/a (0 bytes)."
     assert (tmp_path / "x" / "a").read_text() == ""
 
 
 def test_too_much_is_not_written(small, tmp_path):
-    assert "at most 1,000" in small.refused("write_file", path="a", content="x" * 1_001)
+    assert "the limit is 1,000" in small.refused("write_file", path="a", content="x" * 1_001)
     assert not (tmp_path / "a").exists()
 
 
@@ -94,18 +94,18 @@ def test_a_piece_that_occurs_twice_is_replaced_only_if_all_are_meant(bench, tmp_
 
 
 @pytest.mark.parametrize(
-    ("text", "old", "said"),
+    ("text", "old", "expected_text"),
     [
-        ("a  b", "a b", "other spaces"),
+        ("a  b", "a b", "different white space"),
         ("a\r\nb", "a\nb", r"end in \r\n"),
         ("a", "b", "does not occur"),
         ("a", "a", "nothing was changed"),
     ],
 )
-def test_a_piece_that_is_not_there_is_explained(bench, tmp_path, text, old, said):
+def test_a_piece_that_is_not_there_is_explained(bench, tmp_path, text, old, expected_text):
     (tmp_path / "a").write_bytes(text.encode())
 
-    assert said in bench.refused("edit_file", path="a", old=old, new="a")
+    assert expected_text in bench.refused("edit_file", path="a", old=old, new="a")
     assert (tmp_path / "a").read_bytes() == text.encode()
 
 
@@ -121,24 +121,24 @@ def test_edits_at_the_same_time_lose_nothing(bench, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected_text"),
     [
-        ("{", "no JSON object"),
-        ("[]", "no JSON object"),
+        ("{", "not a JSON object"),
+        ("[]", "not a JSON object"),
         ("{}", "path is missing"),
         ('{"path": 1}', "path must be of type string"),
         ('{"path": "a", "mode": 1}', "mode is unknown; known: path, start_line, lines"),
         ('{"path": "a", "start_line": 0}', "at least 1"),
         ('{"path": "a", "start_line": true}', "must be of type integer"),
         ('{"path": ""}', "at least 1"),
-        ("[" * 100_000, "no JSON object"),
+        ("[" * 100_000, "not a JSON object"),
     ],
 )
-def test_arguments_that_do_not_fit_are_explained(bench, arguments, said):
+def test_arguments_that_do_not_fit_are_explained(bench, arguments, expected_text):
     result = asyncio.run(bench.box.call(ToolCall("1", "read_file", arguments)))
 
     assert result.is_error
-    assert said in result.parts[0].text
+    assert expected_text in result.parts[0].text
 
 
 def test_a_tool_that_nobody_has_is_an_error(bench):
@@ -154,22 +154,22 @@ def test_files_are_listed_without_hidden_ones_and_version_control(bench, tmp_pat
     assert bench("list_files", pattern="**/*.py") == "a.py\nsrc/b.py"
     assert bench("list_files", pattern="*.py", path="src") == "src/b.py"
     assert bench("list_files", hidden=True) == ".env\na.py\nsrc/.x/y\nsrc/b.py\nsrc/c.txt"
-    assert bench("list_files", pattern="*.rs") == "[no file fits '*.rs']"
+    assert bench("list_files", pattern="*.rs") == "[no file matches '*.rs']"
 
 
 def test_a_long_list_is_cut(small, tmp_path):
     for number in range(5):
         (tmp_path / f"f{number}").write_text("")
 
-    assert small("list_files") == "f0\nf1\nf2\n[there are more; narrow the pattern]"
+    assert small("list_files") == "f0\nf1\nf2\n[there are more files; narrow the pattern]"
 
 
 def test_symlinks_are_neither_listed_nor_searched(bench, tmp_path):
     (tmp_path / "loop").symlink_to(".")
     (tmp_path / "passwords").symlink_to("/etc/passwd")
 
-    assert bench("list_files") == "[no file fits '**']"
-    assert bench("search_files", query="root") == "[nothing was found]"
+    assert bench("list_files") == "[no file matches '**']"
+    assert bench("search_files", query="root") == "[no matches]"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_symlinks_are_neither_listed_nor_searched(bench, tmp_path):
     ],
 )
 def test_a_glob_means_what_it_means_everywhere(path, pattern, expected):
-    assert fits(path, pattern) is expected
+    assert matches_glob(path, pattern) is expected
 
 
 def test_lines_are_found_by_text_and_by_regular_expression(bench, tmp_path):
@@ -201,7 +201,7 @@ def test_lines_are_found_by_text_and_by_regular_expression(bench, tmp_path):
     assert bench("search_files", query="f(1)", ignore_case=True) == "a.py:1: x = f(1)\nb.txt:1: X = F(1)"
     assert bench("search_files", query=r"^\w = [fg]", regex=True) == "a.py:1: x = f(1)\na.py:2: y = g(2)"
     assert bench("search_files", query="(1)", ignore_case=True, pattern="*.txt") == "b.txt:1: X = F(1)"
-    assert "no regular expression" in bench.refused("search_files", query="(", regex=True)
+    assert "not a valid regular expression" in bench.refused("search_files", query="(", regex=True)
 
 
 def test_many_matches_and_long_lines_are_cut(small, tmp_path):
@@ -211,7 +211,7 @@ def test_many_matches_and_long_lines_are_cut(small, tmp_path):
 
     assert len(found) == 4
     assert found[0] == "a:1: …" + "z" * 5 + "needle" + "z" * 9 + "…"
-    assert "there is more" in found[-1]
+    assert "there are more matches" in found[-1]
 
 
 def test_a_regular_expression_that_never_ends_is_stopped(small, tmp_path):

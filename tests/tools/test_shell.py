@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.messages import ToolCall
-from antiphon.tools.shell import Kept, ShellSettings, run_command
+from antiphon.tools.shell import OutputBuffer, ShellSettings, run_command
 from tests.fixtures.mcp_tools import run
 from tests.fixtures.workspace_tools import CANARY, OURS, Workbench
 
@@ -119,16 +119,18 @@ def test_a_command_has_a_home_of_its_own_that_is_gone_afterwards(bench):
 
 def test_a_command_that_takes_too_long_is_stopped_and_its_words_are_kept(bench):
     assert bench.refused("shell", command="echo started; sleep 1000", timeout_ms=200) == (
-        "started\n[stopped: it took longer than 0.2 s]"
+        "started\n[stopped: the command took longer than 0.2 s]"
     )
 
 
 @pytest.mark.requirement("S1-107")
 def test_a_command_that_is_asked_to_end_has_time_to_do_so(bench, tmp_path):
     """First a signal that can be heard, then some time."""
-    said = bench.refused("shell", command="trap 'echo bye; exit' TERM; while :; do sleep 0.01; done", timeout_ms=300)
+    error_text = bench.refused(
+        "shell", command="trap 'echo bye; exit' TERM; while :; do sleep 0.01; done", timeout_ms=300
+    )
 
-    assert "bye\n" in said
+    assert "bye\n" in error_text
 
 
 def test_a_command_that_does_not_listen_is_killed(bench, tmp_path):
@@ -199,18 +201,18 @@ asyncio.run(run_command(Path({str(tmp_path)!r}), "echo $$ > pids; echo ok; sleep
 
 
 def test_a_flood_of_output_is_stopped_and_its_beginning_and_end_are_kept(bench):
-    said = bench.refused("shell", command="echo first; yes")
+    error_text = bench.refused("shell", command="echo first; yes")
 
-    assert said.startswith("first\ny\n")
-    assert "bytes left out" in said
-    assert "wrote more than 1,000,000 bytes" in said
-    assert len(said) < 1_200
+    assert error_text.startswith("first\ny\n")
+    assert "bytes omitted" in error_text
+    assert "wrote more than 1,000,000 bytes" in error_text
+    assert len(error_text) < 1_200
 
 
 def test_a_command_with_too_many_processes_is_killed(bench):
-    said = bench.refused("shell", command="for i in $(seq 100); do sleep 1000 & done; wait")
+    error_text = bench.refused("shell", command="for i in $(seq 100); do sleep 1000 & done; wait")
 
-    assert "more than 20 processes" in said
+    assert "more than 20 processes" in error_text
 
 
 def test_a_fork_bomb_is_bounded(bench, tmp_path):
@@ -281,14 +283,15 @@ def test_a_supervisor_that_is_killed_takes_its_command_along(tmp_path):
 
 @pytest.mark.parametrize("sizes", [[10], [100], [99, 1, 300], [1] * 500, [1_000, 1]])
 def test_of_much_output_the_beginning_and_the_end_are_kept(sizes):
-    kept, written = Kept(100), b""
+    buffer = OutputBuffer(100)
+    written = b""
     for number, size in enumerate(sizes):
         data = bytes([65 + number % 26]) * size
-        kept.add(data)
+        buffer.add(data)
         written += data
 
     if len(written) <= 100:
-        assert kept.text == written.decode()
+        assert buffer.text == written.decode()
     else:
-        assert kept.text.startswith(written[:50].decode() + "\n[… ")
-        assert kept.text.endswith(" bytes left out …]\n" + written[-50:].decode())
+        assert buffer.text.startswith(written[:50].decode() + "\n[… ")
+        assert buffer.text.endswith(" bytes omitted …]\n" + written[-50:].decode())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.tools.risk import ORDER, risk_of_call, risk_of_command
-from antiphon.tools.shell_syntax import CommandFilter, take_apart
+from antiphon.tools.shell_syntax import CommandFilter, parse_command
 
 READS = [
     "ls", "ls -la src", "cat a b", "git status", "git log --oneline -5", "git diff HEAD~1", "grep -rn 'rm -rf' .",
@@ -37,7 +37,9 @@ DESTROYS = [
 @pytest.mark.requirement("S2.4-7")
 @pytest.mark.parametrize(
     ("command", "risk"),
-    [(one, "read") for one in READS] + [(one, "write") for one in WRITES] + [(one, "destructive") for one in DESTROYS],
+    [(command, "read") for command in READS]
+    + [(command, "write") for command in WRITES]
+    + [(command, "destructive") for command in DESTROYS],
 )
 def test_a_command_is_as_risky_as_what_it_runs(command, risk):
     """Reads are silent, writes are acknowledged, what destroys is approved."""
@@ -54,7 +56,7 @@ def test_nothing_before_a_destructive_command_hides_it(before, between, command)
 
 @given(st.text(alphabet="ab $`(){}<>|&;'\"\\\n#=*rm-", max_size=60))
 def test_any_text_is_taken_apart(text):
-    take_apart(text)
+    parse_command(text)
     assert risk_of_command(text) in ORDER
 
 

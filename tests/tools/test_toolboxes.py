@@ -8,7 +8,7 @@ from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.threads.toolbox import NoTools, Toolbox
 from antiphon.tools.errors import NameTaken, ToolsError
-from antiphon.tools.functions import Instrument, Instruments
+from antiphon.tools.functions import FunctionToolbox, ToolFunction
 from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.toolboxes import Bundle
 from antiphon.tools.workspace import Workspace
@@ -62,7 +62,7 @@ def counting_box(schema):
     async def perform(arguments):
         return json.dumps(arguments)
 
-    return Instruments([Instrument(Tool("count", "Counts.", schema), perform)])
+    return FunctionToolbox([ToolFunction(Tool("count", "Counts.", schema), perform)])
 
 
 def test_a_whole_number_with_a_point_is_an_integer():

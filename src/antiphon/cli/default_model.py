@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from antiphon.providers.catalog import Row, rows
+from antiphon.providers.catalog import ModelListing, list_models
 
 # The model that a key alone stands for.
 DEFAULTS: Mapping[str, str] = {
@@ -40,7 +40,7 @@ class Choice:
 def choose(
     named: str | None = None,
     environment: Mapping[str, str] = os.environ,
-    known: Callable[[], list[Row]] = rows,
+    known: Callable[[], list[ModelListing]] = list_models,
     last_resort: str = SCRIPTED,
 ) -> Choice:
     """Choose the model that was named, or the first that can be used; without any, a script and why."""
@@ -55,7 +55,7 @@ def choose(
     return replace(choice, note=f"a script, because {LOCAL} cannot be used here: {problem}")
 
 
-def _first(found: list[Row], last_resort: str) -> str:
+def _first(found: list[ModelListing], last_resort: str) -> str:
     usable = {row.reference for row in found if row.usable}
     providers = {reference.partition(":")[0] for reference in usable}
     for provider, model in DEFAULTS.items():
@@ -65,7 +65,7 @@ def _first(found: list[Row], last_resort: str) -> str:
     return ollama[0] if ollama else LOCAL if LOCAL in usable else last_resort
 
 
-def described(reference: str, known: Callable[[], list[Row]] = rows) -> Choice:
+def described(reference: str, known: Callable[[], list[ModelListing]] = list_models) -> Choice:
     """A model with what is to be said about it."""
     provider = provider_of(reference)
     if provider == "scripted":

@@ -15,7 +15,7 @@ from antiphon.cli.render.progress import ByteProgress
 from antiphon.cli.render.text_width import harmless, pad, width
 from antiphon.cli.render.units import size
 from antiphon.errors import Code
-from antiphon.providers.catalog import Row, rows
+from antiphon.providers.catalog import ModelListing, list_models
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.local.install import install, install_from, remove
 from antiphon.providers.local.library import library_problem
@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(options: argparse.Namespace) -> int:
-    found = rows()
+    found = list_models()
     if options.json:
         return say([json.dumps([_record(row) for row in found], indent=2)])
     usable = [row for row in found if row.usable]
@@ -94,13 +94,13 @@ def _is_whole(weights: Weights, folder: Path) -> bool:
     return True
 
 
-def _by_provider(usable: list[Row]) -> Iterator[list[Row]]:
+def _by_provider(usable: list[ModelListing]) -> Iterator[list[ModelListing]]:
     """The models of each provider, the newest first."""
     for _, group in groupby(usable, key=lambda row: row.reference.partition(":")[0]):
         yield sorted(group, key=_generation, reverse=True)
 
 
-def _generation(row: Row) -> tuple[int, int]:
+def _generation(row: ModelListing) -> tuple[int, int]:
     match = GENERATION.search(row.reference.partition(":")[2])
     return (int(match[1]), int(match[2] or 0)) if match else (0, 0)
 
@@ -111,7 +111,7 @@ def _price(price: Price | None) -> str:
     return f"{price.input} / {price.output}" if price.input or price.output else "free"
 
 
-def _record(row: Row) -> dict[str, Any]:
+def _record(row: ModelListing) -> dict[str, Any]:
     price = None if row.price is None else {"input": str(row.price.input), "output": str(row.price.output)}
     return {"reference": row.reference, "usable": row.usable, "why": row.why, "note": row.note, "price": price}
 

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
         ToolStart,
         UsageDelta,
     )
-    from antiphon.providers.catalog import Row, rows
+    from antiphon.providers.catalog import ModelListing, list_models
     from antiphon.providers.errors import ProviderError
-    from antiphon.providers.http.client import HttpCarrier
+    from antiphon.providers.http.client import HttpTransport
     from antiphon.providers.keys import Keys, Secret
     from antiphon.providers.prices import Price, Prices
-    from antiphon.providers.references import Reference, parse
+    from antiphon.providers.references import Reference, parse_reference
     from antiphon.providers.registry import Models
     from antiphon.providers.reply import Reply, collect
     from antiphon.providers.scripted import ScriptedModel, script_names
@@ -88,11 +88,11 @@ __getattr__ = lazy_names(
             "UsageDelta",
         ),
         "catalog": (
-            "Row",
-            "rows",
+            "ModelListing",
+            "list_models",
         ),
         "errors": ("ProviderError",),
-        "http.client": ("HttpCarrier",),
+        "http.client": ("HttpTransport",),
         "keys": (
             "Keys",
             "Secret",
@@ -103,7 +103,7 @@ __getattr__ = lazy_names(
         ),
         "references": (
             "Reference",
-            "parse",
+            "parse_reference",
         ),
         "registry": ("Models",),
         "reply": (
@@ -126,11 +126,12 @@ __all__ = [
     "Cost",
     "Delta",
     "Done",
-    "HttpCarrier",
+    "HttpTransport",
     "Image",
     "Keys",
     "Message",
     "Model",
+    "ModelListing",
     "Models",
     "OutputSchema",
     "Part",
@@ -141,7 +142,6 @@ __all__ = [
     "Reference",
     "Reply",
     "Request",
-    "Row",
     "ScriptedModel",
     "Secret",
     "SignatureDelta",
@@ -161,10 +161,10 @@ __all__ = [
     "ask",
     "assistant",
     "collect",
+    "list_models",
     "message_from_json",
     "message_to_json",
-    "parse",
-    "rows",
+    "parse_reference",
     "script_names",
     "system",
     "tool",

@@ -1,4 +1,4 @@
-"""The port of a model: what is asked, what comes back piece by piece, and who answers."""
+"""The port of a model: the request, the deltas of its reply, and the provider."""
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
@@ -13,18 +13,18 @@ NO_EXTRAS: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that a model may ask for; the parameters are a JSON Schema of an object."""
+    """Tool offered to a model; the parameters are a JSON Schema of an object."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
-    # What a call can do; of `command`, the call's own command says it.
+    # The risk of a call; with "command" it depends on the command of each call.
     risk: Literal["read", "write", "destructive", "command"] = "destructive"
 
 
 @dataclass(frozen=True, slots=True)
 class OutputSchema:
-    """The JSON Schema that the text of a reply must fulfil."""
+    """JSON Schema that the text of a reply must match."""
 
     schema: Mapping[str, Any]
     name: str = "answer"
@@ -32,7 +32,7 @@ class OutputSchema:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long to wait for a connection, for the first delta, and from one delta to the next."""
+    """Time limits for the connection, for the first delta, and between two deltas."""
 
     connect_ms: int = 10_000
     first_delta_ms: int = 300_000
@@ -41,7 +41,7 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model is asked; absent settings are the provider's own defaults."""
+    """Request to a model; absent settings mean the provider's defaults."""
 
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
@@ -50,33 +50,33 @@ class Request:
     temperature: float | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
-    # How hard to think, or how many tokens to think for.
+    # Reasoning effort, or a budget of reasoning tokens.
     thinking: Effort | int | None = None
     output: OutputSchema | None = None
-    # Requests with the same key share a beginning; providers that cache by themselves route them alike.
+    # Requests with the same key share a prefix; providers that cache by themselves route them alike.
     cache_key: str | None = None
     timeouts: Timeouts | None = None
-    # Fields of the provider's own format, added to the body as they are.
+    # Fields of the provider's own format, added to the body unchanged.
     extra: Mapping[str, Any] = field(default_factory=lambda: NO_EXTRAS)
 
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """More words."""
+    """More text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta:
-    """More of a thought."""
+    """More reasoning."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class SignatureDelta:
-    """The signature of the thought just ended, or of the tool call it names."""
+    """Signature of the reasoning that just ended, or of the tool call `call_id`."""
 
     signature: str
     call_id: str | None = None
@@ -85,7 +85,7 @@ class SignatureDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolStart:
-    """A tool call begins."""
+    """Start of a tool call."""
 
     id: str
     name: str
@@ -101,7 +101,7 @@ class ToolArgs:
 
 @dataclass(frozen=True, slots=True)
 class UsageDelta:
-    """The tokens so far: the newest replaces all before it, and `model` is the one that really answers."""
+    """Token counts so far, replacing earlier ones; `model` is the model that really answers."""
 
     usage: Usage
     model: str
@@ -110,7 +110,7 @@ class UsageDelta:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The reply is complete; nothing follows."""
+    """End of a complete reply; nothing follows."""
 
     stop: Stop
     request_id: str | None = None
@@ -122,19 +122,19 @@ Delta = TextDelta | ThinkingDelta | SignatureDelta | ToolStart | ToolArgs | Usag
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Who answers: the reference it was opened by, whose format and prices apply, and its name there."""
+    """Identity of a model: its reference, the provider whose format and prices apply, and its name there."""
 
     reference: str
     provider: str
     name: str
-    # The provider itself holds the text of a reply to a JSON Schema.
+    # The provider itself enforces a JSON Schema on the text of a reply.
     structured: bool = True
-    # What people should know about it, to be shown where it is listed or speaks.
+    # Remark for people, shown where the model is listed or answers.
     note: str = ""
 
 
 class Provider(Protocol):
-    """A model that can be asked.
+    """A model that answers requests.
 
     One call is one request: nothing is retried. A stream ends with exactly one `Done`, or by a `ProviderError`;
     closing it, or cancelling the task that reads it, ends the request at once.
@@ -142,9 +142,9 @@ class Provider(Protocol):
 
     @property
     def model(self) -> Model:
-        """Who answers."""
+        """Identity of the model."""
         ...
 
     def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
-        """Ask, and read the reply piece by piece."""
+        """Send a request and yield the deltas of the reply."""
         ...

@@ -1,4 +1,4 @@
-"""Time, as providers need it; the clocks of `antiphon.actors` fit."""
+"""The clock of providers; the clocks of `antiphon.actors` satisfy it too."""
 
 import asyncio
 import time
@@ -6,29 +6,29 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 
-class Clock(Protocol):
-    """Where time comes from."""
+class ProviderClock(Protocol):
+    """Clock with timers."""
 
     def now(self) -> float:
-        """Milliseconds since some fixed moment."""
+        """Return the milliseconds since a fixed moment."""
         ...
 
     def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> Any:
-        """Call back after a delay; gives a handle."""
+        """Call back after a delay; return a handle."""
         ...
 
     def clear_timeout(self, handle: Any) -> None:
-        """Forget a call that was asked for."""
+        """Cancel a timeout."""
         ...
 
 
 class LoopClock:
-    """Time that no one sets back, and timers on the running event loop."""
+    """Monotonic time, and timers on the running event loop."""
 
     __slots__ = ()
 
     def now(self) -> float:
-        """Milliseconds since the computer started, or some such moment."""
+        """Return the milliseconds of the monotonic clock."""
         return time.monotonic() * 1000
 
     def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> asyncio.TimerHandle:
@@ -36,21 +36,21 @@ class LoopClock:
         return asyncio.get_running_loop().call_later(delay_ms / 1000, callback)
 
     def clear_timeout(self, handle: asyncio.TimerHandle) -> None:
-        """Forget a call that was asked for."""
+        """Cancel a timeout."""
         handle.cancel()
 
 
-async def sleep(clock: Clock, delay_ms: float) -> None:
-    """Wait on a clock."""
-    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+async def sleep(clock: ProviderClock, delay_ms: float) -> None:
+    """Wait for a delay on a clock."""
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def wake() -> None:
-        if not over.done():
-            over.set_result(None)
+        if not done.done():
+            done.set_result(None)
 
     handle = clock.set_timeout(wake, delay_ms)
     try:
-        await over
+        await done
     finally:
         clock.clear_timeout(handle)
 

@@ -1,6 +1,6 @@
-"""What can go wrong with a model, and which of it is worth another try.
+"""The error of providers, and the mapping of their error types to codes.
 
-`BY_KIND`, `BY_TEXT` and `BY_STATUS` are the one place where the words of providers become codes.
+`BY_KIND`, `BY_TEXT` and `BY_STATUS` are the only place where errors of providers are mapped to codes.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ from antiphon.errors import RECOVERABLE, Code
 
 
 class ProviderError(Exception):
-    """A model did not answer as it should; `recoverable` says whether the same request may succeed later."""
+    """Raised when a request to a model fails; `recoverable` says whether the same request may succeed later."""
 
     def __init__(
         self,
@@ -36,13 +36,13 @@ class ProviderError(Exception):
     def __repr__(self) -> str:
         return f"ProviderError({self.code.value!r}, {self.message!r}, recoverable={self.recoverable})"
 
-    def hide(self, cleaned: Callable[[str], str]) -> None:
-        """Clean the message of something that must not be seen."""
-        self.message = cleaned(self.message)
+    def hide(self, redact: Callable[[str], str]) -> None:
+        """Redact the message."""
+        self.message = redact(self.message)
         self.args = (self.message,)
 
     def to_json(self) -> dict[str, Any]:
-        """The failure as an event carries it."""
+        """Convert the error to the JSON of an event."""
         value: dict[str, Any] = {
             "code": self.code.value,
             "message": self.message,
@@ -52,7 +52,7 @@ class ProviderError(Exception):
         return {key: item for key, item in value.items() if item is not None}
 
 
-# Error types, codes and statuses as the providers spell them, in lower case.
+# Error types, codes and statuses of the providers, in lower case.
 BY_KIND: dict[str, Code] = {
     # Anthropic
     "overloaded_error": Code.OVERLOADED,
@@ -65,7 +65,7 @@ BY_KIND: dict[str, Code] = {
     "enforced_spend_limit_reached": Code.QUOTA,
     "not_found_error": Code.NOT_FOUND,
     "request_too_large": Code.TOO_LONG,
-    # OpenAI, and servers that speak like it
+    # OpenAI and compatible servers
     "server_error": Code.OVERLOADED,
     "server_is_overloaded": Code.OVERLOADED,
     "overloaded": Code.OVERLOADED,
@@ -106,7 +106,7 @@ BY_KIND: dict[str, Code] = {
     "not_found": Code.NOT_FOUND,
 }
 
-# Where the type says too little, the sentence decides; in lower case.
+# Parts of error messages, in lower case, for errors whose type is not specific enough.
 BY_TEXT: tuple[tuple[str, Code], ...] = (
     ("credit balance is too low", Code.QUOTA),
     ("usage limits", Code.QUOTA),
@@ -133,22 +133,22 @@ BY_STATUS: dict[int, Code] = {
     504: Code.TIMEOUT,
 }
 
-# Types that cover so many cases that sentence and status know better.
+# Types so broad that the message and the status take precedence.
 VAGUE = frozenset({Code.RATE_LIMITED})
 
 
 def classify(status: int | None, kinds: Iterable[str], text: str) -> Code:
-    """The code for what a server said: its own word first, then its sentence, then the HTTP status."""
-    known = [BY_KIND[kind] for kind in kinds if kind in BY_KIND]
-    precise = next((code for code in known if code not in VAGUE), None)
+    """Return the code of a server error, by its type, then its message, then the HTTP status."""
+    codes = [BY_KIND[kind] for kind in kinds if kind in BY_KIND]
+    precise = next((code for code in codes if code not in VAGUE), None)
     if precise is not None:
         return precise
     lowered = text.lower()
-    for words, code in BY_TEXT:
-        if words in lowered:
+    for fragment, code in BY_TEXT:
+        if fragment in lowered:
             return code
-    if known:
-        return known[0]
+    if codes:
+        return codes[0]
     if status is None or status >= 500:
         return BY_STATUS.get(status or 0, Code.OVERLOADED)
     return BY_STATUS.get(status, Code.BAD_REQUEST)

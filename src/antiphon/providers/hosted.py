@@ -1,4 +1,4 @@
-"""Providers on servers: the wire format and the address of each."""
+"""Hosted providers: the wire format and the base URL of each."""
 
 import os
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from antiphon.providers.formats.google import GoogleWire
 from antiphon.providers.formats.mistral import MISTRAL
 from antiphon.providers.formats.openai import OPENAI
 from antiphon.providers.references import Reference
-from antiphon.providers.wire import Carrier, Wire
+from antiphon.providers.wire import Transport, Wire
 
 WIRES: Mapping[str, Wire] = {
     "anthropic": AnthropicWire(),
@@ -28,33 +28,33 @@ BASE_URLS: Mapping[str, str] = {
 }
 
 
-NOT_INSTALLED = "models on servers are not installed: pip install 'antiphon[models]'"
+NOT_INSTALLED = "models on servers need the extra `models`, which is not installed: pip install 'antiphon[models]'"
 
 
-def open_carrier() -> Carrier:
-    """Open an HTTP client; the library is an extra, and only a model on a server needs it."""
+def open_transport() -> Transport:
+    """Open an HTTP transport; raise `ProviderError` if its library is not installed."""
     try:
-        # It takes longer to load than all else.
-        from antiphon.providers.http.client import HttpCarrier
+        # Imported here because it is slow to import and only models on servers need it.
+        from antiphon.providers.http.client import HttpTransport
     except ModuleNotFoundError as error:
         raise ProviderError(Code.UNSUPPORTED, NOT_INSTALLED) from error
-    return HttpCarrier()
+    return HttpTransport()
 
 
 def wire_for(reference: Reference) -> Wire:
-    """The wire format that the server behind a reference speaks."""
-    # Whoever speaks like OpenAI is not OpenAI: it is read leniently.
-    is_lookalike = reference.base_url is not None and reference.provider == "openai"
-    return COMPATIBLE if is_lookalike else WIRES[reference.provider]
+    """Return the wire format of the server that a reference names."""
+    # A server compatible with OpenAI may deviate from it, so its replies are decoded leniently.
+    is_compatible = reference.base_url is not None and reference.provider == "openai"
+    return COMPATIBLE if is_compatible else WIRES[reference.provider]
 
 
 def needs_key(wire: Wire) -> bool:
-    """Whether servers that speak a format refuse requests without a key."""
+    """Return whether servers of a format require a key."""
     return wire is not COMPATIBLE
 
 
 def ollama_url(environment: Mapping[str, str] = os.environ) -> str:
-    """Where Ollama listens."""
+    """Return the base URL of Ollama."""
     host = environment.get("OLLAMA_HOST") or "127.0.0.1:11434"
     address = host if "://" in host else f"http://{host}"
     return f"{address.rstrip('/').replace('://0.0.0.0', '://127.0.0.1')}/v1"

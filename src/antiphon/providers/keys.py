@@ -1,4 +1,4 @@
-"""Keys: where they come from, and how they stay unseen."""
+"""API keys: read from the environment or a file, and kept out of output."""
 
 import os
 import tomllib
@@ -16,11 +16,11 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "mistral": ("MISTRAL_API_KEY",),
 }
-OTHERS_MAY = 0o077
+GROUP_OR_OTHERS = 0o077
 
 
 class Secret:
-    """A key that shows itself only when asked by name."""
+    """API key that appears in no `repr`, log or pickle."""
 
     __slots__ = ("_value",)
 
@@ -28,34 +28,34 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The key itself, for the one header that needs it."""
+        """Return the key, for the header that needs it."""
         return self._value
 
     def hide(self, text: str) -> str:
-        """A text without this key in it."""
+        """Return a text with this key redacted."""
         return text.replace(self._value, "[key]")
 
     def __repr__(self) -> str:
         return "Secret(hidden)"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Secret is not written anywhere; keep the reference of the model instead")
+        raise TypeError("a Secret cannot be pickled; store the reference of the model instead")
 
 
 class KeySource(Protocol):
-    """Where a model finds its key."""
+    """Source of API keys."""
 
     def find(self, name: str) -> Secret | None:
-        """The key of a provider, or of a server by its address; nothing when there is none."""
+        """Return the key of a provider, or of a server by its base URL; None if there is none."""
         ...
 
     def advice(self, name: str) -> str:
-        """What someone without a key can do."""
+        """Explain how to provide a missing key."""
         ...
 
 
 class Keys:
-    """Keys by provider name or server address, from the environment or a file that only its owner can read."""
+    """API keys by provider or base URL, from the environment or from a file that only its owner can read."""
 
     __slots__ = ("_environment", "_path")
 
@@ -68,31 +68,31 @@ class Keys:
         return f"Keys(path={str(self._path)!r})"
 
     def find(self, name: str) -> Secret | None:
-        """The key of a provider, or of a server by its address; nothing when there is none."""
+        """Return the key of a provider, or of a server by its base URL; None if there is none."""
         for variable in VARIABLES.get(name, ()):
             if value := self._environment.get(variable, "").strip():
-                return secret(value, variable)
+                return make_secret(value, variable)
         stored = self._file().get(name)
         if stored is None:
             return None
         if not isinstance(stored, str):
-            raise ProviderError(Code.UNAUTHENTICATED, f"the key of {name!r} in {self._path} is not text")
-        return secret(stored.strip(), f"{self._path} ({name})")
+            raise ProviderError(Code.UNAUTHENTICATED, f"the key of {name!r} in {self._path} is not a string")
+        return make_secret(stored.strip(), f"{self._path} ({name})")
 
     def advice(self, name: str) -> str:
-        """What someone without a key can do."""
+        """Explain how to provide a missing key."""
         variables = VARIABLES.get(name)
-        where = f"set {' or '.join(variables)}, or " if variables else ""
-        return f"no key for {name!r}: {where}add it to {self._path}"
+        by_variable = f"set {' or '.join(variables)}, or " if variables else ""
+        return f"no key for {name!r}: {by_variable}add it to {self._path}"
 
     def _file(self) -> dict[str, Any]:
         try:
-            # The mode of the opened file, not of the name: the two may change places in between.
+            # The mode of the open file, not of the path, which may be replaced in between.
             with self._path.open("rb") as file:
-                if os.name == "posix" and os.fstat(file.fileno()).st_mode & OTHERS_MAY:
+                if os.name == "posix" and os.fstat(file.fileno()).st_mode & GROUP_OR_OTHERS:
                     raise ProviderError(
                         Code.UNAUTHENTICATED,
-                        f"{self._path} can be read by others and is not used; run: chmod 600 {self._path}",
+                        f"{self._path} is not used because others can read it; run: chmod 600 {self._path}",
                     )
                 return tomllib.load(file)
         except FileNotFoundError:
@@ -100,12 +100,12 @@ class Keys:
         except OSError as error:
             raise ProviderError(Code.UNAUTHENTICATED, f"cannot read {self._path}: {error.strerror}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-            # The parser's message may quote the line, and with it a key.
+            # The message of the parser may quote the line with the key.
             raise ProviderError(Code.UNAUTHENTICATED, f"{self._path} is not valid TOML") from None
 
 
-def secret(value: str, origin: str) -> Secret:
-    """A key that can stand in an HTTP header; the error for another one does not quote it."""
+def make_secret(value: str, origin: str) -> Secret:
+    """Check that a key can be an HTTP header value, and wrap it; the error does not quote it."""
     if not value or not value.isascii() or not value.isprintable() or " " in value:
-        raise ProviderError(Code.UNAUTHENTICATED, f"the key from {origin} is empty or has characters no key has")
+        raise ProviderError(Code.UNAUTHENTICATED, f"the key from {origin} is empty or contains invalid characters")
     return Secret(value)

@@ -1,7 +1,7 @@
-"""What tokens cost: the user's own price file first, then the table of the `genai-prices` package.
+"""Prices of tokens: from the user's price file, then from the table of the `genai-prices` package.
 
-The table is data inside a package: nothing is fetched. Its version is kept with every cost.
-Prices go by the model that answered, because an alias may point to another model tomorrow.
+The table is data inside a package: nothing is fetched. Its version is stored with every cost.
+Prices are those of the model that answered, because an alias may point to another model later.
 """
 
 import logging
@@ -22,7 +22,7 @@ from antiphon.messages import Cost, Usage
 from antiphon.paths import user_path
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.references import HOSTED, parse
+from antiphon.providers.references import HOSTED, parse_reference
 
 Policy = Literal["block", "warn", "assume"]
 MILLION = Decimal(1_000_000)
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a million tokens."""
+    """Price per million tokens."""
 
     input: Decimal
     output: Decimal
@@ -41,22 +41,22 @@ class Price:
     currency: str = "USD"
 
     def of(self, usage: Usage) -> Decimal:
-        """The price of a usage; without a price of their own, cached tokens cost what others cost."""
-        read, written = usage.cached_read, usage.cached_write
-        plain = max(0, usage.input - read - written)
-        total = plain * self.input + usage.output * self.output
+        """Compute the price of a usage; cached tokens without their own price cost as much as input tokens."""
+        read = usage.cached_read
+        written = usage.cached_write
+        total = max(0, usage.input - read - written) * self.input + usage.output * self.output
         total += read * (self.input if self.cached_read is None else self.cached_read)
         total += written * (self.input if self.cached_write is None else self.cached_write)
         return total / MILLION
 
 
 FREE = Price(Decimal(0), Decimal(0))
-# For unknown models, when told to assume: what the dearest common ones cost.
+# For unknown models with the policy "assume": the price of the most expensive common models.
 ASSUMED = Price(Decimal(30), Decimal(180))
 
 
 class Prices:
-    """The prices in force, and what to do when there is none."""
+    """Price table, with a policy for models without a price."""
 
     __slots__ = ("_assumed", "_own", "_own_version", "_warned", "policy")
 
@@ -69,7 +69,7 @@ class Prices:
         limited: bool = False,
         assumed: Price = ASSUMED,
     ) -> None:
-        # With a limit on cost, what cannot be counted must not be spent.
+        # With a cost limit, models without a price must not be used.
         self.policy: Policy = policy or ("block" if limited else "warn")
         self._own = dict(own or {})
         self._own_version = own_version
@@ -78,7 +78,7 @@ class Prices:
 
     @classmethod
     def load(cls, path: str | Path, *, policy: Policy | None = None, limited: bool = False) -> Self:
-        """The prices with a file of one's own, which wins over the table."""
+        """Load a price file, which takes precedence over the table."""
         file = Path(path)
         try:
             raw = file.read_bytes()
@@ -90,8 +90,8 @@ class Prices:
             assumed = _price("assumed", table["assumed"]) if "assumed" in table else ASSUMED
         except (OSError, ValueError) as error:
             raise ProviderError(Code.BAD_REQUEST, f"the price file {str(file)!r} is not valid: {error}") from error
-        named = table.get("version") or sha256(raw).hexdigest()[:12]
-        return cls(own, own_version=f"{file.name} {named}", policy=policy, limited=limited, assumed=assumed)
+        file_version = table.get("version") or sha256(raw).hexdigest()[:12]
+        return cls(own, own_version=f"{file.name} {file_version}", policy=policy, limited=limited, assumed=assumed)
 
     def cost(
         self,
@@ -102,7 +102,7 @@ class Prices:
         tier: str | None = None,
         at: datetime | None = None,
     ) -> Cost | None:
-        """What a usage costs; nothing when the price is unknown and the policy is to warn."""
+        """Compute the cost of a usage; None if the price is unknown and the policy is "warn"."""
         name = answered_by or model.name
         if (own := self._own_price(model, name)) is not None:
             return Cost(own.of(usage), own.currency, self._own_version, usage.estimated)
@@ -116,12 +116,12 @@ class Prices:
         return self._unknown(model, usage)
 
     def price(self, model: Model) -> Price | None:
-        """The price of a model, as far as one line can say it; tiers and dates may change it."""
+        """Return the base price of a model; tiers and dates may change it."""
         own = self._own_price(model, model.name)
         return own or (FREE if _is_free(model) else _table_price(model))
 
     def require(self, model: Model) -> None:
-        """Refuse a model without a price, before it is asked, if that is the policy."""
+        """Raise `ProviderError` for a model without a price if the policy is "block"."""
         if self.policy == "block" and self.price(model) is None:
             raise self._unpriced(model)
 
@@ -134,7 +134,7 @@ class Prices:
             case "warn":
                 if model.reference not in self._warned:
                     self._warned.add(model.reference)
-                    log.warning("no price is known for %s: its cost is not counted", model.reference)
+                    log.warning("no price is known for %s; its cost is not counted", model.reference)
                 return None
 
     def _unpriced(self, model: Model) -> ProviderError:
@@ -150,12 +150,12 @@ class Prices:
 
 @cache
 def table_version() -> str:
-    """Which table it is."""
+    """Return the name and version of the table."""
     return f"genai-prices {version('genai-prices')}"
 
 
 def has_table() -> bool:
-    """Whether the package with the table is installed."""
+    """Return whether the package with the table is installed."""
     try:
         table_version()
     except ModuleNotFoundError:
@@ -164,27 +164,27 @@ def has_table() -> bool:
 
 
 def known_models(provider: str) -> list[str]:
-    """The models of a provider that the table knows and that are still offered."""
+    """List the models of a provider in the table that are not deprecated."""
     if not has_table():
         return []
-    # The table takes longer to load than all adapters together, and only asking for a price needs it.
+    # Imported here because the table is slow to load.
     from genai_prices.data_snapshot import get_snapshot
 
-    found = next(entry for entry in get_snapshot().providers if entry.id == provider)
-    return [entry.id for entry in found.models if not entry.deprecated]
+    table = next(entry for entry in get_snapshot().providers if entry.id == provider)
+    return [entry.id for entry in table.models if not entry.deprecated]
 
 
 def _is_free(model: Model) -> bool:
-    provider = parse(model.reference).provider
-    # Ollama also passes questions on to models it sells.
+    provider = parse_reference(model.reference).provider
+    # Ollama also forwards requests to paid cloud models.
     return provider in ("local", "scripted") or (provider == "ollama" and "cloud" not in model.name)
 
 
 def _table_name(model: Model) -> str | None:
-    reference = parse(model.reference)
-    # A server of one's own may charge anything.
-    known = reference.base_url is None and reference.provider in HOSTED and has_table()
-    return reference.provider if known else None
+    reference = parse_reference(model.reference)
+    # The table does not apply to a server with its own URL.
+    is_listed = reference.base_url is None and reference.provider in HOSTED and has_table()
+    return reference.provider if is_listed else None
 
 
 def _table_amount(model: Model, name: str, usage: Usage, tier: str | None, at: datetime | None) -> Decimal | None:
@@ -194,7 +194,7 @@ def _table_amount(model: Model, name: str, usage: Usage, tier: str | None, at: d
     from genai_prices import Usage as TableUsage
     from genai_prices import calc_price
 
-    counted = TableUsage(
+    table_usage = TableUsage(
         input_tokens=max(usage.input, usage.cached_read + usage.cached_write),
         output_tokens=usage.output,
         cache_read_tokens=usage.cached_read,
@@ -203,14 +203,14 @@ def _table_amount(model: Model, name: str, usage: Usage, tier: str | None, at: d
     context = {"service_tier": tier} if tier else None
     try:
         return calc_price(
-            counted, name, provider_id=provider, genai_request_timestamp=at, price_context=context
+            table_usage, name, provider_id=provider, genai_request_timestamp=at, price_context=context
         ).total_price
     except LookupError:
         return None
 
 
 def _table_price(model: Model) -> Price | None:
-    # Few enough tokens that the tiers for long prompts do not apply.
+    # Few tokens, so that the tiers for long prompts do not apply.
     probes = (Usage(1_000), Usage(0, 1_000), Usage(1_000, 0, 1_000), Usage(1_000, 0, 0, 1_000))
     amounts = [_table_amount(model, model.name, probe, None, None) for probe in probes]
     per_million = [_plain(amount * 1_000) for amount in amounts if amount is not None]
@@ -230,7 +230,7 @@ def _price(place: str, entry: Any) -> Price:
     if not isinstance(entry, dict) or not entry.keys() >= {"input", "output"}:
         raise ValueError(f"{place} must be a table with input and output")
     if unknown := sorted(entry.keys() - PRICE_KEYS):
-        raise ValueError(f"{place} has no {', '.join(unknown)}; known: {', '.join(PRICE_KEYS)}")
+        raise ValueError(f"{place} has the unknown key {', '.join(unknown)}; known: {', '.join(PRICE_KEYS)}")
     amounts = {key: _amount(f"{place}.{key}", value) for key, value in entry.items() if key != "currency"}
     return Price(**amounts, currency=str(entry.get("currency", "USD")))
 
@@ -246,5 +246,5 @@ def _amount(place: str, value: Any) -> Decimal:
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where a price file is looked for."""
+    """Return the path of the user's price file."""
     return user_path("config", "prices.toml", variable="ANTIPHON_PRICES", environment=environment)

@@ -1,4 +1,4 @@
-"""Opening models by reference: where keys, addresses, time and the shared connections come together."""
+"""Opens models by reference, with shared keys, base URLs, clock and connections."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -6,23 +6,23 @@ from types import TracebackType
 from typing import Self
 
 from antiphon.providers.base import Model, Provider, Timeouts
-from antiphon.providers.clock import LOOP_CLOCK, Clock
-from antiphon.providers.hosted import BASE_URLS, needs_key, ollama_url, open_carrier, wire_for
+from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
+from antiphon.providers.hosted import BASE_URLS, needs_key, ollama_url, open_transport, wire_for
 from antiphon.providers.keys import Keys
-from antiphon.providers.local.engine import Engine, engine_of
+from antiphon.providers.local.engine import Engine, open_engine
 from antiphon.providers.local.model import LocalModel
-from antiphon.providers.references import Reference, parse
+from antiphon.providers.references import Reference, parse_reference
 from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
 from antiphon.providers.scripted import open_script
-from antiphon.providers.wire import Carrier
+from antiphon.providers.wire import Transport
 
 Opener = Callable[[Reference], Provider]
 
 
 class Models:
-    """Opens models; close it to give the connections back."""
+    """Opens models; close it to close their connections."""
 
-    __slots__ = ("_base_urls", "_carrier", "_clock", "_engines", "_keys", "_openers", "_raised", "_timeouts")
+    __slots__ = ("_base_urls", "_clock", "_engines", "_keys", "_openers", "_raised", "_timeouts", "_transport")
 
     def __init__(
         self,
@@ -31,14 +31,14 @@ class Models:
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         base_urls: Mapping[str, str] | None = None,
         openers: Mapping[str, Opener] | None = None,
-        carrier: Carrier | None = None,
-        clock: Clock = LOOP_CLOCK,
+        transport: Transport | None = None,
+        clock: ProviderClock = LOOP_CLOCK,
     ) -> None:
         self._keys = keys or Keys()
         self._timeouts = timeouts
         self._base_urls = {**BASE_URLS, "ollama": ollama_url(), **(base_urls or {})}
         self._openers = openers or {}
-        self._carrier = carrier
+        self._transport = transport
         self._clock = clock
         self._raised: Counter[str] = Counter()
         self._engines: dict[str, Engine] = {}
@@ -52,46 +52,46 @@ class Models:
         await self.close()
 
     async def close(self) -> None:
-        """Give back all connections, and end the child processes of embedded models."""
+        """Close all connections, and end the child processes of embedded models."""
         while self._engines:
             await self._engines.popitem()[1].close()
-        if self._carrier is not None:
-            await self._carrier.close()
+        if self._transport is not None:
+            await self._transport.close()
 
     def open(self, reference: str | Reference) -> Provider:
-        """The model that a reference names; a missing key is reported when it is first asked."""
-        named = parse(reference) if isinstance(reference, str) else reference
-        if named.provider in self._openers:
-            return self._openers[named.provider](named)
-        if named.provider == "scripted":
-            return open_script(named, self._clock, self._raised)
-        if named.provider == "local":
-            return self._local(named)
-        return self._remote(named)
+        """Open the model that a reference names; a missing key is reported by the first request."""
+        parsed = parse_reference(reference) if isinstance(reference, str) else reference
+        if parsed.provider in self._openers:
+            return self._openers[parsed.provider](parsed)
+        if parsed.provider == "scripted":
+            return open_script(parsed, self._clock, self._raised)
+        if parsed.provider == "local":
+            return self._open_local(parsed)
+        return self._open_remote(parsed)
 
-    def _local(self, reference: Reference) -> LocalModel:
-        # One child serves everyone; it starts when it is first asked.
+    def _open_local(self, reference: Reference) -> LocalModel:
+        # All models share one child process, which starts with the first request.
         if reference.model not in self._engines:
-            self._engines[reference.model] = engine_of(reference.model)
+            self._engines[reference.model] = open_engine(reference.model)
         engine = self._engines[reference.model]
-        return LocalModel(engine, self._opened_carrier(), timeouts=self._timeouts, clock=self._clock)
+        return LocalModel(engine, self._open_transport(), timeouts=self._timeouts, clock=self._clock)
 
-    def _remote(self, named: Reference) -> RemoteModel:
-        wire = wire_for(named)
+    def _open_remote(self, reference: Reference) -> RemoteModel:
+        wire = wire_for(reference)
         return RemoteModel(
-            Model(str(named), wire.name, named.model),
+            Model(str(reference), wire.name, reference.model),
             wire,
-            self._opened_carrier(),
-            base_url=named.base_url or self._base_urls[named.provider],
+            self._open_transport(),
+            base_url=reference.base_url or self._base_urls[reference.provider],
             keys=self._keys,
-            # The key of a provider goes to the provider only: a reference may name any server.
-            key_name=named.base_url or named.provider,
+            # The key of a provider is sent to that provider only: a reference may name any server.
+            key_name=reference.base_url or reference.provider,
             key_needed=needs_key(wire),
             timeouts=self._timeouts,
             clock=self._clock,
         )
 
-    def _opened_carrier(self) -> Carrier:
-        if self._carrier is None:
-            self._carrier = open_carrier()
-        return self._carrier
+    def _open_transport(self) -> Transport:
+        if self._transport is None:
+            self._transport = open_transport()
+        return self._transport

@@ -1,4 +1,4 @@
-"""A model behind HTTP: any wire format, over any carrier."""
+"""Models behind HTTP: any wire format over any transport."""
 
 import asyncio
 import json
@@ -7,40 +7,50 @@ from contextlib import aclosing
 
 from antiphon.errors import Code
 from antiphon.providers.base import Delta, Model, Request, Timeouts
-from antiphon.providers.clock import LOOP_CLOCK, Clock
+from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.error_bodies import request_id, status_error
-from antiphon.providers.http.idle_timer import Watch
+from antiphon.providers.http.idle_timer import IdleTimer
 from antiphon.providers.keys import KeySource, Secret
-from antiphon.providers.wire import Answer, Call, Carrier, Wire
+from antiphon.providers.wire import HttpRequest, HttpResponse, Transport, Wire
 
 LARGEST_ERROR_BODY = 64 * 1024
-# After the last frame a server closes the body at once; reading that end lets the connection be used again.
+# A server ends the body right after the last frame; reading that end allows the connection to be reused.
 DRAIN_S = 0.25
 DEFAULT_TIMEOUTS = Timeouts()
 
 
 class RemoteModel:
-    """A `Provider` that asks a server."""
+    """`Provider` that sends requests to a server."""
 
-    __slots__ = ("_base_url", "_carrier", "_clock", "_key_name", "_key_needed", "_keys", "_timeouts", "_wire", "model")
+    __slots__ = (
+        "_base_url",
+        "_clock",
+        "_key_name",
+        "_key_needed",
+        "_keys",
+        "_timeouts",
+        "_transport",
+        "_wire",
+        "model",
+    )
 
     def __init__(
         self,
         model: Model,
         wire: Wire,
-        carrier: Carrier,
+        transport: Transport,
         *,
         base_url: str,
         keys: KeySource,
         key_name: str,
         key_needed: bool = True,
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
-        clock: Clock = LOOP_CLOCK,
+        clock: ProviderClock = LOOP_CLOCK,
     ) -> None:
         self.model = model
         self._wire = wire
-        self._carrier = carrier
+        self._transport = transport
         self._base_url = base_url
         self._keys = keys
         self._key_name = key_name
@@ -52,37 +62,37 @@ class RemoteModel:
         return f"RemoteModel({self.model.reference!r})"
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
-        """Ask, and read the reply piece by piece."""
+        """Send a request and yield the deltas of the reply."""
         timeouts = request.timeouts or self._timeouts
         key = self._key()
-        call = self._call(request, key, timeouts)
+        http_request = self._http_request(request, key, timeouts)
         try:
-            with Watch(self._clock, timeouts.first_delta_ms) as watch:
-                answer = await self._carrier.send(call)
+            with IdleTimer(self._clock, timeouts.first_delta_ms) as timer:
+                response = await self._transport.send(http_request)
                 try:
-                    if answer.status != 200:
-                        raise status_error(answer.status, answer.headers, await _beginning(answer))
-                    decoder = self._wire.decoder(self.model.name, request, request_id(answer.headers))
-                    # Closing the chunks by hand leaves nothing to the garbage collector, which would need a task.
-                    async with aclosing(answer.chunks()) as chunks:
+                    if response.status != 200:
+                        raise status_error(response.status, response.headers, await _read_error_body(response))
+                    decoder = self._wire.decoder(self.model.name, request, request_id(response.headers))
+                    # Closed explicitly: the garbage collector would need a task to do it.
+                    async with aclosing(response.chunks()) as chunks:
                         async for chunk in chunks:
-                            watch.rest()
-                            came = False
+                            timer.pause()
+                            has_deltas = False
                             for delta in decoder.feed(chunk):
-                                came = True
+                                has_deltas = True
                                 yield delta
                             if decoder.finished:
                                 await _drain(chunks)
                                 return
-                            if came:
-                                watch.wait(timeouts.between_deltas_ms)
+                            if has_deltas:
+                                timer.start(timeouts.between_deltas_ms)
                             else:
-                                watch.resume()
-                    watch.rest()
+                                timer.resume()
+                    timer.pause()
                     for delta in decoder.end():
                         yield delta
                 finally:
-                    await answer.close()
+                    await response.close()
         except ProviderError as error:
             if key is not None:
                 error.hide(key.hide)
@@ -94,10 +104,10 @@ class RemoteModel:
             raise ProviderError(Code.UNAUTHENTICATED, self._keys.advice(self._key_name))
         return key
 
-    def _call(self, request: Request, key: Secret | None, timeouts: Timeouts) -> Call:
+    def _http_request(self, request: Request, key: Secret | None, timeouts: Timeouts) -> HttpRequest:
         header, prefix = self._wire.key_header
         body = {**self._wire.body(self.model.name, request), **request.extra}
-        return Call(
+        return HttpRequest(
             url=self._base_url + self._wire.path(self.model.name),
             headers={"content-type": "application/json", "accept": "text/event-stream", **self._wire.headers()},
             body=json.dumps(body).encode(),
@@ -108,9 +118,9 @@ class RemoteModel:
         )
 
 
-async def _beginning(answer: Answer) -> bytes:
+async def _read_error_body(response: HttpResponse) -> bytes:
     body = b""
-    async with aclosing(answer.chunks()) as chunks:
+    async with aclosing(response.chunks()) as chunks:
         async for chunk in chunks:
             body += chunk
             if len(body) >= LARGEST_ERROR_BODY:

@@ -1,4 +1,4 @@
-"""A reply as it grows: the message it will be, and what it has used so far."""
+"""Accumulates the deltas of a reply into a message and its usage."""
 
 from dataclasses import replace
 
@@ -20,8 +20,8 @@ from antiphon.providers.usage import tokens_of_request
 from antiphon.tokens import tokens_of_bytes
 
 
-class _Open:
-    """A part that still grows; its pieces are joined once, when it is read."""
+class _PartBuilder:
+    """Part under construction; its pieces are joined when it is read."""
 
     __slots__ = ("call", "pieces", "redacted", "signature", "thought")
 
@@ -34,32 +34,32 @@ class _Open:
 
 
 class Reply:
-    """What has arrived of a reply, complete or cut short."""
+    """Reply as far as it has arrived, complete or truncated."""
 
-    __slots__ = ("_calls", "_guess", "_parts", "_reported", "_request", "_size", "done", "model")
+    __slots__ = ("_calls", "_estimate", "_parts", "_reported", "_request", "_size", "done", "model")
 
     def __init__(self, model: Model, request: Request) -> None:
         self.model = model
         self.done: Done | None = None
         self._request = request
-        self._guess: int | None = None  # about how many tokens the request is, once somebody asks
-        self._parts: list[_Open] = []
-        self._calls: dict[str, _Open] = {}
+        self._estimate: int | None = None  # tokens of the request, computed on first use
+        self._parts: list[_PartBuilder] = []
+        self._calls: dict[str, _PartBuilder] = {}
         self._reported: UsageDelta | None = None
         self._size = 0
 
     def add(self, delta: Delta) -> None:
-        """Take the next delta."""
+        """Add the next delta."""
         match delta:
             case TextDelta(text):
-                self._grow(text, thought=False)
+                self._append(text, thought=False)
             case ThinkingDelta(text):
-                self._grow(text, thought=True)
+                self._append(text, thought=True)
             case ToolArgs(id, text):
                 self._calls[id].pieces.append(text)
                 self._size += len(text)
             case ToolStart():
-                self._parts.append(_Open(call=delta))
+                self._parts.append(_PartBuilder(call=delta))
                 self._calls[delta.id] = self._parts[-1]
             case SignatureDelta():
                 self._sign(delta)
@@ -70,52 +70,52 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """The words so far."""
+        """Text so far."""
         return self.message().text
 
     @property
     def answered_by(self) -> str:
-        """The model that really answers, as far as it has said; prices go by it."""
+        """Name of the model that really answers, which determines the price."""
         return self._reported.model if self._reported else self.model.name
 
     @property
     def tier(self) -> str | None:
-        """The service tier that the provider says it used."""
+        """Service tier that the provider reports."""
         return self._reported.tier if self._reported else None
 
     @property
     def has_begun(self) -> bool:
-        """Whether anything of the answer has arrived; what fails before that is not paid for."""
+        """True if any part has arrived; requests that fail before that are not charged."""
         return bool(self._parts) or self.done is not None
 
     @property
     def usage(self) -> Usage:
-        """The tokens so far: as reported once the reply is complete, estimated from what arrived before that."""
+        """Token counts: as reported once the reply is complete, estimated before that."""
         reported = self._reported.usage if self._reported else Usage()
         if self.done is not None and self._reported is not None:
             return reported
         return replace(
             reported,
-            input=reported.input or self._asked(),
+            input=reported.input or self._request_tokens(),
             output=max(reported.output, tokens_of_bytes(self._size)),
             estimated=True,
         )
 
-    def _asked(self) -> int:
-        if self._guess is None:
-            self._guess = tokens_of_request(self._request)
-        return self._guess
+    def _request_tokens(self) -> int:
+        if self._estimate is None:
+            self._estimate = tokens_of_request(self._request)
+        return self._estimate
 
     def message(self) -> Message:
-        """The reply as a message; of one that was cut short, tool calls with half their arguments are left out."""
-        parts = [part for part in map(self._closed, self._parts) if part is not None]
+        """Return the reply as a message; of a truncated reply, without incomplete tool calls."""
+        parts = [part for part in map(self._finish_part, self._parts) if part is not None]
         return Message("assistant", tuple(parts), self.model.provider)
 
-    def _grow(self, text: str, *, thought: bool) -> None:
+    def _append(self, text: str, *, thought: bool) -> None:
         last = self._parts[-1] if self._parts else None
-        # A signed thought is closed: what follows is the next one.
+        # A signature ends the reasoning part: more reasoning starts a new one.
         if last is None or last.call is not None or last.thought != thought or last.signature is not None:
-            last = _Open(thought=thought)
+            last = _PartBuilder(thought=thought)
             self._parts.append(last)
         last.pieces.append(text)
         self._size += len(text)
@@ -126,12 +126,12 @@ class Reply:
             return
         last = self._parts[-1] if self._parts else None
         if last is None or not last.thought or last.signature is not None:
-            last = _Open(thought=True)
+            last = _PartBuilder(thought=True)
             self._parts.append(last)
         last.signature = delta.signature
         last.redacted = delta.redacted
 
-    def _closed(self, part: _Open) -> Part | None:
+    def _finish_part(self, part: _PartBuilder) -> Part | None:
         text = "".join(part.pieces)
         if part.call is None:
             return Thinking(text, part.signature, part.redacted) if part.thought else Text(text)
@@ -148,7 +148,7 @@ def _is_whole(call: ToolCall) -> bool:
 
 
 async def collect(provider: Provider, request: Request) -> Reply:
-    """The whole reply, for callers who do not need it piece by piece."""
+    """Send a request and return the whole reply."""
     reply = Reply(provider.model, request)
     async for delta in provider.stream(request):
         reply.add(delta)

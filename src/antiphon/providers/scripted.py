@@ -1,11 +1,11 @@
-"""The scripted model: plays replies from a file, for tests, demonstrations and documentation.
+"""The scripted model: replays replies from a file, for tests, demonstrations and documentation.
 
-A script is TOML. Each reply has steps; `text` and `thinking` are told word by word at the script's pace:
+A script is TOML. Each reply has steps; `text` and `thinking` are sent word by word at the script's pace:
 
     pace_ms = 30
     [[replies]]
-    when = "weather"          # a pattern for what the user said last
-    system = "forecaster"     # a pattern for the instructions
+    when = "weather"          # a pattern for the last user message
+    system = "forecaster"     # a pattern for the system messages
     after = "get_weather"     # a pattern for the tools whose results end the conversation
     steps = [
         { thinking = "A question about the weather.", signature = "s" },
@@ -16,11 +16,11 @@ A script is TOML. Each reply has steps; `text` and `thinking` are told word by w
         { error = "1002", message = "Overloaded", retry_after_ms = 500, times = 1 },
     ]
 
-1. The first reply in the file whose patterns all fit is played; replies without patterns come last.
-2. Replies with the same patterns, or with none, take turns: one for each answer that the conversation has already,
+1. The first reply in the file whose patterns all match is used; replies without patterns come last.
+2. Replies with the same patterns, or with none, take turns: one for each assistant message in the conversation,
    then from the beginning again.
-3. So the same conversation gives the same reply. Only an error with `times` is raised so many times for a
-   conversation, and the reply goes on without it when the same is asked once more.
+3. So the same conversation gives the same reply. Only an error with `times` is raised that many times for a
+   conversation; after that the same request continues without it.
 """
 
 import json
@@ -47,12 +47,12 @@ from antiphon.providers.base import (
     ToolStart,
     UsageDelta,
 )
-from antiphon.providers.clock import LOOP_CLOCK, Clock, sleep
+from antiphon.providers.clock import LOOP_CLOCK, ProviderClock, sleep
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.references import Reference
-from antiphon.providers.usage import guessed_usage
+from antiphon.providers.usage import estimate_usage
 
-MOST_REMEMBERED = 1_000
+MAX_REMEMBERED = 1_000
 PATTERNS = ("when", "system", "after")
 STEPS = ("text", "thinking", "tool", "delay_ms", "usage", "error")
 Patterns = tuple[str, ...]
@@ -60,7 +60,7 @@ WORD = re.compile(r"\S+\s*|\s+")
 
 
 class ScriptedModel:
-    """A `Provider` that plays a script."""
+    """`Provider` that replays a script."""
 
     __slots__ = ("_clock", "_groups", "_pace_ms", "_raised", "model")
 
@@ -69,7 +69,7 @@ class ScriptedModel:
         script: Mapping[str, Any],
         *,
         name: str = "script",
-        clock: Clock = LOOP_CLOCK,
+        clock: ProviderClock = LOOP_CLOCK,
         raised: Counter[str] | None = None,
     ) -> None:
         self.model = Model(f"scripted:{name}", "scripted", name, structured=False)
@@ -78,15 +78,15 @@ class ScriptedModel:
         _check(name, replies)
         self._groups = _groups(replies)
         self._clock = clock
-        # How often an error with `times` was raised; who opens a script for each question keeps it in between.
+        # How often an error with `times` was raised; passed in to keep the counts when a script is opened again.
         self._raised: Counter[str] = Counter() if raised is None else raised
 
     def __repr__(self) -> str:
         return f"ScriptedModel({self.model.name!r})"
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
-        """Play the reply to a request."""
-        yield UsageDelta(guessed_usage(request, 0), self.model.name)
+        """Yield the deltas of the scripted reply to a request."""
+        yield UsageDelta(estimate_usage(request, 0), self.model.name)
         usage: Usage | None = None
         size = 0
         called = False
@@ -107,23 +107,23 @@ class ScriptedModel:
                         if self._pace_ms:
                             await sleep(self._clock, self._pace_ms)
                     yield delta
-        yield UsageDelta(usage or guessed_usage(request, size), self.model.name)
+        yield UsageDelta(usage or estimate_usage(request, size), self.model.name)
         yield Done("tool_calls" if called else "end")
 
     def _reply(self, request: Request) -> Mapping[str, Any]:
-        said = next((message.text for message in reversed(request.messages) if message.role == "user"), "")
-        told = "\n".join(message.text for message in request.messages if message.role == "system")
+        prompt = next((message.text for message in reversed(request.messages) if message.role == "user"), "")
+        instructions = "\n".join(message.text for message in request.messages if message.role == "system")
         turn = sum(message.role == "assistant" for message in request.messages)
-        texts = (said, told, _answered(request))
+        texts = (prompt, instructions, _answered_tools(request))
         for patterns, replies in self._groups:
             if all(re.search(pattern, text, re.IGNORECASE) for pattern, text in zip(patterns, texts, strict=True)):
                 return replies[turn % len(replies)]
-        raise ProviderError(Code.BAD_REQUEST, f"the script {self.model.name!r} has no reply to {said[:80]!r}")
+        raise ProviderError(Code.BAD_REQUEST, f"the script {self.model.name!r} has no reply to {prompt[:80]!r}")
 
     def _is_due(self, step: Mapping[str, Any], conversation: str) -> bool:
         if "times" not in step:
             return True
-        if len(self._raised) >= MOST_REMEMBERED:
+        if len(self._raised) >= MAX_REMEMBERED:
             self._raised.clear()
         key = f"{self.model.name}/{conversation}"
         self._raised[key] += 1
@@ -132,13 +132,15 @@ class ScriptedModel:
 
 
 def script_names() -> list[str]:
-    """The scripts that come with the package."""
+    """List the scripts that come with the package."""
     folder = files("antiphon.providers") / "scripts"
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
-def open_script(reference: Reference, clock: Clock = LOOP_CLOCK, raised: Counter[str] | None = None) -> ScriptedModel:
-    """The script of that name that comes with the package, or the file at that path."""
+def open_script(
+    reference: Reference, clock: ProviderClock = LOOP_CLOCK, raised: Counter[str] | None = None
+) -> ScriptedModel:
+    """Open a script that comes with the package, by name, or a file, by path."""
     packaged = files("antiphon.providers") / "scripts" / f"{reference.model}.toml"
     try:
         if re.fullmatch(r"[\w-]+", reference.model) and packaged.is_file():
@@ -156,11 +158,11 @@ def _groups(replies: Sequence[Mapping[str, Any]]) -> list[tuple[Patterns, list[M
     grouped: dict[Patterns, list[Mapping[str, Any]]] = {}
     for reply in replies:
         grouped.setdefault(tuple(reply.get(key, "") for key in PATTERNS), []).append(reply)
-    # The sort keeps the order of the file among those with patterns.
+    # Sorting is stable, so replies with patterns stay in file order.
     return sorted(grouped.items(), key=lambda group: not any(group[0]))
 
 
-def _answered(request: Request) -> str:
+def _answered_tools(request: Request) -> str:
     last = request.messages[-1] if request.messages else None
     if last is None or last.role != "tool":
         return ""
@@ -174,10 +176,10 @@ def _check(name: str, replies: Sequence[Mapping[str, Any]]) -> None:
             try:
                 re.compile(reply.get(key, ""))
             except (re.error, TypeError) as error:
-                raise ValueError(f"{name}: replies[{number}].{key} is no pattern: {error}") from error
+                raise ValueError(f"{name}: replies[{number}].{key} is not a valid pattern: {error}") from error
         for step in reply.get("steps", ({},)):
-            known = [kind for kind in STEPS if kind in step]
-            if len(known) != 1:
+            kinds = [kind for kind in STEPS if kind in step]
+            if len(kinds) != 1:
                 raise ValueError(f"{name}: replies[{number}] has the step {step}; a step has one of {', '.join(STEPS)}")
             if "error" in step and step["error"] not in list(Code):
                 raise ValueError(f"{name}: replies[{number}] has the unknown error code {step['error']!r}")
@@ -196,6 +198,6 @@ def _deltas(step: Mapping[str, Any], call_id: str) -> Iterator[Delta]:
 
 
 def _call_id(request: Request, place: int) -> str:
-    # The same conversation gives the same id, another turn another one.
+    # The id depends on the conversation and the turn, so it is reproducible.
     turns = f"{len(request.messages)}/{place}/" + "".join(message.text for message in request.messages)
     return f"call_{sha256(turns.encode('utf-8', 'replace')).hexdigest()[:16]}"

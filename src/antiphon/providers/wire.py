@@ -1,4 +1,4 @@
-"""What a wire format must know, and what carries its bytes: two ports between a request and the network."""
+"""The ports between a request and the network: wire formats and transports."""
 
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -10,13 +10,13 @@ from antiphon.providers.base import Delta, Request
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Secret
 
-# Without the checks for white space around the value that `json.loads` makes with regular expressions.
+# Faster than `json.loads`, which also checks for white space around the value.
 _scan = json.JSONDecoder().raw_decode
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One HTTP request; the key is put into its header by the carrier, at the last moment."""
+class HttpRequest:
+    """HTTP request; the transport adds the key to its header just before sending."""
 
     url: str
     headers: Mapping[str, str]
@@ -27,132 +27,132 @@ class Call:
     connect_ms: int
 
 
-class Answer(Protocol):
-    """What the server gives back: a head at once, a body piece by piece."""
+class HttpResponse(Protocol):
+    """HTTP response: the head at once, the body in chunks."""
 
     @property
     def status(self) -> int:
-        """The HTTP status."""
+        """HTTP status."""
         ...
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers, in lower case."""
+        """Headers, with names in lower case."""
         ...
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The body as it arrives; a broken connection is a `ProviderError`."""
+        """Yield the body as it arrives; raise `ProviderError` if the connection breaks."""
         ...
 
     async def close(self) -> None:
-        """End the request, whether the body was read or not."""
+        """End the request, even if the body was not read."""
         ...
 
 
-class Carrier(Protocol):
-    """What carries calls to servers."""
+class Transport(Protocol):
+    """Sends HTTP requests to servers."""
 
-    async def send(self, call: Call) -> Answer:
-        """Send a call and wait for the head of its answer."""
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """Send a request and wait for the head of the response."""
         ...
 
     async def close(self) -> None:
-        """Give back all connections."""
+        """Close all connections."""
         ...
 
 
 class Decoder(Protocol):
-    """Reads one reply; what is wrong with it comes as a `ProviderError`, after the deltas before it."""
+    """Decodes one reply; errors in it are raised as `ProviderError`, after the deltas before them."""
 
     @property
     def finished(self) -> bool:
-        """Whether `Done` has been given."""
+        """True once `Done` has been yielded."""
         ...
 
     def feed(self, chunk: bytes) -> Iterator[Delta]:
-        """The deltas that these bytes complete."""
+        """Yield the deltas that these bytes complete."""
         ...
 
     def end(self) -> Iterator[Delta]:
-        """The last deltas when the body ends; an error when it ends too early."""
+        """Yield the last deltas at the end of the body; raise `ProviderError` if it ends too early."""
         ...
 
 
 class Wire(Protocol):
-    """A wire format: how a request is written and how a reply is read."""
+    """Wire format: writes requests and decodes replies."""
 
     @property
     def name(self) -> str:
-        """The format's name, which is also the source of the messages it writes."""
+        """Name of the format, also the `source` of its messages."""
         ...
 
     @property
     def key_header(self) -> tuple[str, str]:
-        """The header that carries the key, and what stands before the key in it."""
+        """Header of the key, and the prefix of its value."""
         ...
 
     def path(self, model: str) -> str:
-        """The path below the base URL."""
+        """Return the path below the base URL."""
         ...
 
     def headers(self) -> Mapping[str, str]:
-        """The format's own headers."""
+        """Return the headers that the format requires."""
         ...
 
     def body(self, model: str, request: Request) -> dict[str, Any]:
-        """The request as the server wants it."""
+        """Return the body of a request."""
         ...
 
     def decoder(self, model: str, request: Request, request_id: str | None) -> Decoder:
-        """A reader for the reply to a request."""
+        """Return a decoder for the reply to a request."""
         ...
 
 
-# What reading a frame of an unexpected shape runs into.
+# Raised when a frame does not have the shape that its format defines.
 SHAPE_ERRORS = (KeyError, TypeError, AttributeError, IndexError)
 
 
-def misshapen(data: str) -> ProviderError:
-    """The error for a frame that is JSON, but not of the shape its format promises."""
-    return ProviderError(Code.MALFORMED, f"the server sent a frame of an unknown shape: {data[:80]!r}")
+def shape_error(data: str) -> ProviderError:
+    """Return the error for a frame that is JSON, but not of the shape that its format defines."""
+    return ProviderError(Code.MALFORMED, f"the server sent a frame of an unexpected shape: {data[:80]!r}")
 
 
-def said(value: Any) -> str:
-    """A text in a frame; another thing in its place is a shape error."""
+def as_text(value: Any) -> str:
+    """Return a value of a frame that must be a string."""
     if value.__class__ is not str:
         raise TypeError("not a text")
     text: str = value
     return text
 
 
-def named(value: Any) -> str:
-    """The name or id of something in a frame: a text that is not empty."""
-    text = said(value)
+def as_name(value: Any) -> str:
+    """Return a name or id of a frame, which must be a non-empty string."""
+    text = as_text(value)
     if not text:
         raise TypeError("an empty name")
     return text
 
 
-def counted(value: Any) -> int:
-    """A count in a frame; nothing and nonsense count as zero."""
+def as_count(value: Any) -> int:
+    """Return a count of a frame; invalid values count as zero."""
     return value if value.__class__ is int and value > 0 else 0
 
 
 def parse_frame(data: str) -> dict[str, Any]:
-    """The JSON object in a frame."""
+    """Parse the JSON object of a frame."""
     try:
         frame, end = _scan(data)
         if end != len(data):
             frame = json.loads(data)
     except ValueError:
-        frame = _padded(data)
+        frame = _parse_padded_json(data)
     if frame.__class__ is not dict:
         raise ProviderError(Code.MALFORMED, f"the server sent a frame that is not an object: {data[:80]!r}")
     parsed: dict[str, Any] = frame
     return parsed
 
 
-def _padded(data: str) -> Any:
+def _parse_padded_json(data: str) -> Any:
     try:
         return json.loads(data)
     except ValueError:

@@ -1,4 +1,4 @@
-"""For tests of programs that use Antiphon: a fake model server, recordings, contracts, simulated lives."""
+"""Testing support for programs that use Antiphon: a fake model server, recordings, contracts, simulations."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""Recording real streams to a file, without keys and ids, and playing them back.
+"""Record real streams to a file, without keys and ids, and replay them.
 
-Both ends are carriers, so what is recorded is what came over the wire, and what is played goes through the same
-decoder as the real thing. A recording is JSON lines: a call, its answer, the pieces of the body, and how it ended.
+Both classes are transports, so the recording is what came over the wire, and a replay goes through the same
+decoder as a real stream. A recording is JSON lines: a call, its answer, the pieces of the body, and how it ended.
 """
 
 import json
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from antiphon.errors import Code
-from antiphon.providers.clock import LOOP_CLOCK, Clock, sleep
+from antiphon.providers.clock import LOOP_CLOCK, ProviderClock, sleep
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Secret
-from antiphon.providers.wire import Answer, Call, Carrier
+from antiphon.providers.wire import HttpRequest, HttpResponse, Transport
 
 ID = re.compile(
     r'"(?:id|request_id|requestId|responseId|tool_use_id|tool_call_id|system_fingerprint)"\s*:\s*"([^"\\]+)"'
@@ -25,7 +25,7 @@ KEPT_HEADERS = ("content-type", "retry-after", "retry-after-ms", "date")
 
 
 class Scrubber:
-    """Replaces keys and ids in texts, the same id always by the same name."""
+    """Replaces keys and ids in texts, equal ids by equal names."""
 
     __slots__ = ("_names",)
 
@@ -33,7 +33,7 @@ class Scrubber:
         self._names: dict[str, str] = {}
 
     def clean(self, text: str, key: Secret | None) -> str:
-        """A text without the key and the ids in it."""
+        """Return a text without the key and the ids in it."""
         for id in ID.findall(text):
             self._names.setdefault(id, f"id{len(self._names) + 1:07}")
         for id, name in self._names.items():
@@ -42,28 +42,28 @@ class Scrubber:
 
 
 class Recorder:
-    """A carrier that passes everything on to another one and writes it down."""
+    """Transport that forwards requests to another one and records them."""
 
     __slots__ = ("_clock", "_file", "_inner", "_scrubber")
 
-    def __init__(self, inner: Carrier, path: str | Path, *, clock: Clock = LOOP_CLOCK) -> None:
+    def __init__(self, inner: Transport, path: str | Path, *, clock: ProviderClock = LOOP_CLOCK) -> None:
         self._inner = inner
         self._clock = clock
         self._scrubber = Scrubber()
         target = Path(path)
         self._file: TextIO = target.open("w", encoding="utf-8")
 
-    async def send(self, call: Call) -> "RecordedAnswer":
-        """Send a call and write it down."""
-        request = {"path": call.url.split("?")[0].split("/", 3)[-1], "body": json.loads(call.body)}
-        self.write({"call": request}, call.key)
-        answer = await self._inner.send(call)
-        headers = {name: answer.headers[name] for name in KEPT_HEADERS if name in answer.headers}
-        self.write({"answer": {"status": answer.status, "headers": headers}}, call.key)
-        return RecordedAnswer(answer, call.key, self, self._clock)
+    async def send(self, request: HttpRequest) -> "RecordedResponse":
+        """Send a request and record it."""
+        call = {"path": request.url.split("?")[0].split("/", 3)[-1], "body": json.loads(request.body)}
+        self.write({"call": call}, request.key)
+        response = await self._inner.send(request)
+        headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
+        self.write({"answer": {"status": response.status, "headers": headers}}, request.key)
+        return RecordedResponse(response, request.key, self, self._clock)
 
     async def close(self) -> None:
-        """Close the file and the other carrier."""
+        """Close the file and the other transport."""
         self._file.close()
         await self._inner.close()
 
@@ -72,75 +72,75 @@ class Recorder:
         self._file.write(self._scrubber.clean(json.dumps(line, ensure_ascii=False), key) + "\n")
 
     def write_body(self, at_ms: float, data: bytes, key: Secret | None) -> None:
-        """Add a piece of a body; its own quotes are cleaned before they are escaped."""
+        """Add a piece of a body; it is cleaned before its quotes are escaped."""
         text = self._scrubber.clean(data.decode("utf-8", "replace"), key)
         self._file.write(json.dumps({"at": round(at_ms), "data": text}, ensure_ascii=False) + "\n")
 
 
-class RecordedAnswer:
-    """An answer that is written down as it is read."""
+class RecordedResponse:
+    """Response that is recorded as it is read."""
 
-    __slots__ = ("_answer", "_clock", "_key", "_recorder", "headers", "status")
+    __slots__ = ("_clock", "_key", "_recorder", "_response", "headers", "status")
 
-    def __init__(self, answer: Answer, key: Secret | None, recorder: Recorder, clock: Clock) -> None:
-        self._answer = answer
+    def __init__(self, response: HttpResponse, key: Secret | None, recorder: Recorder, clock: ProviderClock) -> None:
+        self._response = response
         self._key = key
         self._recorder = recorder
         self._clock = clock
-        self.status = answer.status
-        self.headers = answer.headers
+        self.status = response.status
+        self.headers = response.headers
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The body, written down line by line: ids may not be cut in two."""
-        begun = self._clock.now()
-        held = b""
+        """Yield the body, and record it line by line, so that no id is split."""
+        start = self._clock.now()
+        partial = b""
         try:
-            async with aclosing(self._answer.chunks()) as chunks:
+            async with aclosing(self._response.chunks()) as chunks:
                 async for chunk in chunks:
-                    whole, newline, held = (held + chunk).rpartition(b"\n")
+                    whole, newline, partial = (partial + chunk).rpartition(b"\n")
                     if newline:
-                        self._recorder.write_body(self._clock.now() - begun, whole + newline, self._key)
+                        self._recorder.write_body(self._clock.now() - start, whole + newline, self._key)
                     yield chunk
         except ProviderError as error:
             self._recorder.write({"failed": error.to_json()}, self._key)
             raise
-        if held:
-            self._recorder.write_body(self._clock.now() - begun, held, self._key)
+        if partial:
+            self._recorder.write_body(self._clock.now() - start, partial, self._key)
         self._recorder.write({"end": True}, self._key)
 
     async def close(self) -> None:
         """End the request."""
-        await self._answer.close()
+        await self._response.close()
 
 
 class Replay:
-    """A carrier that answers from a recording, call by call, at once or at the pace it was recorded with."""
+    """Transport that replays the responses of a recording, at once or at the recorded pace."""
 
     __slots__ = ("_clock", "_exchanges", "_paced")
 
-    def __init__(self, path: str | Path, *, paced: bool = False, clock: Clock = LOOP_CLOCK) -> None:
+    def __init__(self, path: str | Path, *, paced: bool = False, clock: ProviderClock = LOOP_CLOCK) -> None:
         lines = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
         self._exchanges = _exchanges(lines)
         self._paced = paced
         self._clock = clock
 
-    async def send(self, call: Call) -> "ReplayedAnswer":
-        """The next answer of the recording."""
+    async def send(self, request: HttpRequest) -> "ReplayedResponse":
+        """Return the next response of the recording."""
         exchange = next(self._exchanges, None)
         if exchange is None:
-            raise ProviderError(Code.NETWORK, "the recording has no further answer")
-        return ReplayedAnswer(exchange, self._clock if self._paced else None)
+            raise ProviderError(Code.NETWORK, "the recording has no further response")
+        return ReplayedResponse(exchange, self._clock if self._paced else None)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resources are held."""
 
 
-class ReplayedAnswer:
-    """An answer out of a recording."""
+class ReplayedResponse:
+    """Response of a recording."""
 
     __slots__ = ("_clock", "_lines", "headers", "status")
 
-    def __init__(self, lines: list[dict[str, Any]], clock: Clock | None) -> None:
+    def __init__(self, lines: list[dict[str, Any]], clock: ProviderClock | None) -> None:
         head = lines[1]["answer"]
         self.status: int = head["status"]
         self.headers: Mapping[str, str] = head["headers"]
@@ -148,7 +148,7 @@ class ReplayedAnswer:
         self._clock = clock
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The body as it was recorded."""
+        """Yield the recorded body."""
         at = 0
         for line in self._lines:
             if "failed" in line:
@@ -160,7 +160,7 @@ class ReplayedAnswer:
                 yield line["data"].encode()
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resources are held."""
 
 
 def _exchanges(lines: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

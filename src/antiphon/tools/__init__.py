@@ -1,15 +1,15 @@
-"""Tools of a workspace and of MCP servers, and how risky a call of one is."""
+"""Tools of a workspace and of MCP servers, and the risk of their calls."""
 
 from typing import TYPE_CHECKING
 
 from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from antiphon.tools.errors import ConfigError, NameTaken, NotInstalled, Refused, ToolsError
+    from antiphon.tools.errors import ConfigError, NameTaken, NotInstalled, ToolCallError, ToolsError
     from antiphon.tools.fetch import FetchSettings
     from antiphon.tools.files import FileLimits
     from antiphon.tools.finding import FindLimits
-    from antiphon.tools.mcp.config import AddressServer, CommandServer, load_servers, servers_of
+    from antiphon.tools.mcp.config import AddressServer, CommandServer, load_servers, parse_servers
     from antiphon.tools.mcp.toolbox import McpTools
     from antiphon.tools.risk import risk_of_call, risk_of_command
     from antiphon.tools.shell import ShellSettings
@@ -25,7 +25,7 @@ __getattr__ = lazy_names(
             "ConfigError",
             "NameTaken",
             "NotInstalled",
-            "Refused",
+            "ToolCallError",
             "ToolsError",
         ),
         "fetch": ("FetchSettings",),
@@ -35,7 +35,7 @@ __getattr__ = lazy_names(
             "AddressServer",
             "CommandServer",
             "load_servers",
-            "servers_of",
+            "parse_servers",
         ),
         "mcp.toolbox": ("McpTools",),
         "risk": (
@@ -62,13 +62,13 @@ __all__ = [
     "McpTools",
     "NameTaken",
     "NotInstalled",
-    "Refused",
     "ShellSettings",
+    "ToolCallError",
     "ToolsError",
     "Workspace",
     "load_servers",
+    "parse_servers",
     "risk_of_call",
     "risk_of_command",
-    "servers_of",
     "workspace_tools",
 ]

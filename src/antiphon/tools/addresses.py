@@ -1,18 +1,18 @@
-"""Which addresses of the network may be asked: public ones, however they are written."""
+"""Rules for the network addresses that may be fetched: public ones only."""
 
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-from antiphon.tools.errors import Refused
+from antiphon.tools.errors import ToolCallError
 
 Address = IPv4Address | IPv6Address
-# Why an address may not be asked, if so.
+# Returns why an address is not allowed, or None.
 AddressRule = Callable[[Address], str | None]
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
-# Not public either, though some versions of Python take them for it.
+# Not public either, although some versions of Python say so.
 ALSO_REFUSED = tuple(
     ip_network(text)
     for text in (
@@ -24,20 +24,20 @@ NAT64 = ip_network("64:ff9b::/96")
 
 
 def public_only(address: Address) -> str | None:
-    """Refuse what is private, loopback, link-local, multicast, reserved or nobody's, also inside another address."""
-    for one in (address, *_within(address)):
+    """Reject addresses that are not public, including IPv4 addresses embedded in IPv6 ones."""
+    for candidate in (address, *_embedded_addresses(address)):
         kinds = {
-            "unspecified": one.is_unspecified,
-            "loopback": one.is_loopback,
-            "link-local": one.is_link_local,
-            "multicast": one.is_multicast,
-            "private": one.is_private,
-            "reserved": one.is_reserved or any(one in network for network in ALSO_REFUSED),
-            "not public": not one.is_global,
+            "unspecified": candidate.is_unspecified,
+            "loopback": candidate.is_loopback,
+            "link-local": candidate.is_link_local,
+            "multicast": candidate.is_multicast,
+            "private": candidate.is_private,
+            "reserved": candidate.is_reserved or any(candidate in network for network in ALSO_REFUSED),
+            "not public": not candidate.is_global,
         }
-        # Prefixes that only carry an IPv4 address are judged by that one.
-        if one == address and _is_carrier(one):
-            kinds = {"multicast": one.is_multicast}
+        # Prefixes that only carry an IPv4 address are judged by that address.
+        if candidate == address and _is_carrier(candidate):
+            kinds = {"multicast": candidate.is_multicast}
         for kind, holds in kinds.items():
             if holds:
                 return kind
@@ -50,7 +50,7 @@ def _is_carrier(address: Address) -> bool:
     )
 
 
-def _within(address: Address) -> Iterator[IPv4Address]:
+def _embedded_addresses(address: Address) -> Iterator[IPv4Address]:
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             yield address.ipv4_mapped
@@ -63,25 +63,25 @@ def _within(address: Address) -> Iterator[IPv4Address]:
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
-    """The addresses of a host, as the system knows them."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    """Resolve a host with the system's resolver."""
+    infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in infos))
 
 
-async def checked_addresses(host: str, port: int, resolve: Resolver, rule: AddressRule) -> list[str]:
-    """The addresses of a host, all of them allowed; `Refused` when one is not, or there is none."""
+async def resolve_allowed(host: str, port: int, resolve: Resolver, rule: AddressRule) -> list[str]:
+    """Resolve a host; raise `ToolCallError` if it has no address, or one that is not allowed."""
     try:
         texts = await resolve(host, port)
     except (OSError, UnicodeError):
-        raise Refused(f"There is no host {host!r}.") from None
+        raise ToolCallError(f"The host {host!r} was not found.") from None
     for text in texts:
         try:
             reason = rule(ip_address(text.partition("%")[0]))
         except ValueError:
-            reason = "no address"
+            reason = "not a valid address"
         if reason is not None:
-            # One bad address spoils all: a name that means both is a trap.
-            raise Refused(f"{host!r} is not asked: its address {text} is {reason}.")
+            # One forbidden address rejects the host: a name with both kinds may be an attack.
+            raise ToolCallError(f"Access to {host!r} is not allowed: its address {text} is {reason}.")
     if not texts:
-        raise Refused(f"There is no host {host!r}.")
+        raise ToolCallError(f"The host {host!r} was not found.")
     return list(texts)

@@ -1,4 +1,4 @@
-"""The arguments of a call, held to the JSON Schema that the model was given."""
+"""Check the arguments of a tool call by the JSON Schema of the tool."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,39 +6,39 @@ from typing import Any
 from antiphon.json_schema import Checker, SchemaError
 from antiphon.messages import ToolCall
 from antiphon.providers.base import Tool
-from antiphon.tools.errors import Refused, ToolsError
+from antiphon.tools.errors import ToolCallError, ToolsError
 
 Schema = Mapping[str, Any]
 
 
 class Parameters:
-    """The arguments that a tool takes: a compiled schema and defaults; `ToolsError` if the schema cannot be used."""
+    """Compiled schema and defaults of a tool; raises `ToolsError` if the schema is not valid."""
 
     __slots__ = ("_checker", "_defaults")
 
     def __init__(self, tool: Tool) -> None:
         self._checker = Checker(tool.parameters)
         try:
-            # Before the first call, which would hold up everything else while the package is loaded.
+            # Compiled now, because loading the package during the first call would block the event loop.
             self._checker.compile()
         except SchemaError as error:
             raise ToolsError(f"the tool {tool.name!r} cannot be used: {error}") from None
         properties = tool.parameters.get("properties", {})
         self._defaults = {name: part["default"] for name, part in properties.items() if "default" in part}
 
-    def arguments_of(self, call: ToolCall) -> dict[str, Any]:
-        """Read and check what a model wrote, and add the defaults; `Refused` says what does not fit."""
+    def parse_arguments(self, call: ToolCall) -> dict[str, Any]:
+        """Parse and check the arguments of a call, and add defaults; raise `ToolCallError` if they are not valid."""
         try:
             arguments = call.input()
         except (ValueError, RecursionError) as error:
-            raise Refused(f"The arguments of {call.name} are no JSON object: {error}.") from None
+            raise ToolCallError(f"The arguments of {call.name} are not a JSON object: {error}.") from None
         if problems := self._checker.problems(arguments):
-            raise Refused(f"The arguments of {call.name} do not fit: {'; '.join(problems)}.")
+            raise ToolCallError(f"The arguments of {call.name} are not valid: {'; '.join(problems)}.")
         return {**self._defaults, **{name: _normalize_integers(value) for name, value in arguments.items()}}
 
 
-def an_object(properties: Mapping[str, Schema], *, required: Sequence[str]) -> dict[str, Any]:
-    """The schema of an object with these properties and no others."""
+def object_schema(properties: Mapping[str, Schema], *, required: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of an object with these properties and no others."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -48,7 +48,7 @@ def an_object(properties: Mapping[str, Schema], *, required: Sequence[str]) -> d
 
 
 def _normalize_integers(value: Any) -> Any:
-    """Replace 3.0 by 3: to JSON Schema it is an integer, to Python it is none."""
+    """Replace 3.0 by 3: an integer in JSON Schema, but not in Python."""
     match value:
         case float() if value.is_integer():
             return int(value)

@@ -1,12 +1,12 @@
-"""What can be wrong with the tools someone asks for."""
+"""Errors of tools."""
 
 
 class ToolsError(Exception):
-    """The tools cannot be had as they are asked for."""
+    """Base class of the errors of tools."""
 
 
 class ConfigError(ToolsError):
-    """A configuration of tools is wrong at one place; nothing of it was started."""
+    """Raised for an invalid configuration, before any server is started."""
 
     def __init__(self, file: str, key: str, problem: str) -> None:
         super().__init__(f"{file}: {key}: {problem}" if key else f"{file}: {problem}")
@@ -16,24 +16,24 @@ class ConfigError(ToolsError):
 
 
 class NotInstalled(ToolsError):
-    """A package that is needed for these tools is not here."""
+    """Raised when a package that the tools need is not installed."""
 
 
 class ServerError(ToolsError):
-    """A server of tools did not do what it was asked; the sentence may be shown to a model."""
+    """Raised when a tool server fails; the message may be shown to a model."""
 
 
 class ServerGone(ServerError):
-    """The server has ended, or its connection has."""
+    """Raised when the server or its connection has ended."""
 
 
 class ServerSilent(ServerError):
-    """The server did not answer in time."""
+    """Raised when the server does not respond in time."""
 
 
-class Refused(ToolsError):
-    """A tool does not do what it is asked to; the sentence is meant for the model."""
+class ToolCallError(ToolsError):
+    """Raised by a tool that fails or refuses a call; the message is shown to the model."""
 
 
 class NameTaken(ToolsError):
-    """Two toolboxes have a tool of the same name."""
+    """Raised when two toolboxes have a tool of the same name."""

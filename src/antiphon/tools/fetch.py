@@ -1,4 +1,4 @@
-"""Fetching a page: the address that was checked is the one that is connected to, at every redirect anew."""
+"""Fetch web pages: every address is checked before it is connected to, redirects included."""
 
 import asyncio
 import ssl
@@ -11,31 +11,31 @@ from typing import Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from antiphon.providers.base import Tool
-from antiphon.tools.addresses import AddressRule, Resolver, checked_addresses, public_only, system_resolver
-from antiphon.tools.arguments import an_object
-from antiphon.tools.errors import Refused
-from antiphon.tools.functions import Instrument
+from antiphon.tools.addresses import AddressRule, Resolver, public_only, resolve_allowed, system_resolver
+from antiphon.tools.arguments import object_schema
+from antiphon.tools.errors import ToolCallError
+from antiphon.tools.functions import ToolFunction
 from antiphon.tools.programs import run_program
 
-PAGES = Path(__file__).with_name("html_text.py")
+HTML_TEXT = Path(__file__).with_name("html_text.py")
 PORTS = {"http": 80, "https": 443}
 REDIRECTS = (301, 302, 303, 307, 308)
-MOST_HEAD = 64 * 1024
+MAX_HEAD = 64 * 1024
 TEXT_TYPES = ("application/json", "application/xml", "application/javascript", "application/x-ndjson", "image/svg+xml")
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
-# Fetching counts as writing: an address can carry words out.
+# Fetching counts as writing, because a URL can carry data out.
 FETCH_URL = Tool(
     "fetch_url",
     "Fetch a public web page by http or https and read it as text.",
-    an_object({"url": {"type": "string", "minLength": 1, "maxLength": 4_000}}, required=["url"]),
+    object_schema({"url": {"type": "string", "minLength": 1, "maxLength": 4_000}}, required=["url"]),
     risk="write",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class FetchSettings:
-    """How much is fetched, how long it may take, and from where."""
+    """Limits and rules for fetching."""
 
     time_ms: int = 30_000
     most_bytes: int = 4 * 1024 * 1024
@@ -48,67 +48,67 @@ class FetchSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a server said."""
+class PageResponse:
+    """Response of a server."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
-    cut: bool
+    is_truncated: bool
 
 
-def fetch_instrument(settings: FetchSettings | None = None) -> Instrument:
-    """The tool that fetches pages."""
-    chosen = settings or FetchSettings()
+def fetch_function(settings: FetchSettings | None = None) -> ToolFunction:
+    """Return the tool that fetches pages."""
+    fetch_settings = settings or FetchSettings()
 
-    async def fetch(given: Mapping[str, Any]) -> str:
-        return await fetch_text(given["url"], chosen)
+    async def fetch(arguments: Mapping[str, Any]) -> str:
+        return await fetch_text(arguments["url"], fetch_settings)
 
-    return Instrument(FETCH_URL, fetch)
+    return ToolFunction(FETCH_URL, fetch)
 
 
 async def fetch_text(url: str, settings: FetchSettings) -> str:
-    """A page as text; `Refused` says why not."""
+    """Fetch a page as text; raise `ToolCallError` if that fails."""
     try:
         async with asyncio.timeout(settings.time_ms / 1000):
-            final, answer = await _follow(url, settings)
+            final_url, response = await _follow_redirects(url, settings)
     except TimeoutError:
-        raise Refused(f"{url!r} took longer than {settings.time_ms / 1000:g} s.") from None
+        raise ToolCallError(f"{url!r} took longer than {settings.time_ms / 1000:g} s.") from None
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, zlib.error, ValueError):
-        raise Refused(f"The answer of {url!r} is no proper HTTP.") from None
-    if answer.status >= 400:
-        raise Refused(f"{final!r} answers {answer.status}.")
-    return await _shown(final, answer, settings)
+        raise ToolCallError(f"The response of {url!r} is not valid HTTP.") from None
+    if response.status >= 400:
+        raise ToolCallError(f"{final_url!r} responded with HTTP status {response.status}.")
+    return await _page_text(final_url, response, settings)
 
 
-async def _follow(url: str, settings: FetchSettings) -> tuple[str, Answer]:
+async def _follow_redirects(url: str, settings: FetchSettings) -> tuple[str, PageResponse]:
     for _ in range(settings.most_redirects + 1):
-        parts = split(url)
-        addresses = await checked_addresses(parts.hostname or "", _port(parts), settings.resolve, settings.rule)
-        answer = await _ask(parts, addresses, settings)
-        target = answer.headers.get("location")
-        if answer.status not in REDIRECTS or target is None:
-            return url, answer
+        parts = split_url(url)
+        addresses = await resolve_allowed(parts.hostname or "", _port(parts), settings.resolve, settings.rule)
+        response = await _request_page(parts, addresses, settings)
+        target = response.headers.get("location")
+        if response.status not in REDIRECTS or target is None:
+            return url, response
         url = urljoin(url, target)
         if parts.scheme == "https" and not url.lower().startswith("https:"):
-            raise Refused(f"{parts.hostname!r} leads from https to {url!r}, which is not followed.")
-    raise Refused(f"There were more than {settings.most_redirects} redirects.")
+            raise ToolCallError(f"{parts.hostname!r} redirects from https to {url!r}, which is not followed.")
+    raise ToolCallError(f"There were more than {settings.most_redirects} redirects.")
 
 
-def split(url: str) -> SplitResult:
-    """A URL taken apart; `Refused` when it is none that can be fetched."""
+def split_url(url: str) -> SplitResult:
+    """Split a URL; raise `ToolCallError` if it cannot be fetched."""
     try:
         parts = urlsplit(url.strip())
         _port(parts)
         host = (parts.hostname or "").encode("idna" if ":" not in (parts.hostname or "") else "ascii").decode()
     except (ValueError, UnicodeError):
-        raise Refused(f"{url!r} is no URL.") from None
+        raise ToolCallError(f"{url!r} is not a valid URL.") from None
     if parts.scheme not in PORTS:
-        raise Refused(f"Only http and https can be fetched, not {url!r}.")
+        raise ToolCallError(f"Only http and https can be fetched, not {url!r}.")
     if not host or parts.username is not None or parts.password is not None:
-        raise Refused(f"{url!r} must have a host, and no user or password.")
-    if any(letter <= " " or letter == "\x7f" for letter in url.strip()):
-        raise Refused(f"{url!r} is no URL.")
+        raise ToolCallError(f"{url!r} must have a host, and no user or password.")
+    if any(character <= " " or character == "\x7f" for character in url.strip()):
+        raise ToolCallError(f"{url!r} is not a valid URL.")
     return parts
 
 
@@ -116,35 +116,37 @@ def _port(parts: SplitResult) -> int:
     return parts.port or PORTS.get(parts.scheme, 0)
 
 
-async def _ask(parts: SplitResult, addresses: list[str], settings: FetchSettings) -> Answer:
+async def _request_page(parts: SplitResult, addresses: list[str], settings: FetchSettings) -> PageResponse:
     host = parts.hostname or ""
     context = (settings.certificates or ssl.create_default_context()) if parts.scheme == "https" else None
     problem: OSError | None = None
     for address in addresses:
         try:
-            # The address, not the name: a second look-up could give another.
+            # By address, because a second lookup of the name could return another one.
             reader, writer = await asyncio.open_connection(
-                address, _port(parts), ssl=context, server_hostname=host if context else None, limit=MOST_HEAD
+                address, _port(parts), ssl=context, server_hostname=host if context else None, limit=MAX_HEAD
             )
         except ssl.SSLError as error:
-            raise Refused(f"{host!r} has no valid certificate: {error.reason}.") from None
+            raise ToolCallError(f"{host!r} has no valid certificate: {error.reason}.") from None
         except OSError as error:
             problem = error
             continue
         try:
-            writer.write(_request(parts, host))
+            writer.write(_request_head(parts, host))
             await writer.drain()
-            return await _answer(reader, settings.most_bytes)
+            return await _read_response(reader, settings.most_bytes)
         except OSError as error:
-            raise Refused(f"The connection to {host!r} broke: {error.strerror or type(error).__name__}.") from None
+            raise ToolCallError(
+                f"The connection to {host!r} broke: {error.strerror or type(error).__name__}."
+            ) from None
         finally:
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
-    raise Refused(f"{host!r} cannot be reached: {problem.strerror if problem else 'no address'}.")
+    raise ToolCallError(f"{host!r} cannot be reached: {problem.strerror if problem else 'no address'}.")
 
 
-def _request(parts: SplitResult, host: str) -> bytes:
+def _request_head(parts: SplitResult, host: str) -> bytes:
     # An address of version 6 stands in brackets, a name in the letters of the DNS.
     named = f"[{host}]" if ":" in host else host.encode("idna").decode()
     port = f":{parts.port}" if parts.port else ""
@@ -162,28 +164,31 @@ def _request(parts: SplitResult, host: str) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
 
 
-async def _answer(reader: asyncio.StreamReader, most: int) -> Answer:
-    status, headers = await _head(reader)
+async def _read_response(reader: asyncio.StreamReader, limit: int) -> PageResponse:
+    status, headers = await _read_head(reader)
     while 100 <= status < 200:
-        status, headers = await _head(reader)
+        status, headers = await _read_head(reader)
     if "chunked" in headers.get("transfer-encoding", "").lower():
-        body, cut = await _chunks(reader, most)
+        body, is_truncated = await _read_chunks(reader, limit)
     elif "content-length" in headers:
         length = int(headers["content-length"])
-        body, cut = await reader.readexactly(min(length, most)), length > most
+        body = await reader.readexactly(min(length, limit))
+        is_truncated = length > limit
     else:
-        body = await _up_to(reader, most + 1)
-        body, cut = body[:most], len(body) > most
+        body = await _read_up_to(reader, limit + 1)
+        is_truncated = len(body) > limit
+        body = body[:limit]
     if headers.get("content-encoding", "identity").lower() in ("gzip", "x-gzip"):
-        # Of a small body that unpacks to a huge one, no more than the limit is unpacked.
-        unpacked = zlib.decompressobj(wbits=31).decompress(body, most + 1)
-        body, cut = unpacked[:most], cut or len(unpacked) > most
+        # At most the limit is unpacked, because a small body may unpack to a huge one.
+        unpacked = zlib.decompressobj(wbits=31).decompress(body, limit + 1)
+        body = unpacked[:limit]
+        is_truncated = is_truncated or len(unpacked) > limit
     elif headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refused(f"The answer is packed as {headers['content-encoding']!r}, which cannot be read.")
-    return Answer(status, headers, body, cut)
+        raise ToolCallError(f"The content encoding {headers['content-encoding']!r} is not supported.")
+    return PageResponse(status, headers, body, is_truncated)
 
 
-async def _head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
+async def _read_head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
     lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     version, status = lines[0].split(" ", 2)[:2]
     if not version.startswith("HTTP/1."):
@@ -192,12 +197,12 @@ async def _head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
     return int(status), {name.strip().lower(): value.strip() for name, _, value in fields}
 
 
-async def _chunks(reader: asyncio.StreamReader, most: int) -> tuple[bytes, bool]:
+async def _read_chunks(reader: asyncio.StreamReader, limit: int) -> tuple[bytes, bool]:
     body = bytearray()
     while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
         if size < 0:
             raise ValueError("negative size")
-        room = most - len(body)
+        room = limit - len(body)
         body += await reader.readexactly(min(size, room))
         if size > room:
             return bytes(body), True
@@ -205,32 +210,32 @@ async def _chunks(reader: asyncio.StreamReader, most: int) -> tuple[bytes, bool]
     return bytes(body), False
 
 
-async def _up_to(reader: asyncio.StreamReader, most: int) -> bytes:
+async def _read_up_to(reader: asyncio.StreamReader, limit: int) -> bytes:
     body = bytearray()
-    while len(body) < most and (data := await reader.read(min(65_536, most - len(body)))):
+    while len(body) < limit and (data := await reader.read(min(65_536, limit - len(body)))):
         body += data
     return bytes(body)
 
 
-async def _shown(url: str, answer: Answer, settings: FetchSettings) -> str:
-    kind, _, rest = answer.headers.get("content-type", "text/plain").partition(";")
+async def _page_text(url: str, response: PageResponse, settings: FetchSettings) -> str:
+    kind, _, parameters = response.headers.get("content-type", "text/plain").partition(";")
     kind = kind.strip().lower()
-    text = _decoded(answer.body, rest)
+    text = _decode_body(response.body, parameters)
     if kind in HTML_TYPES:
-        page = await run_program(PAGES, url.encode() + b"\n" + text.encode("utf-8", "replace"), settings.page_ms)
+        page = await run_program(HTML_TEXT, url.encode() + b"\n" + text.encode("utf-8", "replace"), settings.page_ms)
         if page is None:
-            raise Refused(f"The page {url!r} is too intricate to be read.")
+            raise ToolCallError(f"The page {url!r} is too complex to be converted to text.")
         text = page.decode("utf-8", "replace")
     elif not kind.startswith("text/") and kind not in TEXT_TYPES and not kind.endswith(("+json", "+xml")):
-        raise Refused(f"{url!r} is of type {kind}, which is no text.")
-    cut = answer.cut or len(text) > settings.most_characters
-    note = f"\n[cut after {min(len(text), settings.most_characters):,} characters]" if cut else ""
+        raise ToolCallError(f"{url!r} has the content type {kind}, which is not text.")
+    is_truncated = response.is_truncated or len(text) > settings.most_characters
+    note = f"\n[truncated after {min(len(text), settings.most_characters):,} characters]" if is_truncated else ""
     return f"[{url}]\n{text[: settings.most_characters]}{note}"
 
 
-def _decoded(body: bytes, parameters: str) -> str:
+def _decode_body(body: bytes, parameters: str) -> str:
     charset = next(
-        (value.strip(" \"'") for name, _, value in (one.partition("=") for one in parameters.split(";"))
+        (value.strip(" \"'") for name, _, value in (field.partition("=") for field in parameters.split(";"))
          if name.strip().lower() == "charset"),
         "utf-8",
     )  # fmt: skip

@@ -1,22 +1,22 @@
-"""Reading, writing and editing the files of a workspace."""
+"""Tools that read, write and edit the files of a workspace."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from antiphon.providers.base import Tool
-from antiphon.tools.arguments import an_object
-from antiphon.tools.errors import Refused
-from antiphon.tools.functions import Instrument, in_thread
-from antiphon.tools.workspace import MOST_PATH, Workspace
+from antiphon.tools.arguments import object_schema
+from antiphon.tools.errors import ToolCallError
+from antiphon.tools.functions import ToolFunction, run_in_thread
+from antiphon.tools.workspace import MAX_PATH, Workspace
 
-LOOKED_AT = 8_192
-PATH = {"type": "string", "minLength": 1, "maxLength": MOST_PATH, "description": "Relative to the workspace."}
+BINARY_PROBE = 8_192
+PATH = {"type": "string", "minLength": 1, "maxLength": MAX_PATH, "description": "Relative to the workspace."}
 
 
 @dataclass(frozen=True, slots=True)
 class FileLimits:
-    """How much of files is read, shown and written."""
+    """Limits for reading and writing files."""
 
     most_file_bytes: int = 16 * 1024 * 1024
     most_characters: int = 100_000
@@ -27,7 +27,7 @@ class FileLimits:
 READ_FILE = Tool(
     "read_file",
     "Read a text file of the workspace, or some of its lines.",
-    an_object(
+    object_schema(
         {
             "path": PATH,
             "start_line": {"type": "integer", "minimum": 1, "default": 1, "description": "The first line to read."},
@@ -39,18 +39,18 @@ READ_FILE = Tool(
 )
 WRITE_FILE = Tool(
     "write_file",
-    "Write a whole text file of the workspace, new or in place of what it was; folders on the way are made.",
-    an_object({"path": PATH, "content": {"type": "string"}}, required=["path", "content"]),
+    "Write a whole text file of the workspace, creating or replacing it; missing folders are created.",
+    object_schema({"path": PATH, "content": {"type": "string"}}, required=["path", "content"]),
     risk="write",
 )
 EDIT_FILE = Tool(
     "edit_file",
     "Replace one exact piece of text in a file of the workspace; it must occur there exactly once.",
-    an_object(
+    object_schema(
         {
             "path": PATH,
-            "old": {"type": "string", "minLength": 1, "description": "The text as it stands in the file."},
-            "new": {"type": "string", "description": "What it becomes."},
+            "old": {"type": "string", "minLength": 1, "description": "The exact text in the file."},
+            "new": {"type": "string", "description": "The text that replaces it."},
             "all": {"type": "boolean", "default": False, "description": "Replace every occurrence instead."},
         },
         required=["path", "old", "new"],
@@ -59,96 +59,100 @@ EDIT_FILE = Tool(
 )
 
 
-def file_instruments(workspace: Workspace, limits: FileLimits | None = None) -> tuple[Instrument, ...]:
-    """The tools that read, write and edit files."""
+def file_functions(workspace: Workspace, limits: FileLimits | None = None) -> tuple[ToolFunction, ...]:
+    """Return the tools that read, write and edit files."""
     bounds = limits or FileLimits()
 
-    async def read(given: Mapping[str, Any]) -> str:
-        return await in_thread(
-            lambda: read_lines(workspace, given["path"], given["start_line"], given.get("lines"), bounds)
+    async def read(arguments: Mapping[str, Any]) -> str:
+        return await run_in_thread(
+            lambda: read_lines(workspace, arguments["path"], arguments["start_line"], arguments.get("lines"), bounds)
         )
 
-    async def write(given: Mapping[str, Any]) -> str:
-        return await in_thread(lambda: write_text(workspace, given["path"], given["content"], bounds))
+    async def write(arguments: Mapping[str, Any]) -> str:
+        return await run_in_thread(lambda: write_text(workspace, arguments["path"], arguments["content"], bounds))
 
-    async def edit(given: Mapping[str, Any]) -> str:
-        return await in_thread(
-            lambda: edit_text(workspace, given["path"], given["old"], given["new"], bounds, every=given["all"])
+    async def edit(arguments: Mapping[str, Any]) -> str:
+        return await run_in_thread(
+            lambda: edit_text(
+                workspace, arguments["path"], arguments["old"], arguments["new"], bounds, every=arguments["all"]
+            )
         )
 
-    return Instrument(READ_FILE, read), Instrument(WRITE_FILE, write), Instrument(EDIT_FILE, edit)
+    return ToolFunction(READ_FILE, read), ToolFunction(WRITE_FILE, write), ToolFunction(EDIT_FILE, edit)
 
 
 def text_of(data: bytes, path: str) -> str:
-    """The text of a file; `Refused` when it is none."""
+    """Decode a file; raise `ToolCallError` if it is not text."""
     try:
-        if b"\0" in data[:LOOKED_AT]:
+        if b"\0" in data[:BINARY_PROBE]:
             raise ValueError
         return data.decode("utf-8")
     except ValueError:
-        raise Refused(f"{path!r} is no text ({len(data):,} bytes of something else); it cannot be shown.") from None
+        raise ToolCallError(f"{path!r} is not a text file ({len(data):,} bytes of binary data).") from None
 
 
 def read_lines(workspace: Workspace, path: str, start: int, count: int | None, limits: FileLimits) -> str:
-    """Some lines of a file as they are, and a note when there are more."""
+    """Return some lines of a file, with a note if there are more."""
     text = text_of(workspace.read(path, most=limits.most_file_bytes), path)
-    # Only "\n" ends a line, as for editors and compilers; `splitlines` knows eight more.
+    # Only "\n" ends a line, as in editors and compilers; `splitlines` splits at eight more characters.
     lines = text.split("\n")
     total = len(lines) - (lines[-1] == "")
     if not text:
         return "[the file is empty]"
     if start > total:
-        raise Refused(f"{path!r} has {total:,} lines; there is no line {start:,}.")
+        raise ToolCallError(f"{path!r} has {total:,} lines; there is no line {start:,}.")
     end = min(total, start - 1 + min(count or limits.most_lines, limits.most_lines))
-    shown = "\n".join(lines[start - 1 : end]) + ("\n" if end < len(lines) else "")
-    if len(shown) > limits.most_characters:
-        shown = shown[: limits.most_characters]
-        end = start - 1 + shown.count("\n")
-        return f"{shown}\n[cut after {limits.most_characters:,} characters, in line {end + 1:,} of {total:,}]"
+    excerpt = "\n".join(lines[start - 1 : end]) + ("\n" if end < len(lines) else "")
+    if len(excerpt) > limits.most_characters:
+        excerpt = excerpt[: limits.most_characters]
+        end = start - 1 + excerpt.count("\n")
+        return f"{excerpt}\n[truncated after {limits.most_characters:,} characters, in line {end + 1:,} of {total:,}]"
     if end < total:
-        return f"{shown}[lines {start:,} to {end:,} of {total:,}]"
-    return shown
+        return f"{excerpt}[lines {start:,} to {end:,} of {total:,}]"
+    return excerpt
 
 
 def write_text(workspace: Workspace, path: str, content: str, limits: FileLimits) -> str:
-    """Write a whole file and say what was done."""
-    data = _encoded(content, limits)
+    """Write a whole file and describe the result."""
+    data = _encode(content, limits)
     with workspace.lock:
-        was_there = workspace.replace(path, data)
-    return f"{'Replaced' if was_there else 'Made'} {path} ({len(data):,} bytes)."
+        existed = workspace.replace(path, data)
+    return f"{'Replaced' if existed else 'Created'} {path} ({len(data):,} bytes)."
 
 
 def edit_text(workspace: Workspace, path: str, old: str, new: str, limits: FileLimits, *, every: bool = False) -> str:
-    """Replace a piece of a file and say where; `Refused` when it is not there, or not unique."""
+    """Replace text in a file and say where; raise `ToolCallError` if it does not occur, or not exactly once."""
     if old == new:
-        raise Refused("old and new are the same text; nothing was changed.")
+        raise ToolCallError("old and new are the same text; nothing was changed.")
     with workspace.lock:
         text = text_of(workspace.read(path, most=limits.most_file_bytes), path)
         times = text.count(old)
         if times == 0:
-            raise Refused(_not_found(text, old, path))
+            raise ToolCallError(_not_found_message(text, old, path))
         if times > 1 and not every:
-            raise Refused(f"old occurs {times} times in {path!r}; give more of the text around it, or set all.")
+            raise ToolCallError(f"old occurs {times} times in {path!r}; give more of the text around it, or set all.")
         line = text.count("\n", 0, text.index(old)) + 1
-        workspace.replace(path, _encoded(text.replace(old, new), limits))
-    where = f"line {line:,}" if times == 1 else f"{times:,} places, the first in line {line:,}"
-    return f"Changed {path} in {where}."
+        workspace.replace(path, _encode(text.replace(old, new), limits))
+    location = f"line {line:,}" if times == 1 else f"{times:,} places, the first in line {line:,}"
+    return f"Changed {path} in {location}."
 
 
-def _encoded(content: str, limits: FileLimits) -> bytes:
+def _encode(content: str, limits: FileLimits) -> bytes:
     try:
         data = content.encode("utf-8")
     except UnicodeEncodeError:
-        raise Refused("The text holds half of a character (a lone surrogate); nothing was written.") from None
+        raise ToolCallError(
+            "The text contains a lone surrogate, which cannot be encoded; nothing was written."
+        ) from None
     if len(data) > limits.most_written_bytes:
-        raise Refused(f"That is {len(data):,} bytes; at most {limits.most_written_bytes:,} are written.")
+        raise ToolCallError(f"The file would have {len(data):,} bytes; the limit is {limits.most_written_bytes:,}.")
     return data
 
 
-def _not_found(text: str, old: str, path: str) -> str:
-    said = f"old does not occur in {path!r}; nothing was changed."
+def _not_found_message(text: str, old: str, path: str) -> str:
+    message = f"old does not occur in {path!r}; nothing was changed."
     if "\r\n" in text and "\n" in old and old.replace("\r\n", "\n") in text.replace("\r\n", "\n"):
-        return f"{said} The lines of this file end in \\r\\n."
+        return f"{message} The lines of this file end in \\r\\n."
     if " ".join(old.split()) in " ".join(text.split()):
-        return f"{said} It does with other spaces or line ends: read the file again and copy exactly."
-    return f"{said} Read the file and copy the text exactly."
+        return f"{message} It occurs with different white space: read the file again and copy the text exactly."
+    return f"{message} Read the file and copy the text exactly."

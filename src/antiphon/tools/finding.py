@@ -1,4 +1,4 @@
-"""Listing the files of a workspace and searching them."""
+"""Tools that list and search the files of a workspace."""
 
 import json
 import os
@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.providers.base import Tool
-from antiphon.tools.arguments import an_object
-from antiphon.tools.errors import Refused
-from antiphon.tools.files import LOOKED_AT, PATH
-from antiphon.tools.functions import Instrument, in_thread
+from antiphon.tools.arguments import object_schema
+from antiphon.tools.errors import ToolCallError
+from antiphon.tools.files import BINARY_PROBE, PATH
+from antiphon.tools.functions import ToolFunction, run_in_thread
 from antiphon.tools.programs import run_program
 from antiphon.tools.workspace import VERSION_CONTROL, Workspace
 
-# Folders that hold what was fetched or built; whoever wants them names them.
-PASSED_OVER = VERSION_CONTROL | {"node_modules", "__pycache__"}
-MATCHING = Path(__file__).with_name("regex_worker.py")
-MOST_DEPTH = 64
+# Folders of generated files, which are walked only if the path names them.
+SKIPPED_FOLDERS = VERSION_CONTROL | {"node_modules", "__pycache__"}
+REGEX_WORKER = Path(__file__).with_name("regex_worker.py")
+MAX_DEPTH = 64
 
 
 @dataclass(frozen=True, slots=True)
 class FindLimits:
-    """How far listing and searching go."""
+    """Limits for listing and searching files."""
 
     most_listed: int = 1_000
     most_visited: int = 100_000
@@ -44,7 +44,7 @@ FOLDER = {**PATH, "default": ".", "description": "Where to begin, relative to th
 LIST_FILES = Tool(
     "list_files",
     "List the files of the workspace by a glob such as src/**/*.py; hidden ones and version control are left out.",
-    an_object(
+    object_schema(
         {
             "pattern": {**GLOB, "default": "**", "description": "A glob, relative to path; ** is any folders."},
             "path": FOLDER,
@@ -57,7 +57,7 @@ LIST_FILES = Tool(
 SEARCH_FILES = Tool(
     "search_files",
     "Search the text files of the workspace for a text or a regular expression; gives path:line: text.",
-    an_object(
+    object_schema(
         {
             "query": {"type": "string", "minLength": 1, "maxLength": 1_000},
             "regex": {"type": "boolean", "default": False, "description": "The query is a Python regular expression."},
@@ -71,49 +71,49 @@ SEARCH_FILES = Tool(
 )
 
 
-def finding_instruments(workspace: Workspace, limits: FindLimits | None = None) -> tuple[Instrument, ...]:
-    """The tools that list and search files."""
+def find_functions(workspace: Workspace, limits: FindLimits | None = None) -> tuple[ToolFunction, ...]:
+    """Return the tools that list and search files."""
     bounds = limits or FindLimits()
 
-    async def list_files(given: Mapping[str, Any]) -> str:
-        visit = Visit(workspace, given["path"], bounds.most_visited, hidden=given["hidden"])
-        return await in_thread(lambda: listed(visit, given["pattern"], bounds), visit.halted)
+    async def list_files(arguments: Mapping[str, Any]) -> str:
+        walk = FileWalk(workspace, arguments["path"], bounds.most_visited, hidden=arguments["hidden"])
+        return await run_in_thread(lambda: list_paths(walk, arguments["pattern"], bounds), walk.stop)
 
-    async def search_files(given: Mapping[str, Any]) -> str:
-        visit = Visit(workspace, given["path"], bounds.most_visited, hidden=False)
-        files = await in_thread(lambda: gathered(visit, given["pattern"], bounds), visit.halted)
-        return await searched(files, given, bounds)
+    async def search_files(arguments: Mapping[str, Any]) -> str:
+        walk = FileWalk(workspace, arguments["path"], bounds.most_visited, hidden=False)
+        files = await run_in_thread(lambda: collect_files(walk, arguments["pattern"], bounds), walk.stop)
+        return await search_lines(files, arguments, bounds)
 
-    return Instrument(LIST_FILES, list_files), Instrument(SEARCH_FILES, search_files)
+    return ToolFunction(LIST_FILES, list_files), ToolFunction(SEARCH_FILES, search_files)
 
 
-class Visit:
-    """The files below a folder, in order, as far as the limits go; it can be stopped from another thread."""
+class FileWalk:
+    """Walk over the files below a folder, in order and within limits; another thread can stop it."""
 
-    __slots__ = ("_most", "cut", "halted", "hidden", "path", "workspace")
+    __slots__ = ("_remaining", "hidden", "is_truncated", "path", "stop", "workspace")
 
-    def __init__(self, workspace: Workspace, path: str, most: int, *, hidden: bool) -> None:
+    def __init__(self, workspace: Workspace, path: str, limit: int, *, hidden: bool) -> None:
         self.workspace = workspace
         self.path = path
         self.hidden = hidden
-        self.cut = False
-        self._most = most
-        self.halted = threading.Event()
+        self.is_truncated = False
+        self._remaining = limit
+        self.stop = threading.Event()
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
-        """Each file: its path from the beginning, and its open folder."""
-        with self.workspace.opened_folder(self.path) as (folder, _):
+        """Yield the path of each file, relative to the start, and its open folder."""
+        with self.workspace.open_folder(self.path) as (folder, _):
             yield from self._below(folder, "", 0)
 
     def _below(self, folder: int, prefix: str, depth: int) -> Iterator[tuple[str, int]]:
         with os.scandir(folder) as scan:
             entries = sorted(scan, key=lambda entry: entry.name)
         for entry in entries:
-            self._most -= 1
-            if self._most < 0 or self.halted.is_set():
-                self.cut = True
+            self._remaining -= 1
+            if self._remaining < 0 or self.stop.is_set():
+                self.is_truncated = True
                 return
-            if entry.name in PASSED_OVER or (entry.name.startswith(".") and not self.hidden):
+            if entry.name in SKIPPED_FOLDERS or (entry.name.startswith(".") and not self.hidden):
                 continue
             if entry.is_file(follow_symlinks=False):
                 yield prefix + entry.name, folder
@@ -121,10 +121,10 @@ class Visit:
                 yield from self._into(folder, entry.name, prefix, depth)
 
     def _into(self, folder: int, name: str, prefix: str, depth: int) -> Iterator[tuple[str, int]]:
-        if depth >= MOST_DEPTH:
-            self.cut = True
+        if depth >= MAX_DEPTH:
+            self.is_truncated = True
             return
-        # A folder that has become a symlink meanwhile, or may not be read, is passed over.
+        # A folder that has become a symlink meanwhile, or is not readable, is skipped.
         with suppress(OSError):
             inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
             try:
@@ -133,108 +133,108 @@ class Visit:
                 os.close(inner)
 
 
-def fits(path: str, pattern: str) -> bool:
-    """Whether a path fits a glob: * and ? stay within a name, ** is any number of folders."""
-    return _fits(tuple(path.split("/")), _pieces(pattern))
+def matches_glob(path: str, pattern: str) -> bool:
+    """Return whether a path matches a glob: * and ? stay within a name, ** matches any number of folders."""
+    return _matches_pieces(tuple(path.split("/")), _pieces(pattern))
 
 
 @lru_cache(maxsize=64)
 def _pieces(pattern: str) -> tuple[str, ...]:
     pieces = [piece for piece in pattern.split("/") if piece not in ("", ".")]
-    # `src/**` means everything below; several ** in a row mean no more than one.
+    # `src/**` matches everything below; several ** in a row are equal to one.
     pieces = [
         piece for number, piece in enumerate(pieces) if not (piece == "**" and pieces[number - 1 : number] == ["**"])
     ]
     return (*pieces, "*") if pieces and pieces[-1] == "**" else tuple(pieces)
 
 
-def _fits(names: tuple[str, ...], pieces: tuple[str, ...]) -> bool:
-    """By rows, not by recursion: a glob with many ** is as quick as any."""
-    reached = {0}
+def _matches_pieces(names: tuple[str, ...], pieces: tuple[str, ...]) -> bool:
+    """Match without recursion, so that a glob with many ** takes linear time."""
+    positions = {0}
     for name in names:
         after = set()
-        for at in _spread(reached, pieces):
+        for at in _skip_stars(positions, pieces):
             if at < len(pieces) and pieces[at] == "**":
                 after.add(at)
             elif at < len(pieces) and fnmatchcase(name, pieces[at]):
                 after.add(at + 1)
-        reached = after
-    return len(pieces) in _spread(reached, pieces)
+        positions = after
+    return len(pieces) in _skip_stars(positions, pieces)
 
 
-def _spread(reached: set[int], pieces: tuple[str, ...]) -> set[int]:
-    return reached | {at + 1 for at in reached if at < len(pieces) and pieces[at] == "**"}
+def _skip_stars(positions: set[int], pieces: tuple[str, ...]) -> set[int]:
+    return positions | {at + 1 for at in positions if at < len(pieces) and pieces[at] == "**"}
 
 
-def listed(visit: Visit, pattern: str, limits: FindLimits) -> str:
-    """The paths that fit, one a line, and a note when there are more."""
-    found: list[str] = []
-    for path, _ in visit:
-        if fits(path, pattern):
-            if len(found) == limits.most_listed:
-                visit.cut = True
+def list_paths(walk: FileWalk, pattern: str, limits: FindLimits) -> str:
+    """Return the matching paths, one per line, with a note if there are more."""
+    paths: list[str] = []
+    for path, _ in walk:
+        if matches_glob(path, pattern):
+            if len(paths) == limits.most_listed:
+                walk.is_truncated = True
                 break
-            found.append(_from(visit.path, path))
-    if not found:
-        return f"[no file fits {pattern!r}]"
-    return "\n".join([*found, *(["[there are more; narrow the pattern]"] if visit.cut else [])])
+            paths.append(_join_path(walk.path, path))
+    if not paths:
+        return f"[no file matches {pattern!r}]"
+    return "\n".join([*paths, *(["[there are more files; narrow the pattern]"] if walk.is_truncated else [])])
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
-    """Files to be searched, as frames for the program that does it."""
+class SearchFiles:
+    """Files to search, encoded for the worker."""
 
     frames: bytes
-    cut: bool
+    is_truncated: bool
 
 
-def gathered(visit: Visit, pattern: str, limits: FindLimits) -> Gathered:
-    """The text files that fit, as far as the limits go."""
+def collect_files(walk: FileWalk, pattern: str, limits: FindLimits) -> SearchFiles:
+    """Read the matching text files, within the limits."""
     frames: list[bytes] = []
-    left = limits.most_searched_bytes
-    for path, folder in visit:
-        if not fits(path, pattern):
+    remaining = limits.most_searched_bytes
+    for path, folder in walk:
+        if not matches_glob(path, pattern):
             continue
         data = _text_bytes(path.rpartition("/")[2], folder, limits.most_file_bytes)
-        left -= len(data)
-        if left < 0:
-            visit.cut = True
+        remaining -= len(data)
+        if remaining < 0:
+            walk.is_truncated = True
             break
-        frames += [json.dumps([_from(visit.path, path), len(data)]).encode(), b"\n", data]
-    return Gathered(b"".join(frames), visit.cut)
+        frames += [json.dumps([_join_path(walk.path, path), len(data)]).encode(), b"\n", data]
+    return SearchFiles(b"".join(frames), walk.is_truncated)
 
 
-async def searched(files: Gathered, given: Mapping[str, Any], limits: FindLimits) -> str:
-    """The lines that match; a program of its own looks for them, because a regular expression cannot be stopped."""
+async def search_lines(files: SearchFiles, arguments: Mapping[str, Any], limits: FindLimits) -> str:
+    """Return the matching lines; a separate process searches, because a regular expression cannot be stopped."""
     header = {
-        "query": given["query"],
-        "regex": given["regex"],
-        "ignoreCase": given["ignore_case"],
+        "query": arguments["query"],
+        "regex": arguments["regex"],
+        "ignoreCase": arguments["ignore_case"],
         "mostMatches": limits.most_matches,
         "mostCharacters": limits.most_line_characters,
     }
-    answer = await run_program(MATCHING, json.dumps(header).encode() + b"\n" + files.frames, limits.search_ms)
-    if answer is None:
-        raise Refused(f"The search took longer than {limits.search_ms / 1000:g} s; use a simpler query.")
-    found = json.loads(answer)
-    if "problem" in found:
-        raise Refused(f"{given['query']!r} is no regular expression: {found['problem']}.")
-    lines = [f"{path}:{number}: {text}" for path, number, text in found["matches"]]
-    if files.cut or found["more"]:
-        lines.append("[there is more; narrow the query, the pattern or the path]")
-    return "\n".join(lines) or "[nothing was found]"
+    output = await run_program(REGEX_WORKER, json.dumps(header).encode() + b"\n" + files.frames, limits.search_ms)
+    if output is None:
+        raise ToolCallError(f"The search took longer than {limits.search_ms / 1000:g} s; use a simpler query.")
+    result = json.loads(output)
+    if "problem" in result:
+        raise ToolCallError(f"{arguments['query']!r} is not a valid regular expression: {result['problem']}.")
+    lines = [f"{path}:{number}: {text}" for path, number, text in result["matches"]]
+    if files.is_truncated or result["more"]:
+        lines.append("[there are more matches; narrow the query, the pattern or the path]")
+    return "\n".join(lines) or "[no matches]"
 
 
-def _text_bytes(name: str, folder: int, most: int) -> bytes:
+def _text_bytes(name: str, folder: int, limit: int) -> bytes:
     with suppress(OSError):
         file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
         with open(file, "rb") as opened:
-            if stat.S_ISREG(os.fstat(file).st_mode) and os.fstat(file).st_size <= most:
-                data = opened.read(most)
-                return b"" if b"\0" in data[:LOOKED_AT] else data
+            if stat.S_ISREG(os.fstat(file).st_mode) and os.fstat(file).st_size <= limit:
+                data = opened.read(limit)
+                return b"" if b"\0" in data[:BINARY_PROBE] else data
     return b""
 
 
-def _from(start: str, path: str) -> str:
+def _join_path(start: str, path: str) -> str:
     beginning = start.rstrip("/").removeprefix("./")
     return path if beginning in ("", ".") else f"{beginning}/{path}"

@@ -1,4 +1,4 @@
-"""Tools that Antiphon has itself: what a model is told of each, and what it does."""
+"""Tools implemented as Python functions, and the toolbox that calls them."""
 
 import asyncio
 import threading
@@ -9,54 +9,54 @@ from typing import Any, TypeVar
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.tools.arguments import Parameters
-from antiphon.tools.errors import Refused
+from antiphon.tools.errors import ToolCallError
 
-Perform = Callable[[Mapping[str, Any]], Awaitable[str]]
-Done = TypeVar("Done")
+Function = Callable[[Mapping[str, Any]], Awaitable[str]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Instrument:
-    """A tool and what it does; a `Refused` or an `OSError` of it is told to the model."""
+class ToolFunction:
+    """Tool and its function; a `ToolCallError` or `OSError` that it raises is reported to the model."""
 
     tool: Tool
-    perform: Perform
+    function: Function
 
 
-class Instruments:
-    """A toolbox of instruments: arguments are checked, and whatever goes wrong is a result."""
+class FunctionToolbox:
+    """Toolbox of functions: checks arguments, and returns failures as results."""
 
-    __slots__ = ("_known", "_parameters", "tools")
+    __slots__ = ("_functions", "_parameters", "tools")
 
-    def __init__(self, instruments: Iterable[Instrument]) -> None:
-        self._known = {one.tool.name: one for one in instruments}
-        self._parameters = {name: Parameters(one.tool) for name, one in self._known.items()}
-        self.tools = tuple(one.tool for one in self._known.values())
+    def __init__(self, functions: Iterable[ToolFunction]) -> None:
+        self._functions = {function.tool.name: function for function in functions}
+        self._parameters = {name: Parameters(function.tool) for name, function in self._functions.items()}
+        self.tools = tuple(function.tool for function in self._functions.values())
 
     def __repr__(self) -> str:
-        return f"Instruments({', '.join(self._known)})"
+        return f"FunctionToolbox({', '.join(self._functions)})"
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Call a tool; whatever goes wrong is a result with `is_error`."""
-        found = self._known.get(call.name)
-        if found is None:
+        """Call a tool; a failure is a result with `is_error`."""
+        tool_function = self._functions.get(call.name)
+        if tool_function is None:
             return ToolResult.of(call, f"There is no tool {call.name!r}.", is_error=True)
         try:
-            return ToolResult.of(call, await found.perform(self._parameters[call.name].arguments_of(call)))
-        except Refused as refused:
-            return ToolResult.of(call, str(refused), is_error=True)
+            return ToolResult.of(call, await tool_function.function(self._parameters[call.name].parse_arguments(call)))
+        except ToolCallError as error:
+            return ToolResult.of(call, str(error), is_error=True)
         except OSError as error:
-            # The words of the system only: a path of this machine is none of the model's business.
+            # Without the path, because paths of this machine are not shown to models.
             return ToolResult.of(call, f"{call.name} failed: {error.strerror or type(error).__name__}.", is_error=True)
 
 
-async def in_thread(work: Callable[[], Done], halted: threading.Event | None = None) -> Done:
-    """Do some blocking work; who is cancelled sets `halted` and waits for the end, so nothing is half known."""
+async def run_in_thread(work: Callable[[], T], stop: threading.Event | None = None) -> T:
+    """Run blocking work in a thread; on cancellation set `stop` and wait for the work to end."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        if halted is not None:
-            halted.set()
+        if stop is not None:
+            stop.set()
         await asyncio.wait([task])
         raise

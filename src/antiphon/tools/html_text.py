@@ -1,6 +1,6 @@
-"""A program that makes readable text of HTML: run by itself, because a hostile page can keep a parser busy for long.
+"""Program that converts HTML to text, run as its own process because a hostile page can take a parser very long.
 
-The input is a line with the address of the page, and then the page.
+The input is a line with the URL of the page, followed by the page.
 """
 
 import re
@@ -18,8 +18,8 @@ BLOCKS = frozenset((
 HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 
 
-class Page(HTMLParser):
-    """Takes a page in and keeps its words."""
+class TextExtractor(HTMLParser):
+    """Parser that collects the text of a page."""
 
     def __init__(self, url: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -30,7 +30,7 @@ class Page(HTMLParser):
         self.pre = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element begins."""
+        """Handle the start of an element."""
         if tag in SKIPPED:
             self.skipping.append(tag)
         if self.skipping:
@@ -44,16 +44,16 @@ class Page(HTMLParser):
         if tag == "a":
             target = dict(attrs).get("href")
             self.links.append(target)
-        elif tag == "img" and (words := dict(attrs).get("alt")):
-            self.pieces.append(f"[{words}]")
+        elif tag == "img" and (alternative := dict(attrs).get("alt")):
+            self.pieces.append(f"[{alternative}]")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element that has nothing in it."""
+        """Handle an empty element."""
         self.handle_starttag(tag, attrs)
         self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         if self.skipping:
             if tag == self.skipping[-1]:
                 self.skipping.pop()
@@ -66,31 +66,31 @@ class Page(HTMLParser):
             self.pieces.append("\n\n")
 
     def handle_data(self, data: str) -> None:
-        """Words."""
+        """Collect text."""
         if not self.skipping:
             self.pieces.append(data if self.pre else re.sub(r"\s+", " ", data))
 
     def _end_link(self, target: str | None) -> None:
         try:
-            whole = urljoin(self.url, target or "")
+            url = urljoin(self.url, target or "")
         except ValueError:
             return
-        if target and not target.startswith("#") and whole.startswith(("http://", "https://")):
-            self.pieces.append(f" <{whole}>")
+        if target and not target.startswith("#") and url.startswith(("http://", "https://")):
+            self.pieces.append(f" <{url}>")
 
     @property
     def text(self) -> str:
-        """What a person would read."""
+        """Text of the page."""
         lines = [line.rstrip() for line in "".join(self.pieces).split("\n")]
         lines = [line if line.startswith(("    ", "\t")) else line.strip() for line in lines]
         return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def main() -> None:
-    """Read a page and say its words."""
+    """Convert the page on standard input to text."""
     seconds = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    page = Page(sys.stdin.buffer.readline().decode("utf-8", "replace").strip())
+    page = TextExtractor(sys.stdin.buffer.readline().decode("utf-8", "replace").strip())
     page.feed(sys.stdin.buffer.read().decode("utf-8", "replace"))
     page.close()
     sys.stdout.write(page.text)

@@ -1,24 +1,24 @@
-r"""Patterns of tools, calls and commands: `*` means anything, `\*` a star, and everything else itself."""
+r"""Patterns for tools, calls and commands: `*` matches anything, `\*` a star, everything else itself."""
 
 import re
 from functools import lru_cache
 
-# What could begin a second command: a pattern that allows must not let one ride along (`git status; rm -rf /`).
+# Excludes what could begin a second command, so that `git *` does not allow `git status; rm -rf /`.
 NO_SECOND_COMMAND = r"[^;&|<>$`()\n\r]*"
 
 
 def matches(pattern: str, text: str, *, careful: bool = False) -> bool:
-    """Whether a text fits a pattern; in a careful one, `*` does not reach over what could begin a second command."""
-    return _compiled(pattern, careful).fullmatch(text) is not None
+    """Return whether a text matches a pattern; with `careful`, `*` does not match the start of a second command."""
+    return _compile_pattern(pattern, careful).fullmatch(text) is not None
 
 
-def quoted(text: str) -> str:
-    """A pattern that means exactly this text."""
+def escape_pattern(text: str) -> str:
+    """Return a pattern that matches exactly this text."""
     return text.replace("\\", "\\\\").replace("*", "\\*")
 
 
 @lru_cache(maxsize=512)
-def _compiled(pattern: str, careful: bool) -> re.Pattern[str]:
+def _compile_pattern(pattern: str, careful: bool) -> re.Pattern[str]:
     anything = NO_SECOND_COMMAND if careful else ".*"
     pieces = re.findall(r"\\.|\*|[^*\\]+|\\$", pattern, re.DOTALL)
     return re.compile("".join(anything if piece == "*" else re.escape(_plain(piece)) for piece in pieces), re.DOTALL)

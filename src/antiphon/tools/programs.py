@@ -1,4 +1,4 @@
-"""Small programs of our own, run as processes because only a process can be stopped in the middle of its work."""
+"""Run our own small programs as processes, because only a process can be stopped at any time."""
 
 import asyncio
 import sys
@@ -7,38 +7,39 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-Done = TypeVar("Done")
+T = TypeVar("T")
 
 
-async def run_program(program: Path, given: bytes, most_ms: int) -> bytes | None:
-    """What a program of the standard library only says to what it is given; nothing when it took too long.
+async def run_program(program: Path, data: bytes, limit_ms: int) -> bytes | None:
+    """Run a program with `data` as its input and return its output; None if it failed or took too long.
 
-    It has no environment, and ends itself when it has used that much of the processor, should we be gone by then.
+    The program may use the standard library only. It has no environment, and limits its own processor time in case
+    this process ends first.
     """
-    seconds = str(most_ms // 1000 + 1)
+    seconds = str(limit_ms // 1000 + 1)
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-I", "-S", "-X", "utf8", str(program), seconds, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env={}
     )
     try:
-        async with asyncio.timeout(most_ms / 1000):
-            said, _ = await process.communicate(given)
+        async with asyncio.timeout(limit_ms / 1000):
+            output, _ = await process.communicate(data)
     except TimeoutError:
         return None
     finally:
         await _end(process)
-    return said if process.returncode == 0 else None
+    return output if process.returncode == 0 else None
 
 
 async def _end(process: Process) -> None:
     assert process.stdout is not None
     with suppress(ProcessLookupError):
         process.kill()
-    # What it still wrote is read away, or its end would not be noticed.
-    await to_its_end(asyncio.gather(process.stdout.read(), process.wait()))
+    # The remaining output is read, because otherwise the end of the process would not be noticed.
+    await wait_despite_cancellation(asyncio.gather(process.stdout.read(), process.wait()))
 
 
-async def to_its_end(work: asyncio.Future[Done]) -> Done:
-    """Wait for something that ends by itself, whoever cancels meanwhile; the cancelling comes after."""
+async def wait_despite_cancellation(work: asyncio.Future[T]) -> T:
+    """Wait for work to end, even if cancelled meanwhile; raise the cancellation afterwards."""
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
         try:

@@ -1,9 +1,9 @@
-"""How risky a call is: it reads, it writes, or it may destroy what nobody can bring back.
+"""Risk of a tool call: it reads, it writes, or it may destroy something irrecoverably.
 
-1. A tool that is not known, and a command that is not understood, are as risky as any.
-2. A line of commands is as risky as the riskiest of them, also those in substitutions and behind pipes.
-3. A command that is known to read only, sends its output nowhere and names no path outside, reads; one that is not
-   known writes.
+1. Unknown tools, and commands that cannot be analysed, are destructive.
+2. A command line has the highest risk of its commands, including those in substitutions and pipes.
+3. A command reads if it is known to read only, redirects no output and names no path outside; an unknown command
+   writes.
 """
 
 import json
@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from antiphon.tools.shell_syntax import HARMLESS_TARGETS, Simple, take_apart
+from antiphon.tools.shell_syntax import HARMLESS_TARGETS, SimpleCommand, parse_command
 
 Risk = Literal["read", "write", "destructive"]
-# Of a tool that runs commands, each call is as risky as its command.
+# The risk of a tool that runs commands: each call has the risk of its command.
 COMMAND = "command"
 ORDER: tuple[Risk, ...] = ("read", "write", "destructive")
 READING = frozenset((
@@ -27,19 +27,19 @@ READING_GIT = frozenset((
     "status", "log", "diff", "show", "blame", "ls-files", "rev-parse", "describe", "shortlog", "grep",
     "cat-file",
 ))  # fmt: skip
-DESTROYING = frozenset((
+DESTRUCTIVE = frozenset((
     "rm", "rmdir", "unlink", "shred", "dd", "mkfs", "fdisk", "parted", "wipefs", "truncate", "sudo", "su",
     "doas", "pkexec", "kill", "pkill", "killall", "shutdown", "reboot", "halt", "poweroff", "chown", "chgrp",
     "crontab", "iptables", "nft", "mount", "umount", "systemctl", "service", "launchctl", "eval", "source", ".",
     "ssh", "scp", "rsync", "nc", "ncat", "telnet", "userdel", "usermod", "passwd", "swapoff", "insmod", "rmmod",
 ))  # fmt: skip
-# What may lead out of the folder: a path from the root, from a home, or upwards.
+# Paths that may lead out of the folder: absolute, in a home, or upwards.
 OUTSIDE = re.compile(r"(^|[^\w.*?\]])/|^~|(^|[^\w.])\.\.($|/)|\$.*/")
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"})
-# Programs that start another one, named in their words.
+# Programs that start another one, given by their arguments.
 STARTERS = frozenset({"xargs", "parallel", "watch", "entr", "busybox"})
-LOADERS = frozenset({"curl", "wget", "fetch"})
-DESTROYING_GIT: Mapping[str, tuple[str, ...]] = {
+DOWNLOADERS = frozenset({"curl", "wget", "fetch"})
+DESTRUCTIVE_GIT: Mapping[str, tuple[str, ...]] = {
     "push": ("--force", "-f", "--force-with-lease", "--delete", "-d", "--mirror", "--prune"),
     "reset": ("--hard", "--merge", "--keep"),
     "clean": ("",),
@@ -57,7 +57,7 @@ DESTROYING_GIT: Mapping[str, tuple[str, ...]] = {
 
 
 def risk_of_call(tool: str | None, arguments: Mapping[str, Any] | str) -> Risk:
-    """How risky a call is: as its tool says, or as its command is; what nobody knows is as risky as any."""
+    """Return the risk of a call: that of its tool, or of its command; unknown tools are destructive."""
     if tool == COMMAND:
         command = command_in(arguments)
         return "destructive" if command is None else risk_of_command(command)
@@ -65,7 +65,7 @@ def risk_of_call(tool: str | None, arguments: Mapping[str, Any] | str) -> Risk:
 
 
 def command_in(arguments: Mapping[str, Any] | str) -> str | None:
-    """The command that a call runs, if it has one; arguments as an object, or as the JSON that a model wrote."""
+    """Return the command of a call, or None; the arguments are an object, or the JSON that a model wrote."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -76,14 +76,14 @@ def command_in(arguments: Mapping[str, Any] | str) -> str | None:
 
 
 def risk_of_command(command: str) -> Risk:
-    """How risky a line of commands is."""
-    taken = take_apart(command)
-    if taken.unclear or _loads_and_runs(taken.simples):
+    """Return the risk of a command line."""
+    parsed = parse_command(command)
+    if parsed.unclear or _downloads_and_runs(parsed.commands):
         return "destructive"
-    return max((_risk(one) for one in taken.simples), key=ORDER.index, default="read")
+    return max((_risk(simple) for simple in parsed.commands), key=ORDER.index, default="read")
 
 
-def _risk(simple: Simple) -> Risk:
+def _risk(simple: SimpleCommand) -> Risk:
     if any(target.startswith("/dev/") and target not in HARMLESS_TARGETS for target in simple.writes):
         return "destructive"
     sends = any(target not in HARMLESS_TARGETS for target in simple.writes)
@@ -91,24 +91,24 @@ def _risk(simple: Simple) -> Risk:
         return "write" if sends else "read"
     word = simple.words[0]
     varies = simple.varies and word not in ("[", "[[")
-    if varies and any(letter in word for letter in "$`*?[{~"):
+    if varies and any(character in word for character in "$`*?[{~"):
         return "destructive"
-    risk = _by_program(word.rpartition("/")[2], simple.words[1:])
-    leaves = any(OUTSIDE.search(one) and one not in HARMLESS_TARGETS for one in simple.words[1:])
+    risk = _program_risk(word.rpartition("/")[2], simple.words[1:])
+    leaves = any(OUTSIDE.search(argument) and argument not in HARMLESS_TARGETS for argument in simple.words[1:])
     return "write" if risk == "read" and (sends or varies or leaves) else risk
 
 
-def _by_program(program: str, words: list[str]) -> Risk:
-    if program in DESTROYING or program.startswith("mkfs."):
+def _program_risk(program: str, words: list[str]) -> Risk:
+    if program in DESTRUCTIVE or program.startswith("mkfs."):
         return "destructive"
     if program == "git":
-        return _git(words)
+        return _git_risk(words)
     if program in STARTERS:
-        return _started(words)
+        return _started_risk(words)
     if program == "find":
-        return _find(words)
+        return _find_risk(words)
     if program in SHELLS and "-c" in words:
-        # What is in the text of a second shell is judged like the first; of other languages nobody here knows.
+        # The text of a nested shell is judged like a command; code of other languages is not analysed.
         text = words[words.index("-c") + 1 :][:1]
         if program.endswith("sh") and text:
             return max("write", risk_of_command(text[0]), key=ORDER.index)
@@ -122,43 +122,44 @@ def _by_program(program: str, words: list[str]) -> Risk:
     return "read" if program in READING else "write"
 
 
-def _git(words: list[str]) -> Risk:
-    # Options before the verb may name programs to run (`-c core.pager=…`).
+def _git_risk(words: list[str]) -> Risk:
+    # Options before the subcommand may name programs to run (`-c core.pager=…`).
     if not words or words[0].startswith("-"):
         return "read" if words in ([], ["--version"]) else "destructive"
-    verb, rest = words[0], words[1:]
-    signs = DESTROYING_GIT.get(verb)
-    if signs is not None and ("" in signs or any(_is_sign(word, signs) for word in rest)):
+    subcommand = words[0]
+    arguments = words[1:]
+    options = DESTRUCTIVE_GIT.get(subcommand)
+    if options is not None and ("" in options or any(_is_option(word, options) for word in arguments)):
         return "destructive"
-    if verb == "push" and any(word.startswith(("+", ":")) for word in rest):
+    if subcommand == "push" and any(word.startswith(("+", ":")) for word in arguments):
         return "destructive"
-    writes = any(word.startswith(("--output", "--ext-diff", "-O", "--open-files")) for word in rest)
-    return "read" if verb in READING_GIT and not writes else "write"
+    writes = any(word.startswith(("--output", "--ext-diff", "-O", "--open-files")) for word in arguments)
+    return "read" if subcommand in READING_GIT and not writes else "write"
 
 
-def _is_sign(word: str, signs: tuple[str, ...]) -> bool:
-    if word.partition("=")[0] in signs:
+def _is_option(word: str, options: tuple[str, ...]) -> bool:
+    if word.partition("=")[0] in options:
         return True
-    letters = [sign[1] for sign in signs if len(sign) == 2 and sign.startswith("-") and sign != "--"]
+    letters = [option[1] for option in options if len(option) == 2 and option.startswith("-") and option != "--"]
     return word.startswith("-") and not word.startswith("--") and any(letter in word[1:] for letter in letters)
 
 
-def _started(words: list[str]) -> Risk:
-    """How risky a program is that another starts; options make it hard to say which word it is, so any may be."""
+def _started_risk(words: list[str]) -> Risk:
+    """Return the risk of a program started by another; any word may be its name, because of options."""
     names = {word.rpartition("/")[2] for word in words}
-    return "destructive" if names & (DESTROYING | SHELLS | STARTERS | {"git"}) else "write"
+    return "destructive" if names & (DESTRUCTIVE | SHELLS | STARTERS | {"git"}) else "write"
 
 
-def _find(words: list[str]) -> Risk:
+def _find_risk(words: list[str]) -> Risk:
     if any(word == "-delete" for word in words):
         return "destructive"
     for number, word in enumerate(words):
         if word in ("-exec", "-execdir", "-ok", "-okdir"):
-            return _started(words[number + 1 :])
+            return _started_risk(words[number + 1 :])
     return "write" if any(word.startswith(("-fprint", "-fls")) for word in words) else "read"
 
 
-def _loads_and_runs(simples: list[Simple]) -> bool:
-    """Whether something from the network may be run: `curl … | sh`."""
-    programs = [one.words[0].rpartition("/")[2] for one in simples if one.words]
-    return any(one in LOADERS for one in programs) and any(one in SHELLS for one in programs)
+def _downloads_and_runs(commands: list[SimpleCommand]) -> bool:
+    """Return whether something from the network may be run: `curl … | sh`."""
+    programs = {command.words[0].rpartition("/")[2] for command in commands if command.words}
+    return bool(programs & DOWNLOADERS) and bool(programs & SHELLS)

@@ -1,4 +1,4 @@
-"""Commands in the workspace: bounded, without secrets, and ended with everything they started."""
+"""The shell tool: runs commands with limits and without secrets, and ends everything they started."""
 
 import asyncio
 import json
@@ -14,31 +14,31 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.providers.base import Tool
-from antiphon.tools.arguments import an_object
-from antiphon.tools.errors import Refused
-from antiphon.tools.functions import Instrument
-from antiphon.tools.programs import to_its_end
+from antiphon.tools.arguments import object_schema
+from antiphon.tools.errors import ToolCallError
+from antiphon.tools.functions import ToolFunction
+from antiphon.tools.programs import wait_despite_cancellation
 from antiphon.tools.workspace import Workspace
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
-# What a command gets of our environment; everything else, and so every key, stays here.
-PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ")
-# Where people keep what opens other doors.
+# The variables of our environment that a command gets; all others, such as keys, are withheld.
+INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ")
+# Files and folders that usually contain credentials.
 HIDDEN = (
     "~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.docker", "~/.netrc", "~/.git-credentials", "~/.npmrc",
     "~/.pypirc", "~/.config/antiphon", "~/.config/gcloud", "~/.config/gh", "~/.local/share/keyrings",
 )  # fmt: skip
 NO_VARIABLES: Mapping[str, str] = {}
-MOST_COMMAND = 32_000
-# How long the supervisor may take beyond the time that it gives the command to end.
+MAX_COMMAND = 32_000
+# How long the supervisor may take after the grace time of the command.
 SUPERVISOR_MS = 15_000
-LAST_WORDS_S = 2.0
-PIPED = 64 * 1024
+DRAIN_S = 2.0
+PIPE_LIMIT = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ShellSettings:
-    """What a command may use, and how it is started."""
+    """Limits and environment of commands."""
 
     time_ms: int = 120_000
     most_time_ms: int = 600_000
@@ -48,55 +48,57 @@ class ShellSettings:
     most_processes: int = 64
     cpu_s: int = 600
     file_bytes: int = 1024 * 1024 * 1024
-    # Variables of its own, added to the few that are passed on.
+    # Variables added to the inherited ones.
     environment: Mapping[str, str] = field(default_factory=lambda: NO_VARIABLES, repr=False)
-    # Let the kernel refuse writing outside the workspace, and reading what is hidden, where it can.
+    # Where the kernel supports it, forbid writing outside the workspace and reading hidden paths.
     confine: bool = True
     hidden: Sequence[str] = HIDDEN
 
 
 def shell_tool(settings: ShellSettings) -> Tool:
-    """The tool as a model is told of it; its schema has the bounds of the settings."""
+    """Return the tool as offered to a model, with the limits of the settings in its schema."""
     time = {
         "type": "integer", "minimum": 100, "maximum": settings.most_time_ms, "default": settings.time_ms,
-        "description": "After how many milliseconds it is stopped.",
+        "description": "Time limit in milliseconds.",
     }  # fmt: skip
-    command = {"type": "string", "minLength": 1, "maxLength": MOST_COMMAND}
+    command = {"type": "string", "minLength": 1, "maxLength": MAX_COMMAND}
     return Tool(
         "shell",
-        "Run a shell command in the workspace, without input; gives its output, the exit code if it is not 0.",
-        an_object({"command": command, "timeout_ms": time}, required=["command"]),
+        "Run a shell command in the workspace, without input; returns its output, and the exit code if it is not 0.",
+        object_schema({"command": command, "timeout_ms": time}, required=["command"]),
         risk="command",
     )
 
 
-def shell_instrument(
+def shell_function(
     workspace: Workspace, settings: ShellSettings | None = None, *, environment: Mapping[str, str] | None = None
-) -> Instrument:
-    """The tool that runs commands; the environment is the one of which a little is passed on."""
-    chosen = settings or ShellSettings()
-    ours = os.environ if environment is None else environment
+) -> ToolFunction:
+    """Return the tool that runs commands, which inherit a few variables of `environment`."""
+    shell_settings = settings or ShellSettings()
+    parent_environment = os.environ if environment is None else environment
 
-    async def shell(given: Mapping[str, Any]) -> str:
-        outcome = await run_command(workspace.folder, given["command"], given["timeout_ms"], chosen, ours)
-        return told(outcome, given["timeout_ms"], chosen)
+    async def shell(arguments: Mapping[str, Any]) -> str:
+        command = arguments["command"]
+        time_ms = arguments["timeout_ms"]
+        outcome = await run_command(workspace.folder, command, time_ms, shell_settings, parent_environment)
+        return format_outcome(outcome, time_ms, shell_settings)
 
-    return Instrument(shell_tool(chosen), shell)
+    return ToolFunction(shell_tool(shell_settings), shell)
 
 
-class Kept:
-    """What a command wrote: of much, the beginning and the end."""
+class OutputBuffer:
+    """Output of a command; of long output only the beginning and the end."""
 
     __slots__ = ("_half", "_head", "_tail", "size")
 
-    def __init__(self, most: int) -> None:
-        self._half = most // 2
+    def __init__(self, limit: int) -> None:
+        self._half = limit // 2
         self._head = b""
         self._tail = b""
         self.size = 0
 
     def add(self, data: bytes) -> None:
-        """More of it."""
+        """Append data."""
         self.size += len(data)
         room = self._half - len(self._head)
         self._head += data[:room]
@@ -104,59 +106,59 @@ class Kept:
 
     @property
     def text(self) -> str:
-        """What is shown of it."""
-        left_out = self.size - len(self._head) - len(self._tail)
-        note = f"\n[… {left_out:,} bytes left out …]\n".encode() if left_out else b""
+        """Output as text, with a note where bytes were omitted."""
+        omitted = self.size - len(self._head) - len(self._tail)
+        note = f"\n[… {omitted:,} bytes omitted …]\n".encode() if omitted else b""
         return (self._head + note + self._tail).decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a command ended: the reason is "ended", "timeout", "processes", "output", "failed" or "lost"."""
+    """Result of a command; the reason is "ended", "timeout", "processes", "output", "failed" or "lost"."""
 
     reason: str
     output: str
-    # As the system has it: the exit code in the upper byte, or the signal in the lower.
+    # As returned by waitpid: the exit code in the upper byte, or the signal in the lower.
     status: int | None = None
-    # Whether the kernel held it to the workspace.
+    # Whether the kernel confined it to the workspace.
     confined: bool = False
     problem: str = ""
 
 
 async def run_command(
-    folder: Path, command: str, time_ms: int, settings: ShellSettings, ours: Mapping[str, str]
+    folder: Path, command: str, time_ms: int, settings: ShellSettings, parent_environment: Mapping[str, str]
 ) -> Outcome:
-    """Run a command to its end; whoever is cancelled waits until nothing of it is left."""
+    """Run a command to its end; on cancellation, wait until all its processes have ended."""
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
-        lambda: SubprocessStreamProtocol(limit=PIPED, loop=loop),
+        lambda: SubprocessStreamProtocol(limit=PIPE_LIMIT, loop=loop),
         sys.executable, "-I", "-S", "-X", "utf8", str(SUPERVISOR), stdin=PIPE, stdout=PIPE, stderr=PIPE,
-        env=variables(ours, settings), cwd=folder, start_new_session=True,
+        env=command_environment(parent_environment, settings), cwd=folder, start_new_session=True,
     )  # fmt: skip
     process = Process(transport, protocol, loop)
     assert process.stdin is not None
-    kept = Kept(settings.most_characters)
-    process.stdin.write(json.dumps(_order(folder, command, time_ms, settings)).encode() + b"\n")
-    work = asyncio.ensure_future(_attend(process, kept, settings))
+    output = OutputBuffer(settings.most_characters)
+    process.stdin.write(json.dumps(_supervisor_request(folder, command, time_ms, settings)).encode() + b"\n")
+    work = asyncio.ensure_future(_supervise(process, output, settings))
     try:
-        return _outcome(await asyncio.shield(work), kept)
+        return _outcome(await asyncio.shield(work), output)
     except asyncio.CancelledError:
         process.stdin.close()
-        late = loop.call_later((settings.grace_ms + SUPERVISOR_MS) / 1000, process.kill)
-        await to_its_end(work)
-        late.cancel()
+        kill_timer = loop.call_later((settings.grace_ms + SUPERVISOR_MS) / 1000, process.kill)
+        await wait_despite_cancellation(work)
+        kill_timer.cancel()
         raise
     finally:
         transport.close()
 
 
-def variables(ours: Mapping[str, str], settings: ShellSettings) -> dict[str, str]:
-    """The environment of a command; its home is a temporary folder that the supervisor adds."""
-    passed = {name: ours[name] for name in PASSED_ON if name in ours}
-    return {"PATH": os.defpath, "LANG": "C.UTF-8", **passed, "TERM": "dumb", **settings.environment}
+def command_environment(parent_environment: Mapping[str, str], settings: ShellSettings) -> dict[str, str]:
+    """Return the environment of a command; the supervisor adds a temporary home folder."""
+    inherited = {name: parent_environment[name] for name in INHERITED if name in parent_environment}
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", **inherited, "TERM": "dumb", **settings.environment}
 
 
-def _order(folder: Path, command: str, time_ms: int, settings: ShellSettings) -> dict[str, Any]:
+def _supervisor_request(folder: Path, command: str, time_ms: int, settings: ShellSettings) -> dict[str, Any]:
     bash = shutil.which("bash")
     words = [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]
     limits = {
@@ -170,30 +172,30 @@ def _order(folder: Path, command: str, time_ms: int, settings: ShellSettings) ->
     return {"words": words, "folder": str(folder), "confine": settings.confine, "hidden": hidden, "limits": limits}
 
 
-async def _attend(process: Process, kept: Kept, settings: ShellSettings) -> dict[str, Any]:
-    """Read what a command writes until it and all that it started are gone, and what the supervisor says."""
+async def _supervise(process: Process, output: OutputBuffer, settings: ShellSettings) -> dict[str, Any]:
+    """Read the output of a command until all its processes have ended, and return the supervisor's result."""
     assert process.stdout is not None
-    reading = asyncio.ensure_future(_read(process, kept, settings.most_output_bytes))
+    reading = asyncio.ensure_future(_read_output(process, output, settings.most_output_bytes))
     started = json.loads(await process.stdout.readline() or b"{}")
-    last = await process.stdout.readline()
-    # Without last words of the supervisor somebody has killed it, and the command is left to us.
-    if not last:
+    last_line = await process.stdout.readline()
+    # Without a last line the supervisor was killed, so we end the command.
+    if not last_line:
         _kill_group(started.get("group"))
     await process.wait()
-    # Should anything be left that holds the output open, nobody waits for it.
-    await asyncio.wait([reading], timeout=LAST_WORDS_S)
+    # Do not wait forever for a process that keeps the output open.
+    await asyncio.wait([reading], timeout=DRAIN_S)
     reading.cancel()
-    # Of a command that could not be started there is one line only.
-    result: dict[str, Any] = json.loads(last) if last else started
+    # If the command could not be started, there is only one line.
+    result: dict[str, Any] = json.loads(last_line) if last_line else started
     return result
 
 
-async def _read(process: Process, kept: Kept, most: int) -> None:
+async def _read_output(process: Process, output: OutputBuffer, limit: int) -> None:
     assert process.stdin is not None
     assert process.stderr is not None
     while data := await process.stderr.read(65_536):
-        kept.add(data)
-        if kept.size > most:
+        output.add(data)
+        if output.size > limit:
             process.stdin.close()
 
 
@@ -203,25 +205,25 @@ def _kill_group(group: int | None) -> None:
             os.killpg(group, signal.SIGKILL)
 
 
-def _outcome(last: Mapping[str, Any], kept: Kept) -> Outcome:
-    reason = last.get("reason", "lost")
+def _outcome(result: Mapping[str, Any], output: OutputBuffer) -> Outcome:
+    reason = result.get("reason", "lost")
     if reason == "stopped":
         reason = "output"
-    return Outcome(reason, kept.text, last.get("status"), last.get("confined", False), last.get("problem", ""))
+    return Outcome(reason, output.text, result.get("status"), result.get("confined", False), result.get("problem", ""))
 
 
-def told(outcome: Outcome, time_ms: int, settings: ShellSettings) -> str:
-    """What a model is told; `Refused` when the command did not come to its own end."""
+def format_outcome(outcome: Outcome, time_ms: int, settings: ShellSettings) -> str:
+    """Format the result for a model; raise `ToolCallError` if the command was stopped."""
     reasons = {
-        "timeout": f"stopped: it took longer than {time_ms / 1000:g} s",
-        "processes": f"killed: it had more than {settings.most_processes} processes at once",
-        "output": f"stopped: it wrote more than {settings.most_output_bytes:,} bytes",
-        "failed": f"it could not be started: {outcome.problem}",
-        "lost": "nobody knows how it ended",
+        "timeout": f"stopped: the command took longer than {time_ms / 1000:g} s",
+        "processes": f"killed: the command had more than {settings.most_processes} processes at once",
+        "output": f"stopped: the command wrote more than {settings.most_output_bytes:,} bytes",
+        "failed": f"the command could not be started: {outcome.problem}",
+        "lost": "the result of the command is unknown",
     }
     output = outcome.output if not outcome.output or outcome.output.endswith("\n") else outcome.output + "\n"
     if outcome.reason in reasons or outcome.status is None:
-        raise Refused(f"{output}[{reasons.get(outcome.reason, reasons['lost'])}]")
+        raise ToolCallError(f"{output}[{reasons.get(outcome.reason, reasons['lost'])}]")
     code = os.waitstatus_to_exitcode(outcome.status)
     if code < 0:
         return f"{output}[ended by {signal.Signals(-code).name}]"

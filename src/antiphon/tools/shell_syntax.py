@@ -1,6 +1,6 @@
-"""Shell commands taken apart as far as judging them needs: which programs run, with which words, writing where.
+"""Parser for shell commands, as far as needed to judge them: programs, arguments and redirections.
 
-This is no shell. What it does not understand it calls unclear, and whoever judges takes that for the worst.
+This is not a complete shell grammar. What it cannot parse is marked unclear, and callers assume the worst.
 """
 
 import re
@@ -10,108 +10,111 @@ from dataclasses import dataclass, field
 from antiphon.tools.patterns import matches
 
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
-# Words of the grammar: the command comes after them.
+# Keywords, which are followed by a command.
 KEYWORDS = frozenset({"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "{", "}", "!", "time"})
-# What stands before a command and runs it.
+# Programs that run the command in their arguments.
 PREFIXES = frozenset({"command", "exec", "nohup", "nice", "env", "builtin", "stdbuf", "setsid", "timeout"})
 SEPARATORS = (";;", "&&", "||", "|&", ";", "&", "|", "\n", "(", ")")
 REDIRECTS = ("&>>", "&>", "<<<", "<<", "<>", ">>", ">|", ">&", "<&", ">", "<")
-MOST_DEPTH = 20
+MAX_DEPTH = 20
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "-", "0", "1", "2"})
 
 
 @dataclass(slots=True)
-class Simple:
-    """One program with its words, and the files that its output is sent to."""
+class SimpleCommand:
+    """Program with its arguments, and the files that its output is redirected to."""
 
     words: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
-    # A variable or a glob decides which program, or which file, is meant.
+    # The program or a file depends on a variable or a glob.
     varies: bool = False
 
     @property
     def text(self) -> str:
-        """The words in a row."""
+        """Words joined by spaces."""
         return " ".join(self.words)
 
 
 @dataclass(slots=True)
-class Taken:
-    """A command taken apart: what runs, also within substitutions, and whether all of it was understood."""
+class ParsedCommand:
+    """Simple commands of a command line, including substitutions, and whether all of it was parsed."""
 
-    simples: list[Simple] = field(default_factory=list)
+    commands: list[SimpleCommand] = field(default_factory=list)
     unclear: bool = False
 
 
-def take_apart(command: str) -> Taken:
-    """All that a command runs."""
-    taken = Taken()
-    _Reader(command, taken).read()
-    taken.simples = [one for one in map(_bare, taken.simples) if one.words or one.writes]
-    return taken
+def parse_command(command: str) -> ParsedCommand:
+    """Parse a command line into simple commands."""
+    parsed = ParsedCommand()
+    _Parser(command, parsed).read()
+    parsed.commands = [simple for simple in map(_strip_prefixes, parsed.commands) if simple.words or simple.writes]
+    return parsed
 
 
 @dataclass(frozen=True, slots=True)
 class CommandFilter:
-    """Which commands an agent may run: patterns such as `git status*`, each held against every command of a line.
+    """Commands that an agent may run: patterns such as `git status*`, matched with every command of a line.
 
-    What is blocked is refused first. With an allow-list, a line passes if all of it is understood and allowed,
-    and it sends no output to a file; so neither `;` nor `$(…)` nor `>` carries anything past it.
+    Blocked commands are rejected first. With an allow-list, a line passes if all of it can be parsed and is allowed,
+    and it writes to no file, so `;`, `$(…)` and `>` cannot bypass the list.
     """
 
     allowed: Sequence[str] | None = None
     blocked: Sequence[str] = ()
 
     def problem(self, command: str) -> str | None:
-        """Why a command may not be run, if so."""
-        taken = take_apart(command)
-        for text in [command.strip(), *(one.text for one in taken.simples)]:
+        """Return why a command may not be run, or None."""
+        parsed = parse_command(command)
+        for text in [command.strip(), *(simple.text for simple in parsed.commands)]:
             for pattern in self.blocked:
                 if matches(pattern, text):
                     return f"{text!r} is blocked by {pattern!r}"
-        if taken.unclear and (self.blocked or self.allowed is not None):
-            return "the command is too intricate to be checked; write it more plainly"
+        if parsed.unclear and (self.blocked or self.allowed is not None):
+            return "cannot analyse this command; use a simpler one"
         if self.allowed is None:
-            return "a variable decides which program runs" if self.blocked and _varies(taken) else None
-        return self._not_allowed(taken, self.allowed)
+            return "the program depends on a variable; name it directly" if self.blocked and _varies(parsed) else None
+        return self._not_allowed(parsed, self.allowed)
 
-    def _not_allowed(self, taken: Taken, allowed: Sequence[str]) -> str | None:
-        for one in taken.simples:
-            if any(target not in HARMLESS_TARGETS for target in one.writes):
-                return f"{one.text!r} writes to a file"
-            if one.varies or not any(matches(pattern, one.text) for pattern in allowed):
-                return f"{one.text!r} is not among the allowed commands: {', '.join(allowed)}"
+    def _not_allowed(self, parsed: ParsedCommand, allowed: Sequence[str]) -> str | None:
+        for simple in parsed.commands:
+            if any(target not in HARMLESS_TARGETS for target in simple.writes):
+                return f"{simple.text!r} writes to a file"
+            if simple.varies or not any(matches(pattern, simple.text) for pattern in allowed):
+                return f"{simple.text!r} is not an allowed command; allowed: {', '.join(allowed)}"
         return None
 
 
-def _varies(taken: Taken) -> bool:
-    return any(one.varies for one in taken.simples)
+def _varies(parsed: ParsedCommand) -> bool:
+    return any(simple.varies for simple in parsed.commands)
 
 
-def _bare(simple: Simple) -> Simple:
-    """Without assignments, words of the grammar and what only starts another program."""
+def _strip_prefixes(simple: SimpleCommand) -> SimpleCommand:
+    """Remove assignments, keywords, and programs that only start another program."""
     words = list(simple.words)
     while words and (words[0] in KEYWORDS or ASSIGNMENT.match(words[0])):
-        # A variable for one command may change what it does: PATH=., GIT_SSH_COMMAND=…
+        # An assignment may change what the command does: PATH=., GIT_SSH_COMMAND=…
         simple.varies = simple.varies or words[0] not in KEYWORDS
         words.pop(0)
     while words and words[0].rpartition("/")[2] in PREFIXES:
         prefix = words.pop(0).rpartition("/")[2]
         if words and words[0].startswith("-") and prefix != "command":
-            # Which of the words after an option is the program, only the prefix knows.
-            return Simple(["eval", *words], simple.writes, True)
+            # Only the prefix knows which word after an option is the program.
+            return SimpleCommand(["eval", *words], simple.writes, True)
         while words and (words[0].startswith("-") or ASSIGNMENT.match(words[0]) or words[0][:1].isdigit()):
             simple.varies = simple.varies or prefix == "env"
             words.pop(0)
-    return Simple(words, simple.writes, simple.varies)
+    return SimpleCommand(words, simple.writes, simple.varies)
 
 
-class _Reader:
-    """Reads a command letter by letter."""
+class _Parser:
+    """Reads a command character by character."""
 
-    def __init__(self, text: str, taken: Taken, depth: int = 0) -> None:
-        self.text, self.taken, self.depth, self.at = text, taken, depth, 0
-        self.simple = Simple()
+    def __init__(self, text: str, parsed: ParsedCommand, depth: int = 0) -> None:
+        self.text = text
+        self.parsed = parsed
+        self.depth = depth
+        self.at = 0
+        self.simple = SimpleCommand()
         self.word: str | None = None
         self.target = False
 
@@ -121,89 +124,89 @@ class _Reader:
         self._end_simple()
 
     def _piece(self) -> None:
-        rest = self.text
-        letter = rest[self.at]
-        if letter == "\\":
-            self._add(rest[self.at + 1 : self.at + 2].replace("\n", ""))
+        text = self.text
+        character = text[self.at]
+        if character == "\\":
+            self._add(text[self.at + 1 : self.at + 2].replace("\n", ""))
             self.at += 2
-        elif letter == "'":
-            self._quoted(letter)
-        elif letter == '"':
-            self._double()
-        elif letter in "$`":
+        elif character == "'":
+            self._single_quoted(character)
+        elif character == '"':
+            self._double_quoted()
+        elif character in "$`":
             self._expansion()
-        elif operator := next((one for one in REDIRECTS if rest.startswith(one, self.at)), None):
+        elif operator := next((token for token in REDIRECTS if text.startswith(token, self.at)), None):
             self._redirect(operator)
-        elif operator := next((one for one in SEPARATORS if rest.startswith(one, self.at)), None):
+        elif operator := next((token for token in SEPARATORS if text.startswith(token, self.at)), None):
             self.at += len(operator)
             self._end_simple()
-        elif letter in " \t\r":
+        elif character in " \t\r":
             self.at += 1
             self._end_word()
-        elif letter == "#" and self.word is None:
-            end = rest.find("\n", self.at)
-            self.at = len(rest) if end < 0 else end
+        elif character == "#" and self.word is None:
+            end = text.find("\n", self.at)
+            self.at = len(text) if end < 0 else end
         else:
-            if letter in "*?[{~" and not self.simple.words:
+            if character in "*?[{~" and not self.simple.words:
                 self.simple.varies = True
-            self._add(letter)
+            self._add(character)
             self.at += 1
 
     def _add(self, text: str) -> None:
         self.word = (self.word or "") + text
 
-    def _quoted(self, quote: str) -> None:
+    def _single_quoted(self, quote: str) -> None:
         end = self.text.find(quote, self.at + 1)
         if end < 0:
-            self.taken.unclear = True
+            self.parsed.unclear = True
             end = len(self.text)
         self._add(self.text[self.at + 1 : end])
         self.at = end + 1
 
-    def _double(self) -> None:
+    def _double_quoted(self) -> None:
         self.at += 1
         self._add("")
         while self.at < len(self.text):
-            letter = self.text[self.at]
-            if letter == '"':
+            character = self.text[self.at]
+            if character == '"':
                 self.at += 1
                 return
-            if letter in "$`":
+            if character in "$`":
                 self._expansion()
-            elif letter == "\\" and self.text[self.at + 1 : self.at + 2] in ("$", "`", '"', "\\", "\n"):
+            elif character == "\\" and self.text[self.at + 1 : self.at + 2] in ("$", "`", '"', "\\", "\n"):
                 self._add(self.text[self.at + 1])
                 self.at += 2
             else:
-                self._add(letter)
+                self._add(character)
                 self.at += 1
-        self.taken.unclear = True
+        self.parsed.unclear = True
 
     def _expansion(self) -> None:
         if self.text.startswith("$'", self.at):
-            # Letters written as numbers: nothing that has to be judged is written so.
-            self.taken.unclear = True
+            # Characters may be written as numbers, which is not parsed.
+            self.parsed.unclear = True
             self.at += 1
             return
         if not self.simple.words or self.target:
             self.simple.varies = True
         inner, end = self._inside()
-        if inner is not None and self.depth < MOST_DEPTH:
-            _Reader(inner, self.taken, self.depth + 1).read()
+        if inner is not None and self.depth < MAX_DEPTH:
+            _Parser(inner, self.parsed, self.depth + 1).read()
         elif inner is not None:
-            self.taken.unclear = True
+            self.parsed.unclear = True
         self._add(self.text[self.at : end])
         self.at = end
 
     def _inside(self) -> tuple[str | None, int]:
-        """The command of a substitution that begins here, if it is one, and where it ends."""
+        """Return the command of the substitution that begins here, or None, and where it ends."""
         if self.text[self.at] == "`":
             end = self.text.find("`", self.at + 1)
-            self.taken.unclear = self.taken.unclear or end < 0 or "\\" in self.text[self.at : end]
+            self.parsed.unclear = self.parsed.unclear or end < 0 or "\\" in self.text[self.at : end]
             return (self.text[self.at + 1 : end], end + 1) if end > 0 else (None, len(self.text))
         if self.text.startswith("${", self.at):
             end = self.text.find("}", self.at)
             body = self.text[self.at : end]
-            self.taken.unclear = self.taken.unclear or end < 0 or "$(" in body or "`" in body or "@" in body
+            self.parsed.unclear = self.parsed.unclear or end < 0 or "$(" in body or "`" in body or "@" in body
             return None, end + 1 if end > 0 else len(self.text)
         if not self.text.startswith("$(", self.at):
             return None, self.at + 1
@@ -211,17 +214,17 @@ class _Reader:
         return self.text[self.at + 2 : end], min(end + 1, len(self.text))
 
     def _closing(self, at: int) -> int:
-        """Where a parenthesis closes; with quotes inside, counting is not enough, so that is unclear."""
+        """Return where a parenthesis closes; quotes inside make that unclear, because they may contain parentheses."""
         depth = 1
         for end in range(at, len(self.text)):
             depth += {"(": 1, ")": -1}.get(self.text[end], 0)
             if depth == 0:
                 inside = self.text[at:end]
-                self.taken.unclear = self.taken.unclear or (
+                self.parsed.unclear = self.parsed.unclear or (
                     any(quote in inside for quote in "'\"\\") and ("(" in inside or ")" in inside)
                 )
                 return end
-        self.taken.unclear = True
+        self.parsed.unclear = True
         return len(self.text)
 
     def _redirect(self, operator: str) -> None:
@@ -230,8 +233,8 @@ class _Reader:
         self._end_word()
         self.at += len(operator)
         if operator in ("<<", "<<<") or self.text.startswith("(", self.at):
-            # What follows is a text, or a command as a file.
-            self.taken.unclear = True
+            # A here-document, or a process substitution.
+            self.parsed.unclear = True
         self.target = ">" in operator
 
     def _end_word(self) -> None:
@@ -246,6 +249,6 @@ class _Reader:
 
     def _end_simple(self) -> None:
         self._end_word()
-        self.taken.simples.append(self.simple)
-        self.simple = Simple()
+        self.parsed.commands.append(self.simple)
+        self.simple = SimpleCommand()
         self.target = False

@@ -1,10 +1,10 @@
-"""The tools of a workspace, put together."""
+"""The toolbox of a workspace."""
 
-from antiphon.tools.fetch import FetchSettings, fetch_instrument
-from antiphon.tools.files import FileLimits, file_instruments
-from antiphon.tools.finding import FindLimits, finding_instruments
-from antiphon.tools.functions import Instruments
-from antiphon.tools.shell import ShellSettings, shell_instrument
+from antiphon.tools.fetch import FetchSettings, fetch_function
+from antiphon.tools.files import FileLimits, file_functions
+from antiphon.tools.finding import FindLimits, find_functions
+from antiphon.tools.functions import FunctionToolbox
+from antiphon.tools.shell import ShellSettings, shell_function
 from antiphon.tools.workspace import Workspace
 
 
@@ -15,13 +15,13 @@ def workspace_tools(
     finding: FindLimits | None = None,
     shell: ShellSettings | None = None,
     fetch: FetchSettings | None = None,
-) -> Instruments:
-    """Read, write, edit, list, search, shell and fetch, in one toolbox."""
-    return Instruments(
+) -> FunctionToolbox:
+    """Return a toolbox to read, write, edit, list and search files, run commands and fetch pages."""
+    return FunctionToolbox(
         [
-            *file_instruments(workspace, files),
-            *finding_instruments(workspace, finding),
-            shell_instrument(workspace, shell),
-            fetch_instrument(fetch),
+            *file_functions(workspace, files),
+            *find_functions(workspace, finding),
+            shell_function(workspace, shell),
+            fetch_function(fetch),
         ]
     )

@@ -1,4 +1,4 @@
-"""Several toolboxes as one."""
+"""Several toolboxes combined into one."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,12 +8,12 @@ from antiphon.providers.base import Tool
 from antiphon.tools.errors import NameTaken
 
 
-class Box(Protocol):
-    """Some tools, and the one who calls them."""
+class ToolSource(Protocol):
+    """Tools, and a method to call them."""
 
     @property
     def tools(self) -> Sequence[Tool]:
-        """What there is."""
+        """Available tools."""
         ...
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -22,12 +22,12 @@ class Box(Protocol):
 
 
 class Bundle:
-    """Toolboxes as one; `NameTaken` when two have a tool of the same name."""
+    """Combines toolboxes; raises `NameTaken` if two have a tool of the same name."""
 
     __slots__ = ("_boxes", "tools")
 
-    def __init__(self, *boxes: Box) -> None:
-        self._boxes: dict[str, Box] = {}
+    def __init__(self, *boxes: ToolSource) -> None:
+        self._boxes: dict[str, ToolSource] = {}
         for box in boxes:
             for tool in box.tools:
                 if tool.name in self._boxes:

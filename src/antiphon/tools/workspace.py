@@ -1,12 +1,12 @@
-"""A folder that tools work in, and that no path leaves.
+"""Folder for tools, with paths that cannot lead out of it.
 
-1. A path is walked name by name from the open folder; each name is opened relative to the directory before it, and
-   never through a symlink. What a path means is therefore decided by the same calls that use it: nothing can be
-   swapped in between.
-2. `..` goes back to the directory that the walk came from, whatever the file system says; above the folder is nothing.
-3. A symlink is read and walked like a path, so it is followed only as far as it stays inside.
-4. Only files and folders are opened: no pipe that hangs, no device.
-5. Nothing is written into the folders of version control: a hook there is a command that nobody allowed.
+1. A path is walked name by name from the open folder; each name is opened relative to the previous directory, and
+   never through a symlink. Checking and using a path are therefore the same system calls: nothing can be
+   replaced in between.
+2. `..` returns to the previous directory of the walk, whatever the file system says; the folder is the top.
+3. A symlink is read and walked like a path, so it is followed only if it stays inside.
+4. Only regular files and folders are opened, no pipes and no devices.
+5. Nothing is written into the folders of version control, because a hook there is a command without permission.
 """
 
 import errno
@@ -22,40 +22,40 @@ from secrets import token_hex
 from types import TracebackType
 from typing import Self
 
-from antiphon.tools.errors import Refused, ToolsError
+from antiphon.tools.errors import ToolCallError, ToolsError
 
-MOST_SYMLINKS = 40
-MOST_PATH = 4_096
+MAX_SYMLINKS = 40
+MAX_PATH = 4_096
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-# Without O_NONBLOCK, opening a named pipe would wait for somebody at its other end.
+# Without O_NONBLOCK, opening a named pipe would block until its other end is opened.
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @dataclass(slots=True)
 class _Walk:
-    """Where a walk is: the open directories from the folder to here, and their names."""
+    """State of a walk: the open directories from the workspace to the current one, and their names."""
 
     folders: list[int]
     names: list[str] = field(default_factory=list)
-    # The last name of the path, when it is no folder.
+    # The last name of the path, if it is not a folder.
     last: str | None = None
 
     def up(self) -> None:
-        """Go back to where the walk came from."""
+        """Return to the previous directory."""
         if not self.names:
-            raise Refused("That path leads out of the workspace.")
+            raise ToolCallError("The path leads out of the workspace.")
         self.names.pop()
         os.close(self.folders.pop())
 
     def into(self, name: str) -> None:
-        """Go into a folder."""
+        """Enter a folder."""
         self.folders.append(os.open(name, _FOLDER, dir_fd=self.folders[-1]))
         self.names.append(name)
 
     def kind(self, name: str) -> int | None:
-        """What sort of thing a name is here, if it is anything."""
+        """Return the file type of a name in the current directory; None if it does not exist."""
         try:
             return stat.S_IFMT(os.stat(name, dir_fd=self.folders[-1], follow_symlinks=False).st_mode)
         except FileNotFoundError:
@@ -63,24 +63,24 @@ class _Walk:
 
     @property
     def path(self) -> str:
-        """The way that was really walked."""
+        """Path that was really walked."""
         return "/".join([*self.names, *([self.last] if self.last is not None else [])]) or "."
 
 
 class Workspace:
-    """An open folder, from which every path of a tool is walked; close it, or use `with`."""
+    """Open folder in which all paths of tools are resolved; close it, or use `with`."""
 
     __slots__ = ("_root", "folder", "lock")
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         if os.open not in os.supports_dir_fd:
-            raise ToolsError("a workspace needs a system that opens files relative to directories")
+            raise ToolsError("a workspace needs a system that can open files relative to directories")
         self.folder = Path(folder).resolve()
         try:
             self._root = os.open(self.folder, _FOLDER)
         except OSError as error:
             raise ToolsError(f"{str(folder)!r} cannot be a workspace: {error.strerror}") from error
-        # Two edits of one file at the same time would lose one of them.
+        # Concurrent edits of one file would lose one of them.
         self.lock = threading.RLock()
 
     def __repr__(self) -> str:
@@ -95,83 +95,87 @@ class Workspace:
         self.close()
 
     def close(self) -> None:
-        """Let the folder go."""
+        """Close the folder."""
         if self._root >= 0:
             os.close(self._root)
             self._root = -1
 
     def read(self, path: str, *, most: int) -> bytes:
-        """The bytes of a file; `Refused` when there are more than `most`."""
-        with self._walked(path) as walk, open(_opened_file(walk, path), "rb") as file:
+        """Read a file; raise `ToolCallError` if it has more than `most` bytes."""
+        with self._walk(path) as walk, open(_open_file(walk, path), "rb") as file:
             size = os.fstat(file.fileno()).st_size
             data = file.read(most + 1) if size <= most else b""
         if max(size, len(data)) > most:
-            raise Refused(f"{path!r} has {size:,} bytes; at most {most:,} are read.")
+            raise ToolCallError(f"{path!r} has {size:,} bytes; the limit is {most:,}.")
         return data
 
     def replace(self, path: str, data: bytes) -> bool:
-        """Make a file hold exactly this, at once or not at all; folders on the way are made. Was it there before?"""
-        with self._walked(path, making=True) as walk:
+        """Write a file atomically, creating missing folders; return whether it existed before."""
+        with self._walk(path, making=True) as walk:
             if walk.last is None:
-                raise Refused(f"{path!r} is a folder.")
+                raise ToolCallError(f"{path!r} is a folder.")
             if any(name.lower() in VERSION_CONTROL for name in [*walk.names, walk.last]):
-                raise Refused(f"{path!r} belongs to version control; nothing is written there.")
+                raise ToolCallError(f"{path!r} belongs to version control; nothing is written there.")
             kind = walk.kind(walk.last)
             if kind not in (None, stat.S_IFREG):
-                raise Refused(f"{path!r} is no file.")
-            _put(walk.folders[-1], walk.last, data)
+                raise ToolCallError(f"{path!r} is not a regular file.")
+            _write_atomically(walk.folders[-1], walk.last, data)
             return kind is not None
 
     def kind(self, path: str) -> str:
-        """What a path is: "file", "folder", "other" or "nothing"."""
-        with self._walked(path, missing_ok=True) as walk:
+        """Return the kind of a path: "file", "folder", "other" or "nothing"."""
+        with self._walk(path, missing_ok=True) as walk:
             if walk.last is None:
                 return "folder"
-            found = walk.kind(walk.last)
-            return "nothing" if found is None else "file" if found == stat.S_IFREG else "other"
+            file_type = walk.kind(walk.last)
+            return "nothing" if file_type is None else "file" if file_type == stat.S_IFREG else "other"
 
     @contextmanager
-    def opened_folder(self, path: str) -> Iterator[tuple[int, str]]:
-        """A folder, open, and the way to it that was really walked."""
-        with self._walked(path) as walk:
+    def open_folder(self, path: str) -> Iterator[tuple[int, str]]:
+        """Open a folder; yield its descriptor and the path that was really walked."""
+        with self._walk(path) as walk:
             if walk.last is not None:
-                raise Refused(f"{path!r} is no folder." if walk.kind(walk.last) else f"There is no {path!r}.")
+                raise ToolCallError(
+                    f"{path!r} is not a folder." if walk.kind(walk.last) else f"{path!r} does not exist."
+                )
             yield walk.folders[-1], walk.path
 
     @contextmanager
-    def _walked(self, path: str, *, making: bool = False, missing_ok: bool = False) -> Iterator[_Walk]:
+    def _walk(self, path: str, *, making: bool = False, missing_ok: bool = False) -> Iterator[_Walk]:
         if self._root < 0:
-            raise Refused("The workspace is closed.")
+            raise ToolCallError("The workspace is closed.")
         walk = _Walk([os.dup(self._root)])
         try:
-            self._go(walk, path, making, missing_ok or making)
+            self._follow(walk, path, making, missing_ok or making)
             yield walk
         except OSError as error:
-            raise Refused(_explained(error, path)) from error
+            raise ToolCallError(_describe_os_error(error, path)) from error
         finally:
             for folder in walk.folders:
                 os.close(folder)
 
-    def _go(self, walk: _Walk, path: str, making: bool, missing_ok: bool) -> None:
-        ahead = deque(self._names(path))
+    def _follow(self, walk: _Walk, path: str, making: bool, missing_ok: bool) -> None:
+        pending = deque(self._names(path))
         links = 0
-        while ahead:
-            name = ahead.popleft()
+        while pending:
+            name = pending.popleft()
             if name == "..":
                 walk.up()
                 continue
             kind = walk.kind(name)
             if kind == stat.S_IFLNK:
                 links += 1
-                if links > MOST_SYMLINKS:
-                    raise Refused(f"{path!r} has too many symlinks.")
-                ahead.extendleft(reversed(self._link(walk, name)))
+                if links > MAX_SYMLINKS:
+                    raise ToolCallError(f"{path!r} has too many symlinks.")
+                pending.extendleft(reversed(self._link(walk, name)))
             elif kind == stat.S_IFDIR:
                 walk.into(name)
-            elif kind is None and making and ahead and ".." not in ahead:
+            elif kind is None and making and pending and ".." not in pending:
                 _make_folder(walk, name)
-            elif ahead or (kind is None and not missing_ok):
-                raise Refused(f"There is no {path!r}." if kind is None else f"{name!r} in {path!r} is no folder.")
+            elif pending or (kind is None and not missing_ok):
+                raise ToolCallError(
+                    f"{path!r} does not exist." if kind is None else f"{name!r} in {path!r} is not a folder."
+                )
             else:
                 walk.last = name
 
@@ -179,9 +183,9 @@ class Workspace:
         target = os.readlink(name, dir_fd=walk.folders[-1])
         try:
             names = self._names(target)
-        except Refused:
-            # Where it leads is a path of this machine, and none of the model's business.
-            raise Refused("That path leads out of the workspace.") from None
+        except ToolCallError:
+            # The target is not shown, because it is a path of this machine.
+            raise ToolCallError("The path leads out of the workspace.") from None
         if target.startswith("/"):
             while walk.names:
                 walk.up()
@@ -190,11 +194,11 @@ class Workspace:
     def _names(self, path: str) -> list[str]:
         _check_text(path)
         if path.startswith("/"):
-            # Models like whole paths; one of this folder is as good as the rest of it.
-            own = str(self.folder)
-            if path != own and not path.startswith(own.rstrip("/") + "/"):
-                raise Refused(f"{path!r} is not in the workspace; paths are relative to it.")
-            path = path[len(own) :]
+            # Models often use absolute paths; those in the workspace are accepted.
+            prefix = str(self.folder)
+            if path != prefix and not path.startswith(prefix.rstrip("/") + "/"):
+                raise ToolCallError(f"{path!r} is not in the workspace; use a relative path.")
+            path = path[len(prefix) :]
         return [name for name in path.split("/") if name not in ("", ".")]
 
 
@@ -202,37 +206,37 @@ def _check_text(path: str) -> None:
     try:
         size = len(os.fsencode(path))
     except UnicodeEncodeError:
-        raise Refused("That path cannot be the name of a file.") from None
-    if "\0" in path or size > MOST_PATH:
-        raise Refused("That path cannot be the name of a file.")
+        raise ToolCallError("The path is not a valid file name.") from None
+    if "\0" in path or size > MAX_PATH:
+        raise ToolCallError("The path is not a valid file name.")
 
 
 def _make_folder(walk: _Walk, name: str) -> None:
     if name.lower() in VERSION_CONTROL:
-        raise Refused(f"{name!r} belongs to version control; nothing is written there.")
+        raise ToolCallError(f"{name!r} belongs to version control; nothing is written there.")
     with suppress(FileExistsError):
         os.mkdir(name, 0o777, dir_fd=walk.folders[-1])
     walk.into(name)
 
 
-def _opened_file(walk: _Walk, path: str) -> int:
+def _open_file(walk: _Walk, path: str) -> int:
     if walk.last is None:
-        raise Refused(f"{path!r} is a folder.")
+        raise ToolCallError(f"{path!r} is a folder.")
     file = os.open(walk.last, _FILE, dir_fd=walk.folders[-1])
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise Refused(f"{path!r} is no file.")
+        raise ToolCallError(f"{path!r} is not a regular file.")
     return file
 
 
-def _put(folder: int, name: str, data: bytes) -> None:
-    """Write beside, then rename: who reads sees the old file or the new one, and no symlink is followed."""
-    beside = f".antiphon-{token_hex(8)}"
+def _write_atomically(folder: int, name: str, data: bytes) -> None:
+    """Write a temporary file and rename it, so that readers see the old or the new file and no symlink is followed."""
+    temporary = f".antiphon-{token_hex(8)}"
     try:
         mode = stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except FileNotFoundError:
         mode = None
-    file = os.open(beside, _NEW, 0o666, dir_fd=folder)
+    file = os.open(temporary, _NEW, 0o666, dir_fd=folder)
     try:
         with open(file, "wb") as written:
             written.write(data)
@@ -240,16 +244,16 @@ def _put(folder: int, name: str, data: bytes) -> None:
             if mode is not None:
                 os.fchmod(file, mode & 0o777)
             os.fsync(file)
-        os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with suppress(OSError):
-            os.unlink(beside, dir_fd=folder)
+            os.unlink(temporary, dir_fd=folder)
         raise
 
 
-def _explained(error: OSError, path: str) -> str:
+def _describe_os_error(error: OSError, path: str) -> str:
     if error.errno == errno.ENOENT:
-        return f"There is no {path!r}."
+        return f"{path!r} does not exist."
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return f"{path!r} changed while it was opened; try again."
     return f"{path!r}: {error.strerror}."

@@ -289,7 +289,9 @@ def test_an_agent_gets_only_its_tools_and_may_call_no_other():
     assert [tool["name"] for tool in tools_for(strict, TOOLS)] == ["shell", "update_plan"]
     assert why("write") == "the agent 'tester' may not use write"
     assert why("shell", command="pytest -q") is None
-    assert "may not run this: 'rm -rf /' is not among" in (why("shell", command="pytest -q; rm -rf /") or "")
+    assert "may not run this: 'rm -rf /' is not an allowed command" in (
+        why("shell", command="pytest -q; rm -rf /") or ""
+    )
     assert "writes to a file" in (why("shell", command="pytest > /etc/passwd") or "")
     assert "is blocked by '*--pdb*'" in (why("shell", command="pytest --pdb") or "")
     assert "cannot be read" in (why("shell") or "")

@@ -13,7 +13,7 @@ from antiphon.cli import default_model as choice
 from antiphon.cli.chat import command as chat
 from antiphon.cli.default_model import DEFAULTS, HINT, Choice, choose
 from antiphon.cli.main import main
-from antiphon.providers.catalog import Row
+from antiphon.providers.catalog import ModelListing
 from antiphon.providers.prices import known_models
 from tests.fixtures.chats import script
 
@@ -114,7 +114,7 @@ def test_where_nobody_can_be_asked_a_tool_is_denied_and_the_model_is_told(tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["-m", "nonsense", "Hello"], "'nonsense' names no model"),
+        (["-m", "nonsense", "Hello"], "'nonsense' is not a model reference"),
         ([], "nothing was asked"),
         (["--mcp", "/no/such/file", "Hello"], "/no/such/file: cannot be read"),
     ],
@@ -172,7 +172,7 @@ def test_a_store_that_another_process_runs_is_not_shared(tmp_path, capsys):
 
 
 def rows(*usable):
-    return lambda: [Row(reference, True, note="a note") for reference in usable]
+    return lambda: [ModelListing(reference, True, note="a note") for reference in usable]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_local_model_says_what_it_is_and_how_to_get_a_real_one():
 
 
 def test_a_script_that_answers_says_in_one_line_why_the_embedded_model_does_not():
-    listed = [Row("local:smollm2", False, "it needs a library"), Row("scripted:chat", True)]
+    listed = [ModelListing("local:smollm2", False, "it needs a library"), ModelListing("scripted:chat", True)]
 
     chosen = choose(None, {}, lambda: listed)
 

@@ -79,7 +79,7 @@ def test_before_anything_was_said_it_says_so(typed, line):
         ("/rewind nowhere", "there is no checkpoint 'nowhere'"),
         ("/merge x", "there is no other open branch"),
         ("/merge", "something is missing: /merge BRANCH"),
-        ("/model nonsense", "'nonsense' names no model"),
+        ("/model nonsense", "'nonsense' is not a model reference"),
         ("/export t.pdf", "t.pdf: the name must end in .md, .html, .json"),
         ("/export", "something is missing: /export FILE"),
         ("/fork 'half", "there is a branch"),

@@ -73,7 +73,7 @@ def test_a_task_is_done_in_a_folder_and_its_result_goes_to_the_standard_output(m
     assert "1. planner: There is no plan yet.\n" in err
     assert "· Write add.py\n" in err or "▸ Write add.py" in err
     assert '→ write_file(path="add.py", content=' in err
-    assert "← write_file ok in 0.0 s: Made add.py (32 bytes)." in err
+    assert "← write_file ok in 0.0 s: Created add.py (32 bytes)." in err
     assert "iteration 2 of 50 · failures 0 · $0.00 · 0 s" in err
 
 
@@ -321,8 +321,8 @@ def test_agents_that_are_wrong_are_told_with_file_and_line_before_anything_begin
     ("arguments", "problem"),
     [
         ([], "there is no task"),
-        (["-m", "nonsense", "Hello"], "'nonsense' names no model"),
-        (["-m", "scripted:agents", "--arbiter", "nonsense", "Hello"], "'nonsense' names no model"),
+        (["-m", "nonsense", "Hello"], "'nonsense' is not a model reference"),
+        (["-m", "scripted:agents", "--arbiter", "nonsense", "Hello"], "'nonsense' is not a model reference"),
         (["--workspace", "/no/such/folder", "Hello"], "/no/such/folder: there is no such folder to work in"),
         (["--agents", "/no/such/folder", "Hello"], "antiphon agents init /no/such/folder makes it"),
         (["-m", "scripted:agents", "--mcp", "/no/such/file", "Hello"], "/no/such/file: cannot be read"),

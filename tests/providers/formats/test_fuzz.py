@@ -29,8 +29,8 @@ def decode(format, raw):
     wire = COMPATIBLE if format == "compatible" else WIRES[format]
     decoder = wire.decoder("m", REQUEST, None)
     try:
-        found = list(decoder.feed(raw))
-        return found if decoder.finished else found + list(decoder.end())
+        deltas = list(decoder.feed(raw))
+        return deltas if decoder.finished else deltas + list(decoder.end())
     except ProviderError as error:
         return error
 
@@ -56,14 +56,14 @@ def replaced(value, path, new):
 @given(data=st.data())
 def test_a_frame_of_another_shape_is_an_error_or_nothing(format, data):
     lines = body(format).split(b"\n")
-    carriers = [i for i, line in enumerate(lines) if line.startswith(b"data: {")]
-    index = data.draw(st.sampled_from(carriers))
+    transports = [i for i, line in enumerate(lines) if line.startswith(b"data: {")]
+    index = data.draw(st.sampled_from(transports))
     frame = json.loads(lines[index][6:])
     place = data.draw(st.sampled_from(list(places(frame))))
     lines[index] = b"data: " + json.dumps(replaced(frame, place, data.draw(anything))).encode()
 
-    found = decode(format, b"\n".join(lines))
-    assert isinstance(found, ProviderError) or all(is_sound(delta) for delta in found)
+    deltas = decode(format, b"\n".join(lines))
+    assert isinstance(deltas, ProviderError) or all(is_sound(delta) for delta in deltas)
 
 
 def is_sound(delta):
@@ -100,8 +100,8 @@ def test_a_reply_that_is_cut_anywhere_is_never_a_complete_one(format):
     # The last frame of Google is complete one line feed earlier than its body.
     complete = len(whole.rstrip())
     for end in range(0, complete - 1, 7):
-        found = decode(format, whole[:end])
-        if not isinstance(found, ProviderError):
+        deltas = decode(format, whole[:end])
+        if not isinstance(deltas, ProviderError):
             assert format == "compatible", whole[:end][-40:]
             assert b'"finish_reason": "tool_calls"' in whole[:end]
 

@@ -31,14 +31,14 @@ def replies(format, *frames):
     raw = b"".join(
         frame if isinstance(frame, bytes) else b"data: %b\n\n" % json.dumps(frame).encode() for frame in frames
     )
-    found = []
+    deltas = []
     try:
-        found += decoder.feed(raw)
+        deltas += decoder.feed(raw)
         if not decoder.finished:
-            found += decoder.end()
+            deltas += decoder.end()
     except ProviderError as error:
-        found.append(error.code.value)
-    return [delta for delta in found if not isinstance(delta, UsageDelta)]
+        deltas.append(error.code.value)
+    return [delta for delta in deltas if not isinstance(delta, UsageDelta)]
 
 
 def chunk(finish=None, **delta):
@@ -58,13 +58,13 @@ def block(index, **content):
 
 
 def test_a_redacted_thought_is_a_signature():
-    found = replies("anthropic", block(0, type="redacted_thinking", data="blob"), *STOP)
+    deltas = replies("anthropic", block(0, type="redacted_thinking", data="blob"), *STOP)
 
-    assert found == [SignatureDelta("blob", redacted=True), Done("end", "req")]
+    assert deltas == [SignatureDelta("blob", redacted=True), Done("end", "req")]
 
 
 def test_a_block_may_begin_with_content():
-    found = replies(
+    deltas = replies(
         "anthropic",
         block(0, type="thinking", thinking="hm"),
         block(1, type="text", text="Hi"),
@@ -72,7 +72,7 @@ def test_a_block_may_begin_with_content():
         *STOP,
     )
 
-    assert found[:4] == [ThinkingDelta("hm"), TextDelta("Hi"), ToolStart("t", "look"), ToolArgs("t", '{"at": 1}')]
+    assert deltas[:4] == [ThinkingDelta("hm"), TextDelta("Hi"), ToolStart("t", "look"), ToolArgs("t", '{"at": 1}')]
 
 
 def test_arguments_of_a_tool_that_runs_at_the_provider_are_not_ours():
@@ -101,9 +101,9 @@ def test_anthropics_reasons_to_stop(reason, stop):
 
 
 def test_a_thought_under_two_names_is_one_thought():
-    found = replies("compatible", chunk(reasoning="hm", reasoning_content="hm", content=""), chunk("stop"), DONE)
+    deltas = replies("compatible", chunk(reasoning="hm", reasoning_content="hm", content=""), chunk("stop"), DONE)
 
-    assert found == [ThinkingDelta("hm"), Done("end", "req")]
+    assert deltas == [ThinkingDelta("hm"), Done("end", "req")]
 
 
 def test_words_and_the_role_may_come_together():
@@ -144,9 +144,9 @@ def test_two_calls_under_one_index_are_two_calls():
         {"index": 0, "id": "a", "function": {"name": "look", "arguments": "{}"}},
         {"index": 0, "id": "b", "function": {"name": "hear", "arguments": "{}"}},
     ]
-    found = replies("compatible", chunk(tool_calls=calls), chunk("tool_calls"), DONE)
+    deltas = replies("compatible", chunk(tool_calls=calls), chunk("tool_calls"), DONE)
 
-    assert [delta.id for delta in found[:-1]] == ["a", "a", "b", "b"]
+    assert [delta.id for delta in deltas[:-1]] == ["a", "a", "b", "b"]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_counts_of_other_servers_are_understood():
         "usage": {"prompt_tokens": 9, "completion_tokens": 2, "prompt_cache_hit_tokens": 5},
     }
     decoder = COMPATIBLE.decoder("m", REQUEST, None)
-    raw = b"".join(b"data: %b\n\n" % json.dumps(one).encode() for one in (chunk("stop", content="Hi"), frame))
+    raw = b"".join(b"data: %b\n\n" % json.dumps(value).encode() for value in (chunk("stop", content="Hi"), frame))
     counts = [delta for delta in decoder.feed(raw + DONE) if isinstance(delta, UsageDelta)]
 
     assert counts[-1].usage == Usage(9, 2, cached_read=5)
@@ -189,19 +189,19 @@ def test_googles_reasons_to_fail(reason, code):
 
 
 def test_a_signature_of_google_may_come_with_words_or_alone():
-    found = replies(
+    deltas = replies(
         "google",
         parts({"text": "Hi", "thoughtSignature": "s"}),
         parts({"text": "", "thoughtSignature": "t"}, finish="STOP"),
     )
 
-    assert found == [TextDelta("Hi"), SignatureDelta("s"), SignatureDelta("t"), Done("end", "req")]
+    assert deltas == [TextDelta("Hi"), SignatureDelta("s"), SignatureDelta("t"), Done("end", "req")]
 
 
 def test_a_call_of_google_may_have_its_own_id():
-    found = replies("google", parts({"functionCall": {"id": "g1", "name": "look"}}, finish="STOP"))
+    deltas = replies("google", parts({"functionCall": {"id": "g1", "name": "look"}}, finish="STOP"))
 
-    assert found == [ToolStart("g1", "look"), ToolArgs("g1", "{}"), Done("tool_calls", "req")]
+    assert deltas == [ToolStart("g1", "look"), ToolArgs("g1", "{}"), Done("tool_calls", "req")]
 
 
 def test_an_answer_that_is_not_streamed_is_malformed():
@@ -211,10 +211,12 @@ def test_an_answer_that_is_not_streamed_is_malformed():
 
 
 class Canned:
-    """A carrier that gives one answer."""
+    """A transport that gives one answer."""
 
     def __init__(self, status, headers, *chunks):
-        self.status, self.headers, self._chunks = status, headers, chunks
+        self.status = status
+        self.headers = headers
+        self._chunks = chunks
 
     async def send(self, call):
         return self
@@ -229,8 +231,8 @@ class Canned:
 
 def test_an_endless_error_is_read_to_a_limit():
     async def work():
-        carrier = Canned(500, {}, *[b"x" * 65536] * 100)
-        async with stand(carrier=carrier) as here:
+        transport = Canned(500, {}, *[b"x" * 65536] * 100)
+        async with stand(transport=transport) as here:
             return await read(here.open("openai", "ok"), HELLO)
 
     error = run(work()).error

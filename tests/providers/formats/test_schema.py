@@ -1,20 +1,20 @@
-"""Schemas as servers take them: closed, without bounds, strict where everything is required."""
+"""Schemas adapted for servers: closed, without bounds, strict where all properties are required."""
 
-from antiphon.providers.formats.schema import closed, is_strict
+from antiphon.providers.formats.schema import close_schema, is_strict
 from tests.fixtures.schemas import PERSON
 
 
 def test_a_closed_schema_takes_no_other_properties_and_has_no_bounds():
-    sent = closed(PERSON)
+    sent = close_schema(PERSON)
 
     assert sent["properties"]["name"] == {"type": "string"}
     assert sent["$defs"]["person"]["additionalProperties"] is False
     assert sent["required"] == ["name"]
-    assert closed({"type": "object", "additionalProperties": {"type": "string"}}) == {
+    assert close_schema({"type": "object", "additionalProperties": {"type": "string"}}) == {
         "type": "object",
         "additionalProperties": {"type": "string"},
     }
-    assert closed({"anyOf": [PERSON["properties"]["age"]], "enum": [{"minimum": 1}]}) == {
+    assert close_schema({"anyOf": [PERSON["properties"]["age"]], "enum": [{"minimum": 1}]}) == {
         "anyOf": [{"type": ["integer", "null"]}],
         "enum": [{"minimum": 1}],
     }
@@ -23,7 +23,7 @@ def test_a_closed_schema_takes_no_other_properties_and_has_no_bounds():
 def test_a_property_may_be_called_like_a_keyword():
     schema = {"type": "object", "properties": {"pattern": {"type": "string"}, "items": {"type": "string"}}}
 
-    assert set(closed(schema)["properties"]) == {"pattern", "items"}
+    assert set(close_schema(schema)["properties"]) == {"pattern", "items"}
 
 
 def test_strict_means_that_everything_is_required():
@@ -35,4 +35,4 @@ def test_strict_means_that_everything_is_required():
 
 
 def test_an_object_that_may_be_null_is_closed_too():
-    assert closed({"type": ["object", "null"], "properties": {}})["additionalProperties"] is False
+    assert close_schema({"type": ["object", "null"], "properties": {}})["additionalProperties"] is False

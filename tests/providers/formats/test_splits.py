@@ -7,9 +7,9 @@ import pytest
 from antiphon.messages import user
 from antiphon.providers.base import Request, SignatureDelta, ToolArgs, ToolStart
 from antiphon.providers.hosted import COMPATIBLE, WIRES
-from antiphon.testing.fake_llm.performance import after_words, before_words
+from antiphon.testing.fake_llm.encoders import ENCODERS
+from antiphon.testing.fake_llm.playback import after_words, before_words
 from antiphon.testing.fake_llm.scenarios import SCENARIOS
-from antiphon.testing.fake_llm.voices import VOICES
 from tests.fixtures.providers import FORMATS
 
 REQUEST = Request((user("Hello"),))
@@ -19,9 +19,9 @@ LINE_ENDS = {"LF": b"\n", "CRLF": b"\r\n", "CR": b"\r"}
 def body(format, end=b"\n"):
     """The bytes of a reply with thought, words in many scripts, and tool calls."""
     scenario = SCENARIOS["ok"]
-    voice = VOICES[format]("fake-ok", {"stream_options": {"include_usage": True}})
-    words = [b"".join(voice.words(word)) for word in scenario.words]
-    whole = b"".join([*before_words(scenario, voice), *words, *after_words(scenario, voice)])
+    encoder = ENCODERS[format]("fake-ok", {"stream_options": {"include_usage": True}})
+    words = [b"".join(encoder.words(word)) for word in scenario.words]
+    whole = b"".join([*before_words(scenario, encoder), *words, *after_words(scenario, encoder)])
     return whole.replace(b"\n", end)
 
 

@@ -8,8 +8,8 @@ import httpcore2
 import pytest
 
 from antiphon.providers.base import Timeouts
-from antiphon.providers.http.client import STREAMS_PER_POOL, HttpCarrier
-from antiphon.providers.http.sockets import MOST_AHEAD, LoopBackend
+from antiphon.providers.http.client import STREAMS_PER_POOL, HttpTransport
+from antiphon.providers.http.sockets import MAX_BUFFERED, LoopBackend
 from antiphon.providers.keys import Keys
 from antiphon.providers.registry import Models
 from antiphon.testing.fake_llm import FakeLLM
@@ -109,13 +109,13 @@ def test_what_nobody_reads_is_not_read_ahead_for_ever():
                 await asyncio.sleep(0)
             held = stream._inbound._size
             first = await stream.read(1000)
-            rest = await stream.read(MOST_AHEAD * 2)
+            remaining = await stream.read(MAX_BUFFERED * 2)
             await stream.aclose()
-            return held, len(first), len(rest)
+            return held, len(first), len(remaining)
 
-    held, first, rest = run(work())
-    assert MOST_AHEAD < held < MOST_AHEAD * 3
-    assert (first, first + rest) == (1000, held)
+    held, first, remaining = run(work())
+    assert MAX_BUFFERED < held < MAX_BUFFERED * 3
+    assert (first, first + remaining) == (1000, held)
 
 
 def test_reading_and_writing_have_limits_when_asked_for():
@@ -140,15 +140,15 @@ def test_reading_and_writing_have_limits_when_asked_for():
 
 def test_a_crowd_of_streams_shares_several_pools():
     async def work():
-        carrier = HttpCarrier()
-        async with stand(carrier=carrier) as here:
+        transport = HttpTransport()
+        async with stand(transport=transport) as here:
             streams = [here.open("anthropic", "slow").stream(HELLO) for _ in range(STREAMS_PER_POOL + 1)]
             for stream in streams:
                 await anext(stream)
-            pools = [pool.streams for pool in carrier._local]
+            pools = [pool.streams for pool in transport._local]
             for stream in streams:
                 await stream.aclose()
-            return pools, [pool.streams for pool in carrier._local]
+            return pools, [pool.streams for pool in transport._local]
 
     during, after = run(work())
     assert during == [STREAMS_PER_POOL, 1]
@@ -157,10 +157,10 @@ def test_a_crowd_of_streams_shares_several_pools():
 
 def test_a_call_that_fails_makes_room_in_its_pool():
     async def work():
-        carrier = HttpCarrier()
-        async with stand(carrier=carrier) as here:
+        transport = HttpTransport()
+        async with stand(transport=transport) as here:
             await read(here.models.open("openai+http://127.0.0.1:9/v1:m"))
-            return [pool.streams for pool in carrier._local]
+            return [pool.streams for pool in transport._local]
 
     assert run(work()) == [0]
 

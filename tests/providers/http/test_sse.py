@@ -77,15 +77,15 @@ def test_the_cuts_of_the_network_change_nothing(parts, cuts):
 )
 def test_a_frame_that_does_not_end_is_an_error_after_the_frames_before_it(endless):
     decoder = FrameDecoder(1_000)
-    found = []
+    frames = []
 
     def read():
         for piece in [b"data: a\n\n", *endless]:
-            found.extend(decoder.feed(piece))
+            frames.extend(decoder.feed(piece))
 
     with pytest.raises(ProviderError) as caught:
         read()
-    assert found == ["a"]
+    assert frames == ["a"]
     assert caught.value.code == Code.MALFORMED
 
 

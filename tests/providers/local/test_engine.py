@@ -12,7 +12,7 @@ from antiphon.messages import user
 from antiphon.providers.base import Request, TextDelta
 from antiphon.providers.local.library import installation_problem
 from tests.fixtures.providers import read, run
-from tests.providers.local.tiny import CONTENT, ROOT, engine, program, voice
+from tests.providers.local.tiny import CONTENT, ROOT, encoder, engine, program
 
 
 def asked(text):
@@ -21,7 +21,7 @@ def asked(text):
 
 def test_nothing_starts_before_it_is_needed_and_everyone_shares_one_child(tmp_path):
     async def work():
-        async with voice(tmp_path, program(slots=2)) as (model, running):
+        async with encoder(tmp_path, program(slots=2)) as (model, running):
             before = running.is_running
             replies = await asyncio.gather(*(read(model, asked(f"number {number}")) for number in range(5)))
             async with running.slot() as child, running.slot() as same:
@@ -35,7 +35,7 @@ def test_nothing_starts_before_it_is_needed_and_everyone_shares_one_child(tmp_pa
 
 def test_more_conversations_than_slots_wait_and_can_be_cancelled_while_they_wait(tmp_path):
     async def work():
-        async with voice(tmp_path) as (model, running):
+        async with encoder(tmp_path) as (model, running):
             async with running.slot() as child:
                 waiting = asyncio.create_task(read(model, asked("hello")))
                 while not child.slots._waiters:
@@ -49,7 +49,7 @@ def test_more_conversations_than_slots_wait_and_can_be_cancelled_while_they_wait
 
 def test_a_child_that_dies_is_an_error_worth_another_try_and_the_next_request_has_a_new_one(tmp_path):
     async def work():
-        async with voice(tmp_path) as (model, _):
+        async with encoder(tmp_path) as (model, _):
             return await read(model, asked("be killed")), await read(model, asked("hello"))
 
     died, after = run(work())
@@ -63,12 +63,12 @@ def test_a_child_that_dies_is_an_error_worth_another_try_and_the_next_request_ha
     ("mode", "reason"),
     [
         ("broken", "exit code 1, libgomp.so.1: cannot open shared object file"),
-        ("illegal", "SIGILL: this processor lacks an instruction that is needed"),
+        ("illegal", "SIGILL: this processor lacks a required instruction"),
     ],
 )
 def test_a_child_that_does_not_start_is_one_line_that_says_why(tmp_path, mode, reason):
     async def work():
-        async with voice(tmp_path, program(mode)) as (model, _):
+        async with encoder(tmp_path, program(mode)) as (model, _):
             return (await read(model, asked("hello"))).error
 
     error = run(work())
@@ -78,7 +78,7 @@ def test_a_child_that_does_not_start_is_one_line_that_says_why(tmp_path, mode, r
 
 def test_a_program_that_does_not_exist_is_one_line_that_says_why(tmp_path):
     async def work():
-        async with voice(tmp_path, replace(program(), command=("/nowhere/python",))) as (model, _):
+        async with encoder(tmp_path, replace(program(), command=("/nowhere/python",))) as (model, _):
             return (await read(model, asked("hello"))).error
 
     assert "does not start here (No such file or directory)" in run(work()).message
@@ -86,7 +86,7 @@ def test_a_program_that_does_not_exist_is_one_line_that_says_why(tmp_path):
 
 def test_damaged_weights_never_reach_a_child(tmp_path):
     async def work():
-        async with voice(tmp_path) as (model, _):
+        async with encoder(tmp_path) as (model, _):
             (tmp_path / "tiny.gguf").write_bytes(CONTENT[::-1])
             damaged = await read(model, asked("hello"))
             (tmp_path / "tiny.gguf").unlink()
@@ -103,7 +103,7 @@ def test_nobody_is_told_to_fetch_weights_for_a_library_that_does_not_load(tmp_pa
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
     async def work():
-        async with voice(tmp_path, program(library="broken_library")) as (model, _):
+        async with encoder(tmp_path, program(library="broken_library")) as (model, _):
             (tmp_path / "tiny.gguf").unlink()
             return (await read(model, asked("hello"))).error
 
@@ -130,7 +130,7 @@ def test_closing_ends_the_child(tmp_path):
 
 def test_cancelling_the_start_leaves_no_child(tmp_path):
     async def work():
-        async with voice(tmp_path) as (model, running):
+        async with encoder(tmp_path) as (model, running):
             starting = asyncio.create_task(read(model, asked("hello")))
             while not running._starting.locked():
                 await asyncio.sleep(0)
@@ -171,7 +171,7 @@ asyncio.run(main())
 
 def test_an_interruption_from_the_terminal_does_not_reach_the_child(tmp_path):
     async def work():
-        async with voice(tmp_path) as (_, running), running.slot() as child:
+        async with encoder(tmp_path) as (_, running), running.slot() as child:
             return os.getpgid(child.process.pid)
 
     assert run(work()) != os.getpgid(0)
@@ -179,7 +179,7 @@ def test_an_interruption_from_the_terminal_does_not_reach_the_child(tmp_path):
 
 def test_the_key_is_the_childs_own_and_needed(tmp_path):
     async def work():
-        async with voice(tmp_path) as (_, running), running.slot() as child:
+        async with encoder(tmp_path) as (_, running), running.slot() as child:
             reader, writer = await asyncio.open_connection("127.0.0.1", int(child.base_url.split(":")[2][:-3]))
             writer.write(b"POST /v1/chat/completions HTTP/1.0\r\nauthorization: Bearer guess\r\n\r\n")
             answer = await reader.read()
@@ -193,7 +193,7 @@ def test_the_key_is_the_childs_own_and_needed(tmp_path):
 
 def test_the_stream_of_a_reader_who_leaves_ends_in_the_child_too(tmp_path):
     async def work():
-        async with voice(tmp_path) as (model, _):
+        async with encoder(tmp_path) as (model, _):
             stream = model.stream(asked("go on for ever"))
             async for delta in stream:
                 if isinstance(delta, TextDelta):
@@ -207,7 +207,7 @@ def test_the_stream_of_a_reader_who_leaves_ends_in_the_child_too(tmp_path):
 
 def test_without_the_library_one_is_told_what_to_install_before_anything_else(tmp_path):
     async def work():
-        async with voice(tmp_path, program(library="no_such_library")) as (model, _):
+        async with encoder(tmp_path, program(library="no_such_library")) as (model, _):
             (tmp_path / "tiny.gguf").unlink()
             return (await read(model, asked("hello"))).error
 

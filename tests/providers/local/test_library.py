@@ -49,7 +49,7 @@ def test_a_processor_without_avx2_is_the_reason(library, tmp_path):
     problem = library_problem(library(XLLAMACPP, ""), cpuinfo(tmp_path, "flags\t\t: fpu sse4_2 avx"))
 
     assert problem == (
-        "it needs xllamacpp, which needs a processor with AVX2, and this one has none; use another model"
+        "it needs xllamacpp, which needs a processor with AVX2, and this one has no AVX2; use another model"
     )
 
 
@@ -64,7 +64,7 @@ def test_a_processor_without_avx2_is_the_reason(library, tmp_path):
         (
             "library_with_new_instructions",
             "import os, signal\nos.kill(os.getpid(), signal.SIGILL)",
-            "SIGILL: this processor lacks an instruction that is needed",
+            "SIGILL: this processor lacks a required instruction",
         ),
     ],
     ids=["a library of the system is missing", "an illegal instruction"],
@@ -72,7 +72,7 @@ def test_a_processor_without_avx2_is_the_reason(library, tmp_path):
 def test_a_library_that_does_not_load_says_why_and_ends_nobody_else(library, tmp_path, name, code, reason):
     problem = library_problem(library(name, code), tmp_path / "nothing")
 
-    assert problem == f"it needs {name}, which does not load here ({reason}); repair that, or use another model"
+    assert problem == f"it needs {name}, which does not load here ({reason}); fix that, or use another model"
 
 
 def test_a_library_that_is_not_installed_says_what_to_install():
@@ -85,9 +85,7 @@ def test_a_library_that_is_not_installed_says_what_to_install():
 def test_where_there_is_no_wheel_nobody_is_told_to_install_it(system, machine):
     problem = installation_problem("no_such_library", system, machine)
 
-    assert problem == (
-        f"it needs no_such_library, of which there is no package for {system} on {machine}; use another model"
-    )
+    assert problem == (f"it needs no_such_library, which has no package for {system} on {machine}; use another model")
 
 
 def test_the_machines_are_those_for_which_the_extra_brings_the_library():
@@ -102,7 +100,7 @@ def test_the_machines_are_those_for_which_the_extra_brings_the_library():
 
 
 @pytest.mark.parametrize(
-    ("code", "errors", "said"),
+    ("code", "errors", "expected_text"),
     [
         (0, b"", "exit code 0"),
         (1, b"first\nlast\n", "exit code 1, last"),
@@ -111,5 +109,5 @@ def test_the_machines_are_those_for_which_the_extra_brings_the_library():
         (3, b"x" * 1000, f"exit code 3, {'x' * 300}"),
     ],
 )
-def test_an_exit_is_described_with_the_last_line_of_its_errors(code, errors, said):
-    assert describe_exit(code, errors) == said
+def test_an_exit_is_described_with_the_last_line_of_its_errors(code, errors, expected_text):
+    assert describe_exit(code, errors) == expected_text

@@ -11,7 +11,7 @@ import pytest
 from antiphon.json_schema import Checker
 from antiphon.messages import user
 from antiphon.providers.base import OutputSchema, Request, TextDelta, Tool, ToolArgs
-from antiphon.providers.http.client import HttpCarrier
+from antiphon.providers.http.client import HttpTransport
 from antiphon.providers.local.engine import Engine
 from antiphon.providers.local.model import LocalModel
 from antiphon.providers.local.weights import SMOLLM2, models_folder, verify
@@ -43,14 +43,14 @@ VERDICT = {
 async def real():
     """The model and its engine."""
     engine = Engine(SMOLLM2, models_folder())
-    async with HttpCarrier() as carrier:
+    async with HttpTransport() as transport:
         try:
-            yield LocalModel(engine, carrier), engine
+            yield LocalModel(engine, transport), engine
         finally:
             await engine.close()
 
 
-class Voice:
+class Encoder:
     """The model for several tests, on a loop of its own."""
 
     def __init__(self):
@@ -77,8 +77,8 @@ class Voice:
 
 
 @pytest.fixture(scope="module")
-def voice():
-    opened = Voice()
+def encoder():
+    opened = Encoder()
     yield opened
     opened.close()
 
@@ -87,7 +87,10 @@ class Asked:
     """The real model, asked what a scene of the contract needs."""
 
     def __init__(self, model, engine, scene):
-        self._inner, self._engine, self._scene, self.model = model, engine, scene, model.model
+        self._inner = model
+        self._engine = engine
+        self._scene = scene
+        self.model = model.model
 
     def stream(self, request):
         match self._scene:
@@ -121,9 +124,9 @@ def test_the_installed_weights_are_the_pinned_ones():
     assert verify(SMOLLM2, models_folder()).stat().st_size == SMOLLM2.bytes
 
 
-def test_a_reply_is_words_with_counts(voice):
+def test_a_reply_is_words_with_counts(encoder):
     # At the default temperature, one reply in thirty is a row of emoji.
-    reply = voice.ask(Request((user("Say hello."),), temperature=0, max_tokens=40))[0]
+    reply = encoder.ask(Request((user("Say hello."),), temperature=0, max_tokens=40))[0]
 
     assert len(reply.text.split()) > 1
     assert (reply.usage.estimated, reply.answered_by) == (False, "smollm2")
@@ -131,42 +134,42 @@ def test_a_reply_is_words_with_counts(voice):
     assert 0 < reply.usage.output <= 40
 
 
-def test_data_fits_its_schema(voice):
+def test_data_fits_its_schema(encoder):
     question = "Judge this debate. A: Trains emit far less CO2 than planes. B: I like planes. Who argued better?"
-    verdict = voice.run(ask(voice.model, Request((user(question),), temperature=0), OutputSchema(VERDICT)))
+    verdict = encoder.run(ask(encoder.model, Request((user(question),), temperature=0), OutputSchema(VERDICT)))
 
     assert Checker(VERDICT).problems(verdict.value) == []
 
 
-def test_a_sum_becomes_a_tool_call_with_its_numbers(voice):
-    reply = voice.ask(Request((user("What is 17 plus 25?"),), tools=(ADD,), tool_choice="any"))[0]
+def test_a_sum_becomes_a_tool_call_with_its_numbers(encoder):
+    reply = encoder.ask(Request((user("What is 17 plus 25?"),), tools=(ADD,), tool_choice="any"))[0]
 
     assert reply.message().calls[0].input() == {"a": 17, "b": 25}
     assert reply.done.stop == "tool_calls"
 
 
-def test_a_conversation_that_is_too_long_is_refused_as_such(voice):
-    assert voice.run(read(voice.model, Request((user("word " * 9000),)))).error.code == "9004"
+def test_a_conversation_that_is_too_long_is_refused_as_such(encoder):
+    assert encoder.run(read(encoder.model, Request((user("word " * 9000),)))).error.code == "9004"
 
 
-def test_a_stop_text_ends_the_reply(voice):
-    stopped = voice.ask(Request((user("Count from one to ten."),), temperature=0, max_tokens=30, stop=(" ",)))[0]
+def test_a_stop_text_ends_the_reply(encoder):
+    stopped = encoder.ask(Request((user("Count from one to ten."),), temperature=0, max_tokens=30, stop=(" ",)))[0]
 
     assert stopped.text
     assert " " not in stopped.text
 
 
-def test_what_was_read_before_need_not_be_read_again(voice):
+def test_what_was_read_before_need_not_be_read_again(encoder):
     first = Request((user("Once there was a king who had three daughters. " * 5),), temperature=0, max_tokens=4)
-    reply = voice.ask(first)[0]
-    later = voice.ask(replace(first, messages=(*first.messages, reply.message(), user("And then?"))))[0]
+    reply = encoder.ask(first)[0]
+    later = encoder.ask(replace(first, messages=(*first.messages, reply.message(), user("And then?"))))[0]
 
     assert later.usage.cached_read >= reply.usage.input
 
 
-def test_four_conversations_go_on_at_once_and_a_fifth_waits_its_turn(voice):
+def test_four_conversations_go_on_at_once_and_a_fifth_waits_its_turn(encoder):
     async def work():
-        model = voice.model
+        model = encoder.model
         streams = [model.stream(replace(STORY, extra={"ignore_eos": True})) for _ in range(4)]
         for stream in streams:
             async for delta in stream:
@@ -174,19 +177,19 @@ def test_four_conversations_go_on_at_once_and_a_fifth_waits_its_turn(voice):
                     break
         fifth = asyncio.create_task(collect(model, Request((user("Hi"),), max_tokens=3)))
         async for _ in streams[0]:
-            if voice.engine._child.slots._waiters:
+            if encoder.engine._child.slots._waiters:
                 break
         waited = not fifth.done()
         for stream in streams:
             await stream.aclose()
         return waited, (await fifth).usage.output
 
-    assert voice.run(work()) == (True, 3)
+    assert encoder.run(work()) == (True, 3)
 
 
-def test_without_the_key_of_the_child_nobody_is_answered(voice):
+def test_without_the_key_of_the_child_nobody_is_answered(encoder):
     async def work():
-        async with voice.engine.slot() as child:
+        async with encoder.engine.slot() as child:
             reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(child.base_url).port)
             writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer guess\r\n")
             writer.write(b"content-length: 2\r\nconnection: close\r\n\r\n{}")
@@ -194,11 +197,11 @@ def test_without_the_key_of_the_child_nobody_is_answered(voice):
             writer.close()
             return status
 
-    assert b" 401 " in voice.run(work())
+    assert b" 401 " in encoder.run(work())
 
 
-def test_json_arguments_are_streamed(voice):
-    outcome = voice.run(read(voice.model, Request((user("What is 17 plus 25?"),), tools=(ADD,), tool_choice="add")))
+def test_json_arguments_are_streamed(encoder):
+    outcome = encoder.run(read(encoder.model, Request((user("What is 17 plus 25?"),), tools=(ADD,), tool_choice="add")))
 
     pieces = [delta.text for delta in outcome.deltas if isinstance(delta, ToolArgs)]
     assert len(pieces) > 3

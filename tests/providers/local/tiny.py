@@ -5,7 +5,7 @@ import zipfile
 from contextlib import asynccontextmanager
 from hashlib import sha256
 
-from antiphon.providers.http.client import HttpCarrier
+from antiphon.providers.http.client import HttpTransport
 from antiphon.providers.local.engine import Engine, Program
 from antiphon.providers.local.model import LocalModel
 from antiphon.providers.local.weights import Weights
@@ -59,11 +59,11 @@ def engine(folder, served_by=None):
 
 
 @asynccontextmanager
-async def voice(folder, served_by=None):
+async def encoder(folder, served_by=None):
     """A model on the fake child, and its engine."""
     running = engine(folder, served_by)
-    async with HttpCarrier() as carrier:
+    async with HttpTransport() as transport:
         try:
-            yield LocalModel(running, carrier), running
+            yield LocalModel(running, transport), running
         finally:
             await running.close()

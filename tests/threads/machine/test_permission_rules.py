@@ -13,8 +13,8 @@ from antiphon.threads.machine.permission_rules import (
     TRANSPARENCY,
     call_text,
     decide,
+    escape_pattern,
     lasting_overrides,
-    quoted,
     tripped,
 )
 
@@ -181,7 +181,7 @@ def test_nothing_that_is_not_the_command_is_left_out(arguments, text):
 @given(st.text())
 def test_a_quoted_text_means_itself(text):
     tried = command(text)
-    pattern = quoted(call_text(tried))
+    pattern = escape_pattern(call_text(tried))
 
     assert decide([tried], "auto", {"blocked": [pattern]})["by"] == "blocked"
     assert decide([command(text + "x")], "auto", {"blocked": [pattern]})["by"] != "blocked"

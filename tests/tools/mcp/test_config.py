@@ -8,9 +8,9 @@ from antiphon.tools.mcp.config import (
     COMMAND_KEYS,
     AddressServer,
     CommandServer,
-    Limits,
+    ServerLimits,
     load_servers,
-    servers_of,
+    parse_servers,
 )
 from tests.fixtures.mcp_tools import CANARY
 from tests.paths import DOCS
@@ -39,10 +39,10 @@ def written(tmp_path, text):
 def test_servers_are_commands_or_addresses(tmp_path):
     assert load_servers(written(tmp_path, GOOD)) == (
         CommandServer(
-            "files", "mcp-files", ("--root", "notes"), {"TOKEN": "${FILES_TOKEN}"}, "/srv", Limits(call_ms=5000)
+            "files", "mcp-files", ("--root", "notes"), {"TOKEN": "${FILES_TOKEN}"}, "/srv", ServerLimits(call_ms=5000)
         ),
         AddressServer(
-            "web-search_2", "https://search.example/mcp", {"Authorization": "Bearer ${SEARCH_TOKEN}"}, Limits()
+            "web-search_2", "https://search.example/mcp", {"Authorization": "Bearer ${SEARCH_TOKEN}"}, ServerLimits()
         ),
     )
 
@@ -72,7 +72,7 @@ def test_a_configuration_without_servers_has_none(tmp_path):
         ('[servers.a]\nurl = "http://x"\nenv = {}', "servers.a.env", "unknown; known: url, headers"),
         ('[servers.a]\nurl = "ftp://x"', "servers.a.url", "http://"),
         ('[servers.a]\nurl = "http://"', "servers.a.url", "name a host"),
-        ('[servers.a]\nurl = "http://[x"', "servers.a.url", "no address"),
+        ('[servers.a]\nurl = "http://[x"', "servers.a.url", "not a valid URL"),
         ('[servers.a]\nurl = "http://me:pw@x"', "servers.a.url", "password"),
         ("[servers", "", "not valid TOML"),
     ],
@@ -96,14 +96,14 @@ def test_what_may_be_secret_is_neither_shown_nor_quoted(tmp_path):
         "a": {"command": "x", "args": ["--key", CANARY], "env": {"KEY": CANARY}},
         "b": {"url": f"https://x.example/mcp?key={CANARY}", "headers": {"X-Key": CANARY}},
     }
-    shown = repr(servers_of({"servers": table}))
+    visible = repr(parse_servers({"servers": table}))
     for wrong in (f'[servers.a]\ncommand = "x"\nargs = "{CANARY}"', f'[servers.a]\nkey = "{CANARY}'):
         with pytest.raises(ConfigError) as caught:
             load_servers(written(tmp_path, wrong))
-        shown += str(caught.value) + repr(caught.value.__cause__) + repr(vars(caught.value))
+        visible += str(caught.value) + repr(caught.value.__cause__) + repr(vars(caught.value))
 
-    assert "CommandServer" in shown
-    assert CANARY not in shown
+    assert "CommandServer" in visible
+    assert CANARY not in visible
 
 
 def test_every_key_is_documented():

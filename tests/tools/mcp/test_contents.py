@@ -3,7 +3,7 @@
 from mcp_types import CallToolResult, ImageContent, TextContent
 
 from antiphon.messages import Image, Text
-from antiphon.tools.mcp.contents import MOST_IMAGES, MOST_OF_AN_IMAGE, parts_of
+from antiphon.tools.mcp.contents import MAX_IMAGE, MAX_IMAGES, result_parts
 
 
 def result(*content, **others):
@@ -11,30 +11,30 @@ def result(*content, **others):
 
 
 def test_data_without_words_is_told_as_json():
-    assert parts_of(result(structured_content={"a": "ü"}), 100) == (Text('{"a": "ü"}'),)
+    assert result_parts(result(structured_content={"a": "ü"}), 100) == (Text('{"a": "ü"}'),)
 
 
 def test_a_result_of_nothing_says_so():
-    assert parts_of(result(), 100) == (Text("(nothing)"),)
+    assert result_parts(result(), 100) == (Text("(no content)"),)
 
 
 def test_the_bound_is_on_all_texts_together():
     texts = [TextContent(text="abc"), TextContent(text="defg"), TextContent(text="hi")]
 
-    assert parts_of(result(*texts), 5) == (
+    assert result_parts(result(*texts), 5) == (
         Text("abc"),
         Text("de"),
-        Text("[cut here: 4 more characters are left out]"),
+        Text("[truncated: 4 more characters omitted]"),
     )
 
 
 def test_a_picture_that_is_too_large_is_described():
-    (part,) = parts_of(result(ImageContent(data="A" * (MOST_OF_AN_IMAGE + 4), mime_type="image/png")), 100)
+    (part,) = result_parts(result(ImageContent(data="A" * (MAX_IMAGE + 4), mime_type="image/png")), 100)
 
-    assert part == Text("[a picture (image/png, 3,750,003 bytes) that is too large to show]")
+    assert part == Text("[image (image/png, 3,750,003 bytes), too large to show]")
 
 
 def test_a_flood_of_pictures_is_cut():
-    parts = parts_of(result(*[ImageContent(data="AAAA", mime_type="image/png")] * (MOST_IMAGES + 3)), 100)
+    parts = result_parts(result(*[ImageContent(data="AAAA", mime_type="image/png")] * (MAX_IMAGES + 3)), 100)
 
-    assert parts == (Image("image/png", "AAAA"),) * MOST_IMAGES + (Text("[3 more pictures are left out]"),)
+    assert parts == (Image("image/png", "AAAA"),) * MAX_IMAGES + (Text("[3 more images omitted]"),)

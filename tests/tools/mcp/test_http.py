@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from antiphon.tools.mcp.config import AddressServer, Limits
+from antiphon.tools.mcp.config import AddressServer, ServerLimits
 from tests.fixtures.mcp_tools import CANARY, PROGRAM, ask, run, toolbox, until, words
 
-LIMITS = Limits(start_ms=20_000, call_ms=20_000)
+LIMITS = ServerLimits(start_ms=20_000, call_ms=20_000)
 
 
 @contextmanager
@@ -63,9 +63,9 @@ def test_a_header_comes_from_the_environment_and_is_seen_by_the_server_only(addr
         async with toolbox(settings) as mcp:
             return words(await ask(mcp, "net__headers")), repr(mcp)
 
-    told, shown = run(work())
-    assert told == "Bearer [hidden]"
-    assert CANARY not in told + shown + repr(settings) + caplog.text
+    authorization, log_text = run(work())
+    assert authorization == "Bearer [hidden]"
+    assert CANARY not in authorization + log_text + repr(settings) + caplog.text
 
 
 def test_a_cancelled_call_is_cancelled_at_the_server(address):
@@ -89,7 +89,7 @@ def test_a_cancelled_call_is_cancelled_at_the_server(address):
 
 def test_a_call_that_takes_too_long_is_an_error(address):
     async def work():
-        async with toolbox(at(address, limits=Limits(start_ms=20_000, call_ms=1_000))) as mcp:
+        async with toolbox(at(address, limits=ServerLimits(start_ms=20_000, call_ms=1_000))) as mcp:
             return await ask(mcp, "net__wait"), await ask(mcp, "net__echo", text="after")
 
     late, after = run(work())
@@ -120,7 +120,7 @@ def test_a_page_that_is_no_server_is_a_problem(address):
 
 def test_a_server_that_dies_during_a_call_is_an_error_and_stays_one():
     async def work(url, child):
-        async with toolbox(at(url, limits=Limits(start_ms=20_000, call_ms=20_000, restarts=1))) as mcp:
+        async with toolbox(at(url, limits=ServerLimits(start_ms=20_000, call_ms=20_000, restarts=1))) as mcp:
             died = await ask(mcp, "net__die")
             child.wait()
             return [died, *[await ask(mcp, "net__echo", text="a") for _ in range(3)]], mcp.problems

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.tools.mcp.names import names_of
+from antiphon.tools.mcp.names import qualified_names
 
 SERVERS = st.sampled_from(["a", "a_b", "a-b", "A", "files", "web-search_2", "x" * 32])
 TOOLS = st.text(st.sampled_from("ab_-. ü🙂"), max_size=5) | st.text(max_size=80)
@@ -13,11 +13,11 @@ PAIRS = st.lists(st.tuples(SERVERS, TOOLS), max_size=12, unique=True)
 
 
 def test_a_plain_name_is_kept():
-    assert names_of([("files", "read_file")]) == {("files", "read_file"): "files__read_file"}
+    assert qualified_names([("files", "read_file")]) == {("files", "read_file"): "files__read_file"}
 
 
 def test_of_names_that_become_alike_the_plain_one_is_kept():
-    names = names_of([("a", "x.y"), ("a", "x_y"), ("a", "x y")])
+    names = qualified_names([("a", "x.y"), ("a", "x_y"), ("a", "x y")])
 
     assert names["a", "x_y"] == "a__x_y"
     assert len(set(names.values())) == 3
@@ -25,7 +25,7 @@ def test_of_names_that_become_alike_the_plain_one_is_kept():
 
 
 def test_a_long_name_is_cut_and_marked():
-    names = names_of([("a", "x" * 100), ("a", "x" * 101)])
+    names = qualified_names([("a", "x" * 100), ("a", "x" * 101)])
 
     assert {len(name) for name in names.values()} == {64}
     assert len(set(names.values())) == 2
@@ -33,8 +33,8 @@ def test_a_long_name_is_cut_and_marked():
 
 @given(PAIRS)
 def test_names_are_accepted_everywhere_unlike_each_other_and_independent_of_the_order(pairs):
-    names = names_of(pairs)
+    names = qualified_names(pairs)
 
     assert all(re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}", name) for name in names.values())
     assert len(set(names.values())) == len(pairs)
-    assert names_of(reversed(pairs)) == names
+    assert qualified_names(reversed(pairs)) == names

@@ -13,7 +13,7 @@ import pytest
 from antiphon.messages import Image, ToolCall, ToolResult
 from antiphon.tools.errors import NotInstalled
 from antiphon.tools.mcp import process
-from antiphon.tools.mcp.config import CommandServer, Limits
+from antiphon.tools.mcp.config import CommandServer, ServerLimits
 from tests.fixtures.mcp_server import PIXEL
 from tests.fixtures.mcp_tools import CANARY, PATIENT, QUICK, ask, call, run, server, toolbox, until, words
 
@@ -101,19 +101,19 @@ def test_data_is_told_as_text(shared):
 
 
 def test_what_is_no_text_and_no_picture_is_described(shared):
-    told = words(shared("ok__everything"))
+    text = words(shared("ok__everything"))
 
-    assert told.startswith("words|(picture)|")
-    assert f"[a sound (audio/wav, {len(PIXEL)} bytes) that cannot be played here]" in told
-    assert "[a link to report: https://x.example/r (text/html)]" in told
-    assert "[note://1]\na note" in told
-    assert f"[a file: file:///x.bin (application/x, {len(PIXEL)} bytes)]" in told
+    assert text.startswith("words|(picture)|")
+    assert f"[audio (audio/wav, {len(PIXEL)} bytes), not supported]" in text
+    assert "[link to report: https://x.example/r (text/html)]" in text
+    assert "[note://1]\na note" in text
+    assert f"[file: file:///x.bin (application/x, {len(PIXEL)} bytes)]" in text
 
 
 def test_a_huge_result_is_cut(shared):
-    kept, note = shared("ok__huge", characters=5_000_000).parts
+    text_part, note = shared("ok__huge", characters=5_000_000).parts
 
-    assert len(kept.text) == PATIENT.most_characters
+    assert len(text_part.text) == PATIENT.most_characters
     assert "4,900,000 more characters" in note.text
 
 
@@ -128,11 +128,11 @@ def test_only_what_is_needed_of_the_environment_is_passed_on(shared):
 
 def test_a_secret_that_a_server_repeats_is_hidden(shared, caplog):
     caplog.set_level(logging.DEBUG)
-    seen = words(shared("ok__environment", name="SERVER_SECRET")) + repr(shared("chatty__echo", text="a"))
-    seen += words(shared("ok__fail")) + repr(shared.mcp) + repr(shared.mcp._servers) + repr(shared.mcp._settings[0])
+    visible = words(shared("ok__environment", name="SERVER_SECRET")) + repr(shared("chatty__echo", text="a"))
+    visible += words(shared("ok__fail")) + repr(shared.mcp) + repr(shared.mcp._servers) + repr(shared.mcp._settings[0])
 
-    assert "[hidden]" in seen
-    assert CANARY not in seen + caplog.text
+    assert "[hidden]" in visible
+    assert CANARY not in visible + caplog.text
 
 
 def test_calls_run_at_the_same_time_and_are_cancelled_at_the_server():
@@ -194,7 +194,7 @@ def test_a_server_that_dies_is_an_error_and_is_started_again_at_the_next_call():
     assert died.is_error
     assert meanwhile.is_error
     assert "out of memory, and [hidden]" in words(died)
-    assert "effect is unknown" in words(died)
+    assert "unknown whether the call had an effect" in words(died)
     assert [words(result) for result in after] == ["a", "b"]
     assert problems == ()
 
@@ -204,7 +204,7 @@ def test_a_server_that_died_while_nobody_called_is_started_again_without_an_erro
         async with toolbox(server("old")) as mcp:
             before = words(await ask(mcp, "old__pid"))
             os.kill(int(before), signal.SIGKILL)
-            while not mcp._servers[0]._line.gone:
+            while not mcp._servers[0]._connection.gone:
                 await asyncio.sleep(0)
             return before, await ask(mcp, "old__pid")
 
@@ -247,13 +247,13 @@ def test_closing_while_a_server_is_started_again_leaves_nothing(short_grace):
 
 def test_a_server_that_keeps_dying_is_given_up():
     async def work():
-        async with toolbox(server("old", limits=Limits(start_ms=20_000, restarts=1))) as mcp:
-            told = [words(await ask(mcp, "old__die")) for _ in range(3)]
-            return told, mcp.problems
+        async with toolbox(server("old", limits=ServerLimits(start_ms=20_000, restarts=1))) as mcp:
+            text = [words(await ask(mcp, "old__die")) for _ in range(3)]
+            return text, mcp.problems
 
-    told, problems = run(work())
-    assert ["ended during the call" in one for one in told] == [True, True, False]
-    assert "given up after 1 restarts" in told[2]
+    text, problems = run(work())
+    assert ["ended during the call" in text_line for text_line in text] == [True, True, False]
+    assert "given up after 1 restart" in text[2]
     assert [problem.server for problem in problems] == ["old"]
 
 
@@ -262,7 +262,7 @@ def test_a_server_that_does_not_start_leaves_the_others_usable(short_grace, capl
     missing = CommandServer("missing", "/nowhere/mcp-server")
     unset = CommandServer("unset", "true", ("${NO_SUCH_VARIABLE}",))
     quits = CommandServer("quits", "true")
-    mute = server("mute", limits=Limits(start_ms=200))
+    mute = server("mute", limits=ServerLimits(start_ms=200))
 
     async def work():
         async with toolbox(server("slow"), server("dies"), mute, missing, unset, quits) as mcp:
@@ -271,22 +271,22 @@ def test_a_server_that_does_not_start_leaves_the_others_usable(short_grace, capl
     problems, result = run(work())
     assert words(result) == "a"
     assert problems == {
-        "dies": "it ended before it answered; its last words: 'no licence found for [hidden]'",
+        "dies": "it ended before it responded; its last output: 'no licence found for [hidden]'",
         "mute": "it did not start within 200 ms",
         "missing": "No such file or directory: /nowhere/mcp-server",
-        "unset": "it needs the variable 'NO_SUCH_VARIABLE' of the environment, which is not set",
-        "quits": "it ended before it answered",
+        "unset": "the environment variable 'NO_SUCH_VARIABLE' is not set",
+        "quits": "it ended before it responded",
     }
     assert CANARY not in caplog.text
 
 
 def test_restarts_are_counted_until_a_call_goes_well():
     async def work():
-        async with toolbox(server("old", limits=Limits(start_ms=20_000, restarts=1))) as mcp:
-            told = []
+        async with toolbox(server("old", limits=ServerLimits(start_ms=20_000, restarts=1))) as mcp:
+            text = []
             for _ in range(3):
-                told += [(await ask(mcp, "old__die")).is_error, words(await ask(mcp, "old__echo", text="well"))]
-            return told
+                text += [(await ask(mcp, "old__die")).is_error, words(await ask(mcp, "old__echo", text="well"))]
+            return text
 
     assert run(work()) == [True, "well"] * 3
 

@@ -12,7 +12,7 @@ from antiphon.cli.default_model import Choice
 from antiphon.cli.frame import Misuse
 from antiphon.cli.render.plain import is_smart
 from antiphon.debate import complete, reference
-from antiphon.providers import Code, Keys, Models, Prices, ProviderError, parse
+from antiphon.providers import Code, Keys, Models, Prices, ProviderError, parse_reference
 from antiphon.providers.keys import VARIABLES
 from antiphon.providers.prices import default_path
 
@@ -28,7 +28,7 @@ def check_models(models: Models, given: dict[str, Any], prices: Prices) -> None:
     config, keys = complete(given), Keys()
     for name in dict.fromkeys(reference(one["model"]) for one in (*config["participants"], config["judge"])):
         model = models.open(name).model
-        named = parse(name)
+        named = parse_reference(name)
         if named.provider in VARIABLES and named.base_url is None and keys.find(named.provider) is None:
             raise ProviderError(Code.UNAUTHENTICATED, keys.advice(named.provider))
         if config["costLimit"] is not None and prices.price(model) is None:

@@ -8,34 +8,34 @@ from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, To
 from antiphon.providers.base import Request
 from antiphon.providers.formats.anthropic_decoder import AnthropicDecoder
 from antiphon.providers.formats.families import claude_settings
-from antiphon.providers.formats.history import portable_id, settled, system_messages
-from antiphon.providers.formats.schema import closed
+from antiphon.providers.formats.history import normalize_history, portable_id, system_messages
+from antiphon.providers.formats.schema import close_schema
 
 VERSION = "2023-06-01"
 EPHEMERAL = {"type": "ephemeral"}
-MOST_MARKS = 4
+MAX_CACHE_MARKS = 4
 
 
 class AnthropicWire:
-    """Messages with content blocks; thoughts are signed and must come back unchanged."""
+    """Anthropic's format: content blocks, with signed reasoning that must be sent back unchanged."""
 
     name = "anthropic"
     key_header = ("x-api-key", "")
 
     def path(self, model: str) -> str:
-        """The one endpoint."""
+        """Return the path of the endpoint."""
         return "/v1/messages"
 
     def headers(self) -> Mapping[str, str]:
-        """The version of the format."""
+        """Return the version header."""
         return {"anthropic-version": VERSION}
 
     def body(self, model: str, request: Request) -> dict[str, Any]:
-        """The request as the server wants it."""
-        messages = _with_few_marks(request.messages)
+        """Return the body of a request."""
+        messages = _limit_cache_marks(request.messages)
         body: dict[str, Any] = {
             "model": model,
-            "messages": list(_turns(settled(messages, self.name, signed=True))),
+            "messages": list(_turns(normalize_history(messages, self.name, signed=True))),
             "stream": True,
         }
         if instructions := [_system_block(message) for message in system_messages(messages)]:
@@ -50,31 +50,31 @@ class AnthropicWire:
             body["stop_sequences"] = list(request.stop)
         body |= claude_settings(model, request)
         if request.output is not None:
-            form = {"type": "json_schema", "schema": closed(request.output.schema)}
-            body["output_config"] = {**body.get("output_config", {}), "format": form}
+            output_format = {"type": "json_schema", "schema": close_schema(request.output.schema)}
+            body["output_config"] = {**body.get("output_config", {}), "format": output_format}
         return body
 
     def decoder(self, model: str, request: Request, request_id: str | None) -> AnthropicDecoder:
-        """A reader for the reply."""
+        """Return a decoder for the reply."""
         return AnthropicDecoder(model, request, request_id)
 
 
-def _with_few_marks(messages: Sequence[Message]) -> list[Message]:
-    # More marks for caching are refused; the last ones cover the most.
-    kept = [place for place, message in enumerate(messages) if message.cache][-MOST_MARKS:]
-    return [replace(message, cache=place in kept) for place, message in enumerate(messages)]
+def _limit_cache_marks(messages: Sequence[Message]) -> list[Message]:
+    # The server rejects more cache marks; the last ones cover the longest prefixes.
+    marked = [index for index, message in enumerate(messages) if message.cache][-MAX_CACHE_MARKS:]
+    return [replace(message, cache=index in marked) for index, message in enumerate(messages)]
 
 
 def _turns(messages: list[Message]) -> Iterator[dict[str, Any]]:
-    # Results of tools belong to the user's side; two turns of one side become one.
+    # Tool results belong to the user role; consecutive messages of one role are merged.
     role = ""
     content: list[dict[str, Any]] = []
     for message in messages:
-        side = "assistant" if message.role == "assistant" else "user"
-        if side != role and content:
+        next_role = "assistant" if message.role == "assistant" else "user"
+        if next_role != role and content:
             yield {"role": role, "content": content}
             content = []
-        role = side
+        role = next_role
         blocks = [_block(part) for part in message.parts]
         if message.cache and blocks:
             blocks[-1]["cache_control"] = EPHEMERAL
@@ -97,16 +97,16 @@ def _block(part: Part) -> dict[str, Any]:
         case ToolCall(id, name):
             return {"type": "tool_use", "id": _id(id), "name": name, "input": _input(part)}
         case ToolResult(call_id, parts, is_error):
-            block = {"type": "tool_result", "tool_use_id": _id(call_id), "content": _shown(parts)}
+            block = {"type": "tool_result", "tool_use_id": _id(call_id), "content": _result_blocks(parts)}
             return block | {"is_error": True} if is_error else block
 
 
-def _shown(parts: Iterable[Text | Image]) -> list[dict[str, Any]]:
+def _result_blocks(parts: Iterable[Text | Image]) -> list[dict[str, Any]]:
     return [_block(part) for part in parts if not (isinstance(part, Text) and not part.text)]
 
 
 def _input(call: ToolCall) -> dict[str, Any]:
-    # The format has no room for arguments that are not an object; the model sees what it wrote.
+    # The format requires an object; invalid arguments are sent back as the model wrote them.
     try:
         return call.input()
     except ValueError:

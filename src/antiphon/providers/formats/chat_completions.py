@@ -1,4 +1,4 @@
-"""Chat completions: the format that OpenAI made and many speak, each a little differently."""
+"""Chat completions: the format of OpenAI, with the dialects of other servers."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, To
 from antiphon.providers.base import Request
 from antiphon.providers.formats.chat_decoder import ChatDecoder
 from antiphon.providers.formats.families import effort_of
-from antiphon.providers.formats.history import portable_id, settled, system_messages
-from antiphon.providers.formats.schema import closed, is_strict
+from antiphon.providers.formats.history import normalize_history, portable_id, system_messages
+from antiphon.providers.formats.schema import close_schema, is_strict
 
 ANSWER_SCHEMA = "json_schema"
 
 
 def plain_settings(model: str, request: Request) -> dict[str, Any]:
-    """Temperature and thinking, as they are asked for."""
+    """Return temperature and reasoning effort as requested."""
     settings: dict[str, Any] = {}
     if request.temperature is not None:
         settings["temperature"] = request.temperature
@@ -26,29 +26,29 @@ def plain_settings(model: str, request: Request) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What distinguishes the speakers of the format."""
+    """Differences between the servers of the format."""
 
     name: str
     # The field that limits the tokens of a reply.
     max_tokens: str
-    # How a tool call must be named, and how long a name we make up is.
+    # How a tool call must look, and how long the ids are that we generate.
     id_pattern: str
     id_length: int
-    # The word for "some tool must be called".
+    # The tool choice for "some tool must be called".
     any_tool: str = "required"
-    # Usage comes only when asked for.
+    # Usage is sent only on request.
     asks_for_usage: bool = True
-    # Thoughts are content, signed, and go back to the server.
+    # Reasoning is signed content and is sent back to the server.
     replays_thoughts: bool = False
-    # `[DONE]` must come; otherwise a finish reason is end enough.
+    # The reply ends with `[DONE]`; otherwise a finish reason is enough.
     needs_done: bool = True
     cache_key: bool = True
-    # Temperature and thinking, as far as the model takes them.
+    # Temperature and reasoning effort, as far as the model supports them.
     settings: Callable[[str, Request], dict[str, Any]] = plain_settings
 
 
 class ChatWire:
-    """The format in one dialect."""
+    """Chat completions in one dialect."""
 
     __slots__ = ("_dialect",)
 
@@ -59,30 +59,30 @@ class ChatWire:
 
     @property
     def name(self) -> str:
-        """The dialect's name."""
+        """Name of the dialect."""
         return self._dialect.name
 
     def path(self, model: str) -> str:
-        """The one endpoint."""
+        """Return the path of the endpoint."""
         return "/chat/completions"
 
     def headers(self) -> Mapping[str, str]:
-        """None of its own."""
+        """Return no headers: the format requires none."""
         return {}
 
     def body(self, model: str, request: Request) -> dict[str, Any]:
-        """The request as the server wants it."""
+        """Return the body of a request."""
         return chat_body(self._dialect, model, request)
 
     def decoder(self, model: str, request: Request, request_id: str | None) -> ChatDecoder:
-        """A reader for the reply."""
+        """Return a decoder for the reply."""
         return ChatDecoder(model, request, request_id, needs_done=self._dialect.needs_done)
 
 
 def chat_body(dialect: Dialect, model: str, request: Request) -> dict[str, Any]:
-    """The request as the server wants it."""
+    """Return the body of a request."""
     messages = [_system(message) for message in system_messages(request.messages)]
-    for message in settled(request.messages, dialect.name):
+    for message in normalize_history(request.messages, dialect.name):
         messages += _turn(dialect, message)
     body: dict[str, Any] = {"model": model, "messages": messages, "stream": True}
     if dialect.asks_for_usage:
@@ -103,7 +103,7 @@ def chat_body(dialect: Dialect, model: str, request: Request) -> dict[str, Any]:
         body["stop"] = list(request.stop)
     if request.output is not None:
         strict = is_strict(request.output.schema)
-        schema = {"name": request.output.name, "schema": closed(request.output.schema), "strict": strict}
+        schema = {"name": request.output.name, "schema": close_schema(request.output.schema), "strict": strict}
         body["response_format"] = {"type": ANSWER_SCHEMA, ANSWER_SCHEMA: schema}
     if request.cache_key is not None and dialect.cache_key:
         body["prompt_cache_key"] = request.cache_key
@@ -128,8 +128,8 @@ def _reply(dialect: Dialect, message: Message) -> dict[str, Any]:
     turn: dict[str, Any] = {"role": "assistant"}
     thoughts = [part for part in message.parts if isinstance(part, Thinking)]
     if thoughts and dialect.replays_thoughts:
-        words = [{"type": "text", "text": message.text}] if message.text else []
-        turn["content"] = [*map(_thought, thoughts), *words]
+        texts = [{"type": "text", "text": message.text}] if message.text else []
+        turn["content"] = [*map(_thought, thoughts), *texts]
     else:
         turn["content"] = message.text or None
     if calls := [_call(dialect, call) for call in message.calls]:
@@ -149,26 +149,26 @@ def _call(dialect: Dialect, call: ToolCall) -> dict[str, Any]:
 
 
 def _results(dialect: Dialect, message: Message) -> Iterator[dict[str, Any]]:
-    pictures: list[Image] = []
+    images: list[Image] = []
     for result in message.parts:
         if isinstance(result, ToolResult):
             text = "".join(part.text for part in result.parts if isinstance(part, Text))
             text = f"Error: {text}" if result.is_error else text
             yield {"role": "tool", "tool_call_id": _id(dialect, result.call_id), "content": text}
-            pictures += [part for part in result.parts if isinstance(part, Image)]
-    # The result of a tool is text in this format; what a tool shows is shown by the user.
-    if pictures:
-        yield {"role": "user", "content": _content(pictures)}
+            images += [part for part in result.parts if isinstance(part, Image)]
+    # Tool results are text in this format, so their images are sent as a user message.
+    if images:
+        yield {"role": "user", "content": _content(images)}
 
 
 def _content(parts: Iterable[Part]) -> str | list[dict[str, Any]]:
     parts = list(parts)
     if all(isinstance(part, Text) for part in parts):
         return "".join(part.text for part in parts if isinstance(part, Text))
-    return [_shown(part) for part in parts if isinstance(part, Text | Image)]
+    return [_content_part(part) for part in parts if isinstance(part, Text | Image)]
 
 
-def _shown(part: Text | Image) -> dict[str, Any]:
+def _content_part(part: Text | Image) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     return {"type": "image_url", "image_url": {"url": part.url or f"data:{part.media_type};base64,{part.data}"}}

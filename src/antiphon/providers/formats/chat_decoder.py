@@ -1,4 +1,4 @@
-"""Reading the chunks of a chat completion, in every dialect."""
+"""Decoder for the chunks of a chat completion, in all dialects."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,11 +20,11 @@ from antiphon.providers.base import (
     UsageDelta,
 )
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.formats.error_bodies import fault_error, is_fault
-from antiphon.providers.formats.truncation import ended_early, last_deltas
+from antiphon.providers.formats.error_bodies import frame_error, is_error_frame
+from antiphon.providers.formats.truncation import last_deltas, truncation_error
 from antiphon.providers.http.sse import FrameDecoder
-from antiphon.providers.usage import guessed_usage
-from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, named, parse_frame, said
+from antiphon.providers.usage import estimate_usage
+from antiphon.providers.wire import SHAPE_ERRORS, as_count, as_name, as_text, parse_frame, shape_error
 
 STOPS: Mapping[str, Stop] = {
     "stop": "end",
@@ -36,7 +36,7 @@ STOPS: Mapping[str, Stop] = {
 
 
 class ChatDecoder:
-    """Reads one completion; `[DONE]` is the end, for lenient dialects a finish reason is too."""
+    """Decodes one completion, which ends with `[DONE]`, or in lenient dialects with a finish reason."""
 
     __slots__ = (
         "_calls", "_finish", "_frames", "_model", "_needs_done", "_refusal", "_reported", "_request", "_request_id",
@@ -59,7 +59,7 @@ class ChatDecoder:
         self._refusal: list[str] = []
 
     def feed(self, chunk: bytes) -> Iterator[Delta]:
-        """The deltas that these bytes complete."""
+        """Yield the deltas that these bytes complete."""
         for data in self._frames.feed(chunk):
             if data == "[DONE]":
                 yield from self._complete()
@@ -79,37 +79,37 @@ class ChatDecoder:
                         else:
                             yield from self._parts(delta)
                     if choice.get("finish_reason"):
-                        self._finish = said(choice["finish_reason"])
+                        self._finish = as_text(choice["finish_reason"])
                 if frame.get("usage"):
                     self._reported = _usage(frame["usage"])
             except SHAPE_ERRORS as error:
-                raise misshapen(data) from error
+                raise shape_error(data) from error
 
     def end(self) -> Iterator[Delta]:
-        """A body that ends before its end was cut."""
-        yield from last_deltas(self.feed, self._cut)
+        """Yield the last deltas; raise an error if the body ended too early."""
+        yield from last_deltas(self.feed, self._truncated)
         if self.finished:
             return
         if self._needs_done or self._finish is None:
-            raise self._cut()
+            raise self._truncated()
         yield from self._complete()
 
-    def _cut(self) -> ProviderError:
-        return ended_early(self._frames, "a finish reason and [DONE]", self._request_id)
+    def _truncated(self) -> ProviderError:
+        return truncation_error(self._frames, "a finish reason and [DONE]", self._request_id)
 
     def _start(self, frame: dict[str, Any]) -> Iterator[Delta]:
-        if is_fault(frame) or self._frames.event == "error":
-            raise fault_error(frame, request_id=self._request_id)
+        if is_error_frame(frame) or self._frames.event == "error":
+            raise frame_error(frame, request_id=self._request_id)
         if "choices" not in frame or self._started:
             return
         self._started = True
-        self._model = said(frame.get("model") or self._model)
+        self._model = as_text(frame.get("model") or self._model)
         self._tier = frame.get("service_tier")
         yield self._count()
 
     def _parts(self, delta: dict[str, Any]) -> Iterator[Delta]:
-        # Servers call it by two names, and some send both.
-        thought = said(delta.get("reasoning_content") or delta.get("reasoning") or "")
+        # Servers use one of two names, and some send both.
+        thought = as_text(delta.get("reasoning_content") or delta.get("reasoning") or "")
         if thought:
             self._size += len(thought)
             yield ThinkingDelta(thought)
@@ -117,7 +117,7 @@ class ChatDecoder:
         if content:
             yield from self._content(content)
         if delta.get("refusal"):
-            self._refusal.append(said(delta["refusal"]))
+            self._refusal.append(as_text(delta["refusal"]))
         for call in delta.get("tool_calls") or ():
             yield from self._call(call)
 
@@ -128,27 +128,27 @@ class ChatDecoder:
             return
         for part in content:
             match part["type"]:
-                case "text" if text := said(part["text"]):
+                case "text" if text := as_text(part["text"]):
                     self._size += len(text)
                     yield TextDelta(text)
                 case "thinking":
-                    for thought in [said(inner.get("text") or "") for inner in part["thinking"]]:
+                    for thought in [as_text(inner.get("text") or "") for inner in part["thinking"]]:
                         if thought:
                             self._size += len(thought)
                             yield ThinkingDelta(thought)
                     if part.get("signature"):
-                        yield SignatureDelta(said(part["signature"]))
+                        yield SignatureDelta(as_text(part["signature"]))
 
     def _call(self, call: dict[str, Any]) -> Iterator[Delta]:
         index = call.get("index") or 0
         function = call.get("function") or {}
         id = call.get("id")
-        # A call begins with a new id; the pieces after it repeat the id, or leave it out, or say "null".
+        # A call begins with a new id; later pieces repeat it, leave it out, or have "null".
         begins = index not in self._calls or (id and id not in ("null", self._calls[index]) and function.get("name"))
         if begins:
-            id = said(id) if id and id != "null" else f"call_{uuid4().hex}"
+            id = as_text(id) if id and id != "null" else f"call_{uuid4().hex}"
             self._calls[index] = id
-            yield ToolStart(id, named(function["name"]))
+            yield ToolStart(id, as_name(function["name"]))
         arguments = function.get("arguments")
         if arguments:
             text = arguments if isinstance(arguments, str) else json.dumps(arguments)
@@ -157,31 +157,31 @@ class ChatDecoder:
 
     def _complete(self) -> Iterator[Delta]:
         finish = self._finish
-        # A proxy may write `[DONE]` although the server behind it broke off.
+        # A proxy may send `[DONE]` although the server behind it broke off.
         if finish is None:
-            raise self._cut()
+            raise self._truncated()
         yield self._count()
         if self._refusal or finish == "content_filter":
-            why = "".join(self._refusal) or "the content filter stopped the reply"
-            raise ProviderError(Code.REFUSED, why, request_id=self._request_id)
+            reason = "".join(self._refusal) or "the content filter stopped the reply"
+            raise ProviderError(Code.REFUSED, reason, request_id=self._request_id)
         if finish in ("error", "abort"):
-            raise ProviderError(Code.OVERLOADED, "the server gave up on the reply", request_id=self._request_id)
+            raise ProviderError(Code.OVERLOADED, "the server aborted the reply", request_id=self._request_id)
         self.finished = True
         default: Stop = "tool_calls" if self._calls else "end"
         yield Done(STOPS.get(finish, default), self._request_id)
 
     def _count(self) -> UsageDelta:
-        usage = self._reported or guessed_usage(self._request, self._size)
+        usage = self._reported or estimate_usage(self._request, self._size)
         return UsageDelta(usage, self._model, self._tier)
 
 
-def _usage(told: dict[str, Any]) -> Usage:
-    prompt = told.get("prompt_tokens_details") or {}
-    completion = told.get("completion_tokens_details") or {}
+def _usage(reported: dict[str, Any]) -> Usage:
+    prompt = reported.get("prompt_tokens_details") or {}
+    completion = reported.get("completion_tokens_details") or {}
     return Usage(
-        input=counted(told.get("prompt_tokens")),
-        output=counted(told.get("completion_tokens")),
-        cached_read=counted(prompt.get("cached_tokens") or told.get("prompt_cache_hit_tokens")),
-        cached_write=counted(prompt.get("cache_write_tokens")),
-        reasoning=counted(completion.get("reasoning_tokens")),
+        input=as_count(reported.get("prompt_tokens")),
+        output=as_count(reported.get("completion_tokens")),
+        cached_read=as_count(prompt.get("cached_tokens") or reported.get("prompt_cache_hit_tokens")),
+        cached_write=as_count(prompt.get("cache_write_tokens")),
+        reasoning=as_count(completion.get("reasoning_tokens")),
     )

@@ -1,4 +1,4 @@
-"""The wire format of servers that speak like OpenAI: Ollama, LM Studio, vLLM, llama.cpp and others."""
+"""The wire format of servers compatible with OpenAI: Ollama, LM Studio, vLLM, llama.cpp and others."""
 
 from antiphon.providers.formats.chat_completions import ChatWire, Dialect
 
@@ -10,7 +10,7 @@ COMPATIBLE = ChatWire(
         id_length=40,
         # Some of them end the body right after the finish reason.
         needs_done=False,
-        # An unknown field is an error to some of them.
+        # Some of them reject unknown fields.
         cache_key=False,
     )
 )

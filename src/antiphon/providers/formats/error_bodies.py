@@ -1,4 +1,4 @@
-"""Reading what servers say when something goes wrong."""
+"""Parse the errors that servers send, as responses or inside a stream."""
 
 import json
 import re
@@ -14,68 +14,70 @@ DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """A server's own account of a failure."""
+class ErrorBody:
+    """Error as described by a server."""
 
     kinds: tuple[str, ...]
     message: str
-    # The whole account in one string, for words that decide what kind it is.
+    # The whole error as text, searched to classify it.
     text: str
     status: int | None = None
     retry_after_ms: int | None = None
 
 
-def is_fault(frame: Mapping[str, Any]) -> bool:
-    """Whether a frame of a stream tells of a failure instead of carrying the reply."""
+def is_error_frame(frame: Mapping[str, Any]) -> bool:
+    """Return whether a frame of a stream is an error."""
     return bool(frame.get("error")) or frame.get("object") == "error" or frame.get("type") == "error"
 
 
-def read_fault(value: Any) -> Fault:
-    """What a decoded body or frame says; every provider has its own shape."""
+def parse_error_body(value: Any) -> ErrorBody:
+    """Parse a decoded body or frame; every provider has its own shape."""
     if isinstance(value, list):
         value = value[0] if value else {}
     inner = value.get("error", value) if isinstance(value, dict) else value
     if not isinstance(inner, dict):
-        return Fault((), _shortened(str(inner)), str(inner))
+        return ErrorBody((), _shorten(str(inner)), str(inner))
     details = [detail for detail in inner.get("details") or () if isinstance(detail, dict)]
     if isinstance(inner.get("details"), dict):
         details = [inner["details"]]
-    # OpenAI's `code` says more than its `type`; Google's reason says more than its status.
+    # OpenAI's `code` is more specific than its `type`, Google's reason more than its status.
     words = [*(detail.get("reason") for detail in details), *(detail.get("error_code") for detail in details)]
     words += [inner.get("code"), inner.get("type"), inner.get("status")]
     kinds = tuple(word.lower() for word in words if isinstance(word, str))
     message = inner.get("message") or inner.get("detail") or inner.get("error") or "no reason given"
     status = inner.get("code") if isinstance(inner.get("code"), int) else None
-    return Fault(kinds, _shortened(_plain(message)), json.dumps(inner), status, _delay_in(details))
+    return ErrorBody(kinds, _shorten(_plain(message)), json.dumps(inner), status, _delay_in(details))
 
 
-def fault_error(value: Any, *, request_id: str | None = None) -> ProviderError:
-    """The error for a failure told inside a stream, under HTTP 200."""
-    fault = read_fault(value)
-    code = classify(fault.status, fault.kinds, fault.text)
-    return ProviderError(code, fault.message, retry_after_ms=fault.retry_after_ms, request_id=request_id)
+def frame_error(value: Any, *, request_id: str | None = None) -> ProviderError:
+    """Return the error for an error frame in a stream with HTTP status 200."""
+    error_body = parse_error_body(value)
+    code = classify(error_body.status, error_body.kinds, error_body.text)
+    return ProviderError(code, error_body.message, retry_after_ms=error_body.retry_after_ms, request_id=request_id)
 
 
 def status_error(status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-    """The error for an answer whose HTTP status is not 200."""
+    """Return the error for a response whose HTTP status is not 200."""
     try:
-        fault = read_fault(json.loads(body))
+        error_body = parse_error_body(json.loads(body))
     except ValueError:
-        said = body.decode("utf-8", "replace").strip()
-        fault = Fault((), _shortened(said) if said and not said.startswith("<") else f"HTTP {status}", said)
+        text = body.decode("utf-8", "replace").strip()
+        error_body = ErrorBody((), _shorten(text) if text and not text.startswith("<") else f"HTTP {status}", text)
     delay = retry_after(headers)
-    message = "the server sends us elsewhere, and a key does not follow" if 300 <= status < 400 else fault.message
+    message = error_body.message
+    if 300 <= status < 400:
+        message = "the server redirects to another address, which is not followed because of the key"
     return ProviderError(
-        classify(status, fault.kinds, fault.text),
+        classify(status, error_body.kinds, error_body.text),
         f"{message} (HTTP {status})",
-        retry_after_ms=delay if delay is not None else fault.retry_after_ms,
+        retry_after_ms=delay if delay is not None else error_body.retry_after_ms,
         status=status,
         request_id=request_id(headers),
     )
 
 
 def request_id(headers: Mapping[str, str]) -> str | None:
-    """The provider's name for a request, for its support."""
+    """Return the provider's id of the request, for support."""
     for name in ("request-id", "x-request-id", "mistral-correlation-id", "x-goog-request-id"):
         if name in headers:
             return headers[name]
@@ -83,22 +85,22 @@ def request_id(headers: Mapping[str, str]) -> str | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> int | None:
-    """How many milliseconds the server asks to wait."""
+    """Return the delay in milliseconds that the server asks for."""
     precise = _number(headers.get("retry-after-ms"))
     if precise is not None:
         return max(0, round(precise))
-    said = headers.get("retry-after")
-    seconds = _number(said)
-    if seconds is None and said:
-        seconds = _seconds_until(said, headers.get("date"))
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is None and text:
+        seconds = _seconds_until(text, headers.get("date"))
     return None if seconds is None else max(0, round(seconds * 1000))
 
 
 def _seconds_until(moment: str, server_now: str | None) -> float | None:
-    # Needed so rarely that everyone else need not load it.
+    # Imported here because it is rarely needed.
     from email.utils import parsedate_to_datetime
 
-    # The server's own clock is the fair one: ours may be off by minutes.
+    # Compared with the server's clock, because ours may be off by minutes.
     try:
         now = parsedate_to_datetime(server_now).timestamp() if server_now else time.time()
         return parsedate_to_datetime(moment).timestamp() - now
@@ -119,7 +121,7 @@ def _number(text: str | None) -> float | None:
         value = float(text) if text else None
     except ValueError:
         return None
-    # "nan" and "inf" are numbers to Python and nonsense as a delay.
+    # `float` also accepts "nan" and "inf", which are not delays.
     return value if value is not None and abs(value) < 1e9 else None
 
 
@@ -127,5 +129,5 @@ def _plain(message: Any) -> str:
     return message if isinstance(message, str) else json.dumps(message)
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + "…"

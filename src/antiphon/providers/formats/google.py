@@ -7,49 +7,50 @@ from urllib.parse import quote
 from antiphon.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from antiphon.providers.base import Request
 from antiphon.providers.formats.families import gemini_thinking
-from antiphon.providers.formats.google_decoder import MADE_UP_ID, GoogleDecoder
-from antiphon.providers.formats.history import settled, system_messages
-from antiphon.providers.formats.schema import closed
+from antiphon.providers.formats.google_decoder import GENERATED_ID, GoogleDecoder
+from antiphon.providers.formats.history import normalize_history, system_messages
+from antiphon.providers.formats.schema import close_schema
 
-# Gemini 3 wants a signature with the first call of a turn; for calls that another model made, Google documents
-# this word in its place.
+# Gemini 3 requires a signature on the first call of a turn; for calls of other models, Google documents
+# this placeholder.
 NO_SIGNATURE = "skip_thought_signature_validator"
 MODES = {"auto": "AUTO", "any": "ANY", "none": "NONE"}
 
 
 class GoogleWire:
-    """Contents made of parts; function calls are signed and must come back with their signature."""
+    """Google's format: contents of parts, with signed function calls that are sent back with their signature."""
 
     name = "google"
     key_header = ("x-goog-api-key", "")
 
     def path(self, model: str) -> str:
-        """The model is part of the path."""
-        place = model if "/" in model else f"models/{model}"
-        return f"/v1beta/{quote(place)}:streamGenerateContent?alt=sse"
+        """Return the path, which contains the model."""
+        resource = model if "/" in model else f"models/{model}"
+        return f"/v1beta/{quote(resource)}:streamGenerateContent?alt=sse"
 
     def headers(self) -> Mapping[str, str]:
-        """None of its own."""
+        """Return no headers: the format requires none."""
         return {}
 
     def body(self, model: str, request: Request) -> dict[str, Any]:
-        """The request as the server wants it."""
-        body: dict[str, Any] = {"contents": list(_contents(settled(request.messages, self.name, signed=True)))}
+        """Return the body of a request."""
+        messages = normalize_history(request.messages, self.name, signed=True)
+        body: dict[str, Any] = {"contents": list(_contents(messages))}
         if instructions := [{"text": message.text} for message in system_messages(request.messages)]:
             body["systemInstruction"] = {"parts": instructions}
         if request.tools:
-            declared = [
+            declarations = [
                 {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters}
                 for tool in request.tools
             ]
-            body["tools"] = [{"functionDeclarations": declared}]
+            body["tools"] = [{"functionDeclarations": declarations}]
             body["toolConfig"] = {"functionCallingConfig": _calling(request.tool_choice)}
         if settings := _settings(model, request):
             body["generationConfig"] = settings
         return body
 
     def decoder(self, model: str, request: Request, request_id: str | None) -> GoogleDecoder:
-        """A reader for the reply."""
+        """Return a decoder for the reply."""
         return GoogleDecoder(model, request, request_id)
 
 
@@ -59,11 +60,11 @@ def _contents(messages: list[Message]) -> Iterator[dict[str, Any]]:
     parts: list[dict[str, Any]] = []
     for message in messages:
         names |= {call.id: call.name for call in message.calls}
-        side = "model" if message.role == "assistant" else "user"
-        if side != role and parts:
+        next_role = "model" if message.role == "assistant" else "user"
+        if next_role != role and parts:
             yield {"role": role, "parts": parts}
             parts = []
-        role = side
+        role = next_role
         parts += _parts(message, names)
     if parts:
         yield {"role": role, "parts": parts}
@@ -72,10 +73,10 @@ def _contents(messages: list[Message]) -> Iterator[dict[str, Any]]:
 def _parts(message: Message, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     unsigned = message.calls and message.calls[0].signature is None
     for part in message.parts:
-        written = _part(part, names)
+        value = _part(part, names)
         if unsigned and part == message.calls[0]:
-            written["thoughtSignature"] = NO_SIGNATURE
-        yield written
+            value["thoughtSignature"] = NO_SIGNATURE
+        yield value
 
 
 def _part(part: Part, names: Mapping[str, str]) -> dict[str, Any]:
@@ -87,27 +88,27 @@ def _part(part: Part, names: Mapping[str, str]) -> dict[str, Any]:
                 return {"fileData": {"mimeType": media_type, "fileUri": url}}
             return {"inlineData": {"mimeType": media_type, "data": data}}
         case Thinking(text, signature):
-            # A signature without a thought came with an empty text, and goes back with one.
+            # A signature without reasoning came with an empty text, and is sent back with one.
             thought: dict[str, Any] = {"text": text, "thought": True} if text else {"text": ""}
             return thought | {"thoughtSignature": signature}
         case ToolCall(id, name, _, signature):
-            call = {"functionCall": _identified(id, {"name": name, "args": _arguments(part)})}
+            call = {"functionCall": _with_id(id, {"name": name, "args": _arguments(part)})}
             return call | {"thoughtSignature": signature} if signature else call
         case ToolResult(call_id):
-            answer = {"name": names.get(call_id, call_id), **_answer(part)}
-            return {"functionResponse": _identified(call_id, answer)}
+            response = {"name": names.get(call_id, call_id), **_response(part)}
+            return {"functionResponse": _with_id(call_id, response)}
 
 
-def _answer(result: ToolResult) -> dict[str, Any]:
+def _response(result: ToolResult) -> dict[str, Any]:
     text = "".join(part.text for part in result.parts if isinstance(part, Text))
-    answer: dict[str, Any] = {"response": {"error" if result.is_error else "output": text}}
-    pictures = [_part(part, {}) for part in result.parts if isinstance(part, Image)]
-    return answer | {"parts": pictures} if pictures else answer
+    response: dict[str, Any] = {"response": {"error" if result.is_error else "output": text}}
+    images = [_part(part, {}) for part in result.parts if isinstance(part, Image)]
+    return response | {"parts": images} if images else response
 
 
-def _identified(id: str, value: dict[str, Any]) -> dict[str, Any]:
-    # An id that we made up because the server gave none would mean nothing to it.
-    return value if id.startswith(MADE_UP_ID) else {"id": id, **value}
+def _with_id(id: str, value: dict[str, Any]) -> dict[str, Any]:
+    # An id that we generated means nothing to the server.
+    return value if id.startswith(GENERATED_ID) else {"id": id, **value}
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def _settings(model: str, request: Request) -> dict[str, Any]:
         settings["stopSequences"] = list(request.stop)
     if request.output is not None:
         settings["responseMimeType"] = "application/json"
-        settings["responseJsonSchema"] = closed(request.output.schema)
+        settings["responseJsonSchema"] = close_schema(request.output.schema)
     if request.thinking is not None and (thinking := gemini_thinking(model, request.thinking)):
         settings["thinkingConfig"] = thinking
     return settings

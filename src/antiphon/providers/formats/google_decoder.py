@@ -1,4 +1,4 @@
-"""Reading the responses of Google's Gemini API."""
+"""Decoder for the responses of Google's Gemini API."""
 
 import json
 from collections.abc import Iterator
@@ -20,19 +20,19 @@ from antiphon.providers.base import (
     UsageDelta,
 )
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.formats.error_bodies import fault_error, is_fault
-from antiphon.providers.formats.truncation import ended_early, last_deltas
+from antiphon.providers.formats.error_bodies import frame_error, is_error_frame
+from antiphon.providers.formats.truncation import last_deltas, truncation_error
 from antiphon.providers.http.sse import FrameDecoder
-from antiphon.providers.usage import guessed_usage
-from antiphon.providers.wire import SHAPE_ERRORS, counted, misshapen, named, parse_frame, said
+from antiphon.providers.usage import estimate_usage
+from antiphon.providers.wire import SHAPE_ERRORS, as_count, as_name, as_text, parse_frame, shape_error
 
-MADE_UP_ID = "gcall_"
-# The model wrote something that its own server could not read; another try may go better.
-BOTCHED = {"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"}
+GENERATED_ID = "gcall_"
+# The server could not parse the output of the model; a retry may succeed.
+MALFORMED_REASONS = {"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"}
 
 
 class GoogleDecoder:
-    """Reads one reply; a finish reason and then the end of the body complete it."""
+    """Decodes one reply, which ends with a finish reason and the end of the body."""
 
     __slots__ = (
         "_called", "_finish", "_frames", "_model", "_reported", "_request", "_request_id", "_size", "_started",
@@ -53,7 +53,7 @@ class GoogleDecoder:
         self._finish: str | None = None
 
     def feed(self, chunk: bytes) -> Iterator[Delta]:
-        """The deltas that these bytes complete."""
+        """Yield the deltas that these bytes complete."""
         for data in self._frames.feed(chunk):
             frame = parse_frame(data)
             try:
@@ -66,54 +66,54 @@ class GoogleDecoder:
                     for part in (candidate.get("content") or {}).get("parts") or ():
                         yield from self._part(part)
                     if candidate.get("finishReason"):
-                        self._finish = said(candidate["finishReason"])
+                        self._finish = as_text(candidate["finishReason"])
             except SHAPE_ERRORS as error:
-                raise misshapen(data) from error
+                raise shape_error(data) from error
 
     def end(self) -> Iterator[Delta]:
-        """Without a finish reason the body was cut."""
-        yield from last_deltas(self.feed, self._cut)
+        """Yield the last deltas; raise an error without a regular finish reason."""
+        yield from last_deltas(self.feed, self._truncated)
         if self._finish is None or self._frames.stray.strip():
-            raise self._cut()
+            raise self._truncated()
         yield self._count()
-        if self._finish in BOTCHED:
-            raise ProviderError(Code.MALFORMED, f"the reply was spoiled: {self._finish}", request_id=self._request_id)
+        if self._finish in MALFORMED_REASONS:
+            raise ProviderError(Code.MALFORMED, f"the reply is malformed: {self._finish}", request_id=self._request_id)
         if self._finish not in ("STOP", "MAX_TOKENS"):
-            why = f"the reply was stopped: {self._finish}"
-            raise ProviderError(Code.REFUSED, why, request_id=self._request_id)
+            reason = f"the reply was stopped: {self._finish}"
+            raise ProviderError(Code.REFUSED, reason, request_id=self._request_id)
         self.finished = True
         stop: Stop = "length" if self._finish == "MAX_TOKENS" else "tool_calls" if self._called else "end"
         yield Done(stop, self._request_id)
 
-    def _cut(self) -> ProviderError:
-        return ended_early(self._frames, "a finish reason", self._request_id)
+    def _truncated(self) -> ProviderError:
+        return truncation_error(self._frames, "a finish reason", self._request_id)
 
     def _start(self, frame: dict[str, Any]) -> Iterator[Delta]:
-        if is_fault(frame):
-            raise fault_error(frame, request_id=self._request_id)
+        if is_error_frame(frame):
+            raise frame_error(frame, request_id=self._request_id)
         if not self._started:
             self._started = True
-            self._model = said(frame.get("modelVersion") or self._model)
-            self._request_id = self._request_id or said(frame.get("responseId") or "") or None
+            self._model = as_text(frame.get("modelVersion") or self._model)
+            self._request_id = self._request_id or as_text(frame.get("responseId") or "") or None
             yield self._count()
         blocked = (frame.get("promptFeedback") or {}).get("blockReason")
         if blocked:
-            why = f"the prompt was blocked: {blocked}"
-            raise ProviderError(Code.REFUSED, why, request_id=self._request_id)
+            reason = f"the prompt was blocked: {blocked}"
+            raise ProviderError(Code.REFUSED, reason, request_id=self._request_id)
 
     def _part(self, part: dict[str, Any]) -> Iterator[Delta]:
-        signature = said(part.get("thoughtSignature") or "")
-        text = said(part.get("text") or "")
+        signature = as_text(part.get("thoughtSignature") or "")
+        text = as_text(part.get("text") or "")
         if text:
             self._size += len(text)
             yield ThinkingDelta(text) if part.get("thought") else TextDelta(text)
         call = part.get("functionCall")
         if call is not None:
             self._called = True
-            id = said(call.get("id") or f"{MADE_UP_ID}{uuid4().hex}")
+            id = as_text(call.get("id") or f"{GENERATED_ID}{uuid4().hex}")
             arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
             self._size += len(arguments)
-            yield ToolStart(id, named(call["name"]))
+            yield ToolStart(id, as_name(call["name"]))
             yield ToolArgs(id, arguments)
             if signature:
                 yield SignatureDelta(signature, id)
@@ -121,15 +121,15 @@ class GoogleDecoder:
             yield SignatureDelta(signature)
 
     def _count(self) -> UsageDelta:
-        usage = self._reported or guessed_usage(self._request, self._size)
+        usage = self._reported or estimate_usage(self._request, self._size)
         return UsageDelta(usage, self._model, self._tier)
 
 
-def _usage(told: dict[str, Any]) -> Usage:
-    thoughts = counted(told.get("thoughtsTokenCount"))
+def _usage(reported: dict[str, Any]) -> Usage:
+    thoughts = as_count(reported.get("thoughtsTokenCount"))
     return Usage(
-        input=counted(told.get("promptTokenCount")) + counted(told.get("toolUsePromptTokenCount")),
-        output=counted(told.get("candidatesTokenCount")) + thoughts,
-        cached_read=counted(told.get("cachedContentTokenCount")),
+        input=as_count(reported.get("promptTokenCount")) + as_count(reported.get("toolUsePromptTokenCount")),
+        output=as_count(reported.get("candidatesTokenCount")) + thoughts,
+        cached_read=as_count(reported.get("cachedContentTokenCount")),
         reasoning=thoughts,
     )

@@ -1,10 +1,10 @@
-"""Conversations as every provider accepts them.
+"""Normalize conversations so that every provider accepts them.
 
-A conversation may have been stopped between a tool call and its result, or begun with another provider.
-1. Each tool call is followed by exactly one result, at once; a missing one says that there was none.
-2. A result without a call, an empty text and an empty message are left out.
-3. Thoughts and signatures go back to the provider that wrote them, and to no other; a provider that signs its thoughts
-   does not want those that were cut off before their signature.
+A conversation may have been stopped between a tool call and its result, or started with another provider.
+1. Each tool call is immediately followed by exactly one result; a missing result is replaced by an error.
+2. Results without a call, empty texts and empty messages are removed.
+3. Reasoning and signatures are sent only to the provider that wrote them; a provider that signs its reasoning
+   rejects parts that were truncated before their signature.
 """
 
 import re
@@ -17,8 +17,8 @@ from antiphon.messages import Message, Part, Text, Thinking, ToolCall, ToolResul
 NO_RESULT = "The tool was stopped before it gave a result."
 
 
-def settled(messages: Iterable[Message], source: str, *, signed: bool = False) -> list[Message]:
-    """The conversation without system messages, ready to be written in one provider's format."""
+def normalize_history(messages: Iterable[Message], source: str, *, signed: bool = False) -> list[Message]:
+    """Return the conversation without system messages, ready for the format of a provider."""
     turns: list[Message] = []
     results: dict[int, dict[str, ToolResult | None]] = {}
     cached: set[int] = set()
@@ -29,10 +29,10 @@ def settled(messages: Iterable[Message], source: str, *, signed: bool = False) -
         if message.role == "tool":
             for part in message.parts:
                 if isinstance(part, ToolResult) and part.call_id in open_calls:
-                    place = open_calls.pop(part.call_id)
-                    results[place][part.call_id] = part
+                    index = open_calls.pop(part.call_id)
+                    results[index][part.call_id] = part
                     if message.cache:
-                        cached.add(place)
+                        cached.add(index)
             continue
         parts = tuple(_own_parts(message, source, signed))
         if not parts:
@@ -40,23 +40,23 @@ def settled(messages: Iterable[Message], source: str, *, signed: bool = False) -
         turns.append(replace(message, parts=parts))
         calls = [part.id for part in parts if isinstance(part, ToolCall)]
         if calls:
-            place = len(turns)
-            results[place] = dict.fromkeys(calls)
-            open_calls.update(dict.fromkeys(calls, place))
+            index = len(turns)
+            results[index] = dict.fromkeys(calls)
+            open_calls.update(dict.fromkeys(calls, index))
             turns.append(Message("tool", ()))
-    for place, found in results.items():
-        answers = tuple(result or _missing(id) for id, result in found.items())
-        turns[place] = Message("tool", answers, cache=place in cached)
+    for index, by_call in results.items():
+        parts = tuple(result or _missing_result(id) for id, result in by_call.items())
+        turns[index] = Message("tool", parts, cache=index in cached)
     return turns
 
 
 def system_messages(messages: Iterable[Message]) -> list[Message]:
-    """The instructions, which some formats keep apart."""
+    """Return the system messages, which some formats send separately."""
     return [message for message in messages if message.role == "system" and message.text]
 
 
 def portable_id(id: str, pattern: str, length: int) -> str:
-    """The id of a tool call as a provider accepts it: another provider's id may be too long or too odd."""
+    """Return the id of a tool call, or a hash of it if the provider would reject it."""
     return id if re.fullmatch(pattern, id) else sha256(id.encode("utf-8", "replace")).hexdigest()[:length]
 
 
@@ -78,5 +78,5 @@ def _own_parts(message: Message, source: str, signed: bool) -> Iterable[Part]:
                 yield part
 
 
-def _missing(call_id: str) -> ToolResult:
+def _missing_result(call_id: str) -> ToolResult:
     return ToolResult(call_id, (Text(NO_RESULT),), is_error=True)

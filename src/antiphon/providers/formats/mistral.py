@@ -6,11 +6,11 @@ MISTRAL = ChatWire(
     Dialect(
         "mistral",
         max_tokens="max_tokens",
-        # Mistral takes ids of exactly this form and refuses those of others.
+        # Mistral rejects ids of any other form.
         id_pattern=r"[a-zA-Z0-9]{9}",
         id_length=9,
         any_tool="any",
-        # Usage comes unasked.
+        # Usage is always sent.
         asks_for_usage=False,
         replays_thoughts=True,
     )

@@ -1,9 +1,9 @@
-"""JSON Schema as servers take it: closed, without the bounds that some of them refuse."""
+"""Adapt JSON Schemas for servers: closed objects, without the bounds that some servers reject."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# Keywords that constrain values; servers that enforce a schema themselves refuse some of them.
+# Keywords that constrain values; servers that enforce a schema reject some of them.
 BOUNDS = frozenset(
     {
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
@@ -12,13 +12,13 @@ BOUNDS = frozenset(
 )  # fmt: skip
 
 
-def closed(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema as servers enforce it: objects take no other properties, bounds are left to our own check."""
-    return {key: _closed_value(key, value) for key, value in _with_closing(schema).items() if key not in BOUNDS}
+def close_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Disallow additional properties and remove bounds, which are checked by us instead."""
+    return {key: _close_value(key, value) for key, value in _with_closing(schema).items() if key not in BOUNDS}
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Whether every object requires all its properties, as OpenAI's strict mode wants."""
+    """Return whether every object requires all its properties, as OpenAI's strict mode demands."""
     for part in _parts(schema):
         properties = part.get("properties")
         if properties is not None and set(part.get("required", ())) != set(properties):
@@ -34,15 +34,15 @@ def _with_closing(schema: Mapping[str, Any]) -> dict[str, Any]:
     return ({"additionalProperties": False} if "properties" in schema else {}) | dict(schema)
 
 
-def _closed_value(key: str, value: Any) -> Any:
+def _close_value(key: str, value: Any) -> Any:
     if key in ("properties", "$defs", "definitions"):
-        return {name: closed(part) if isinstance(part, dict) else part for name, part in value.items()}
+        return {name: close_schema(part) if isinstance(part, dict) else part for name, part in value.items()}
     if key in ("enum", "const", "default", "examples", "required"):
         return value
     if isinstance(value, dict):
-        return closed(value)
+        return close_schema(value)
     if isinstance(value, list):
-        return [closed(part) if isinstance(part, dict) else part for part in value]
+        return [close_schema(part) if isinstance(part, dict) else part for part in value]
     return value
 
 

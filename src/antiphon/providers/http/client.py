@@ -1,4 +1,4 @@
-"""The carrier of calls over HTTP, and with `sockets.py` the only place that knows the HTTP library."""
+"""The HTTP transport; with `sockets.py` the only module that uses the HTTP library."""
 
 import re
 import ssl
@@ -15,20 +15,20 @@ from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.http.sockets import LoopBackend, LoopStream
 from antiphon.providers.keys import Secret
-from antiphon.providers.wire import Call
+from antiphon.providers.wire import HttpRequest
 
-# Without TLS, so that there is no certificate to check.
+# Plain HTTP only, so that there is no certificate to check.
 LOOPBACK = re.compile(r"http://(127\.\d+\.\d+\.\d+|localhost|\[::1\])[:/]")
 HEADERS = {"accept-encoding": "identity", "user-agent": "antiphon"}
-# A pool looks at all its connections for every request, so a crowd of streams shares several pools.
+# A pool scans all its connections for every request, so many streams are spread over several pools.
 STREAMS_PER_POOL = 32
 IDLE_S = 60
 BROKEN = (httpx2.TransportError, httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException)
 LATE = (httpx2.ConnectTimeout, httpcore2.ConnectTimeout)
 
 
-class HttpCarrier:
-    """HTTP for all models: no retries, no redirects, as many connections as there are streams."""
+class HttpTransport:
+    """Transport over HTTP: no retries, no redirects, one connection per stream."""
 
     __slots__ = ("_certificates", "_local", "_outside")
 
@@ -45,33 +45,33 @@ class HttpCarrier:
     ) -> None:
         await self.close()
 
-    async def send(self, call: Call) -> "HttpAnswer":
-        """Send a call and wait for the head of its answer."""
-        pool = self._pool_for(call.url)
-        # Silence is measured by the reader in deltas, which a read timeout cannot do.
-        timeout = httpx2.Timeout(None, connect=call.connect_ms / 1000)
-        auth = _KeyHeader(call.key, call.key_header, call.key_prefix) if call.key else None
-        place = call.url.split("?", 1)[0]
+    async def send(self, request: HttpRequest) -> "ClientResponse":
+        """Send a request and wait for the head of the response."""
+        pool = self._pool_for(request.url)
+        # No read timeout: the reader measures the time between deltas instead.
+        timeout = httpx2.Timeout(None, connect=request.connect_ms / 1000)
+        auth = _KeyHeader(request.key, request.key_header, request.key_prefix) if request.key else None
+        url = request.url.split("?", 1)[0]
         response: httpx2.Response | None = None
         pool.streams += 1
         try:
-            request = pool.client.build_request(
-                "POST", call.url, headers=dict(call.headers), content=call.body, timeout=timeout
+            http_request = pool.client.build_request(
+                "POST", request.url, headers=dict(request.headers), content=request.body, timeout=timeout
             )
-            response = await pool.client.send(request, stream=True, auth=auth, follow_redirects=False)
+            response = await pool.client.send(http_request, stream=True, auth=auth, follow_redirects=False)
         except LATE as error:
-            raise ProviderError(Code.TIMEOUT, f"no connection to {place} in {call.connect_ms} ms") from error
+            raise ProviderError(Code.TIMEOUT, f"no connection to {url} within {request.connect_ms} ms") from error
         except BROKEN as error:
-            raise ProviderError(Code.NETWORK, f"no answer from {place}: {_reason(error)}") from error
+            raise ProviderError(Code.NETWORK, f"no response from {url}: {_reason(error)}") from error
         except httpx2.InvalidURL as error:
-            raise ProviderError(Code.BAD_REQUEST, f"{place} is not an address: {error}") from error
+            raise ProviderError(Code.BAD_REQUEST, f"{url} is not a valid URL: {error}") from error
         finally:
             if response is None:
                 pool.streams -= 1
-        return HttpAnswer(response, pool)
+        return ClientResponse(response, pool)
 
     async def close(self) -> None:
-        """Give back all connections."""
+        """Close all connections."""
         for pools in (self._local, self._outside):
             while pools:
                 await pools.pop().client.aclose()
@@ -86,11 +86,11 @@ class HttpCarrier:
         return pools[-1]
 
     def _local_client(self) -> httpx2.AsyncClient:
-        # A proxy of the environment is for the outside: a model on this machine is reached directly.
+        # Models on this machine are reached directly, without the proxy of the environment.
         return httpx2.AsyncClient(transport=_Direct(None), headers=HEADERS, trust_env=False)
 
     def _outside_client(self) -> httpx2.AsyncClient:
-        # Loading the certificates takes longer than everything else here; it is done once, when first needed.
+        # Loading the certificates is slow, so it is done once, when first needed.
         if self._certificates is None:
             self._certificates = httpx2.create_ssl_context()
         if getproxies():
@@ -99,8 +99,8 @@ class HttpCarrier:
         return httpx2.AsyncClient(transport=_Direct(self._certificates), headers=HEADERS)
 
 
-class HttpAnswer:
-    """The answer to a call."""
+class ClientResponse:
+    """Response of the HTTP client."""
 
     __slots__ = ("_pool", "_response", "headers", "status")
 
@@ -111,9 +111,10 @@ class HttpAnswer:
         self.headers: Mapping[str, str] = response.headers
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The body as it arrives."""
-        response, socket = self._response, self._response.extensions.get("network_stream")
-        # Uncompressed bytes need no decoder on their way; we ask for such, not every server listens.
+        """Yield the body as it arrives."""
+        response = self._response
+        socket = response.extensions.get("network_stream")
+        # We request an uncompressed body, but not every server complies.
         is_plain = "content-encoding" not in self.headers
         body = response.aiter_raw() if is_plain else response.aiter_bytes()
         try:
@@ -130,15 +131,16 @@ class HttpAnswer:
             raise ProviderError(Code.MALFORMED, f"the body cannot be decompressed: {_reason(error)}") from error
 
     async def close(self) -> None:
-        """End the request, whether the body was read or not."""
-        pool, self._pool = self._pool, None
+        """End the request, even if the body was not read."""
+        pool = self._pool
+        self._pool = None
         if pool is not None:
             pool.streams -= 1
             await self._response.aclose()
 
 
 class _Pool:
-    """A client with its connections, and how many streams it carries."""
+    """Client with its connections, and the number of its open streams."""
 
     __slots__ = ("client", "streams")
 
@@ -148,7 +150,7 @@ class _Pool:
 
 
 class _Direct(httpx2.AsyncBaseTransport):
-    """The library's connection pool on our own sockets."""
+    """Connection pool of the library on our own sockets."""
 
     def __init__(self, certificates: ssl.SSLContext | None) -> None:
         self._connections = httpcore2.AsyncConnectionPool(
@@ -166,9 +168,12 @@ class _Direct(httpx2.AsyncBaseTransport):
             content=request.stream,
             extensions=request.extensions,
         )
-        answer = await self._connections.handle_async_request(inner)
+        response = await self._connections.handle_async_request(inner)
         return httpx2.Response(
-            status_code=answer.status, headers=answer.headers, stream=_Body(answer), extensions=answer.extensions
+            status_code=response.status,
+            headers=response.headers,
+            stream=_Body(response),
+            extensions=response.extensions,
         )
 
     async def aclose(self) -> None:
@@ -176,21 +181,21 @@ class _Direct(httpx2.AsyncBaseTransport):
 
 
 class _Body(httpx2.AsyncByteStream):
-    """The body of an answer, passed on."""
+    """Body of a response, passed through."""
 
-    def __init__(self, answer: httpcore2.Response) -> None:
-        self._answer = answer
+    def __init__(self, response: httpcore2.Response) -> None:
+        self._response = response
 
     def __aiter__(self) -> AsyncGenerator[bytes, None]:
-        stream: AsyncGenerator[bytes, None] = self._answer.aiter_stream()
+        stream: AsyncGenerator[bytes, None] = self._response.aiter_stream()
         return stream
 
     async def aclose(self) -> None:
-        await self._answer.aclose()
+        await self._response.aclose()
 
 
 class _KeyHeader(httpx2.Auth):
-    """Puts the key into its header inside the client, so that no variable of ours ever holds it."""
+    """Adds the key to its header inside the client, so that none of our variables holds it."""
 
     def __init__(self, key: Secret, header: str, prefix: str) -> None:
         self._key = key

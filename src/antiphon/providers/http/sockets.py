@@ -1,9 +1,9 @@
-"""Sockets for the HTTP library, straight on asyncio.
+"""Sockets for the HTTP library, directly on asyncio.
 
-1. The library's own sockets ask the operating system twice more per read (to listen, and to stop listening) and open
-   a scope for a timeout that is not used here. A stream of deltas is many small reads: without that, each costs half.
-2. The library reads a body chunk by chunk through five layers. It is given the head of an answer by itself, so that
-   the data of the body can be taken straight from the socket; the end of the body it reads again. That halves the rest.
+1. The sockets of the library need two more system calls per read (to start and stop listening) and open
+   a timeout scope that is not used here. A stream of deltas is many small reads: without that, each costs half.
+2. The library reads a body chunk by chunk through five layers. It gets the head of a response separately, so that
+   the data of the body can be read from the socket; the library reads its end. That halves the remaining cost.
 """
 
 import asyncio
@@ -15,16 +15,17 @@ import httpcore2
 
 from antiphon.providers.http.chunks import ChunkReader
 
-# More than this is not read ahead of the reader.
-MOST_AHEAD = 256 * 1024
-# How long to try one address of a host before trying the next as well (RFC 8305).
+# Reading from the socket pauses when this many bytes are buffered.
+MAX_BUFFERED = 256 * 1024
+# Delay before the next address of a host is tried as well (RFC 8305).
 NEXT_ADDRESS_S = 0.25
-HEAD_END, INFORMATION = b"\r\n\r\n", b"HTTP/1.1 1"
+HEAD_END = b"\r\n\r\n"
+INFORMATIONAL = b"HTTP/1.1 1"
 LARGEST_HEAD = 64 * 1024
 
 
 class _Inbound(asyncio.Protocol):
-    """What came in and was not yet read."""
+    """Protocol that buffers received bytes."""
 
     __slots__ = ("_paused", "_pieces", "_size", "_waiter", "_writable", "ended", "error", "transport")
 
@@ -46,7 +47,7 @@ class _Inbound(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._pieces.append(data)
         self._size += len(data)
-        if self._size > MOST_AHEAD and not self._paused:
+        if self._size > MAX_BUFFERED and not self._paused:
             self._paused = True
             self.transport.pause_reading()
         self._wake()
@@ -68,7 +69,7 @@ class _Inbound(asyncio.Protocol):
         self._writable.set()
 
     async def take(self) -> bytes:
-        """All that is there, waiting for something if there is nothing; nothing at the end."""
+        """Return all buffered bytes, waiting for some if there are none; empty at the end."""
         if not self._pieces and not self.ended:
             self._waiter = asyncio.get_running_loop().create_future()
             try:
@@ -85,7 +86,7 @@ class _Inbound(asyncio.Protocol):
             self.transport.resume_reading()
         return data
 
-    async def drained(self) -> None:
+    async def drain(self) -> None:
         """Wait until more can be sent."""
         await self._writable.wait()
         if self.error is not None or self.transport.is_closing():
@@ -93,7 +94,7 @@ class _Inbound(asyncio.Protocol):
 
     @property
     def is_readable(self) -> bool:
-        """Whether reading would not wait: there is data, or there never will be."""
+        """True if reading would not block: there is data, or the connection has ended."""
         return self.ended or bool(self._pieces)
 
     def _wake(self) -> None:
@@ -102,63 +103,63 @@ class _Inbound(asyncio.Protocol):
 
 
 class LoopStream(httpcore2.AsyncNetworkStream):
-    """One connection."""
+    """Connection on the running event loop."""
 
     def __init__(self, inbound: _Inbound) -> None:
         self._inbound = inbound
-        self._beyond = b""
+        self._buffer = b""
         self._in_head = True
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """What has arrived, at most so much of it and nothing beyond the head of an answer; nothing at the end."""
-        data = self._beyond or await self._taken_within(timeout)
+        """Return received bytes, up to `max_bytes` and not beyond the head of a response; empty at the end."""
+        data = self._buffer or await self._take_within(timeout)
         while self._in_head and HEAD_END not in data and len(data) < LARGEST_HEAD:
-            more = await self._taken_within(timeout)
+            more = await self._take_within(timeout)
             if not more:
                 break
             data += more
-        most = max_bytes
+        size = max_bytes
         if self._in_head:
-            most = min(most, data.find(HEAD_END) + len(HEAD_END)) if HEAD_END in data else most
-            self._in_head = data.startswith(INFORMATION)
-        self._beyond = data[most:]
-        return data[:most]
+            size = min(size, data.find(HEAD_END) + len(HEAD_END)) if HEAD_END in data else size
+            self._in_head = data.startswith(INFORMATIONAL)
+        self._buffer = data[size:]
+        return data[:size]
 
     async def data(self) -> AsyncGenerator[bytes, None]:
-        """The data of a body in chunks as it arrives; its end, however it comes, is left to be read."""
+        """Yield the data of a chunked body as it arrives; its end is left for `read`."""
         reader = ChunkReader()
         while not reader.ended:
-            came = self._beyond or await self._inbound.take()
-            self._beyond = b""
-            if not came:
+            received = self._buffer or await self._inbound.take()
+            self._buffer = b""
+            if not received:
                 return
             try:
-                found = reader.feed(came)
+                body = reader.feed(received)
             except ValueError as error:
                 raise httpcore2.RemoteProtocolError(str(error)) from error
             if reader.ended:
-                self._beyond = reader.rest
-            if found:
-                yield found
+                self._buffer = reader.buffer
+            if body:
+                yield body
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send, and wait while the other side does not take it; what is read next is the head of an answer."""
+        """Send bytes, waiting while the buffer is full; the next read is the head of a response."""
         self._in_head = True
         try:
             async with asyncio.timeout(timeout):
                 self._inbound.transport.write(buffer)
-                await self._inbound.drained()
+                await self._inbound.drain()
         except TimeoutError as error:
-            raise httpcore2.WriteTimeout(f"nothing could be sent for {timeout} s") from error
+            raise httpcore2.WriteTimeout(f"could not send for {timeout} s") from error
 
     async def aclose(self) -> None:
-        """Close at once: whoever closes a stream does not want the rest of it."""
+        """Abort the connection: unread data is dropped."""
         self._inbound.transport.abort()
 
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> "LoopStream":
-        """The same connection, encrypted."""
+        """Upgrade the connection to TLS."""
         inbound = self._inbound
         try:
             async with asyncio.timeout(timeout):
@@ -167,7 +168,7 @@ class LoopStream(httpcore2.AsyncNetworkStream):
                 )
         except TimeoutError as error:
             await self.aclose()
-            raise httpcore2.ConnectTimeout("no encryption in time") from error
+            raise httpcore2.ConnectTimeout(f"no TLS handshake within {timeout} s") from error
         except (OSError, ssl.SSLError) as error:
             await self.aclose()
             raise httpcore2.ConnectError(str(error)) from error
@@ -176,19 +177,19 @@ class LoopStream(httpcore2.AsyncNetworkStream):
         return self
 
     def get_extra_info(self, info: str) -> Any:
-        """What the connection pool asks."""
+        """Return information for the connection pool."""
         if info == "is_readable":
-            return bool(self._beyond) or self._inbound.is_readable
+            return bool(self._buffer) or self._inbound.is_readable
         return self._inbound.transport.get_extra_info(info)
 
-    async def _taken_within(self, timeout: float | None) -> bytes:
+    async def _take_within(self, timeout: float | None) -> bytes:
         if timeout is None:
             return await self._inbound.take()
         try:
             async with asyncio.timeout(timeout):
                 return await self._inbound.take()
         except TimeoutError as error:
-            raise httpcore2.ReadTimeout(f"nothing came for {timeout} s") from error
+            raise httpcore2.ReadTimeout(f"nothing received for {timeout} s") from error
 
 
 class LoopBackend(httpcore2.AsyncNetworkBackend):
@@ -202,18 +203,18 @@ class LoopBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> LoopStream:
-        """A connection to a host, over the first of its addresses that answers."""
+        """Connect to the first address of a host that answers."""
         try:
             async with asyncio.timeout(timeout):
                 _, inbound = await asyncio.get_running_loop().create_connection(
                     _Inbound, host, port, happy_eyeballs_delay=NEXT_ADDRESS_S
                 )
         except TimeoutError as error:
-            raise httpcore2.ConnectTimeout(f"no connection in {timeout} s") from error
+            raise httpcore2.ConnectTimeout(f"no connection within {timeout} s") from error
         except OSError as error:
             raise httpcore2.ConnectError(str(error)) from error
         return LoopStream(inbound)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for some seconds."""
         await asyncio.sleep(seconds)

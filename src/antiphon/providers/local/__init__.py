@@ -1,1 +1,1 @@
-"""The embedded model: its weights, the child process that runs them, and asking it."""
+"""The embedded model: its weights, and the child process that serves them."""

@@ -1,9 +1,9 @@
-"""The child process that runs an embedded model: started when first needed, watched, replaced when it died.
+"""The child process of an embedded model: started when first needed, and restarted after it ended.
 
-1. A child is told what to load and its key by one line on its standard input, says its port by one line on its
-   standard output, and ends when its standard input is closed: with us, however we end.
-2. A child that does not start here (a missing library, an old processor) is one error that says why.
-3. Our checking of the weights and the child's own start happen at the same time: the child waits for the line.
+1. The child reads what to load and its key as one line from standard input, reports its port as one line on
+   standard output, and ends when its standard input is closed, so it ends with us in any case.
+2. If a child does not start (a missing library, an old processor), one error gives the reason.
+3. The weights are verified while the child starts: it waits for the line on its standard input.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Secret
 from antiphon.providers.local.exits import describe_exit
 from antiphon.providers.local.library import XLLAMACPP, installation_problem, library_problem
-from antiphon.providers.local.weights import Weights, models_folder, named, trouble, verify
+from antiphon.providers.local.weights import Weights, models_folder, verify, weights_by_name, weights_problem
 
 START_S = 120
-# How long the end of a process may follow the end of its connections.
-DEATH_S = 2
-# What the end of a process looks like on its connections.
+# How long after its connections a process may end.
+EXIT_S = 2
+# Errors of the connections of a process that has ended.
 BROKEN_OFF = (Code.NETWORK, Code.TRUNCATED)
 
 
@@ -44,14 +44,14 @@ class Program:
 SERVING = Program(
     XLLAMACPP,
     (sys.executable, "-m", "antiphon.providers.local.serving"),
-    # With libgomp's own default, two threads fall from 100 tokens a second to 5 as soon as others use the processor.
+    # With the default of libgomp, two threads drop from 100 tokens a second to 5 when the processor is shared.
     {"GOMP_SPINCOUNT": "1000"},
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A child process that is ready to be asked."""
+    """Child process that is ready for requests."""
 
     process: Process
     base_url: str
@@ -60,12 +60,12 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs, as far as is known."""
+        """True unless the process is known to have ended."""
         return self.process.returncode is None
 
 
 class Engine:
-    """Runs some weights for everyone who shares it; close it to end the child."""
+    """Runs weights in a child process that all users share; close it to end the child."""
 
     __slots__ = ("_child", "_folder", "_program", "_starting", "weights")
 
@@ -81,44 +81,46 @@ class Engine:
 
     @property
     def is_running(self) -> bool:
-        """Whether a child runs at the moment."""
+        """True while a child process runs."""
         return self._child is not None and self._child.alive
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[Child]:
-        """A place in a running child; whoever comes when all are taken waits, and can be cancelled meanwhile."""
-        child = await self._running()
+        """Acquire a slot of a running child, waiting while all are in use."""
+        child = await self._ensure_running()
         async with child.slots:
             try:
                 yield child
             except ProviderError as error:
-                if error.code in BROKEN_OFF and (how := await _death(child)):
-                    message = f"the embedded model stopped ({how}); it is started again when asked again"
+                if error.code in BROKEN_OFF and (reason := await _exit_reason(child)):
+                    message = f"the embedded model stopped ({reason}); the next request starts it again"
                     raise ProviderError(Code.NETWORK, message) from error
                 raise
 
     async def close(self) -> None:
         """End the child."""
         async with self._starting:
-            child, self._child = self._child, None
+            child = self._child
+            self._child = None
             if child is not None:
                 await _end(child.process)
 
-    async def _running(self) -> Child:
+    async def _ensure_running(self) -> Child:
         async with self._starting:
             if self._child is None or not self._child.alive:
-                dead, self._child = self._child, None
+                dead = self._child
+                self._child = None
                 if dead is not None:
                     await _end(dead.process)
-                self._child = await self._started()
+                self._child = await self._start()
             return self._child
 
-    async def _started(self) -> Child:
+    async def _start(self) -> Child:
         program = self._program
         if problem := installation_problem(program.library):
             raise ProviderError(Code.UNSUPPORTED, f"{self.weights.reference}: {problem}")
-        if problem := trouble(self.weights, self._folder):
-            # Weights are worth fetching only where the library loads.
+        if problem := weights_problem(self.weights, self._folder):
+            # Installing the weights helps only if the library loads.
             library_reason = await asyncio.to_thread(library_problem, program.library)
             message = f"{self.weights.reference}: {library_reason}" if library_reason else problem
             raise ProviderError(Code.UNSUPPORTED, message)
@@ -131,13 +133,13 @@ class Engine:
                     stdout=PIPE,
                     stderr=errors,
                     env={**os.environ, **program.environment},
-                    # Ctrl-C in a terminal is meant for us; we may go on after it.
+                    # Ctrl-C in a terminal is for us only; we may continue after it.
                     start_new_session=True,
                 )
             except OSError as error:
                 raise self._start_failure(error.strerror or str(error)) from error
             try:
-                ready = await self._introduced(process, key)
+                ready = await self._handshake(process, key)
                 if ready is None:
                     code = await process.wait()
                     errors.seek(0)
@@ -148,15 +150,15 @@ class Engine:
         url = f"http://127.0.0.1:{ready['port']}/v1"
         return Child(process, url, Secret(key), asyncio.Semaphore(ready["slots"]))
 
-    async def _introduced(self, process: Process, key: str) -> dict[str, int] | None:
-        """What the child says when it is ready; nothing when it ends before."""
+    async def _handshake(self, process: Process, key: str) -> dict[str, int] | None:
+        """Send the child its task and return its reply; None if it ends before."""
         assert process.stdin is not None
         assert process.stdout is not None
         path = await asyncio.to_thread(verify, self.weights, self._folder)
-        order = {"weights": str(path), "key": key, "name": self.weights.name}
+        task = {"weights": str(path), "key": key, "name": self.weights.name}
         try:
             async with asyncio.timeout(START_S):
-                process.stdin.write(json.dumps(order).encode() + b"\n")
+                process.stdin.write(json.dumps(task).encode() + b"\n")
                 await process.stdin.drain()
                 line = await process.stdout.readline()
         except ConnectionError:
@@ -175,19 +177,19 @@ async def _end(process: Process) -> None:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-    # The pipes outlive the process otherwise, until the garbage collector complains.
+    # Otherwise the pipes stay open until garbage collection, with a warning.
     process._transport.close()  # type: ignore[attr-defined]
 
 
-async def _death(child: Child) -> str | None:
-    """How the child ended, if it did: its connections break a moment before that is known."""
+async def _exit_reason(child: Child) -> str | None:
+    """Return how the child ended, or None; its connections break slightly earlier than it ends."""
     try:
-        async with asyncio.timeout(DEATH_S):
+        async with asyncio.timeout(EXIT_S):
             return describe_exit(await child.process.wait())
     except TimeoutError:
         return None
 
 
-def engine_of(name: str) -> Engine:
-    """The engine of an embedded model, by its name."""
-    return Engine(named(name), models_folder())
+def open_engine(name: str) -> Engine:
+    """Return the engine of an embedded model, by name."""
+    return Engine(weights_by_name(name), models_folder())

@@ -1,4 +1,4 @@
-"""Ends of child processes, described for people."""
+"""Descriptions of the exit of child processes."""
 
 import signal
 
@@ -16,7 +16,7 @@ def _exit_name(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
     if code == -signal.SIGILL:
-        return "SIGILL: this processor lacks an instruction that is needed"
+        return "SIGILL: this processor lacks a required instruction"
     try:
         return signal.Signals(-code).name
     except ValueError:

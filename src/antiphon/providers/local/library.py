@@ -1,4 +1,4 @@
-"""The library that runs embedded models: whether it is installed, and whether it loads here."""
+"""Checks that the library of embedded models is installed and loads."""
 
 import platform
 import re
@@ -15,7 +15,7 @@ MACHINE = platform.machine()
 PROCESSOR = Path("/proc/cpuinfo")
 # Only x86 has a line of this name.
 FLAGS = re.compile(r"^flags\s*:(.*)$", re.MULTILINE)
-# Where the extra `local` installs the library; elsewhere there is no wheel of it.
+# Platforms with a wheel of the library, where the extra `local` installs it.
 MACHINES: Mapping[str, tuple[str, ...]] = {
     "linux": ("x86_64", "aarch64"),
     "darwin": ("x86_64", "arm64"),
@@ -25,27 +25,27 @@ LOAD_S = 30
 
 
 def installation_problem(library: str = XLLAMACPP, system: str = sys.platform, machine: str = MACHINE) -> str | None:
-    """Say how to install the library, or that it cannot be installed here; None when it is installed."""
+    """Return how to install the library, or that it cannot be installed here; None if it is installed."""
     if find_spec(library) is not None:
         return None
     if machine not in MACHINES.get(system, ()):
-        return f"it needs {library}, of which there is no package for {system} on {machine}; use another model"
+        return f"it needs {library}, which has no package for {system} on {machine}; use another model"
     return f"it needs {library}, which is not installed: pip install 'antiphon[local]'"
 
 
 def library_problem(library: str = XLLAMACPP, processor: Path = PROCESSOR) -> str | None:
-    """Say why the library cannot run here and what to do; None when it loads."""
+    """Return why the library cannot run here and what to do; None if it loads."""
     if problem := installation_problem(library):
         return problem
     if library == XLLAMACPP and _lacks_avx2(processor):
-        return f"it needs {library}, which needs a processor with AVX2, and this one has none; use another model"
+        return f"it needs {library}, which needs a processor with AVX2, and this one has no AVX2; use another model"
     if reason := _load_failure(library):
-        return f"it needs {library}, which does not load here ({reason}); repair that, or use another model"
+        return f"it needs {library}, which does not load here ({reason}); fix that, or use another model"
     return None
 
 
 def _lacks_avx2(processor: Path) -> bool:
-    # Loading the library need not show it: the missing instruction may come with the first computation only.
+    # Importing the library may succeed anyway: the missing instruction may occur only in the first computation.
     try:
         flags = FLAGS.search(processor.read_text())
     except OSError:
@@ -54,7 +54,7 @@ def _lacks_avx2(processor: Path) -> bool:
 
 
 def _load_failure(library: str) -> str | None:
-    # In a process of its own: native code that fails while it is loaded ends the process that loads it.
+    # In a separate process, because native code that fails to load ends the process.
     command = (sys.executable, "-P", "-c", f"import {library}")
     try:
         loading = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LOAD_S, check=False)

@@ -1,4 +1,4 @@
-"""Asking an embedded model: words, data and tool calls, over the endpoint of its child process."""
+"""The embedded model as a provider: text, structured output and tool calls from its child process."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -6,34 +6,34 @@ from uuid import uuid4
 
 from antiphon.messages import Usage
 from antiphon.providers.base import Delta, Done, Model, Request, TextDelta, Timeouts, ToolArgs, ToolStart, UsageDelta
-from antiphon.providers.clock import LOOP_CLOCK, Clock
+from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
 from antiphon.providers.keys import Secret
 from antiphon.providers.local.engine import Child, Engine
-from antiphon.providers.local.tool_calls import arguments, choice, chosen, tools_left
+from antiphon.providers.local.tool_calls import arguments_request, callable_tools, choice_request, parse_choice
 from antiphon.providers.local.wire import NAME, LocalWire
 from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
-from antiphon.providers.wire import Carrier
+from antiphon.providers.wire import Transport
 
 WIRE = LocalWire()
 
 
 class LocalModel:
-    """A `Provider` that runs on this machine, in a child process."""
+    """`Provider` that runs on this machine, in a child process."""
 
-    __slots__ = ("_carrier", "_clock", "_engine", "_timeouts", "model")
+    __slots__ = ("_clock", "_engine", "_timeouts", "_transport", "model")
 
     def __init__(
         self,
         engine: Engine,
-        carrier: Carrier,
+        transport: Transport,
         *,
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
-        clock: Clock = LOOP_CLOCK,
+        clock: ProviderClock = LOOP_CLOCK,
     ) -> None:
         weights = engine.weights
         self.model = Model(weights.reference, NAME, weights.name, note=weights.note)
         self._engine = engine
-        self._carrier = carrier
+        self._transport = transport
         self._timeouts = timeouts
         self._clock = clock
 
@@ -41,13 +41,13 @@ class LocalModel:
         return f"LocalModel({self.model.reference!r})"
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
-        """Ask, and read the reply piece by piece."""
+        """Send a request and yield the deltas of the reply."""
         async with self._engine.slot() as child:
             remote = self._remote(child)
-            tools = tools_left(request)
+            tools = callable_tools(request)
             spent = Usage()
             tool = tools[0] if tools else None
-            if tools and (question := choice(request, tools)) is not None:
+            if tools and (question := choice_request(request, tools)) is not None:
                 text = ""
                 async with aclosing(remote.stream(question)) as stream:
                     async for delta in stream:
@@ -56,9 +56,12 @@ class LocalModel:
                         elif isinstance(delta, UsageDelta):
                             spent = delta.usage
                             yield delta
-                tool = chosen(tools, text)
-            replies = _words(remote, request, spent) if tool is None else _call(remote, arguments(request, tool), spent)
-            async with aclosing(replies) as deltas:
+                tool = parse_choice(tools, text)
+            if tool is None:
+                reply = _stream_text(remote, request, spent)
+            else:
+                reply = _stream_call(remote, arguments_request(request, tool), spent)
+            async with aclosing(reply) as deltas:
                 async for delta in deltas:
                     yield delta
 
@@ -66,17 +69,17 @@ class LocalModel:
         return RemoteModel(
             self.model,
             WIRE,
-            self._carrier,
+            self._transport,
             base_url=child.base_url,
-            keys=_OneKey(child.key),
+            keys=_SingleKey(child.key),
             key_name=NAME,
             timeouts=self._timeouts,
             clock=self._clock,
         )
 
 
-class _OneKey:
-    """The key of one child."""
+class _SingleKey:
+    """Key source with the key of one child process."""
 
     __slots__ = ("_key",)
 
@@ -84,23 +87,23 @@ class _OneKey:
         self._key = key
 
     def find(self, name: str) -> Secret:
-        """The key, whatever it is called."""
+        """Return the key."""
         return self._key
 
     def advice(self, name: str) -> str:
-        """Nobody needs it."""
+        """Return a text that is never shown, because the key is always there."""
         return "the child process has a key of its own"
 
 
-async def _words(remote: RemoteModel, request: Request, spent: Usage) -> AsyncGenerator[Delta, None]:
-    """A reply in words, whose tokens come on top of what was spent before."""
+async def _stream_text(remote: RemoteModel, request: Request, spent: Usage) -> AsyncGenerator[Delta, None]:
+    """Stream a text reply, with the usage of earlier requests added."""
     async with aclosing(remote.stream(request)) as stream:
         async for delta in stream:
-            yield _added(delta, spent)
+            yield _add_usage(delta, spent)
 
 
-async def _call(remote: RemoteModel, request: Request, spent: Usage) -> AsyncGenerator[Delta, None]:
-    """A reply that is a tool call: the words of the model are its arguments."""
+async def _stream_call(remote: RemoteModel, request: Request, spent: Usage) -> AsyncGenerator[Delta, None]:
+    """Stream a reply as a tool call: the text of the model is its arguments."""
     assert request.output is not None
     id = f"call_{uuid4().hex}"
     yield ToolStart(id, request.output.name)
@@ -112,10 +115,10 @@ async def _call(remote: RemoteModel, request: Request, spent: Usage) -> AsyncGen
                 case Done("end", request_id):
                     yield Done("tool_calls", request_id)
                 case _:
-                    yield _added(delta, spent)
+                    yield _add_usage(delta, spent)
 
 
-def _added(delta: Delta, spent: Usage) -> Delta:
+def _add_usage(delta: Delta, spent: Usage) -> Delta:
     if isinstance(delta, UsageDelta):
         return UsageDelta(spent + delta.usage, delta.model, delta.tier)
     return delta

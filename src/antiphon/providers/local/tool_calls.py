@@ -1,4 +1,4 @@
-"""Tool calls in two held steps, for a model that was taught none: first which tool, then its arguments."""
+"""Tool calls in two constrained requests, for a model not trained for them: first the tool, then its arguments."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,18 +6,18 @@ from dataclasses import replace
 
 from antiphon.messages import Message, system
 from antiphon.providers.base import OutputSchema, Request, Tool
-from antiphon.providers.local.wire import bounded
+from antiphon.providers.local.wire import bound_schema
 
 CHOICE_TOKENS = 64
 ARGUMENT_TOKENS = 1024
 TO_ANSWER = "answer"
 
 
-def tools_left(request: Request) -> tuple[Tool, ...]:
-    """The tools that may be called now.
+def callable_tools(request: Request) -> tuple[Tool, ...]:
+    """Return the tools that may be called now.
 
-    Where the model is free to choose, one that was called since the user spoke is not offered again: a model of this
-    size would call it for ever.
+    If the model is free to choose, a tool already called since the last user message is not offered again: a model
+    of this size would call it forever.
     """
     match request.tool_choice:
         case "none":
@@ -31,8 +31,8 @@ def tools_left(request: Request) -> tuple[Tool, ...]:
             return tuple(tool for tool in request.tools if tool.name == name)
 
 
-def choice(request: Request, tools: Sequence[Tool]) -> Request | None:
-    """The question which tool it shall be; nothing where there is no choice."""
+def choice_request(request: Request, tools: Sequence[Tool]) -> Request | None:
+    """Return the request that chooses a tool; None if there is no choice."""
     free = request.tool_choice == "auto"
     if not free and len(tools) == 1:
         return None
@@ -49,11 +49,11 @@ def choice(request: Request, tools: Sequence[Tool]) -> Request | None:
         "required": ["tool"],
         "additionalProperties": False,
     }
-    return _held(request, instruction, OutputSchema(schema, "choice"), CHOICE_TOKENS)
+    return _constrained_request(request, instruction, OutputSchema(schema, "choice"), CHOICE_TOKENS)
 
 
-def chosen(tools: Sequence[Tool], text: str) -> Tool | None:
-    """The tool that the model chose; nothing when it would rather answer."""
+def parse_choice(tools: Sequence[Tool], text: str) -> Tool | None:
+    """Return the tool that the model chose; None if it chose to answer."""
     try:
         name = json.loads(text)["tool"]
     except (ValueError, KeyError, TypeError):
@@ -61,18 +61,20 @@ def chosen(tools: Sequence[Tool], text: str) -> Tool | None:
     return next((tool for tool in tools if tool.name == name), None)
 
 
-def arguments(request: Request, tool: Tool) -> Request:
-    """The question for the arguments of a tool."""
+def arguments_request(request: Request, tool: Tool) -> Request:
+    """Return the request for the arguments of a tool."""
     instruction = f"Fill the arguments of {tool.name} ({tool.description}) from the request. JSON only."
-    schema = bounded(tool.parameters) if tool.parameters else {"type": "object", "additionalProperties": False}
-    return _held(request, instruction, OutputSchema(schema, tool.name), request.max_tokens or ARGUMENT_TOKENS)
+    schema = bound_schema(tool.parameters) if tool.parameters else {"type": "object", "additionalProperties": False}
+    return _constrained_request(
+        request, instruction, OutputSchema(schema, tool.name), request.max_tokens or ARGUMENT_TOKENS
+    )
 
 
-def _held(request: Request, instruction: str, output: OutputSchema, max_tokens: int) -> Request:
-    spoken = tuple(message for message in request.messages if message.role != "system")
+def _constrained_request(request: Request, instruction: str, output: OutputSchema, max_tokens: int) -> Request:
+    conversation = tuple(message for message in request.messages if message.role != "system")
     return replace(
         request,
-        messages=(system(instruction), *spoken),
+        messages=(system(instruction), *conversation),
         tools=(),
         tool_choice="auto",
         temperature=0,
@@ -89,8 +91,8 @@ def _called(messages: Sequence[Message]) -> Iterator[str]:
         yield from (call.name for call in message.calls)
 
 
-def _answer_name(taken: Sequence[str]) -> str:
+def _answer_name(tool_names: Sequence[str]) -> str:
     name = TO_ANSWER
-    while name in taken:
+    while name in tool_names:
         name = f"no_tool_{name}"
     return name

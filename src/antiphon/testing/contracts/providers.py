@@ -1,4 +1,4 @@
-"""What every provider must keep, as a suite of tests to inherit."""
+"""Contract of providers, as a test suite to inherit from."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from antiphon.providers.base import Delta, Done, Provider, Request, TextDelta, T
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.reply import Reply
 
-# A complete reply with a thought, words and one tool call; words only; a failure after some words; words for ever.
+# A complete reply with reasoning, text and one tool call; text only; an error after some text; endless text.
 Scene = Literal["ok", "text", "overload", "slow"]
 REQUEST = Request((user("What is the weather like in Zürich?"),))
 LIMIT_S = 20
@@ -20,21 +20,21 @@ T = TypeVar("T")
 
 
 class ProviderContract:
-    """Inherit from this, say how a provider is opened for a scene, and every test below must pass."""
+    """Tests for a provider; subclasses implement `open`."""
 
     def open(self, scene: Scene) -> AbstractAsyncContextManager[Provider]:
-        """A provider that will answer in the way of the scene."""
+        """Open a provider that replies as the scene says."""
         raise NotImplementedError
 
     def test_a_stream_ends_with_exactly_one_done(self) -> None:
-        """Nothing follows the end, and nothing is an end but the end."""
+        """`Done` comes once, as the last delta."""
         deltas = _run(self._deltas("ok"))
 
         assert [isinstance(delta, Done) for delta in deltas].count(True) == 1
         assert isinstance(deltas[-1], Done)
 
     def test_the_counts_come_before_the_end(self) -> None:
-        """The last usage before the end is the one that is paid."""
+        """The last usage before the end is the one that is charged."""
         deltas = _run(self._deltas("ok"))
         counts = [delta for delta in deltas if isinstance(delta, UsageDelta)]
 
@@ -43,22 +43,22 @@ class ProviderContract:
         assert counts[-1].model
 
     def test_arguments_belong_to_a_call_that_has_begun_and_are_whole(self) -> None:
-        """Pieces of arguments join to one JSON object."""
-        begun: dict[str, str] = {}
+        """The pieces of the arguments form one JSON object."""
+        arguments: dict[str, str] = {}
         for delta in _run(self._deltas("ok")):
             if isinstance(delta, ToolStart):
-                begun[delta.id] = ""
+                arguments[delta.id] = ""
             elif isinstance(delta, ToolArgs):
-                begun[delta.id] += delta.text
+                arguments[delta.id] += delta.text
 
-        assert [type(json.loads(text)) for text in begun.values()] == [dict]
+        assert [type(json.loads(text)) for text in arguments.values()] == [dict]
 
     def test_no_text_is_empty(self) -> None:
-        """A delta says something."""
+        """Deltas have text."""
         assert all(delta.text for delta in _run(self._deltas("text")) if isinstance(delta, TextDelta | ToolArgs))
 
     def test_a_failure_comes_after_the_words_before_it(self) -> None:
-        """S0-71: it has a code, and says itself whether another try may help."""
+        """S0-71: the error has a code, and says whether a retry may help."""
         deltas, error = _run(self._until_failure())
 
         assert any(isinstance(delta, TextDelta) for delta in deltas)
@@ -67,17 +67,17 @@ class ProviderContract:
         assert error.to_json()["code"] == error.code.value
 
     def test_closing_early_leaves_no_task(self) -> None:
-        """The stream is over when `aclose` returns."""
+        """The stream has ended when `aclose` returns."""
         before, after = _run(self._tasks_around_a_close())
 
         assert after <= before
 
     def test_cancelling_the_reader_ends_the_stream(self) -> None:
-        """Cancelling is not a failure of the provider."""
+        """A cancellation is not an error of the provider."""
         assert _run(self._cancelled()) == "cancelled"
 
     def test_what_was_used_before_a_close_is_estimated(self) -> None:
-        """An abort is never free."""
+        """Aborted replies are charged too."""
         usage = _run(self._usage_after_a_close())
 
         assert usage.estimated
@@ -85,7 +85,7 @@ class ProviderContract:
         assert usage.output > 0
 
     def test_a_provider_can_be_asked_again(self) -> None:
-        """One stream leaves nothing behind that disturbs the next."""
+        """A stream does not affect the next one."""
         first, second = _run(self._twice())
 
         assert first == second

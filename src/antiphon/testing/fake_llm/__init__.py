@@ -1,6 +1,6 @@
-"""A server that answers like the model providers do, faults included, for tests without a network or a key."""
+"""Fake server that responds like the model providers, faults included, for tests without network or keys."""
 
 from antiphon.testing.fake_llm.scenarios import SCENARIOS, Scenario
-from antiphon.testing.fake_llm.server import FakeLLM, Seen
+from antiphon.testing.fake_llm.server import FakeLLM, ReceivedRequest
 
-__all__ = ["SCENARIOS", "FakeLLM", "Scenario", "Seen"]
+__all__ = ["SCENARIOS", "FakeLLM", "ReceivedRequest", "Scenario"]

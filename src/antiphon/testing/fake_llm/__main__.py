@@ -1,20 +1,20 @@
-"""Run the fake server by itself: `python -m antiphon.testing.fake_llm --port 8099`."""
+"""Run the fake server as a program: `python -m antiphon.testing.fake_llm --port 8099`."""
 
 import asyncio
 from argparse import ArgumentParser
 from contextlib import suppress
 
+from antiphon.testing.fake_llm.encoders import ENCODERS
 from antiphon.testing.fake_llm.scenarios import SCENARIOS
 from antiphon.testing.fake_llm.server import FakeLLM
-from antiphon.testing.fake_llm.voices import VOICES
 
 
 async def serve(port: int) -> None:
     """Serve until interrupted."""
     async with FakeLLM(port) as fake:
-        for format in VOICES:
+        for format in ENCODERS:
             print(f"{format:12} {fake.base_url(format)}", flush=True)
-        print("a model's scenario is what its name ends with after the last dash:", flush=True)
+        print("the scenario is the part of the model name after the last dash:", flush=True)
         for name, scenario in SCENARIOS.items():
             print(f"  any-{name:10} {scenario.about}", flush=True)
         await fake.serve_forever()

@@ -1,4 +1,4 @@
-"""What real providers refuse: a request that breaks their rules is answered with 400, as theirs would be."""
+"""Rules of the real providers: a request that violates them gets status 400."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,8 +7,8 @@ from typing import Any
 from antiphon.testing.fake_llm.scenarios import SIGNATURE
 
 
-def complaints(format: str, model: str, body: Mapping[str, Any]) -> list[str]:
-    """What the provider would say against a request."""
+def request_problems(format: str, model: str, body: Mapping[str, Any]) -> list[str]:
+    """Return the problems that the provider would report for a request."""
     try:
         match format:
             case "anthropic":
@@ -18,7 +18,7 @@ def complaints(format: str, model: str, body: Mapping[str, Any]) -> list[str]:
             case _:
                 return list(_chat(format, body))
     except (AttributeError, IndexError, KeyError, TypeError) as error:
-        return [f"the request has not the shape that it should have: {error!r}"]
+        return [f"the request does not have the expected shape: {error!r}"]
 
 
 def _anthropic(body: Mapping[str, Any]) -> Iterator[str]:

@@ -1,10 +1,10 @@
-"""What the fake server can do: replies and faults, told without any wire format."""
+"""Scenarios of the fake server: replies and faults, independent of the wire format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-# Characters of one to four bytes, so that cutting between bytes means something.
+# Characters of one to four bytes, so that splitting between bytes matters.
 WORDS = ("Grüß", " dich,", " Welt: ", "こんにちは", " 🎼", ".")
 THOUGHTS = ("Let me", " think", "…")
 SIGNATURE = "c2lnbmF0dXJl"
@@ -20,7 +20,7 @@ Ending = Literal["end", "tool_calls", "length"]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One way of answering; the fault, if any, comes after the words."""
+    """Behaviour of a reply; the fault, if any, comes after the text."""
 
     about: str
     words: tuple[str, ...] = WORDS
@@ -28,22 +28,22 @@ class Scenario:
     calls: int = 0
     ending: Ending = "end"
     fault: Fault | None = None
-    # Answer with this HTTP status instead of a stream.
+    # Respond with this HTTP status instead of a stream.
     status: int = 200
     retry_after_s: int | None = None
     # Write the body byte by byte.
     split: bool = False
-    # Send the words again and again, with a pause after each.
+    # Repeat the text, with a pause after each piece.
     repeat: int = 1
     pause_ms: float = 0
-    # Say nothing, or only that one is alive, before the words.
+    # Send nothing, or only keep-alive frames, before the text.
     silent: bool = False
     pings: bool = False
     unknown_events: bool = False
     usage: bool = True
     # Leave the body open after a complete reply.
     lingers: bool = False
-    # Say what the caller said, or what the schema of the request asks for.
+    # Echo the last message, or send a value for the schema of the request.
     says: Literal["words", "echo", "json", "json at second try"] = "words"
 
 
@@ -70,7 +70,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "longline": Scenario("words, then a line of 10 MB", words=HALF, fault="long line"),
     "html": Scenario("the web page of a proxy, under HTTP 200", fault="html"),
     "split": Scenario("everything byte by byte", thoughts=THOUGHTS, calls=1, ending="tool_calls", split=True),
-    "unknown": Scenario("events that nobody knows, between the known ones", unknown_events=True),
+    "unknown": Scenario("unknown events between the known ones", unknown_events=True),
     "linger": Scenario("words, and a connection that stays open after them", lingers=True),
     "slow": Scenario("words without an end, 100 a second", repeat=FOREVER, pause_ms=10),
     "paced": Scenario("40 words, 20 a second", words=("word ",), repeat=40, pause_ms=50),
@@ -90,6 +90,6 @@ SCENARIOS: Mapping[str, Scenario] = {
 
 
 def scenario_of(model: str) -> tuple[str, Scenario]:
-    """The scenario that a model name ends with, after its last dash; an echo for any other name."""
+    """Return the scenario that a model name ends with, after its last dash; "echo" for other names."""
     name = model.rpartition("-")[2]
     return (name, SCENARIOS[name]) if name in SCENARIOS else ("echo", SCENARIOS["echo"])

@@ -1,4 +1,4 @@
-"""The fake server: HTTP by hand, so that it can also do what no HTTP server should."""
+"""The fake server, with hand-written HTTP so that it can violate the protocol."""
 
 import asyncio
 import json
@@ -8,21 +8,21 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from antiphon.testing.fake_llm.performance import ClientLeft, Stage, perform
-from antiphon.testing.fake_llm.rules import complaints
+from antiphon.testing.fake_llm.encoders import ENCODERS
+from antiphon.testing.fake_llm.playback import ClientConnection, ClientDisconnected, play_scenario
+from antiphon.testing.fake_llm.rules import request_problems
 from antiphon.testing.fake_llm.scenarios import scenario_of
-from antiphon.testing.fake_llm.voices import VOICES
 
 KEY_HEADERS = {"authorization", "x-api-key", "x-goog-api-key"}
 PATHS = {"openai": "/v1", "mistral": "/v1", "compatible": "/v1"}
 LARGEST_BODY = 64 * 1024 * 1024
-# So that thousands of clients can come at once.
+# Allows thousands of clients to connect at once.
 BACKLOG = 4096
 
 
 @dataclass(slots=True)
-class Seen:
-    """A request as the server saw it, without its key, and how it ended."""
+class ReceivedRequest:
+    """Request as received, without its key, and how it ended."""
 
     format: str
     scenario: str
@@ -37,16 +37,16 @@ class Seen:
     waiting: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The record for other processes."""
+        """Convert the request to JSON, for other processes."""
         hidden = ("over", "waiting")
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in hidden}
 
 
 class FakeLLM:
-    """A server on the loopback interface, for the length of an `async with`."""
+    """Server on the loopback interface, running inside `async with`."""
 
     def __init__(self, port: int = 0, *, tls: ssl.SSLContext | None = None) -> None:
-        self.seen: list[Seen] = []
+        self.requests: list[ReceivedRequest] = []
         self._tls = tls
         self._port = port
         self._server: asyncio.Server | None = None
@@ -71,11 +71,11 @@ class FakeLLM:
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """Number of open connections."""
         return len(self._serving)
 
     def base_url(self, format: str) -> str:
-        """Where a format is spoken."""
+        """Return the base URL of a format."""
         scheme = "http" if self._tls is None else "https"
         return f"{scheme}://127.0.0.1:{self._port}/{format}{PATHS.get(format, '')}"
 
@@ -91,8 +91,8 @@ class FakeLLM:
         try:
             while await self._exchange(reader, writer):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError, ClientLeft, asyncio.CancelledError):
-            # The other side is gone, or the server is: nobody is left to tell.
+        except (ConnectionError, asyncio.IncompleteReadError, ClientDisconnected, asyncio.CancelledError):
+            # The client has disconnected, or the server is closing.
             pass
         finally:
             self._serving.discard(task)
@@ -103,46 +103,51 @@ class FakeLLM:
         method, path, _ = head[0].split(" ", 2)
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
-        stage = Stage(reader, writer)
+        connection = ClientConnection(reader, writer)
         if method == "GET":
-            await stage.answer(200, [seen.to_json() for seen in self.seen] if path == "/__seen" else {"fake": True})
+            await connection.respond(
+                200, [received.to_json() for received in self.requests] if path == "/__seen" else {"fake": True}
+            )
             return True
-        seen = _seen(path, headers, json.loads(raw or b"{}"))
-        if seen is None:
-            await stage.answer(404, {"error": {"message": f"nothing is served at {path}"}})
+        received = _receive(path, headers, json.loads(raw or b"{}"))
+        if received is None:
+            await connection.respond(404, {"error": {"message": f"nothing is served at {path}"}})
             return True
-        self.seen.append(seen)
+        self.requests.append(received)
         try:
-            return await self._reply(seen, stage)
-        except (ConnectionError, ClientLeft):
-            seen.ended = "client closed"
+            return await self._reply(received, connection)
+        except (ConnectionError, ClientDisconnected):
+            received.ended = "client closed"
             raise
         finally:
-            seen.over.set()
+            received.over.set()
 
-    async def _reply(self, seen: Seen, stage: Stage) -> bool:
-        scenario = scenario_of(seen.model)[1]
-        voice = VOICES[seen.format](seen.model, seen.body)
-        wrong = complaints(seen.format, seen.model, seen.body)
-        status, message = scenario.status, scenario.about
-        if seen.key_header is None and seen.format != "compatible":
-            status, message = 401, "no key"
-        elif wrong and status == 200:
-            status, message = 400, "; ".join(wrong)
+    async def _reply(self, received: ReceivedRequest, connection: ClientConnection) -> bool:
+        scenario = scenario_of(received.model)[1]
+        encoder = ENCODERS[received.format](received.model, received.body)
+        problems = request_problems(received.format, received.model, received.body)
+        status = scenario.status
+        message = scenario.about
+        if received.key_header is None and received.format != "compatible":
+            status = 401
+            message = "no key"
+        elif problems and status == 200:
+            status = 400
+            message = "; ".join(problems)
         if status != 200:
-            seen.ended = f"status {status}"
+            received.ended = f"status {status}"
             delay = {"retry-after": str(scenario.retry_after_s)} if scenario.retry_after_s is not None else {}
-            await stage.answer(status, voice.failure(status, message), delay | {"location": "/elsewhere"})
+            await connection.respond(status, encoder.failure(status, message), delay | {"location": "/elsewhere"})
             return True
-        seen.ended = await perform(scenario, voice, stage, seen)
-        return seen.ended == "complete"
+        received.ended = await play_scenario(scenario, encoder, connection, received)
+        return received.ended == "complete"
 
 
-def _seen(path: str, headers: dict[str, str], body: dict[str, Any]) -> Seen | None:
+def _receive(path: str, headers: dict[str, str], body: dict[str, Any]) -> ReceivedRequest | None:
     format = path.split("/", 2)[1]
-    if format not in VOICES:
+    if format not in ENCODERS:
         return None
     model = body.get("model") or path.partition("/models/")[2].partition(":")[0]
     key_header = next((name for name in headers if name in KEY_HEADERS), None)
-    shown = {name: value for name, value in headers.items() if name not in KEY_HEADERS}
-    return Seen(format, scenario_of(model)[0], model, path, shown, key_header, body)
+    public_headers = {name: value for name, value in headers.items() if name not in KEY_HEADERS}
+    return ReceivedRequest(format, scenario_of(model)[0], model, path, public_headers, key_header, body)

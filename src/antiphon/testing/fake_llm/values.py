@@ -1,11 +1,11 @@
-"""Values that fit a JSON Schema, for replies that are asked for in one."""
+"""Values that match a JSON Schema, for structured replies."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 def value_for(schema: Mapping[str, Any], root: Mapping[str, Any] | None = None) -> Any:
-    """The plainest value that fits."""
+    """Return a minimal value that matches a schema."""
     root = root or schema
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
@@ -34,10 +34,10 @@ def value_for(schema: Mapping[str, Any], root: Mapping[str, Any] | None = None) 
 
 
 def schema_in(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The schema that a request of any format asks for."""
+    """Return the output schema of a request in any format, or None."""
     if form := (body.get("output_config") or {}).get("format"):
         return dict(form["schema"])
     if form := (body.get("response_format") or {}).get("json_schema"):
         return dict(form["schema"])
-    found = (body.get("generationConfig") or {}).get("responseJsonSchema")
-    return None if found is None else dict(found)
+    schema = (body.get("generationConfig") or {}).get("responseJsonSchema")
+    return None if schema is None else dict(schema)

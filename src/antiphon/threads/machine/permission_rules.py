@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, get_args
 
-from antiphon.tools.patterns import matches, quoted
+from antiphon.tools.patterns import escape_pattern, matches
 from antiphon.tools.risk import Risk
 
 Mode = Literal["plan", "ask", "auto-edit", "auto"]
@@ -194,7 +194,7 @@ def lasting_overrides(calls: Sequence[JudgedCall]) -> list[Override]:
     remembered: list[Override] = []
     for call in calls:
         if call["risk"] != "destructive":
-            pattern = quoted(call["text"]) if _has_command(call["arguments"]) else quoted(call["name"])
+            pattern = escape_pattern(call["text"]) if _has_command(call["arguments"]) else escape_pattern(call["name"])
             remembered.append({"pattern": pattern, "decision": "allow"})
     return remembered
 

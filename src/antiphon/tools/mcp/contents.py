@@ -1,4 +1,4 @@
-"""What a server sends back, as parts of a message: bounded, and in words where there is no part for it."""
+"""Convert results of MCP servers to message parts, within limits."""
 
 import json
 from collections.abc import Iterator
@@ -17,17 +17,17 @@ from mcp_types import (
 
 from antiphon.messages import Image, Text
 
-# What the strictest provider takes of one picture, as base64.
-MOST_OF_AN_IMAGE = 5_000_000
-MOST_IMAGES = 20
+# The strictest limit of a provider for one image, as base64.
+MAX_IMAGE = 5_000_000
+MAX_IMAGES = 20
 
 
-def parts_of(result: CallToolResult, most_characters: int) -> tuple[Text | Image, ...]:
-    """The parts of a result, with at most so many characters of text."""
+def result_parts(result: CallToolResult, most_characters: int) -> tuple[Text | Image, ...]:
+    """Convert a result to parts, with at most `most_characters` characters of text."""
     parts = [_part(block) for block in result.content]
     if not parts and result.structured_content is not None:
         parts = [Text(json.dumps(result.structured_content, ensure_ascii=False))]
-    return tuple(_bounded(parts or [Text("(nothing)")], most_characters))
+    return tuple(_limit_size(parts or [Text("(no content)")], most_characters))
 
 
 def _part(block: ContentBlock) -> Text | Image:
@@ -35,40 +35,40 @@ def _part(block: ContentBlock) -> Text | Image:
         case TextContent(text=text):
             return Text(text)
         case ImageContent(data=data, mime_type=kind):
-            if len(data) > MOST_OF_AN_IMAGE:
-                return Text(f"[a picture ({kind}, {_bytes(data)}) that is too large to show]")
+            if len(data) > MAX_IMAGE:
+                return Text(f"[image ({kind}, {_bytes(data)}), too large to show]")
             return Image(kind, data)
         case AudioContent(data=data, mime_type=kind):
-            return Text(f"[a sound ({kind}, {_bytes(data)}) that cannot be played here]")
+            return Text(f"[audio ({kind}, {_bytes(data)}), not supported]")
         case ResourceLink(name=name, uri=uri, mime_type=kind):
-            return Text(f"[a link to {name}: {uri}{f' ({kind})' if kind else ''}]")
+            return Text(f"[link to {name}: {uri}{f' ({kind})' if kind else ''}]")
         case EmbeddedResource(resource=BlobResourceContents(uri=uri, blob=blob, mime_type=kind)):
-            return Text(f"[a file: {uri} ({kind or 'of an unknown kind'}, {_bytes(blob)})]")
+            return Text(f"[file: {uri} ({kind or 'unknown type'}, {_bytes(blob)})]")
         case EmbeddedResource(resource=TextResourceContents(uri=uri, text=text)):
             return Text(f"[{uri}]\n{text}")
         case _:
-            return Text(f"[something of the kind {block.type}]")
+            return Text(f"[content of the unsupported type {block.type}]")
 
 
-def _bounded(parts: list[Text | Image], most_characters: int) -> Iterator[Text | Image]:
+def _limit_size(parts: list[Text | Image], most_characters: int) -> Iterator[Text | Image]:
     room = most_characters
     images = 0
-    left_out = 0
+    omitted = 0
     for part in parts:
         if isinstance(part, Image):
             images += 1
-            if images <= MOST_IMAGES:
+            if images <= MAX_IMAGES:
                 yield part
             continue
-        kept = part.text[:room]
-        room -= len(kept)
-        left_out += len(part.text) - len(kept)
-        if kept or not part.text:
-            yield Text(kept)
-    if left_out:
-        yield Text(f"[cut here: {left_out:,} more characters are left out]")
-    if images > MOST_IMAGES:
-        yield Text(f"[{images - MOST_IMAGES} more pictures are left out]")
+        text = part.text[:room]
+        room -= len(text)
+        omitted += len(part.text) - len(text)
+        if text or not part.text:
+            yield Text(text)
+    if omitted:
+        yield Text(f"[truncated: {omitted:,} more characters omitted]")
+    if images > MAX_IMAGES:
+        yield Text(f"[{images - MAX_IMAGES} more images omitted]")
 
 
 def _bytes(encoded: str) -> str:

@@ -1,28 +1,30 @@
-"""Names for tools that every provider accepts: `server__tool`, at most 64 letters, digits, _ and -."""
+"""Tool names that every provider accepts: `server__tool`, at most 64 letters, digits, _ and -."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-MOST = 64
-REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
-MARK = 8
+MAX_LENGTH = 64
+INVALID = re.compile(r"[^a-zA-Z0-9_-]")
+HASH_LENGTH = 8
 
 
-def names_of(pairs: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
-    """A name of its own for each pair of server and tool, the same whatever the order.
+def qualified_names(pairs: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
+    """Return a unique name for each pair of server and tool, independent of their order.
 
-    What had to be changed and is then too long, or like another, is marked by a piece of a hash of what it was.
+    A changed name that is too long, or equal to another, gets a part of a hash of the original.
     """
-    wanted = {pair: REFUSED.sub("_", "__".join(pair)) for pair in pairs}
-    alike = Counter(wanted.values())
+    candidates = {pair: INVALID.sub("_", "__".join(pair)) for pair in pairs}
+    counts = Counter(candidates.values())
     return {
-        pair: name if len(name) <= MOST and (alike[name] == 1 or name == "__".join(pair)) else _marked(name, pair)
-        for pair, name in wanted.items()
+        pair: name
+        if len(name) <= MAX_LENGTH and (counts[name] == 1 or name == "__".join(pair))
+        else _add_hash(name, pair)
+        for pair, name in candidates.items()
     }
 
 
-def _marked(name: str, pair: tuple[str, str]) -> str:
-    mark = sha256("\0".join(pair).encode("utf-8", "replace")).hexdigest()[:MARK]
-    return f"{name[: MOST - MARK - 1]}_{mark}"
+def _add_hash(name: str, pair: tuple[str, str]) -> str:
+    suffix = sha256("\0".join(pair).encode("utf-8", "replace")).hexdigest()[:HASH_LENGTH]
+    return f"{name[: MAX_LENGTH - HASH_LENGTH - 1]}_{suffix}"

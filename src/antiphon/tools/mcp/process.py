@@ -1,4 +1,4 @@
-"""A server as a process: its lines become messages, its last words are kept, its whole group ends with it."""
+"""Server as a process: exchanges messages as lines, keeps the end of its output, and ends its process group."""
 
 import asyncio
 import os
@@ -13,62 +13,64 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-MOST_OF_A_LINE = 16 * 1024 * 1024
-MOST_LAST_WORDS = 2_000
-# A server is asked to end by closing its input, then told to, then made to.
+MAX_LINE = 16 * 1024 * 1024
+MAX_OUTPUT = 2_000
+# Delay between closing the input of a server, SIGTERM and SIGKILL.
 GRACE_S = 2.0
 
-Arriving = MemoryObjectSendStream[SessionMessage | Exception]
-Leaving = MemoryObjectReceiveStream[SessionMessage]
+InboundStream = MemoryObjectSendStream[SessionMessage | Exception]
+OutboundStream = MemoryObjectReceiveStream[SessionMessage]
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
 @dataclass(slots=True)
-class LastWords:
-    """What a server wrote beside its messages; of it, the end."""
+class ServerOutput:
+    """End of what a server wrote besides its messages."""
 
     errors: bytes = b""
     stray: bytes = b""
 
-    def hear(self, said: bytes) -> None:
-        """Keep the end of what is written to the error output."""
-        self.errors = (self.errors + said)[-MOST_LAST_WORDS:]
+    def add(self, data: bytes) -> None:
+        """Add data from the standard error."""
+        self.errors = (self.errors + data)[-MAX_OUTPUT:]
 
     @property
     def line(self) -> str:
-        """The last line that may explain something."""
+        """Last line, which may explain a failure."""
         lines = (self.errors.strip() or self.stray.strip()).splitlines()
         return lines[-1][-300:].decode("utf-8", "replace").strip() if lines else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A process as it will be started, with everything filled in."""
+class ServerCommand:
+    """Command line, environment and folder of a process."""
 
     words: tuple[str, ...] = field(repr=False)
     env: Mapping[str, str] = field(repr=False)
     cwd: str | None = None
 
 
-class _Watched(SubprocessStreamProtocol):
-    """Knows when the process has ended, even while a child of it holds its pipes open."""
+class _ProcessProtocol(SubprocessStreamProtocol):
+    """Notices the end of the process even if a child of it keeps the pipes open."""
 
     def __init__(self) -> None:
-        super().__init__(limit=MOST_OF_A_LINE, loop=asyncio.get_running_loop())
+        super().__init__(limit=MAX_LINE, loop=asyncio.get_running_loop())
         self.exited = asyncio.Event()
 
     def process_exited(self) -> None:
-        """The process itself has ended."""
+        """Note that the process has ended."""
         super().process_exited()
         self.exited.set()
 
 
 @asynccontextmanager
-async def process_streams(command: Command, last_words: LastWords, ended: Callable[[], None]) -> AsyncIterator[Streams]:
-    """Start a process and speak with it in lines; leaving ends it and all that it started."""
+async def process_streams(
+    command: ServerCommand, output: ServerOutput, ended: Callable[[], None]
+) -> AsyncIterator[Streams]:
+    """Start a process and exchange messages with it; on exit, end it and all processes that it started."""
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
-        _Watched, *command.words, stdin=PIPE, stdout=PIPE, stderr=PIPE,
+        _ProcessProtocol, *command.words, stdin=PIPE, stdout=PIPE, stderr=PIPE,
         env=dict(command.env), cwd=command.cwd, start_new_session=True,
     )  # fmt: skip
     process = Process(transport, protocol, loop)
@@ -76,9 +78,9 @@ async def process_streams(command: Command, last_words: LastWords, ended: Callab
     outbound, leaving = anyio.create_memory_object_stream[SessionMessage](0)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_read, process, arriving, last_words, ended)
+            tasks.start_soon(_read, process, arriving, output, ended)
             tasks.start_soon(_write, process, leaving, arriving)
-            tasks.start_soon(_listen, process, last_words)
+            tasks.start_soon(_read_errors, process, output)
             try:
                 yield inbound, outbound
             finally:
@@ -92,50 +94,50 @@ async def process_streams(command: Command, last_words: LastWords, ended: Callab
         transport.close()
 
 
-async def _read(process: Process, arriving: Arriving, last_words: LastWords, ended: Callable[[], None]) -> None:
-    # The end of this stream is how those who wait for an answer learn that the server is gone.
+async def _read(process: Process, arriving: InboundStream, output: ServerOutput, ended: Callable[[], None]) -> None:
+    # The end of this stream tells waiting callers that the server has ended.
     try:
         with arriving, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
-            while line := await _line(process, last_words):
-                if message := _message(line, last_words):
+            while line := await _read_line(process, output):
+                if message := _parse_message(line, output):
                     await arriving.send(message)
     finally:
         ended()
 
 
-async def _line(process: Process, last_words: LastWords) -> bytes:
+async def _read_line(process: Process, output: ServerOutput) -> bytes:
     assert process.stdout is not None
     try:
         return await process.stdout.readline()
     except ValueError:
-        last_words.hear(b"\nit wrote a line of more than 16 MiB")
+        output.add(b"\nthe server wrote a line of more than 16 MiB")
         return b""
 
 
-def _message(line: bytes, last_words: LastWords) -> SessionMessage | None:
+def _parse_message(line: bytes, output: ServerOutput) -> SessionMessage | None:
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
-        # Some servers greet on the wrong output; what is no message is passed over.
-        last_words.stray = line[-MOST_LAST_WORDS:]
+        # Some servers write other text to standard output; it is skipped.
+        output.stray = line[-MAX_OUTPUT:]
         return None
 
 
-async def _write(process: Process, leaving: Leaving, arriving: Arriving) -> None:
+async def _write(process: Process, leaving: OutboundStream, arriving: InboundStream) -> None:
     assert process.stdin is not None
     try:
-        async for one in leaving:
-            process.stdin.write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+        async for item in leaving:
+            process.stdin.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
             await process.stdin.drain()
     except (ConnectionError, RuntimeError):
-        # Nobody listens any more: whoever waits for an answer is told so.
+        # The process no longer reads, so waiting callers are notified.
         arriving.close()
 
 
-async def _listen(process: Process, last_words: LastWords) -> None:
+async def _read_errors(process: Process, output: ServerOutput) -> None:
     assert process.stderr is not None
-    while said := await process.stderr.read(4_096):
-        last_words.hear(said)
+    while data := await process.stderr.read(4_096):
+        output.add(data)
 
 
 async def _end(process: Process, exited: asyncio.Event) -> None:
@@ -155,7 +157,7 @@ async def _within(event: asyncio.Event, seconds: float) -> bool:
 
 
 def _signal_group(process: Process, number: signal.Signals) -> None:
-    # The group has the id of its first process, also when that one has ended before the others.
+    # The id of the group is that of its first process, even if that has already ended.
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, number)

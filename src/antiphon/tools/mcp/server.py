@@ -1,4 +1,4 @@
-"""The life of one server: started, called, started again when it has died, given up when that does not help."""
+"""Lifecycle of an MCP server: started, called, restarted after it ended, and given up after too many restarts."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -7,28 +7,28 @@ from typing import Any, Protocol
 from antiphon.messages import Image, Text, ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.tools.errors import ServerError
-from antiphon.tools.mcp.config import Limits, Server
+from antiphon.tools.mcp.config import Server, ServerLimits
 
 # The parts of a result, and whether the tool says that it failed.
-Answer = tuple[tuple[Text | Image, ...], bool]
+CallOutput = tuple[tuple[Text | Image, ...], bool]
 
 
-class Line(Protocol):
-    """A connection to a running server."""
+class ServerConnection(Protocol):
+    """Connection to a running server."""
 
     gone: bool
     silent: bool
 
     async def open(self, server: Server, environment: Mapping[str, str]) -> tuple[Tool, ...]:
-        """Start the server and learn its tools."""
+        """Start the server and return its tools."""
         ...
 
-    async def call(self, tool: str, arguments: dict[str, Any], limits: Limits) -> Answer:
-        """Call a tool; `ServerError` when there is no answer."""
+    async def call(self, tool: str, arguments: dict[str, Any], limits: ServerLimits) -> CallOutput:
+        """Call a tool; raise `ServerError` if there is no response."""
         ...
 
     async def answers(self, within_ms: int) -> bool:
-        """Whether a silent server still lives."""
+        """Return whether the server still responds."""
         ...
 
     async def close(self) -> None:
@@ -37,18 +37,30 @@ class Line(Protocol):
 
 
 class ToolServer:
-    """A configured server, whatever becomes of its processes and connections."""
+    """Configured server, across restarts of its process or connection."""
 
-    __slots__ = ("_closed", "_environment", "_line", "_lock", "_new_line", "_restarts", "_settings", "problem", "tools")
+    __slots__ = (
+        "_closed",
+        "_connection",
+        "_environment",
+        "_factory",
+        "_lock",
+        "_restarts",
+        "_settings",
+        "problem",
+        "tools",
+    )
 
-    def __init__(self, settings: Server, environment: Mapping[str, str], new_line: Callable[[], Line]) -> None:
+    def __init__(
+        self, settings: Server, environment: Mapping[str, str], factory: Callable[[], ServerConnection]
+    ) -> None:
         self.tools: tuple[Tool, ...] = ()
-        # What is wrong with it now, in a sentence.
+        # The current problem, or None.
         self.problem: str | None = None
         self._settings = settings
         self._environment = environment
-        self._new_line = new_line
-        self._line: Line | None = None
+        self._factory = factory
+        self._connection: ServerConnection | None = None
         self._lock = asyncio.Lock()
         self._restarts = 0
         self._closed = False
@@ -58,49 +70,49 @@ class ToolServer:
 
     @property
     def name(self) -> str:
-        """The name that the configuration gives it."""
+        """Name in the configuration."""
         return self._settings.name
 
     async def start(self) -> None:
-        """Start it for the first time; when that fails, `problem` says why and there are no tools."""
+        """Start the server; if that fails, set `problem` and have no tools."""
         try:
             self.tools = await self._connect()
         except ServerError as error:
             self.problem = str(error)
 
     async def call(self, tool: str, call: ToolCall) -> ToolResult:
-        """The result of a call, also when there is none: then it says so, and is an error."""
+        """Call a tool; a failure is a result with `is_error`."""
         try:
             arguments = call.input()
         except ValueError as error:
-            return ToolResult.of(call, f"The arguments cannot be read: {error}", is_error=True)
+            return ToolResult.of(call, f"The arguments are not valid: {error}", is_error=True)
         try:
-            line = await self._running()
-            parts, failed = await line.call(tool, arguments, self._settings.limits)
+            connection = await self._ensure_running()
+            parts, failed = await connection.call(tool, arguments, self._settings.limits)
         except ServerError as error:
             return ToolResult.of(call, f"The tool server {self.name!r} failed: {error}", is_error=True)
         self._restarts = 0
         return ToolResult(call.id, parts, failed)
 
     async def close(self) -> None:
-        """End it for good."""
+        """End the server permanently."""
         self._closed = True
-        if self._line is not None:
-            await self._line.close()
+        if self._connection is not None:
+            await self._connection.close()
 
-    async def _running(self) -> Line:
-        # One caller starts it again; the others wait for that instead of starting more of them.
+    async def _ensure_running(self) -> ServerConnection:
+        # One caller restarts the server while the others wait.
         async with self._lock:
-            line = self._line
+            connection = self._connection
             limits = self._settings.limits
-            if line is not None and not line.gone and (not line.silent or await line.answers(limits.call_ms)):
-                return line
-            if line is not None:
-                await line.close()
+            if connection is not None and await _is_usable(connection, limits):
+                return connection
+            if connection is not None:
+                await connection.close()
             if self._closed:
                 raise ServerError("it has been closed")
             if self._restarts >= limits.restarts:
-                self.problem = f"given up after {self._restarts} restarts in a row"
+                self.problem = f"given up after {_count(self._restarts, 'restart')} in a row"
                 raise ServerError(self.problem)
             self._restarts += 1
             try:
@@ -109,9 +121,17 @@ class ToolServer:
                 self.problem = str(error)
                 raise
             self.problem = None
-            assert self._line is not None
-            return self._line
+            assert self._connection is not None
+            return self._connection
 
     async def _connect(self) -> tuple[Tool, ...]:
-        line = self._line = self._new_line()
-        return await line.open(self._settings, self._environment)
+        connection = self._connection = self._factory()
+        return await connection.open(self._settings, self._environment)
+
+
+async def _is_usable(connection: ServerConnection, limits: ServerLimits) -> bool:
+    return not connection.gone and (not connection.silent or await connection.answers(limits.call_ms))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

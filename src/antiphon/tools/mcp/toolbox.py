@@ -1,4 +1,4 @@
-"""The tools of all configured MCP servers: listed once, called by name, never in the way of a run."""
+"""Toolbox of all configured MCP servers."""
 
 import asyncio
 import os
@@ -11,41 +11,40 @@ from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.tools.errors import NotInstalled
 from antiphon.tools.mcp.config import Server
-from antiphon.tools.mcp.names import names_of
-from antiphon.tools.mcp.server import Line, ToolServer
+from antiphon.tools.mcp.names import qualified_names
+from antiphon.tools.mcp.server import ServerConnection, ToolServer
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """A server that cannot be used now, and why."""
+class ServerProblem:
+    """Server that cannot be used at the moment, with the reason."""
 
     server: str
     message: str
 
 
 class McpTools:
-    """Tools of MCP servers, from `async with` until its end.
+    """Tools of MCP servers, available inside `async with`.
 
-    A server that does not start has no tools and a problem; one that dies or hangs later gives a result that says so.
+    A server that does not start has no tools and a problem; calls to one that ends or hangs later return an error.
     """
 
-    __slots__ = ("_found", "_servers", "_settings", "tools")
+    __slots__ = ("_by_name", "_environment", "_servers", "_settings", "tools")
 
     def __init__(self, servers: Sequence[Server], *, environment: Mapping[str, str] | None = None) -> None:
-        chosen = os.environ if environment is None else environment
+        self._environment = os.environ if environment is None else environment
         self.tools: tuple[Tool, ...] = ()
-        self._settings = (tuple(servers), chosen)
+        self._settings = tuple(servers)
         self._servers: tuple[ToolServer, ...] = ()
-        self._found: dict[str, tuple[ToolServer, str]] = {}
+        self._by_name: dict[str, tuple[ToolServer, str]] = {}
 
     def __repr__(self) -> str:
-        names = ", ".join(server.name for server in self._settings[0])
+        names = ", ".join(server.name for server in self._settings)
         return f"McpTools({names}; {len(self.tools)} tools, {len(self.problems)} problems)"
 
     async def __aenter__(self) -> Self:
-        new_line = _library()
-        settings, environment = self._settings
-        self._servers = tuple(ToolServer(one, environment, new_line) for one in settings)
+        factory = _load_connection()
+        self._servers = tuple(ToolServer(server, self._environment, factory) for server in self._settings)
         try:
             async with asyncio.TaskGroup() as starting:
                 for server in self._servers:
@@ -62,32 +61,34 @@ class McpTools:
         await self._close()
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with which server now."""
-        return tuple(Problem(one.name, one.problem) for one in self._servers if one.problem is not None)
+    def problems(self) -> tuple[ServerProblem, ...]:
+        """Servers that cannot be used at the moment."""
+        return tuple(
+            ServerProblem(server.name, server.problem) for server in self._servers if server.problem is not None
+        )
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Call a tool; whatever goes wrong is a result with `is_error`."""
-        found = self._found.get(call.name)
-        if found is None:
+        """Call a tool; a failure is a result with `is_error`."""
+        target = self._by_name.get(call.name)
+        if target is None:
             return ToolResult.of(call, f"There is no tool {call.name!r}.", is_error=True)
-        server, tool = found
+        server, tool = target
         return await server.call(tool, call)
 
     def _index(self) -> None:
         listed = {(server.name, tool.name): (server, tool) for server in self._servers for tool in server.tools}
-        names = names_of(listed)
-        self._found = {names[pair]: (server, tool.name) for pair, (server, tool) in listed.items()}
+        names = qualified_names(listed)
+        self._by_name = {names[pair]: (server, tool.name) for pair, (server, tool) in listed.items()}
         self.tools = tuple(replace(tool, name=names[pair]) for pair, (_, tool) in listed.items())
 
     async def _close(self) -> None:
-        # Not a task group: the end of one server must not wait for, nor be stopped by, that of another.
+        # Not a task group: a failure to close one server must not cancel closing the others.
         await asyncio.gather(*(server.close() for server in self._servers), return_exceptions=True)
 
 
-def _library() -> Callable[[], Line]:
+def _load_connection() -> Callable[[], ServerConnection]:
     try:
-        # Loading it takes most of a second, which only those pay who have servers.
+        # Imported here because it takes most of a second.
         from antiphon.tools.mcp.connection import Connection
     except ModuleNotFoundError as missing:
         raise NotInstalled(f"tools of MCP servers need {missing.name}: pip install 'antiphon[mcp]'") from None

@@ -1,1 +1,1 @@
-"""What runs in the child process of the embedded model."""
+"""The program that runs in the child process of the embedded model."""

@@ -1,10 +1,10 @@
-"""Chat completions in three dialects, spoken by the server's side."""
+"""Server side of chat completions in three dialects."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+from antiphon.testing.fake_llm.encoder import KINDS, frame
 from antiphon.testing.fake_llm.scenarios import SIGNATURE, TOOL, Ending
-from antiphon.testing.fake_llm.voice import KINDS, frame
 
 Dialect = Literal["openai", "mistral", "compatible"]
 USAGE = {
@@ -16,21 +16,21 @@ USAGE = {
 }
 
 
-class ChatVoice:
-    """Chunks of a chat completion."""
+class ChatEncoder:
+    """Encodes the chunks of a chat completion."""
 
-    def __init__(self, model: str, dialect: Dialect, *, usage_asked: bool) -> None:
+    def __init__(self, model: str, dialect: Dialect, *, usage_requested: bool) -> None:
         self._model = model
         self._dialect = dialect
-        self._usage_asked = usage_asked
+        self._usage_requested = usage_requested
         self._calls = -1
 
     def begin(self) -> Iterator[bytes]:
-        """The role."""
+        """Yield the role."""
         yield self._chunk({"role": "assistant", "content": ""})
 
     def thoughts(self, pieces: Sequence[str]) -> Iterator[bytes]:
-        """Unsigned and beside the content, under one of two names; with Mistral content of its own kind, signed."""
+        """Yield reasoning: an unsigned field under one of two names, or with Mistral signed content."""
         for piece in pieces:
             match self._dialect:
                 case "openai":
@@ -45,11 +45,11 @@ class ChatVoice:
             yield self._chunk({"content": [signed]})
 
     def words(self, text: str) -> Iterator[bytes]:
-        """Content."""
+        """Yield content."""
         yield self._chunk({"content": text})
 
     def call(self, id: str, pieces: Sequence[str]) -> Iterator[bytes]:
-        """The name first, then arguments that repeat only the index; with Mistral every piece repeats all."""
+        """Yield the name, then arguments with the index only; with Mistral every piece repeats all fields."""
         self._calls += 1
         index = {"index": self._calls}
         if self._dialect == "mistral":
@@ -62,38 +62,38 @@ class ChatVoice:
             yield self._tool({**index, "function": {"arguments": piece}})
 
     def end(self, ending: Ending, *, usage: bool) -> Iterator[bytes]:
-        """The reason, the counts (with Mistral in the same chunk, else in their own), the end."""
+        """Yield the finish reason, the token counts (with Mistral in the same chunk) and the end."""
         reason = {"end": "stop", "tool_calls": "tool_calls", "length": "length"}[ending]
         if self._dialect == "mistral":
             yield self._chunk({"content": ""}, reason, **({"usage": USAGE} if usage else {}))
         else:
             yield self._chunk({}, reason)
-            if usage and self._usage_asked:
+            if usage and self._usage_requested:
                 yield frame({**self._head(), "choices": [], "usage": USAGE})
         yield frame("[DONE]")
 
     def overload(self) -> bytes:
-        """An error object instead of a chunk."""
+        """Return an error object instead of a chunk."""
         if self._dialect == "mistral":
             return frame({"object": "error", "message": "Overloaded", "type": "server_error", "code": "3505"})
         error = {"message": "The server is overloaded", "type": "server_error", "code": "overloaded", "param": None}
         return frame({"error": error})
 
     def refusal(self) -> Iterator[bytes]:
-        """The content filter."""
+        """Yield the finish reason of the content filter."""
         yield self._chunk({}, "content_filter")
         yield frame("[DONE]")
 
     def unknown(self) -> bytes:
-        """A comment, a named event and a chunk with fields from the future."""
+        """Return a comment, a named event and a chunk with unknown fields."""
         return b": processing\n\n" + frame({"object": "mood", "mood": "fine"}, "mood") + self._chunk({"light": 1})
 
     def ping(self) -> bytes:
-        """A comment."""
+        """Return a comment."""
         return b": ping\n\n"
 
     def failure(self, status: int, message: str) -> Any:
-        """An error object, with Mistral without a wrapper."""
+        """Return an error object, with Mistral without a wrapper."""
         kind = KINDS.get(status, ("server_error", ""))[0]
         error = {"message": message, "type": kind, "code": None, "param": None}
         return {"object": "error", **error} if self._dialect == "mistral" else {"error": error}

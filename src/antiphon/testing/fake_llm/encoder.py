@@ -1,4 +1,4 @@
-"""What every wire format must be able to say, and how a frame is written."""
+"""The port of the encoders, and the encoding of a frame."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from antiphon.testing.fake_llm.scenarios import Ending
 
-# What the providers call a failure: the one word of Anthropic and OpenAI, the other of Google.
+# Error type by HTTP status: the word of Anthropic and OpenAI, and that of Google.
 KINDS: Mapping[int, tuple[str, str]] = {
     302: ("redirect", "REDIRECT"),
     400: ("invalid_request_error", "INVALID_ARGUMENT"),
@@ -21,51 +21,51 @@ KINDS: Mapping[int, tuple[str, str]] = {
 }
 
 
-class Voice(Protocol):
-    """One format; every method gives frames ready to be sent."""
+class Encoder(Protocol):
+    """Encodes the replies of one format; every method returns frames ready to be sent."""
 
     def begin(self) -> Iterator[bytes]:
-        """What comes before the reply."""
+        """Yield the frames before the reply."""
         ...
 
     def thoughts(self, pieces: Sequence[str]) -> Iterator[bytes]:
-        """A signed thought."""
+        """Yield signed reasoning."""
         ...
 
     def words(self, text: str) -> Iterator[bytes]:
-        """More words."""
+        """Yield text."""
         ...
 
     def call(self, id: str, pieces: Sequence[str]) -> Iterator[bytes]:
-        """A tool call."""
+        """Yield a tool call."""
         ...
 
     def end(self, ending: Ending, *, usage: bool) -> Iterator[bytes]:
-        """What completes the reply."""
+        """Yield the frames that complete the reply."""
         ...
 
     def overload(self) -> bytes:
-        """An error in the middle of the stream."""
+        """Return an error inside the stream."""
         ...
 
     def refusal(self) -> Iterator[bytes]:
-        """The model will not answer."""
+        """Yield a refusal of the model."""
         ...
 
     def unknown(self) -> bytes:
-        """An event that no client knows."""
+        """Return an unknown event."""
         ...
 
     def ping(self) -> bytes:
-        """A sign of life."""
+        """Return a keep-alive frame."""
         ...
 
     def failure(self, status: int, message: str) -> Any:
-        """The body of an answer that is not a stream."""
+        """Return the body of an error response."""
         ...
 
 
 def frame(value: Any, event: str | None = None) -> bytes:
-    """One server-sent event."""
+    """Encode a server-sent event."""
     data = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return (f"event: {event}\n" if event else "").encode() + f"data: {data}\n\n".encode()

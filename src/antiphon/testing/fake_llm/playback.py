@@ -1,4 +1,4 @@
-"""Playing a scenario to one client, byte for byte."""
+"""Play a scenario to one client."""
 
 import asyncio
 import json
@@ -7,28 +7,28 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+from antiphon.testing.fake_llm.encoder import Encoder
 from antiphon.testing.fake_llm.scenarios import ARGUMENTS, LONG_LINE, Scenario
 from antiphon.testing.fake_llm.values import schema_in, value_for
-from antiphon.testing.fake_llm.voice import Voice
 
 POLL_S = 0.005
 PAGE = b"<!doctype html><title>Sign in</title><p>Please sign in to the network.</p>"
 
 
-class ClientLeft(Exception):
-    """The client has closed its side."""
+class ClientDisconnected(Exception):
+    """Raised when the client has closed the connection."""
 
 
-class Record(Protocol):
-    """What is written down while a scenario plays."""
+class RequestProgress(Protocol):
+    """Progress of a request, updated while its scenario is played."""
 
     body: Mapping[str, Any]
     deltas: int
     waiting: asyncio.Event
 
 
-class Stage:
-    """One connection, with everything a badly behaved server can do to it."""
+class ClientConnection:
+    """Connection to a client, with the faults of a misbehaving server."""
 
     __slots__ = ("_reader", "_writer")
 
@@ -36,8 +36,8 @@ class Stage:
         self._reader = reader
         self._writer = writer
 
-    async def answer(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
-        """A whole answer in JSON."""
+    async def respond(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
+        """Send a complete response in JSON."""
         body = json.dumps(value).encode()
         await self._head(
             status, {"content-type": "application/json", "content-length": str(len(body)), **(headers or {})}
@@ -45,20 +45,20 @@ class Stage:
         await self._write(body)
 
     async def open(self, content_type: str = "text/event-stream; charset=utf-8") -> None:
-        """The head of a stream."""
+        """Send the head of a stream."""
         await self._head(200, {"content-type": content_type, "transfer-encoding": "chunked"})
 
     async def send(self, data: bytes) -> None:
-        """One chunk of the body."""
+        """Send a chunk of the body."""
         if data:
             await self._write(b"%x\r\n%b\r\n" % (len(data), data))
 
     async def close_body(self) -> None:
-        """The end of the body."""
+        """Send the end of the body."""
         await self._write(b"0\r\n\r\n")
 
     def drop(self) -> None:
-        """Close the connection, whatever was promised."""
+        """Close the connection in the middle of the body."""
         self._writer.close()
 
     def reset(self) -> None:
@@ -67,11 +67,11 @@ class Stage:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._writer.transport.abort()
 
-    async def wait_for_client_to_leave(self) -> None:
-        """Do nothing until there is nobody to do it for."""
+    async def wait_until_client_disconnects(self) -> None:
+        """Wait until the client disconnects, and raise `ClientDisconnected`."""
         while not self._reader.at_eof():
             await asyncio.sleep(POLL_S)
-        raise ClientLeft
+        raise ClientDisconnected
 
     async def _head(self, status: int, headers: Mapping[str, str]) -> None:
         lines = [
@@ -83,102 +83,106 @@ class Stage:
 
     async def _write(self, data: bytes) -> None:
         if self._reader.at_eof():
-            raise ClientLeft
+            raise ClientDisconnected
         self._writer.write(data)
         await self._writer.drain()
 
 
-async def perform(scenario: Scenario, voice: Voice, stage: Stage, record: Record) -> str:
-    """Play a scenario; gives how it ended."""
+async def play_scenario(
+    scenario: Scenario, encoder: Encoder, connection: ClientConnection, record: RequestProgress
+) -> str:
+    """Play a scenario; return how it ended."""
     if scenario.silent:
         record.waiting.set()
-        await stage.wait_for_client_to_leave()
+        await connection.wait_until_client_disconnects()
     if scenario.fault == "html":
-        await stage.open("text/html")
-        await stage.send(PAGE)
-        await stage.close_body()
+        await connection.open("text/html")
+        await connection.send(PAGE)
+        await connection.close_body()
         return "complete"
-    await stage.open()
+    await connection.open()
     if scenario.pings:
-        await _ping_forever(voice, stage, record)
-    for data in before_words(scenario, voice):
-        await _send(data, scenario, stage)
-    await _speak(scenario, voice, stage, record)
+        await _ping_forever(encoder, connection, record)
+    for data in before_words(scenario, encoder):
+        await _send(data, scenario, connection)
+    await _send_text(scenario, encoder, connection, record)
     if scenario.fault is not None:
-        return await _fail(scenario, voice, stage, record)
-    for data in after_words(scenario, voice):
-        await _send(data, scenario, stage)
+        return await _fail(scenario, encoder, connection, record)
+    for data in after_words(scenario, encoder):
+        await _send(data, scenario, connection)
     if scenario.lingers:
-        await stage.wait_for_client_to_leave()
-    await stage.close_body()
+        await connection.wait_until_client_disconnects()
+    await connection.close_body()
     return "complete"
 
 
-async def _ping_forever(voice: Voice, stage: Stage, record: Record) -> None:
+async def _ping_forever(encoder: Encoder, connection: ClientConnection, record: RequestProgress) -> None:
     while True:
-        await stage.send(voice.ping())
+        await connection.send(encoder.ping())
         record.waiting.set()
         await asyncio.sleep(POLL_S)
 
 
-async def _speak(scenario: Scenario, voice: Voice, stage: Stage, record: Record) -> None:
+async def _send_text(
+    scenario: Scenario, encoder: Encoder, connection: ClientConnection, record: RequestProgress
+) -> None:
     for _ in range(scenario.repeat):
         for text in _words(scenario, record.body):
-            await _send(b"".join(voice.words(text)), scenario, stage)
+            await _send(b"".join(encoder.words(text)), scenario, connection)
             record.deltas += 1
             if scenario.pause_ms:
                 await asyncio.sleep(scenario.pause_ms / 1000)
 
 
-async def _send(data: bytes, scenario: Scenario, stage: Stage) -> None:
+async def _send(data: bytes, scenario: Scenario, connection: ClientConnection) -> None:
     for piece in (data[i : i + 1] for i in range(len(data))) if scenario.split else (data,):
-        await stage.send(piece)
+        await connection.send(piece)
 
 
-async def _fail(scenario: Scenario, voice: Voice, stage: Stage, record: Record) -> str:
+async def _fail(scenario: Scenario, encoder: Encoder, connection: ClientConnection, record: RequestProgress) -> str:
     match scenario.fault:
         case "drop":
-            stage.drop()
+            connection.drop()
             return "dropped"
         case "reset":
-            # Data on its way is lost with a reset; the client shall see the words first.
+            # A reset drops data in transit; the client should receive the text first.
             await asyncio.sleep(10 * POLL_S)
-            stage.reset()
+            connection.reset()
             return "reset"
         case "stall":
             record.waiting.set()
-            await stage.wait_for_client_to_leave()
+            await connection.wait_until_client_disconnects()
         case "overload":
-            await stage.send(voice.overload())
+            await connection.send(encoder.overload())
         case "refusal":
-            await stage.send(b"".join(voice.refusal()))
+            await connection.send(b"".join(encoder.refusal()))
         case "garbage":
-            await stage.send(b'data: {"type": "content_blo\n\n')
+            await connection.send(b'data: {"type": "content_blo\n\n')
         case "long line":
-            await stage.send(b"data: ")
+            await connection.send(b"data: ")
             for _ in range(LONG_LINE // 65536):
-                await stage.send(b"x" * 65536)
-            await stage.send(b"\n\n")
-    await stage.close_body()
+                await connection.send(b"x" * 65536)
+            await connection.send(b"\n\n")
+    await connection.close_body()
     return f"fault: {scenario.fault}"
 
 
-def before_words(scenario: Scenario, voice: Voice) -> Iterator[bytes]:
-    """The frames that come first."""
-    yield from voice.begin()
+def before_words(scenario: Scenario, encoder: Encoder) -> Iterator[bytes]:
+    """Yield the frames before the text."""
+    yield from encoder.begin()
     if scenario.unknown_events:
-        yield voice.unknown()
+        yield encoder.unknown()
     if scenario.thoughts:
-        yield from voice.thoughts(scenario.thoughts)
+        yield from encoder.thoughts(scenario.thoughts)
 
 
-def after_words(scenario: Scenario, voice: Voice) -> Iterator[bytes]:
-    """The frames that complete the reply."""
+def after_words(scenario: Scenario, encoder: Encoder) -> Iterator[bytes]:
+    """Yield the frames that complete the reply."""
     if scenario.unknown_events:
-        yield voice.unknown()
+        yield encoder.unknown()
     for number in range(scenario.calls):
-        yield from voice.call(str(number + 1), ARGUMENTS)
-    yield from voice.end(scenario.ending, usage=scenario.usage)
+        yield from encoder.call(str(number + 1), ARGUMENTS)
+    yield from encoder.end(scenario.ending, usage=scenario.usage)
 
 
 def _words(scenario: Scenario, body: Mapping[str, Any]) -> Iterable[str]:
@@ -186,7 +190,7 @@ def _words(scenario: Scenario, body: Mapping[str, Any]) -> Iterable[str]:
         case "words":
             return scenario.words
         case "echo":
-            return (_last_words(body),)
+            return (_last_message_text(body),)
         case "json at second try" if len(body.get("messages") or body.get("contents") or ()) < 3:
             return ("Here you are: ", '{"wrong": true}')
         case _:
@@ -195,7 +199,7 @@ def _words(scenario: Scenario, body: Mapping[str, Any]) -> Iterable[str]:
             return (text[: len(text) // 2], text[len(text) // 2 :])
 
 
-def _last_words(body: Mapping[str, Any]) -> str:
+def _last_message_text(body: Mapping[str, Any]) -> str:
     turns = body.get("messages") or body.get("contents") or [{}]
     content = turns[-1].get("content") or turns[-1].get("parts") or ""
     if isinstance(content, str):

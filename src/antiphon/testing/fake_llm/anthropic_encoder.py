@@ -1,14 +1,14 @@
-"""Anthropic's Messages API, spoken by the server's side."""
+"""Server side of Anthropic's Messages API."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from antiphon.testing.fake_llm.encoder import KINDS, frame
 from antiphon.testing.fake_llm.scenarios import SIGNATURE, TOOL, Ending
-from antiphon.testing.fake_llm.voice import KINDS, frame
 
 
-class AnthropicVoice:
-    """Typed events with content blocks."""
+class AnthropicEncoder:
+    """Encodes typed events with content blocks."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -16,14 +16,14 @@ class AnthropicVoice:
         self._open = False
 
     def begin(self) -> Iterator[bytes]:
-        """The message without content."""
+        """Yield the message without content."""
         usage = {"input_tokens": 25, "cache_creation_input_tokens": 7, "cache_read_input_tokens": 1000}
         message = {"id": "msg_1", "type": "message", "role": "assistant", "model": self._model, "content": []}
         yield self._event("message_start", message=message | {"usage": usage | {"output_tokens": 1}})
         yield self.ping()
 
     def thoughts(self, pieces: Sequence[str]) -> Iterator[bytes]:
-        """A thinking block that ends with its signature."""
+        """Yield a thinking block that ends with its signature."""
         yield self._start({"type": "thinking", "thinking": "", "signature": ""})
         for piece in pieces:
             yield self._delta({"type": "thinking_delta", "thinking": piece})
@@ -31,14 +31,14 @@ class AnthropicVoice:
         yield self._stop()
 
     def words(self, text: str) -> Iterator[bytes]:
-        """A text block, opened with the first words."""
+        """Yield text, in a block that is opened with the first text."""
         if not self._open:
             yield self._start({"type": "text", "text": ""})
             self._open = True
         yield self._delta({"type": "text_delta", "text": text})
 
     def call(self, id: str, pieces: Sequence[str]) -> Iterator[bytes]:
-        """A tool block whose first piece of arguments is empty, as with the real one."""
+        """Yield a tool block whose first piece of arguments is empty, as in the real API."""
         if self._open:
             yield self._stop()
         yield self._start({"type": "tool_use", "id": f"toolu_{id}", "name": TOOL, "input": {}})
@@ -47,7 +47,7 @@ class AnthropicVoice:
         yield self._stop()
 
     def end(self, ending: Ending, *, usage: bool) -> Iterator[bytes]:
-        """The reason, the counts, the end."""
+        """Yield the stop reason, the token counts and the end."""
         if self._open:
             yield self._stop()
         reason = {"end": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}[ending]
@@ -56,27 +56,27 @@ class AnthropicVoice:
         yield self._event("message_stop")
 
     def overload(self) -> bytes:
-        """The `error` event."""
+        """Return the `error` event."""
         return self._event("error", error={"type": "overloaded_error", "message": "Overloaded"})
 
     def refusal(self) -> Iterator[bytes]:
-        """The `refusal` stop reason."""
+        """Yield the `refusal` stop reason."""
         delta = {"stop_reason": "refusal", "stop_details": {"type": "refusal", "explanation": "not that"}}
         yield self._event("message_delta", delta=delta, usage={"output_tokens": 3})
         yield self._event("message_stop")
 
     def unknown(self) -> bytes:
-        """An event, a block and a delta from the future."""
+        """Return an event, a block and a delta of unknown types."""
         start = self._event("content_block_start", index=90, content_block={"type": "hologram", "light": 1})
         delta = self._event("content_block_delta", index=90, delta={"type": "light_delta", "light": 2})
         return self._event("message_mood", mood="fine") + start + delta
 
     def ping(self) -> bytes:
-        """The `ping` event."""
+        """Return the `ping` event."""
         return self._event("ping")
 
     def failure(self, status: int, message: str) -> Any:
-        """An error object with a request id."""
+        """Return an error object with a request id."""
         kind = KINDS.get(status, ("api_error", ""))[0]
         return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
 

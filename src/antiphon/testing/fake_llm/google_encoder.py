@@ -1,39 +1,39 @@
-"""Google's Gemini API, spoken by the server's side."""
+"""Server side of Google's Gemini API."""
 
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from antiphon.testing.fake_llm.encoder import KINDS, frame
 from antiphon.testing.fake_llm.scenarios import SIGNATURE, TOOL, Ending
-from antiphon.testing.fake_llm.voice import KINDS, frame
 
 
-class GoogleVoice:
-    """Whole responses with the new parts in them; there is no terminal event but the finish reason."""
+class GoogleEncoder:
+    """Encodes responses with the new parts; the finish reason is the only end."""
 
     def __init__(self, model: str) -> None:
         self._model = model
 
     def begin(self) -> Iterator[bytes]:
-        """Nothing comes before the first part."""
+        """Yield no frames: the reply starts with the first part."""
         yield from ()
 
     def thoughts(self, pieces: Sequence[str]) -> Iterator[bytes]:
-        """Parts marked as thought."""
+        """Yield parts marked as thought."""
         for piece in pieces:
             yield self._parts({"text": piece, "thought": True})
 
     def words(self, text: str) -> Iterator[bytes]:
-        """A text part."""
+        """Yield a text part."""
         yield self._parts({"text": text})
 
     def call(self, id: str, pieces: Sequence[str]) -> Iterator[bytes]:
-        """A function call whose arguments come whole; the first of a reply is signed."""
+        """Yield a function call with all its arguments; the first of a reply is signed."""
         call = {"functionCall": {"name": TOOL, "args": json.loads("".join(pieces))}}
         yield self._parts(call | ({"thoughtSignature": SIGNATURE} if id == "1" else {}))
 
     def end(self, ending: Ending, *, usage: bool) -> Iterator[bytes]:
-        """An empty part with the reason and the counts."""
+        """Yield an empty part with the finish reason and the token counts."""
         counts = {
             "promptTokenCount": 1032,
             "cachedContentTokenCount": 1000,
@@ -45,24 +45,24 @@ class GoogleVoice:
         yield self._parts({"text": ""}, finish=reason, **({"usageMetadata": counts} if usage else {}))
 
     def overload(self) -> bytes:
-        """The indented JSON of the error, not even an event."""
+        """Return the indented JSON of the error, which is not an event."""
         error = {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}
         return json.dumps({"error": error}, indent=2).encode() + b"\n"
 
     def refusal(self) -> Iterator[bytes]:
-        """The safety filter."""
+        """Yield the finish reason of the safety filter."""
         yield self._parts({"text": ""}, finish="SAFETY")
 
     def unknown(self) -> bytes:
-        """A part and a field from the future."""
+        """Return a part and a field of unknown types."""
         return self._parts({"hologram": {"light": 1}}, mood="fine")
 
     def ping(self) -> bytes:
-        """A comment."""
+        """Return a comment."""
         return b": ping\n\n"
 
     def failure(self, status: int, message: str) -> Any:
-        """An error object with a status word and, where it applies, a delay."""
+        """Return an error object with a status and, for rate limits, a delay."""
         word = KINDS.get(status, ("", "UNKNOWN"))[1]
         error: dict[str, Any] = {"code": status, "message": message, "status": word}
         if status == 429:
