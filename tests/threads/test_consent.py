@@ -101,5 +101,5 @@ def test_consent_is_stored_with_its_thread():
 
 
 def test_an_unknown_mode_is_refused_by_name():
-    with pytest.raises(ThreadError, match="'yolo' is no permission mode; known: plan, ask, auto-edit, auto"):
+    with pytest.raises(ThreadError, match="'yolo' is not a permission mode; known: plan, ask, auto-edit, auto"):
         Consent("yolo")

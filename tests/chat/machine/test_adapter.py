@@ -3,7 +3,7 @@
 import pytest
 
 from antiphon.chat.machine.adapter import ChatPolynomialAdapter
-from antiphon.chat.machine.laws import LAWS, standing
+from antiphon.chat.machine.laws import LAWS, snapshot_in
 from antiphon.chat.machine.polynomial import CHAT_POLYNOMIAL, FlowState, chat_directions, chat_transition
 
 S = FlowState
@@ -226,8 +226,8 @@ def test_resetting_the_adapter_works_in_any_state_and_clears_the_history():
 def test_a_collapsed_chat_leaves_only_by_reset():
     """Terminal, but not final."""
     assert chat_directions(S.COLLAPSED) == {"reset", "harvest"}
-    assert standing(S.COLLAPSED).has_tag("terminal")
-    assert standing(S.COLLAPSED).status == "active"
+    assert snapshot_in(S.COLLAPSED).has_tag("terminal")
+    assert snapshot_in(S.COLLAPSED).status == "active"
 
 
 @pytest.mark.requirement("S2-46")

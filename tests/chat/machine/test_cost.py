@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 
-from antiphon.chat.machine.operations import fork_planned, forked, rewound
+from antiphon.chat.machine.operations import confirm_fork, plan_fork, rewind
 from antiphon.chat.machine.windows import view
 from tests.fixtures.conversations import Talk
 
@@ -111,7 +111,7 @@ def long_talk():
 def test_a_fork_from_any_message_reads_nothing():
     context, messages = long_talk()
 
-    forked(fork_planned(context, {"type": "fork", "from": "m17"}))
+    confirm_fork(plan_fork(context, {"type": "fork", "from": "m17"}))
 
     assert messages.reads == 0
 
@@ -119,7 +119,7 @@ def test_a_fork_from_any_message_reads_nothing():
 def test_a_rewind_reads_as_many_messages_as_it_goes_back():
     context, messages = long_talk()
 
-    rewound(context, {"type": "rewind", "turns": 5})
+    rewind(context, {"type": "rewind", "turns": 5})
 
     assert messages.reads <= 5 + 2
 

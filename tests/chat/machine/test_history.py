@@ -72,7 +72,7 @@ def test_a_word_that_was_changed_is_found():
         (["messages", "m1", "role"], "nobody", "messages.m1.role: unknown role 'nobody'"),
         (["messages", "m1", "parts"], [{"type": "noise"}], "messages.m1.parts: unknown part 'noise'"),
         (["messages", "m1", "parts"], "words", "messages.m1.parts: must be a list"),
-        (["messages", "m1", "at"], "now", "messages.m1.at: is 'now', which it cannot be"),
+        (["messages", "m1", "at"], "now", "messages.m1.at: is 'now', which is not valid"),
         (["messages", "m1", "id"], "m7", "messages.m1.id: is 'm7', but stands under 'm1'"),
         (["messages", "m1", "copiedFrom"], "m7", "messages.m1.copiedFrom: there is no message 'm7'"),
         (["messages", "m1", "evil"], 1, "messages.m1: unknown key 'evil'"),

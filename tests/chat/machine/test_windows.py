@@ -1,11 +1,11 @@
-"""What of a conversation a model is asked with, and how that moves when the conversation outgrows it."""
+"""Windows: the part of a conversation that a model gets, and how it moves when the conversation outgrows it."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.chat.machine.repair import mended
-from antiphon.chat.machine.windows import asked, shift, utilisation, view
+from antiphon.chat.machine.repair import repair_messages
+from antiphon.chat.machine.windows import find_shift, request_messages, utilisation, view
 from antiphon.messages import message_from_json
 from antiphon.providers.base import Request
 from antiphon.providers.usage import tokens_of_request
@@ -262,7 +262,7 @@ def test_the_system_prompt_stands_first_or_before_the_last_question(placement, p
 def test_an_injected_prompt_without_a_question_stands_first():
     talk = Talk(system="Be kind.", systemPlacement="inject").do("message", role="assistant", text="Hello")
 
-    assert [m["role"] for m in asked(talk.context, "main")] == ["system", "assistant"]
+    assert [m["role"] for m in request_messages(talk.context, "main")] == ["system", "assistant"]
 
 
 @pytest.mark.requirement("S2.4-1", "S2.4-2")
@@ -281,7 +281,7 @@ def test_a_window_fits_unless_the_newest_turn_and_what_must_be_kept_do_not(sizes
         shown = view(talk.context, "main")
         sent = [message["id"] for message in (*shown.kept, *shown.recent)]
         assert set(required) <= set(sent)
-        assert shift(talk.context, "main") is None
+        assert find_shift(talk.context, "main") is None
         assert shown.tokens <= 100 or set(sent) <= {*required, talk.head}
         talk.reply("y" * size)
 
@@ -331,13 +331,13 @@ USER = {"role": "user", "parts": []}
     ],
 )
 def test_every_tool_call_has_a_result_and_every_result_a_call(messages, expected):
-    """What was cut between a call and its result is mended before a model sees it."""
-    assert mended(messages) == expected
+    """A conversation cut between a call and its result is repaired before a model gets it."""
+    assert repair_messages(messages) == expected
 
 
 @law
 @given(st.lists(st.sampled_from([call("a"), call("b"), call("a", "b"), result("a"), result("b"), USER]), max_size=12))
 def test_mending_twice_is_mending_once(messages):
-    once = mended(messages)
+    once = repair_messages(messages)
 
-    assert mended(once) == once
+    assert repair_messages(once) == once

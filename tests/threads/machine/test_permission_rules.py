@@ -15,7 +15,7 @@ from antiphon.threads.machine.permission_rules import (
     decide,
     lasting_overrides,
     quoted,
-    tripped,
+    tripped_tools,
 )
 
 
@@ -214,9 +214,9 @@ def test_a_tool_that_failed_three_times_within_a_minute_rests():
     failures = {"shell": [0, 10_000, 20_000], "read": [0, 1]}
 
     assert (BREAKER_FAILURES, BREAKER_MS) == (3, 60_000)
-    assert tripped(failures, 20_000) == ["shell"]
-    assert tripped(failures, 59_999) == ["shell"]
-    assert tripped(failures, 60_000) == []
+    assert tripped_tools(failures, 20_000) == ["shell"]
+    assert tripped_tools(failures, 59_999) == ["shell"]
+    assert tripped_tools(failures, 60_000) == []
 
 
 @pytest.mark.requirement("S2.4-7")

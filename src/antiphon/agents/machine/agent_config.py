@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
-from antiphon.threads.machine.permission_rules import Call, is_meant
+from antiphon.threads.machine.permission_rules import Call, matches_call
 from antiphon.tools.risk import command_in
 from antiphon.tools.shell_syntax import CommandFilter
 
@@ -140,7 +140,7 @@ def _passes(rules: ToolFilter, name: str) -> bool:
 
 def _is_listed(patterns: Sequence[str], name: str) -> bool:
     call: Call = {"id": "", "name": name, "arguments": {}, "risk": "read"}
-    return any(is_meant(pattern, call) for pattern in patterns if "(" not in pattern)
+    return any(matches_call(pattern, call) for pattern in patterns if "(" not in pattern)
 
 
 def next_by_rule(agent: AgentConfig, *, success: bool, exhausted: bool, output: str) -> str | None:
