@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antiphon import SimulatedClock
-from antiphon.chat.batching import batched
+from antiphon.chat.batching import batch_events
 from antiphon.chat.buffered_stream import BufferedStream, StreamState
 from antiphon.chat.event_buffer import EventBuffer
 from antiphon.messages import user
@@ -44,7 +44,7 @@ def told(script, **options):
         source = Source()
 
         async def read():
-            async for batch in batched(source.events(), clock=clock, **options):
+            async for batch in batch_events(source.events(), clock=clock, **options):
                 batches.append([event.get("content", event["type"]) for event in batch])
 
         reading = asyncio.create_task(read())
@@ -100,7 +100,7 @@ def test_closing_the_batches_closes_the_source():
     async def main():
         source = Source()
         source.queue.put_nowait(FIRST)
-        batches = batched(source.events(), clock=SimulatedClock())
+        batches = batch_events(source.events(), clock=SimulatedClock())
         await anext(batches)
         await batches.aclose()
         return source.closed

@@ -485,5 +485,5 @@ def test_any_provider_will_do():
 
 
 def test_a_setting_that_does_not_exist_is_refused():
-    with pytest.raises(UnknownSetting, match=r"no setting budgetUSD; known: .*budgetUsd"):
+    with pytest.raises(UnknownSetting, match=r"unknown setting budgetUSD; known: .*budgetUsd"):
         StreamingChat(Puppet(), settings={"budgetUSD": 1})

@@ -8,7 +8,7 @@ from antiphon.threads.errors import ThreadError
 from antiphon.threads.machine.permission import PermissionOutput
 from antiphon.threads.machine.permission_rules import (
     MODES,
-    Call,
+    CallRequest,
     Mode,
     Override,
     lasting_overrides,
@@ -33,7 +33,9 @@ class Consent:
         if self.mode not in MODES:
             raise ThreadError(f"{self.mode!r} is not a permission mode; known: {', '.join(MODES)}")
 
-    def request(self, id: str, calls: Sequence[Call], *, at: int, timeout_ms: int = TIMEOUT_MS) -> dict[str, Any]:
+    def request(
+        self, id: str, calls: Sequence[CallRequest], *, at: int, timeout_ms: int = TIMEOUT_MS
+    ) -> dict[str, Any]:
         """Return the input of a permission machine for these calls, at this time."""
         rules = {
             "blocked": list(self.blocked),

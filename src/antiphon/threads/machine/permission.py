@@ -10,7 +10,7 @@ from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.permission_rules import (
     TRANSPARENCY,
     AnsweredCall,
-    Call,
+    CallRequest,
     JudgedCall,
     Mode,
     Rules,
@@ -28,7 +28,7 @@ class PermissionContext(TypedDict):
     """The request, the verdict of the rules, and the answer."""
 
     id: str | None
-    calls: list[Call]
+    calls: list[CallRequest]
     mode: Mode
     rules: Rules
     timeoutMs: int

@@ -42,7 +42,7 @@ BREAKER_FAILURES = 3
 BREAKER_MS = 60_000
 
 
-class Call(TypedDict):
+class CallRequest(TypedDict):
     """A tool call as it is judged."""
 
     id: str
@@ -107,7 +107,7 @@ class Verdict(TypedDict):
     calls: list[JudgedCall]
 
 
-def decide(calls: Sequence[Call], mode: str, rules: Rules) -> Verdict:
+def decide(calls: Sequence[CallRequest], mode: str, rules: Rules) -> Verdict:
     """Judge calls that come together: the strictest decision wins, and every call is listed."""
     judged = [_judge_call(call, mode, rules) for call in calls]
     if not judged:
@@ -116,7 +116,7 @@ def decide(calls: Sequence[Call], mode: str, rules: Rules) -> Verdict:
     return {"decision": first["decision"], "by": first["by"], "reason": first["reason"], "calls": judged}
 
 
-def _judge_call(call: Call, mode: str, rules: Rules) -> JudgedCall:
+def _judge_call(call: CallRequest, mode: str, rules: Rules) -> JudgedCall:
     risk: Risk = call["risk"] if call.get("risk") in TRANSPARENCY else "destructive"
     text = call_text(call)
     effect = risk if risk != "write" else "command" if _has_command(call["arguments"]) else "edit"
@@ -163,7 +163,7 @@ def _find_override(name: str, text: str, rules: Rules) -> Literal["allow", "deny
     return None
 
 
-def call_text(call: Call) -> str:
+def call_text(call: CallRequest) -> str:
     """Format a call as `shell(git status)`; arguments besides a command are written as JSON."""
     arguments = _parse_arguments(call["arguments"])
     if isinstance(arguments, Mapping):
@@ -188,7 +188,7 @@ def _parse_arguments(arguments: Mapping[str, Any] | str) -> object:
     return arguments
 
 
-def matches_call(pattern: str, call: Call, *, careful: bool = False) -> bool:
+def matches_call(pattern: str, call: CallRequest, *, careful: bool = False) -> bool:
     """Return whether a pattern matches a call; a careful one does not match across the start of a second command."""
     return _matches(pattern, call["name"], call_text(call), careful=careful)
 

@@ -18,7 +18,7 @@ from antiphon.threads.machine import streaming_reply as reply
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.streaming_types import (
     RequestStarted,
-    Send,
+    SendPrompt,
     State,
     StreamingContext,
     StreamingEvent,
@@ -78,7 +78,7 @@ def send_first_prompt(context: StreamingContext, event: StreamingFields, enqueue
     """Send the prompt of the input, if it has one."""
     input = event.get("input") or {}
     if "prompt" in input:
-        send: Send = {"type": "SEND", "prompt": input["prompt"]}
+        send: SendPrompt = {"type": "SEND", "prompt": input["prompt"]}
         if "requestId" in input:
             send["requestId"] = input["requestId"]
         if "at" in input:

@@ -6,9 +6,9 @@ from typing import Any, Literal, TypedDict
 from antiphon.errors import Code
 from antiphon.threads.machine.streaming_budget import has_budget
 from antiphon.threads.machine.streaming_types import (
-    Failed,
+    CallError,
     Failure,
-    StreamFailed,
+    StreamError,
     StreamingChanges,
     StreamingContext,
     StreamingFields,
@@ -25,7 +25,7 @@ class TimeoutParams(TypedDict):
     limit: Literal["firstEventMs", "inactivityMs"]
 
 
-def set_error(context: StreamingContext, event: Failed) -> StreamingChanges:
+def set_error(context: StreamingContext, event: StreamError) -> StreamingChanges:
     """Record the error that an event reports."""
     error: Failure = {"code": event["code"], "message": event["message"], "recoverable": event["recoverable"]}
     if event.get("retryAfterMs") is not None:
@@ -33,7 +33,7 @@ def set_error(context: StreamingContext, event: Failed) -> StreamingChanges:
     return {"error": error}
 
 
-def set_actor_error(context: StreamingContext, event: StreamFailed) -> StreamingChanges:
+def set_actor_error(context: StreamingContext, event: CallError) -> StreamingChanges:
     """Record the error that the running call ended with."""
     error = event["error"]
     # A durable host reports errors as JSON; a host in this process passes the exception itself.

@@ -10,7 +10,7 @@ from antiphon.threads.machine.streaming_types import (
     ReplyState,
     RequestStarted,
     RetryReset,
-    Send,
+    SendPrompt,
     StreamingChanges,
     StreamingContext,
     StreamingFields,
@@ -75,7 +75,7 @@ def _empty_reply() -> ReplyState:
     }
 
 
-def reset_for_new_message(context: StreamingContext, event: Send) -> MessageReset:
+def reset_for_new_message(context: StreamingContext, event: SendPrompt) -> MessageReset:
     """Clear the last reply and record the prompt; a session in the event, even null, replaces the current one."""
     prompt = event.get("prompt")
     request_id = event.get("requestId")

@@ -133,7 +133,7 @@ class StreamingInput(TypedDict, total=False):
     at: float
 
 
-class Send(TypedDict):
+class SendPrompt(TypedDict):
     """A prompt; null asks for a reply to the messages so far."""
 
     type: Literal["SEND"]
@@ -214,7 +214,7 @@ class Complete(TypedDict):
     at: NotRequired[float]
 
 
-class Failed(TypedDict):
+class StreamError(TypedDict):
     """The reply failed; `jitter` is a random number from 0 to 1 that spreads retries."""
 
     type: Literal["ERROR"]
@@ -228,7 +228,7 @@ class Failed(TypedDict):
     requestId: NotRequired[str]
 
 
-class Command(TypedDict):
+class StreamCommand(TypedDict):
     """Cancel the reply, try again, or start a new conversation."""
 
     type: Literal["CANCEL", "RETRY", "RESET"]
@@ -247,11 +247,11 @@ class StreamingFields(TypedDict, total=False):
     input: StreamingInput | None
 
 
-class StreamFailed(TypedDict):
+class CallError(TypedDict):
     """The event of the engine for a call that raised an error."""
 
     error: Mapping[str, Any] | BaseException
 
 
-StreamEvent = RequestStarted | FirstEvent | Chunk | ToolStarted | ToolCompleted | UsageReported | Complete | Failed
-StreamingEvent = Send | Command | StreamEvent
+StreamEvent = RequestStarted | FirstEvent | Chunk | ToolStarted | ToolCompleted | UsageReported | Complete | StreamError
+StreamingEvent = SendPrompt | StreamCommand | StreamEvent

@@ -181,7 +181,7 @@ class ResumeParams(TypedDict):
 
 
 class ArchivedParams(TypedDict):
-    """Whether the thread is archived."""
+    """The value of `archived` that an event sets."""
 
     archived: bool
 

@@ -14,7 +14,7 @@ from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.permission import PermissionOutput, permission_machine
-from antiphon.threads.machine.permission_rules import Call, ConsentSettings
+from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings
 
 Json = dict[str, Any]
 PERMISSION = "permission"
@@ -26,7 +26,7 @@ class ToolsContext(TypedDict):
     """The calls, the settings of their permission, and the results so far."""
 
     requestId: str | None
-    calls: list[Call]
+    calls: list[CallRequest]
     consent: ConsentSettings
     timeoutMs: int
     pending: list[str]
