@@ -41,8 +41,13 @@ EDITS = [
     ),
     Edit(
         f"{THREADS}/streaming_reply.py",
-        '    return {"text": Text(context["text"]) + event["content"]}',
-        '    return {"text": Text(context["text"]) + event["contents"]}',
+        '    return Text(context["text"]) + event["content"]',
+        '    return Text(context["text"]) + event["contents"]',
+    ),
+    Edit(
+        f"{THREADS}/streaming.py",
+        '        "countEvent": _assign_count("streamEvents", reply.count_event),',
+        '        "countEvent": _assign_count("streamEvent", reply.count_event),',
     ),
     Edit(
         f"{THREADS}/tools.py",

@@ -139,19 +139,19 @@ def note_first_event(context: StreamingContext, event: StreamingFields) -> Strea
     return {"firstTokenMs": None if sent_at is None or arrived_at is None else arrived_at - sent_at}
 
 
-def append_text(context: StreamingContext, event: Chunk) -> StreamingChanges:
-    """Append text to the reply."""
-    return {"text": Text(context["text"]) + event["content"]}
+def append_text(context: StreamingContext, event: Chunk) -> Text:
+    """Return the text of the reply with more text appended."""
+    return Text(context["text"]) + event["content"]
 
 
-def append_thinking(context: StreamingContext, event: Chunk) -> StreamingChanges:
-    """Append thinking to the reply."""
-    return {"thinking": Text(context["thinking"]) + event["content"]}
+def append_thinking(context: StreamingContext, event: Chunk) -> Text:
+    """Return the thinking of the reply with more thinking appended."""
+    return Text(context["thinking"]) + event["content"]
 
 
-def count_event(context: StreamingContext) -> StreamingChanges:
-    """Count an event of the stream."""
-    return {"streamEvents": context["streamEvents"] + 1}
+def count_event(context: StreamingContext) -> int:
+    """Return the number of events of the stream, with one more."""
+    return context["streamEvents"] + 1
 
 
 def look_at_events(context: StreamingContext) -> StreamingChanges:
