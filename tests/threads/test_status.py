@@ -39,7 +39,8 @@ def test_the_alias_and_the_positional_arguments_are_those_of_the_seed():
 @pytest.mark.requirement("S3-37")
 def test_a_runner_needs_no_memory_of_the_status_before():
     """The event, the returned status and a lookup are all there is to it."""
-    threads, stored = ThreadStatusMachine(), {"asked": "waiting", "broken": "failed"}
+    threads = ThreadStatusMachine()
+    stored = {"asked": "waiting", "broken": "failed"}
     notes = {}
     for thread_id, status in list(stored.items()):
         change = threads.transition(thread_id, event(start_event(status)), status)
@@ -173,7 +174,7 @@ def test_the_log_has_refused_events_too_and_is_bounded():
     threads.transition("t", event("START"))
     threads.transition("t", event("FOLLOW_UP"))
 
-    assert [(one.event["type"], one.accepted) for one in threads.log] == [("START", True), ("FOLLOW_UP", False)]
+    assert [(entry.event["type"], entry.accepted) for entry in threads.log] == [("START", True), ("FOLLOW_UP", False)]
     for _ in range(LOG_LIMIT + 5):
         threads.transition("t", event("START"))
     assert len(threads.log) == LOG_LIMIT
@@ -331,6 +332,6 @@ def test_at_the_start_of_a_process_stale_threads_are_interrupted():
     threads = ThreadStatusMachine()
     changes = threads.recover({"a": "running", "b": "waiting", "c": "completed", "d": "pending"})
 
-    assert [(one.thread_id, one.status) for one in changes] == [("a", "interrupted"), ("b", "waiting")]
+    assert [(entry.thread_id, entry.status) for entry in changes] == [("a", "interrupted"), ("b", "waiting")]
     assert threads.get_context("b")["processLost"]
     assert threads.transition("a", event(start_event("interrupted"))).resume_reason == "interrupted"

@@ -41,8 +41,8 @@ EDITS = [
     ),
     Edit(
         f"{THREADS}/streaming_reply.py",
-        '    return Text(context["text"]) + event["content"]',
-        '    return Text(context["text"]) + event["contents"]',
+        '    return {"requestId": event["requestId"], "sentAt": event.get("at", context["sentAt"])}',
+        '    return {"requestId": event["requestID"], "sentAt": event.get("at", context["sentAt"])}',
     ),
     Edit(
         f"{THREADS}/streaming.py",

@@ -226,10 +226,10 @@ def test_a_difference_says_what_each_branch_has_alone():
     talk = Talk().says("one").do("fork", name="a").do("confirm_fork").says("two").do("switch", branch="main")
     talk.says("three").do("message", role="assistant", parts=[])
 
-    found = difference(talk.context, "main", "a")
+    result = difference(talk.context, "main", "a")
 
-    assert found == {"base": "m1", "ours": ["m3", "m4"], "theirs": ["m2"], "equivalent": False}
-    assert format_difference(talk.context["messages"], found) == "- user: three\n- assistant\n+ user: two"
+    assert result == {"base": "m1", "ours": ["m3", "m4"], "theirs": ["m2"], "equivalent": False}
+    assert format_difference(talk.context["messages"], result) == "- user: three\n- assistant\n+ user: two"
 
 
 @pytest.mark.requirement("S2.4-4")
@@ -265,29 +265,30 @@ def test_walks_in_the_tree_agree_with_its_paths(steps, data):
             talk.do("switch", branch=data.draw(st.sampled_from(list(talk.context["branches"]))))
     messages = talk.context["messages"]
     heads = [branch["head"] for branch in talk.context["branches"].values()]
-    one, other = data.draw(st.sampled_from(heads)), data.draw(st.sampled_from(heads))
-    paths = [[m["id"] for m in path(messages, head)] for head in (one, other)]
+    first = data.draw(st.sampled_from(heads))
+    second = data.draw(st.sampled_from(heads))
+    paths = [[m["id"] for m in path(messages, head)] for head in (first, second)]
 
     shared = [a for a, b in zip(*paths, strict=False) if a == b]
-    assert meeting_point(messages, one, other) == (shared[-1] if shared else None)
+    assert meeting_point(messages, first, second) == (shared[-1] if shared else None)
     for id in messages:
-        assert is_on_path(messages, id, one) == (id in paths[0])
-    assert (hash_at(messages, one) == hash_at(messages, other)) == (len(paths[0]) == len(paths[1]))
+        assert is_on_path(messages, id, first) == (id in paths[0])
+    assert (hash_at(messages, first) == hash_at(messages, second)) == (len(paths[0]) == len(paths[1]))
 
 
 def test_a_persistent_map_shares_its_entries_and_old_versions_do_not_change():
     empty = PersistentMap()
-    one = empty.with_entry("a", 1)
-    two = one.with_entry("b", 2)
-    other = one.with_entry("b", 3)
+    first = empty.with_entry("a", 1)
+    two = first.with_entry("b", 2)
+    second = first.with_entry("b", 3)
 
-    assert (dict(empty), dict(one), dict(two), dict(other)) == ({}, {"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 3})
-    assert "b" not in one
-    assert one.get("b") is None
-    assert two._buffer is one._buffer is not other._buffer
+    assert (dict(empty), dict(first), dict(two), dict(second)) == ({}, {"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 3})
+    assert "b" not in first
+    assert first.get("b") is None
+    assert two._buffer is first._buffer is not second._buffer
     assert PersistentMap.of(two) is two
-    assert PersistentMap.of({"a": 1}) == one
-    assert repr(one) == "PersistentMap({'a': 1})"
+    assert PersistentMap.of({"a": 1}) == first
+    assert repr(first) == "PersistentMap({'a': 1})"
     with pytest.raises(ValueError, match="entries cannot be replaced"):
         two.with_entry("a", 5)
 
