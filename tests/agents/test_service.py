@@ -187,9 +187,9 @@ def test_a_run_is_steered_by_a_person(tmp_path: Path) -> None:
             if one.kind == "agent_started":
                 break
         await runs.retry(id)
-        with pytest.raises(Refused, match="FORCE_AGENT cannot be done now"):
+        with pytest.raises(Refused, match="FORCE_AGENT is not possible now"):
             await runs.force_agent(id, "nobody")
-        with pytest.raises(Refused, match="SKIP_STEP cannot be done now"):
+        with pytest.raises(Refused, match="SKIP_STEP is not possible now"):
             await runs.skip(id)
         receipt = await runs.force_agent(id, "reviewer")
         async for _ in runs.until_idle(id, receipt.seq - 1):
@@ -265,7 +265,7 @@ def test_what_is_asked_wrongly_is_said_plainly(tmp_path: Path) -> None:
         with pytest.raises(Refused, match="unknown setting 'modle'"):
             await runs.create(team("developer"), modle="x")
         id = await runs.create(team("developer"))
-        with pytest.raises(Refused, match="asks nothing: it is pending"):
+        with pytest.raises(Refused, match="waits for no answer: it is pending"):
             await runs.answer(id, "x")
         with pytest.raises(Refused, match="is pending, not interrupted"):
             await runs.resume(id)

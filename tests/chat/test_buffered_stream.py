@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from antiphon import SimulatedClock
-from antiphon.chat.batching import batched
+from antiphon.chat.batching import batch_events
 from antiphon.chat.buffered_stream import BufferedStream, StreamState
 from antiphon.chat.event_buffer import EventBuffer
 from antiphon.messages import user
@@ -35,8 +35,8 @@ class Source:
             self.closed = True
 
 
-def told(script, **options):
-    """What batches there are when events come, and numbers of milliseconds pass."""
+def batches_of(script, **options):
+    """Return the batches of a script of events, and of milliseconds that pass."""
     clock = SimulatedClock()
     batches = []
 
@@ -44,7 +44,7 @@ def told(script, **options):
         source = Source()
 
         async def read():
-            async for batch in batched(source.events(), clock=clock, **options):
+            async for batch in batch_events(source.events(), clock=clock, **options):
                 batches.append([event.get("content", event["type"]) for event in batch])
 
         reading = asyncio.create_task(read())
@@ -63,36 +63,36 @@ def told(script, **options):
 
 @pytest.mark.requirement("X-7", "S0-75")
 def test_chunks_wait_for_each_other_for_fifty_milliseconds():
-    assert told([text("a"), 20, text("b"), 29, text("c"), 1, text("d"), 50]) == [["abc"], ["d"]]
+    assert batches_of([text("a"), 20, text("b"), 29, text("c"), 1, text("d"), 50]) == [["abc"], ["d"]]
 
 
 @pytest.mark.requirement("X-7")
 def test_chunks_do_not_wait_once_there_are_four_kilobytes():
-    assert told([text("a"), text("b" * 4_096), text("c"), 50]) == [["a" + "b" * 4_096], ["c"]]
+    assert batches_of([text("a"), text("b" * 4_096), text("c"), 50]) == [["a" + "b" * 4_096], ["c"]]
 
 
 @pytest.mark.requirement("X-7")
 def test_other_events_go_at_once_and_in_order():
-    assert told([FIRST, text("a"), text("b"), COMPLETE]) == [["FIRST_EVENT"], ["ab", "COMPLETE"]]
+    assert batches_of([FIRST, text("a"), text("b"), COMPLETE]) == [["FIRST_EVENT"], ["ab", "COMPLETE"]]
 
 
 @pytest.mark.requirement("X-7", "S0-13")
 def test_text_and_thinking_are_not_mixed():
-    assert told([thinking("a"), text("b"), text("c"), thinking("d"), 50]) == [["a", "bc", "d"]]
+    assert batches_of([thinking("a"), text("b"), text("c"), thinking("d"), 50]) == [["a", "bc", "d"]]
 
 
 @pytest.mark.requirement("S0-76")
 def test_chunks_of_different_requests_are_not_mixed():
-    assert told([text("a", requestId="r1"), text("b", requestId="r2"), 50]) == [["a", "b"]]
+    assert batches_of([text("a", requestId="r1"), text("b", requestId="r2"), 50]) == [["a", "b"]]
 
 
 def test_what_waits_at_the_end_is_told():
-    assert told([text("a")]) == [["a"]]
+    assert batches_of([text("a")]) == [["a"]]
 
 
 def test_an_error_of_the_source_comes_after_what_was_told_before_it():
     with pytest.raises(OSError, match="gone"):
-        told([text("a"), OSError("gone")])
+        batches_of([text("a"), OSError("gone")])
 
 
 @pytest.mark.requirement("X-5", "S0-66")
@@ -100,7 +100,7 @@ def test_closing_the_batches_closes_the_source():
     async def main():
         source = Source()
         source.queue.put_nowait(FIRST)
-        batches = batched(source.events(), clock=SimulatedClock())
+        batches = batch_events(source.events(), clock=SimulatedClock())
         await anext(batches)
         await batches.aclose()
         return source.closed
@@ -118,7 +118,7 @@ script = st.lists(
 @settings(max_examples=50, deadline=None)
 @given(script)
 def test_batching_loses_nothing_and_changes_no_order(script):
-    joined = "".join("".join(batch) for batch in told(script))
+    joined = "".join("".join(batch) for batch in batches_of(script))
     plain = "".join(event.get("content", event["type"]) for event in script if not isinstance(event, int))
 
     assert joined == plain
@@ -173,12 +173,12 @@ def test_a_model_can_be_followed_without_a_machine():
 
 @pytest.mark.requirement("S0-65", "S0-76")
 def test_a_stream_shared_by_several_requests_is_filtered():
-    async def shared():
+    async def share_events():
         for event in (text("mine", requestId="r1"), text("yours", requestId="r2"), text(" too")):
             yield event
 
     async def main():
-        stream = BufferedStream(shared(), request_id="r1", clock=SimulatedClock())
+        stream = BufferedStream(share_events(), request_id="r1", clock=SimulatedClock())
         return [str(state.text) async for state in stream]
 
     assert run(main)[-1] == "mine too"
@@ -200,9 +200,9 @@ def test_of_too_many_early_events_the_oldest_are_dropped_and_counted():
     buffer = EventBuffer(most_events=1_000, most_requests=2)
     for number in range(1_003):
         buffer.hold("r1", text(str(number)))
-    kept = buffer.take("r1")
+    held = buffer.take("r1")
 
-    assert (len(kept), kept[0]["content"], buffer.dropped) == (1_000, "3", 3)
+    assert (len(held), held[0]["content"], buffer.dropped) == (1_000, "3", 3)
 
 
 @pytest.mark.requirement("S0-B3")

@@ -12,7 +12,7 @@ import pytest
 from antiphon.app import App
 from antiphon.chat import branch_path
 from antiphon.providers.base import TextDelta
-from antiphon.providers.formats.history import settled
+from antiphon.providers.formats.history import normalize_history
 from antiphon.threads.machine.thread import RESUME_PREFIXES
 from tests.fixtures.chat_process import HALF, THREAD
 from tests.fixtures.chats import Teller, told
@@ -22,7 +22,7 @@ PATIENCE_S = 20
 
 
 @pytest.fixture
-def killed(tmp_path: Path) -> Callable[[str], Path]:
+def kill_while(tmp_path: Path) -> Callable[[str], Path]:
     """Kills a process in a scene; gives the store it leaves behind."""
 
     def kill(scene: str) -> Path:
@@ -52,13 +52,13 @@ def after(path: Path, main: Callable[[App, Teller], Awaitable[Any]]) -> None:
 
 
 async def status_is(app: App, status: str) -> None:
-    async for one in app.chats.follow(THREAD):
-        if one.kind == "status" and one.facts["status"] == status:
+    async for activity in app.chats.follow(THREAD):
+        if activity.kind == "status" and activity.facts["status"] == status:
             return
 
 
 @pytest.mark.requirement("S3-16", "S3-29", "S3-30", "X-6")
-def test_a_reply_cut_by_a_crash_is_kept_and_resumed_without_repeating(killed: Callable[[str], Path]) -> None:
+def test_a_reply_cut_by_a_crash_is_kept_and_resumed_without_repeating(kill_while: Callable[[str], Path]) -> None:
     """Text so far kept, thread interrupted, one RESTART goes on with the right note."""
 
     async def main(app: App, teller: Teller) -> None:
@@ -71,9 +71,9 @@ def test_a_reply_cut_by_a_crash_is_kept_and_resumed_without_repeating(killed: Ca
         assert path[-1]["parts"] == [{"type": "text", "text": HALF}]
 
         receipt = await app.chats.resume(THREAD)
-        heard = [one async for one in app.chats.until_idle(THREAD, receipt.seq - 1)]
+        activities = [activity async for activity in app.chats.until_idle(THREAD, receipt.seq - 1)]
 
-        assert told(heard) == " a king."
+        assert told(activities) == " a king."
         assert await app.chats.status(THREAD) == "completed"
         (request,) = teller.asked
         assert [message.text for message in request.messages] == [
@@ -82,16 +82,16 @@ def test_a_reply_cut_by_a_crash_is_kept_and_resumed_without_repeating(killed: Ca
             RESUME_PREFIXES["interrupted"].strip(),
         ]
 
-    after(killed("replying"), main)
+    after(kill_while("replying"), main)
 
 
 @pytest.mark.requirement("S3-B13")
-def test_a_question_left_open_by_a_crash_expires_and_is_never_allowed(killed: Callable[[str], Path]) -> None:
+def test_a_question_left_open_by_a_crash_expires_and_is_never_allowed(kill_while: Callable[[str], Path]) -> None:
     """Still waiting, its process lost, the request for permission expired."""
 
     async def main(app: App, teller: Teller) -> None:
-        async for one in app.chats.follow(THREAD):
-            if one.kind == "tools_answered":
+        async for activity in app.chats.follow(THREAD):
+            if activity.kind == "tools_answered":
                 break
         context = (await app.runtime.snapshot(THREAD))["context"]
         assert await app.chats.status(THREAD) == "waiting"
@@ -101,10 +101,10 @@ def test_a_question_left_open_by_a_crash_expires_and_is_never_allowed(killed: Ca
         assert "the process that asked is gone" in result["parts"][0]["text"]
         assert teller.asked == []
 
-    after(killed("asking"), main)
+    after(kill_while("asking"), main)
 
 
-def test_a_tool_cut_by_a_crash_is_not_called_again_and_history_stays_valid(killed: Callable[[str], Path]) -> None:
+def test_a_tool_cut_by_a_crash_is_not_called_again_and_history_stays_valid(kill_while: Callable[[str], Path]) -> None:
     async def main(app: App, teller: Teller) -> None:
         await status_is(app, "interrupted")
         path = branch_path((await app.library.read(THREAD)).content)
@@ -112,10 +112,10 @@ def test_a_tool_cut_by_a_crash_is_not_called_again_and_history_stays_valid(kille
         assert "nobody knows how this ended" in path[-1]["parts"][0]["parts"][0]["text"]
 
         receipt = await app.chats.say(THREAD, "What happened?")
-        assert [one async for one in app.chats.until_idle(THREAD, receipt.seq - 1)]
+        assert [activity async for activity in app.chats.until_idle(THREAD, receipt.seq - 1)]
 
         (request,) = teller.asked
-        assert [m.role for m in settled(request.messages, "openai")] == ["user", "assistant", "tool", "user"]
+        assert [m.role for m in normalize_history(request.messages, "openai")] == ["user", "assistant", "tool", "user"]
         assert request.messages[-1].text == RESUME_PREFIXES["interrupted"] + "What happened?"
 
-    after(killed("calling"), main)
+    after(kill_while("calling"), main)

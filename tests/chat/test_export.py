@@ -20,7 +20,7 @@ from tests.fixtures.chats import Clerk, script
 EVIL = "<script>alert('x')</script> & ```\n```\nfence\n```"
 
 
-async def said(app, thread, text):
+async def say_and_wait(app, thread, text):
     receipt = await app.chats.say(thread, text)
     async for _ in app.chats.until_idle(thread, receipt.seq - 1):
         pass
@@ -30,18 +30,18 @@ async def talk_of(app, thread):
     return await app.library.read(thread)
 
 
-async def branched(app, folder, **config):
+async def make_branches(app, folder, **config):
     """A thread with a fork, a rewound turn and a checkpoint."""
     model = script(folder, [{"thinking": "Hm <b>."}, {"text": f"Answer. {EVIL}"}])
     thread = await app.chats.create(model=model, **config)
-    await said(app, thread, EVIL)
+    await say_and_wait(app, thread, EVIL)
     await app.chats.perform(thread, "checkpoint", name="mark")
-    await said(app, thread, "Two")
+    await say_and_wait(app, thread, "Two")
     await app.chats.perform(thread, "fork", name="other", turn=1)
     await app.chats.perform(thread, "confirm_fork")
-    await said(app, thread, "Left behind")
+    await say_and_wait(app, thread, "Left behind")
     await app.chats.perform(thread, "rewind", turns=1)
-    await said(app, thread, "Elsewhere")
+    await say_and_wait(app, thread, "Elsewhere")
     return thread
 
 
@@ -49,7 +49,7 @@ async def branched(app, folder, **config):
 def test_exported_imported_and_exported_again_it_is_the_same(tmp_path):
     async def main():
         async with App(MemoryStore()) as app:
-            thread = await branched(app, tmp_path)
+            thread = await make_branches(app, tmp_path)
             first = FORMATS["json"](CHAT, await talk_of(app, thread))
             copy = await app.chats.create(**from_archive(first))
             second = FORMATS["json"](CHAT, await talk_of(app, copy))
@@ -57,7 +57,7 @@ def test_exported_imported_and_exported_again_it_is_the_same(tmp_path):
 
             with pytest.raises(NothingSaid):
                 await app.chats.perform(copy, "rewind")
-            await said(app, copy, "More")
+            await say_and_wait(app, copy, "More")
             talk = await talk_of(app, copy)
             assert [message["role"] for message in branch_path(talk.content)][-2:] == ["user", "assistant"]
             assert (talk.view.turns, set(talk.content["branches"])) == (3, {"main", "other"})
@@ -71,13 +71,13 @@ def test_neither_secrets_nor_permissions_travel(tmp_path):
         async with App(MemoryStore()) as app:
             box = Clerk()
             settings = {"options": {"tools": box.listed, "maxTokens": 5}, "apiKey": "sk-1"}
-            thread = await branched(app, tmp_path, settings=settings, consent={"mode": "auto", "autoAllow": ["*"]})
-            told = to_archive(await talk_of(app, thread))
+            thread = await make_branches(app, tmp_path, settings=settings, consent={"mode": "auto", "autoAllow": ["*"]})
+            archive = to_archive(await talk_of(app, thread))
 
-            assert "consent" not in told["settings"]
-            assert "sk-1" not in json.dumps(told)
-            assert told["settings"]["settings"]["options"]["maxTokens"] == 5
-            assert from_archive(json.dumps(told))["consent"] == {"mode": "ask"}
+            assert "consent" not in archive["settings"]
+            assert "sk-1" not in json.dumps(archive)
+            assert archive["settings"]["settings"]["options"]["maxTokens"] == 5
+            assert from_archive(json.dumps(archive))["consent"] == {"mode": "ask"}
 
     asyncio.run(main())
 
@@ -127,7 +127,7 @@ def test_a_thread_is_not_made_with_a_history_that_does_not_hold_together():
 def test_as_markdown_every_message_stands_once_under_its_branch(tmp_path):
     async def main():
         async with App(MemoryStore()) as app:
-            talk = await talk_of(app, await branched(app, tmp_path))
+            talk = await talk_of(app, await make_branches(app, tmp_path))
             text = to_markdown(chat_document(talk))
 
             assert [text.count(word) for word in ("\nTwo\n", "\nElsewhere\n", "\nLeft behind\n")] == [1, 1, 1]
@@ -144,7 +144,7 @@ def test_as_markdown_every_message_stands_once_under_its_branch(tmp_path):
 def test_as_html_nothing_that_was_said_becomes_markup(tmp_path):
     async def main():
         async with App(MemoryStore()) as app:
-            page = to_html(chat_document(await talk_of(app, await branched(app, tmp_path))))
+            page = to_html(chat_document(await talk_of(app, await make_branches(app, tmp_path))))
 
             assert "<script" not in page
             assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt; &amp; " in page
@@ -160,7 +160,7 @@ def test_threads_are_read_beside_the_process_that_runs_them(tmp_path):
     async def main():
         store = tmp_path / "store.db"
         async with App(store) as app:
-            thread = await branched(app, tmp_path)
+            thread = await make_branches(app, tmp_path)
             async with open_library(store) as library:
                 assert [view.id for view in await library.latest()] == [thread]
                 assert (await library.read(thread)).content["branch"] == "other"
@@ -172,7 +172,7 @@ def test_threads_are_read_beside_the_process_that_runs_them(tmp_path):
 def test_a_thread_is_put_away_taken_out_and_renamed(tmp_path):
     async def main():
         async with App(MemoryStore()) as app:
-            thread = await branched(app, tmp_path)
+            thread = await make_branches(app, tmp_path)
             await app.chats.archive(thread)
             await app.chats.rename(thread, "My talk")
 

@@ -22,9 +22,9 @@ def test_a_message_is_answered_and_both_are_kept(tmp_path: Path) -> None:
         async with App(MemoryStore()) as app:
             thread = await app.chats.create(model=script(tmp_path, [{"text": "Good evening."}]))
             receipt = await app.chats.say(thread, "Hello")
-            heard = [one async for one in app.chats.until_idle(thread, receipt.seq - 1)]
+            activities = [activity async for activity in app.chats.until_idle(thread, receipt.seq - 1)]
 
-            assert told(heard) == "Good evening."
+            assert told(activities) == "Good evening."
             assert await app.chats.status(thread) == "completed"
             talk = await app.library.read(thread)
             assert [message["role"] for message in branch_path(talk.content)] == ["user", "assistant"]
@@ -58,7 +58,7 @@ def test_a_conversation_is_forked_and_rewound(tmp_path: Path) -> None:
                 await app.chats.perform(thread, "rewind")
             for text in ("One", "Two"):
                 receipt = await app.chats.say(thread, text)
-                assert [one async for one in app.chats.until_idle(thread, receipt.seq - 1)]
+                assert [activity async for activity in app.chats.until_idle(thread, receipt.seq - 1)]
             await app.chats.perform(thread, "fork", name="other", turn=1)
             chat = await app.chats.perform(thread, "confirm_fork")
 
@@ -77,7 +77,8 @@ class Stuck(Clerk):
 
     def __init__(self) -> None:
         super().__init__()
-        self.began, self.ended = asyncio.Event(), asyncio.Event()
+        self.began = asyncio.Event()
+        self.ended = asyncio.Event()
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Begin, and wait to be cancelled."""
@@ -91,7 +92,8 @@ class Stuck(Clerk):
 
 def test_a_thread_stopped_in_mid_tool_has_a_history_that_every_provider_takes() -> None:
     async def main() -> None:
-        box, teller = Stuck(), Teller([ToolStart("c1", "file")], [TextDelta("Stopped.")])
+        box = Stuck()
+        teller = Teller([ToolStart("c1", "file")], [TextDelta("Stopped.")])
         async with App(MemoryStore(), models=teller.models, toolbox=box) as app:
             tools = {"options": {"tools": box.listed}}
             thread = await app.chats.create(model="scripted:teller", settings=tools, consent={"mode": "auto"})
@@ -100,10 +102,11 @@ def test_a_thread_stopped_in_mid_tool_has_a_history_that_every_provider_takes() 
             await app.chats.stop(thread)
             await box.ended.wait()
             receipt = await app.chats.say(thread, "And now?")
-            assert [one async for one in app.chats.until_idle(thread, receipt.seq - 1)]
+            assert [activity async for activity in app.chats.until_idle(thread, receipt.seq - 1)]
 
             request = teller.asked[-1]
-            call, result = request.messages[1].calls[0], request.messages[2].parts[0]
+            call = request.messages[1].calls[0]
+            result = request.messages[2].parts[0]
             assert isinstance(result, ToolResult)
             assert (result.call_id, result.is_error) == (call.id, True)
             for name, wire in WIRES.items():
@@ -120,7 +123,7 @@ def test_what_is_asked_wrongly_is_said_plainly() -> None:
             with pytest.raises(Refused, match="unknown setting 'modle'"):
                 await app.chats.create(modle="scripted:chat")
             thread = await app.chats.create(model="scripted:chat")
-            with pytest.raises(Refused, match="asks nothing: it is pending"):
+            with pytest.raises(Refused, match="waits for no answer: it is pending"):
                 await app.chats.answer(thread, decision="allow")
 
     asyncio.run(main())
@@ -134,15 +137,15 @@ def test_a_tool_waits_for_a_person_and_its_result_goes_back(tmp_path: Path) -> N
                 model=script(tmp_path, *CALLS), settings={"options": {"tools": box.listed}}, consent={"mode": "ask"}
             )
             receipt = await app.chats.say(thread, "File this")
-            heard = [one async for one in app.chats.until_idle(thread, receipt.seq - 1)]
-            (asked,) = [one for one in heard if one.kind == "permission_asked"]
+            activities = [activity async for activity in app.chats.until_idle(thread, receipt.seq - 1)]
+            (request,) = [activity for activity in activities if activity.kind == "permission_asked"]
 
-            assert [call["name"] for call in asked.facts["calls"]] == ["file"]
+            assert [call["name"] for call in request.facts["calls"]] == ["file"]
             assert await app.chats.status(thread) == "waiting"
             assert box.calls == []
             receipt = await app.chats.answer(thread, decision="allow")
-            heard = [one async for one in app.chats.until_idle(thread, receipt.seq - 1)]
-            assert told(heard) == "Filed."
+            activities = [activity async for activity in app.chats.until_idle(thread, receipt.seq - 1)]
+            assert told(activities) == "Filed."
             assert [call.name for call in box.calls] == ["file"]
             roles = [message["role"] for message in branch_path((await app.library.read(thread)).content)]
             assert roles == ["user", "assistant", "tool", "assistant"]

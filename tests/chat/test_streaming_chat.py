@@ -26,7 +26,8 @@ class Scene:
     """A chat with a puppet, on a clock that stands still; `ask` sends without waiting for the end."""
 
     def __init__(self, reference="scripted:puppet", **options):
-        self.puppet, self.clock = Puppet(reference), SimulatedClock()
+        self.puppet = Puppet(reference)
+        self.clock = SimulatedClock()
         ids = iter(f"r{number}" for number in range(1, 100))
         self.chat = StreamingChat(self.puppet, clock=self.clock, new_id=lambda: next(ids), jitter=lambda: 0, **options)
 
@@ -55,15 +56,16 @@ def scene(test=None, **options):
     """A test with a scene."""
 
     def decorate(test):
-        def wrapped():
+        def run_test():
             async def main():
                 async with Scene(**options) as stage:
                     await test(stage)
 
             run(main)
 
-        wrapped.__name__, wrapped.__doc__ = test.__name__, test.__doc__
-        return wrapped
+        run_test.__name__ = test.__name__
+        run_test.__doc__ = test.__doc__
+        return run_test
 
     return decorate if test is None else decorate(test)
 
@@ -254,14 +256,15 @@ async def test_an_interrupting_message_wins(stage):
 @pytest.mark.requirement("S0-B5")
 @scene(on_busy="queue")
 async def test_whoever_queues_waits_for_an_interrupting_message_too(stage):
-    first, queued = await stage.ask("One"), await stage.ask("Two")
+    first = await stage.ask("One")
+    queued = await stage.ask("Two")
     urgent = await stage.ask("Now", on_busy="interrupt")
     assert len(stage.puppet.requests) == 2
 
     await stage.say(*WHOLE)
     await stage.say(*WHOLE)
 
-    assert [(await one)["lastPrompt"] for one in (first, urgent, queued)] == ["One", "Now", "Two"]
+    assert [(await reply)["lastPrompt"] for reply in (first, urgent, queued)] == ["One", "Now", "Two"]
 
 
 @pytest.mark.requirement("S0-86", "X-5", "E-10")
@@ -297,21 +300,21 @@ async def test_who_leaves_the_queue_disturbs_nobody(stage):
     await stage.say(*WHOLE)
     await stage.say(*WHOLE)
 
-    assert [(await one)["lastPrompt"] for one in (first, third)] == ["One", "Three"]
+    assert [(await reply)["lastPrompt"] for reply in (first, third)] == ["One", "Three"]
 
 
 @pytest.mark.requirement("S0-66", "E-10")
 def test_leaving_ends_the_call_and_forgets_the_listeners():
     async def main():
-        seen = []
+        collected = []
         async with Scene() as stage:
-            stage.chat.subscribe(lambda snapshot: seen.append(snapshot.value))
+            stage.chat.subscribe(lambda snapshot: collected.append(snapshot.value))
             asking = await stage.ask()
         await settle()
 
         assert stage.puppet.closed == 1
         assert (await asking)["cancelled"]
-        assert seen[-1] == "idle"
+        assert collected[-1] == "idle"
         with pytest.raises(NotOpen):
             await stage.chat.send("More")
         with pytest.raises(NotOpen):
@@ -391,12 +394,12 @@ async def test_the_first_token_s_latency_is_measured(stage):
 @pytest.mark.requirement("S0-B1")
 @scene
 async def test_a_session_stays_until_another_is_given(stage):
-    seen = []
-    for given in ({"session_id": "s1"}, {}, {"session_id": None}):
+    collected = []
+    for session in ({"session_id": "s1"}, {}, {"session_id": None}):
         stage.puppet.say(*WHOLE)
-        seen.append((await stage.chat.send("Hello", **given))["sessionId"])
+        collected.append((await stage.chat.send("Hello", **session))["sessionId"])
 
-    assert seen == ["s1", "s1", None]
+    assert collected == ["s1", "s1", None]
 
 
 @pytest.mark.requirement("S0-B3")
@@ -463,12 +466,12 @@ def test_an_earlier_conversation_goes_on():
 @pytest.mark.requirement("S0-76", "S0-B13")
 def test_two_chats_do_not_disturb_each_other():
     async def main():
-        async with Scene() as one, Scene() as other:
-            await one.ask("One")
-            await other.ask("Other")
-            await one.say(TextDelta("a"))
-            await other.say(TextDelta("b"))
-            return one.chat.context["text"], other.chat.context["text"]
+        async with Scene() as first_scene, Scene() as second_scene:
+            await first_scene.ask("One")
+            await second_scene.ask("Other")
+            await first_scene.say(TextDelta("a"))
+            await second_scene.say(TextDelta("b"))
+            return first_scene.chat.context["text"], second_scene.chat.context["text"]
 
     assert run(main) == ("a", "b")
 
@@ -485,5 +488,5 @@ def test_any_provider_will_do():
 
 
 def test_a_setting_that_does_not_exist_is_refused():
-    with pytest.raises(UnknownSetting, match=r"no setting budgetUSD; known: .*budgetUsd"):
+    with pytest.raises(UnknownSetting, match=r"unknown setting budgetUSD; known: .*budgetUsd"):
         StreamingChat(Puppet(), settings={"budgetUSD": 1})

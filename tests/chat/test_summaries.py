@@ -1,4 +1,4 @@
-"""What a model makes of a conversation: its summary, and its crystal."""
+"""Summaries and crystals made by a model."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ MESSAGES = [{"role": "user", "parts": [{"type": "text", "text": "Which tree grow
 CRYSTAL = {"title": "Trees", "summary": "A question.", "decisions": ["Plant poplars."], "artifacts": []}
 
 
-def given(logic: AsyncLogic, **input: Any) -> Any:
+def run_logic(logic: AsyncLogic, **input: Any) -> Any:
     async def main() -> Any:
         return await to_awaitable(create_actor(logic, input={"model": "scripted:teller", **input}).start())
 
@@ -26,22 +26,22 @@ def given(logic: AsyncLogic, **input: Any) -> Any:
 
 @pytest.mark.requirement("S2.4-1")
 def test_a_summary_is_asked_with_the_old_one_and_says_what_it_used() -> None:
-    told = [TextDelta("Poplars."), UsageDelta(Usage(input=20, output=3), "teller")]
-    teller = Teller(told)
-    found = given(summariser(lambda model: teller), summary="They like trees.", messages=MESSAGES)
+    deltas = [TextDelta("Poplars."), UsageDelta(Usage(input=20, output=3), "teller")]
+    teller = Teller(deltas)
+    output = run_logic(summariser(lambda model: teller), summary="They like trees.", messages=MESSAGES)
 
-    assert found["text"] == "Poplars."
-    assert (found["usage"]["input"], found["usage"]["output"], found["costUsd"]) == (20, 3, 0.0)
-    asked = [message.text for message in teller.asked[0].messages]
-    assert asked == ["Earlier: They like trees.", "Which tree grows fastest?", SUMMARISE]
+    assert output["text"] == "Poplars."
+    assert (output["usage"]["input"], output["usage"]["output"], output["costUsd"]) == (20, 3, 0.0)
+    texts = [message.text for message in teller.asked[0].messages]
+    assert texts == ["Earlier: They like trees.", "Which tree grows fastest?", SUMMARISE]
 
 
 @pytest.mark.requirement("S2-19")
 def test_a_crystal_is_data_and_is_asked_for_again_when_it_is_none() -> None:
     teller = Teller([TextDelta("Here you are!")], [TextDelta(json.dumps(CRYSTAL))])
-    found = given(crystallizer(lambda model: teller), messages=MESSAGES, branch="main")
+    output = run_logic(crystallizer(lambda model: teller), messages=MESSAGES, branch="main")
 
-    assert {key: found[key] for key in CRYSTAL} == CRYSTAL
+    assert {key: output[key] for key in CRYSTAL} == CRYSTAL
     assert CRYSTALLIZE in [message.text for message in teller.asked[0].messages]
     assert len(teller.asked) == 2
-    assert found["usage"]["output"] > 0
+    assert output["usage"]["output"] > 0

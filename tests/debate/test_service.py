@@ -186,7 +186,7 @@ def test_a_debate_is_paused_and_resumed_by_its_thread_or_directly() -> None:
         await until(debates, id, "text", began.seq)
         await debates.pause(id)
         assert (await debates.status(id), (await debates.read(id))["state"]) == ("stopped", "paused")
-        with pytest.raises(Refused, match=r"PAUSE cannot be done now: .*; what can: .*JUDGE_NOW.*RESUME"):
+        with pytest.raises(Refused, match=r"PAUSE is not possible now: .*; possible: .*JUDGE_NOW.*RESUME"):
             await debates.pause(id)
         await debates.resume(id)
         assert await debates.status(id) == "running"

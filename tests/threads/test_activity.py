@@ -5,7 +5,7 @@ from antiphon.threads.activity import activities
 
 
 def step(to, event, *emitted, sender="debate"):
-    sent = tuple({"from": sender, "event": one} for one in emitted)
+    sent = tuple({"from": sender, "event": item} for item in emitted)
     return Entry("t", 7, 0, to, event, emitted=sent)
 
 

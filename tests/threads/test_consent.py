@@ -1,4 +1,4 @@
-"""What was agreed on in a thread, from one request to the next."""
+"""The consent of a thread, from one request to the next."""
 
 import json
 
@@ -11,8 +11,8 @@ from antiphon.threads.machine.permission import permission_machine
 from tests.threads.machine.test_permission_rules import DESTROY, EDIT, READ, command
 
 
-def answered(consent, calls, *events, at=0):
-    """How a request of this thread ends."""
+def answer_request(consent, calls, *events, at=0):
+    """Return the output of a request of this thread."""
     output = play(permission_machine, events, input=consent.request("p", calls, at=at)).snapshot.output
     if output is not None:
         consent.remember(output)
@@ -22,26 +22,26 @@ def answered(consent, calls, *events, at=0):
 def test_what_was_allowed_for_the_thread_is_not_asked_again():
     """Allow for this thread."""
     consent = Consent()
-    answered(consent, [EDIT], {"type": "ALLOW", "scope": "thread"})
+    answer_request(consent, [EDIT], {"type": "ALLOW", "scope": "thread"})
 
-    assert answered(consent, [EDIT])["by"] == "override"
+    assert answer_request(consent, [EDIT])["by"] == "override"
 
 
 @pytest.mark.parametrize("event", [{"type": "ALLOW"}, {"type": "DENY"}, {"type": "EXPIRE"}])
 def test_any_other_answer_is_for_this_once(event):
     """Allow once; deny with a reason."""
     consent = Consent()
-    answered(consent, [EDIT], event)
+    answer_request(consent, [EDIT], event)
 
     assert consent.overrides == []
-    assert answered(consent, [EDIT]) is None
+    assert answer_request(consent, [EDIT]) is None
 
 
 def test_what_destroys_is_asked_about_every_time():
     consent = Consent(mode="auto")
-    answered(consent, [DESTROY], {"type": "ALLOW", "scope": "thread"})
+    answer_request(consent, [DESTROY], {"type": "ALLOW", "scope": "thread"})
 
-    assert answered(consent, [DESTROY]) is None
+    assert answer_request(consent, [DESTROY]) is None
 
 
 def test_the_same_permission_is_remembered_once():
@@ -61,12 +61,12 @@ def test_a_tool_that_keeps_failing_rests_and_comes_back():
     """Three failures within 60 s."""
     consent = Consent(mode="auto")
     for at in (0, 10, 20):
-        assert answered(consent, [command("make")], at=at)["decision"] == "allowed"
+        assert answer_request(consent, [command("make")], at=at)["decision"] == "allowed"
         consent.note_failure("shell", at)
 
-    assert answered(consent, [command("make")], at=30)["by"] == "breaker"
-    assert answered(consent, [EDIT], at=30)["decision"] == "allowed"
-    assert answered(consent, [command("make")], at=60_001)["decision"] == "allowed"
+    assert answer_request(consent, [command("make")], at=30)["by"] == "breaker"
+    assert answer_request(consent, [EDIT], at=30)["decision"] == "allowed"
+    assert answer_request(consent, [command("make")], at=60_001)["decision"] == "allowed"
 
 
 def test_a_success_closes_the_circuit():
@@ -75,7 +75,7 @@ def test_a_success_closes_the_circuit():
     consent.note_failure("tool", 2)
 
     assert consent.failures == {"tool": [2]}
-    assert answered(consent, [EDIT], at=2)["decision"] == "allowed"
+    assert answer_request(consent, [EDIT], at=2)["decision"] == "allowed"
 
 
 def test_old_failures_are_not_kept():
@@ -89,9 +89,9 @@ def test_old_failures_are_not_kept():
 def test_blocked_and_always_allowed_calls_are_those_of_the_thread():
     consent = Consent(blocked=["shell(rm *)"], auto_allow=["shell(make *)"])
 
-    assert answered(consent, [command("rm x")])["by"] == "blocked"
-    assert answered(consent, [command("make all")])["by"] == "auto-allow"
-    assert answered(consent, [READ])["by"] == "mode"
+    assert answer_request(consent, [command("rm x")])["by"] == "blocked"
+    assert answer_request(consent, [command("make all")])["by"] == "auto-allow"
+    assert answer_request(consent, [READ])["by"] == "mode"
 
 
 def test_consent_is_stored_with_its_thread():
@@ -101,5 +101,5 @@ def test_consent_is_stored_with_its_thread():
 
 
 def test_an_unknown_mode_is_refused_by_name():
-    with pytest.raises(ThreadError, match="'yolo' is no permission mode; known: plan, ask, auto-edit, auto"):
+    with pytest.raises(ThreadError, match="'yolo' is not a permission mode; known: plan, ask, auto-edit, auto"):
         Consent("yolo")

@@ -53,9 +53,9 @@ def test_a_reply_that_a_dead_process_left_is_an_error_with_what_had_arrived():
         crash(first)
 
         async with runtime(store, talking({"text": "Whole."})) as second:
-            left = await wait_for_state(second, root, "error")
-            assert (left["value"], left["context"]["text"]) == ("error", "Half")
-            assert left["context"]["error"]["code"] == "interrupted"
+            snapshot = await wait_for_state(second, root, "error")
+            assert (snapshot["value"], snapshot["context"]["text"]) == ("error", "Half")
+            assert snapshot["context"]["error"]["code"] == "interrupted"
 
             await second.send(root, {"type": "RETRY"})
             assert (await wait_for_state(second, root, "complete"))["context"]["text"] == "Whole."

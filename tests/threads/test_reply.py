@@ -29,7 +29,7 @@ ASKED = Request((user("Hello"),))
 PRICED = Prices({"openai:puppet": Price(Decimal(100_000), Decimal(200_000))})
 
 
-def told(*deltas, prices=None, reference="scripted:puppet", jitter=0.5):
+def events_of(*deltas, prices=None, reference="scripted:puppet", jitter=0.5):
     """The events for some deltas, with time standing still."""
 
     async def collect():
@@ -49,7 +49,7 @@ def types(events):
 
 @pytest.mark.requirement("S0-64", "S0-58", "S0-T29", "X-1")
 def test_a_reply_is_told_from_its_start_to_its_end():
-    events = told(ThinkingDelta("Hm."), *WHOLE)
+    events = events_of(ThinkingDelta("Hm."), *WHOLE)
 
     assert types(events) == [
         "REQUEST_STARTED", "FIRST_EVENT", "THINKING_CHUNK", "TEXT_CHUNK", "TEXT_CHUNK", "USAGE", "COMPLETE",
@@ -59,14 +59,14 @@ def test_a_reply_is_told_from_its_start_to_its_end():
 
 @pytest.mark.requirement("S0-76", "X-4")
 def test_every_event_names_its_request():
-    events = [*told(*WHOLE), *told(ProviderError(Code.NETWORK, "gone"))]
+    events = [*events_of(*WHOLE), *events_of(ProviderError(Code.NETWORK, "gone"))]
 
     assert {event["requestId"] for event in events} == {"r1"}
 
 
 @pytest.mark.requirement("S0-27", "X-3")
 def test_the_end_carries_the_whole_message_and_what_it_took():
-    [*_, complete] = told(*WHOLE)
+    [*_, complete] = events_of(*WHOLE)
 
     assert complete == {
         "type": "COMPLETE",
@@ -85,7 +85,7 @@ def test_the_end_carries_the_whole_message_and_what_it_took():
 
 @pytest.mark.requirement("X-3")
 def test_the_cost_goes_by_the_price_of_the_model():
-    [*_, complete] = told(
+    [*_, complete] = events_of(
         TextDelta("x"), UsageDelta(Usage(10, 5), "puppet"), Done("end"), prices=PRICED, reference="openai:puppet"
     )
 
@@ -94,14 +94,14 @@ def test_the_cost_goes_by_the_price_of_the_model():
 
 @pytest.mark.requirement("X-3")
 def test_an_unknown_price_is_no_cost_rather_than_a_free_one():
-    [*_, complete] = told(*WHOLE, reference="openai:puppet", prices=Prices(policy="warn"))
+    [*_, complete] = events_of(*WHOLE, reference="openai:puppet", prices=Prices(policy="warn"))
 
     assert complete["costUsd"] is None
 
 
 @pytest.mark.requirement("X-3")
 def test_a_model_without_a_price_is_not_asked_when_money_is_limited():
-    [started, error] = told(*WHOLE, reference="openai:puppet", prices=Prices(limited=True))
+    [started, error] = events_of(*WHOLE, reference="openai:puppet", prices=Prices(limited=True))
 
     assert (started["type"], error["code"], error["recoverable"]) == ("REQUEST_STARTED", "9007", False)
 
@@ -109,7 +109,7 @@ def test_a_model_without_a_price_is_not_asked_when_money_is_limited():
 @pytest.mark.requirement("S0-28", "S0-71..S0-74", "S0-B11", "X-2")
 @pytest.mark.parametrize("code", list(Code))
 def test_an_error_of_the_provider_is_an_event_with_its_class(code):
-    [_, error] = told(ProviderError(code, "No", retry_after_ms=50), jitter=0.25)
+    [_, error] = events_of(ProviderError(code, "No", retry_after_ms=50), jitter=0.25)
 
     assert error == {
         "type": "ERROR",
@@ -124,7 +124,7 @@ def test_an_error_of_the_provider_is_an_event_with_its_class(code):
 
 @pytest.mark.requirement("X-3")
 def test_an_error_after_the_first_words_says_what_they_cost():
-    [*_, error] = told(
+    [*_, error] = events_of(
         UsageDelta(Usage(10, 1), "puppet"), TextDelta("x" * 40), ProviderError(Code.NETWORK, "gone"),
         prices=PRICED, reference="openai:puppet",
     )  # fmt: skip
@@ -150,7 +150,7 @@ def test_a_stream_that_just_ends_is_an_error():
 
 @pytest.mark.requirement("S0-25")
 def test_a_tool_call_is_told_when_it_is_whole():
-    events = told(
+    events = events_of(
         ToolStart("a", "search"), ToolArgs("a", '{"q":'), ToolArgs("a", ' "x"}'), TextDelta("More."),
         ToolStart("b", "now"), UsageDelta(Usage(1, 1), "puppet"), Done("tool_calls"),
     )  # fmt: skip
@@ -159,7 +159,7 @@ def test_a_tool_call_is_told_when_it_is_whole():
         "REQUEST_STARTED", "FIRST_EVENT", "TOOL_START", "TEXT_CHUNK", "USAGE", "TOOL_START", "COMPLETE",
     ]  # fmt: skip
     calls = [event for event in events if event["type"] == "TOOL_START"]
-    assert [(one["toolId"], one["toolName"], one["input"]) for one in calls] == [
+    assert [(call["toolId"], call["toolName"], call["input"]) for call in calls] == [
         ("a", "search", {"q": "x"}),
         ("b", "now", {}),
     ]
@@ -167,21 +167,21 @@ def test_a_tool_call_is_told_when_it_is_whole():
 
 def test_tool_calls_whose_arguments_mix_are_told_whole():
     begun = (ToolStart("a", "f"), ToolStart("b", "f"), ToolArgs("a", '{"n"'), ToolStart("c", "f"))
-    events = told(*begun, ToolArgs("b", '{"n": 2}'), ToolArgs("a", ": 1}"), Done("tool_calls"))
+    events = events_of(*begun, ToolArgs("b", '{"n": 2}'), ToolArgs("a", ": 1}"), Done("tool_calls"))
 
     calls = {event["toolId"]: event["input"] for event in events if event["type"] == "TOOL_START"}
     assert calls == {"a": {"n": 1}, "b": {"n": 2}, "c": {}}
 
 
 def test_a_tool_call_that_is_not_json_is_told_without_its_input():
-    events = told(ToolStart("a", "f"), ToolArgs("a", "{nonsense"), Done("tool_calls"))
+    events = events_of(ToolStart("a", "f"), ToolArgs("a", "{nonsense"), Done("tool_calls"))
 
     [call] = [event for event in events if event["type"] == "TOOL_START"]
     assert "input" not in call
 
 
 def test_signatures_are_in_the_message_only():
-    events = told(ThinkingDelta("Hm."), SignatureDelta("s"), *WHOLE)
+    events = events_of(ThinkingDelta("Hm."), SignatureDelta("s"), *WHOLE)
 
     assert events[-1]["message"]["parts"][0] == {"type": "thinking", "text": "Hm.", "signature": "s"}
 
@@ -193,11 +193,11 @@ def test_a_long_reply_tells_what_it_has_used_about_every_second():
 
     async def collect():
         puppet = Puppet()
-        told = []
+        events_of = []
 
         async def read():
             async for event in reply_events(puppet, ASKED, request_id="r1", clock=clock):
-                told.append(event["type"])
+                events_of.append(event["type"])
 
         reading = asyncio.create_task(read())
         await settle()
@@ -208,7 +208,7 @@ def test_a_long_reply_tells_what_it_has_used_about_every_second():
             puppet.say(ToolArgs("a", "xxxx"))
         await settle()
         reading.cancel()
-        return told
+        return events_of
 
     assert run(collect) == ["REQUEST_STARTED", "FIRST_EVENT", "USAGE", "USAGE"]
 

@@ -25,7 +25,7 @@ def test_a_transition_gives_the_status_and_why_the_run_began():
     change = threads.transition("t", event("RESPOND"))
 
     assert (change.status, change.resume_reason) == ("running", "waiting-response")
-    assert (change.accepted, change.changed, change.previous) == (True, True, "waiting")
+    assert (change.accepted, change.has_changed, change.previous) == (True, True, "waiting")
     assert threads.get_resume_reason("t") == "waiting-response"
 
 
@@ -39,7 +39,8 @@ def test_the_alias_and_the_positional_arguments_are_those_of_the_seed():
 @pytest.mark.requirement("S3-37")
 def test_a_runner_needs_no_memory_of_the_status_before():
     """The event, the returned status and a lookup are all there is to it."""
-    threads, stored = ThreadStatusMachine(), {"asked": "waiting", "broken": "failed"}
+    threads = ThreadStatusMachine()
+    stored = {"asked": "waiting", "broken": "failed"}
     notes = {}
     for thread_id, status in list(stored.items()):
         change = threads.transition(thread_id, event(start_event(status)), status)
@@ -71,7 +72,7 @@ def test_a_thread_comes_to_be_when_it_is_first_mentioned():
     assert threads.get_status("t") is None
     assert threads.get_context("t") is None
     assert threads.get_resume_reason("t") is None
-    assert threads.persisted("t") is None
+    assert threads.to_json("t") is None
 
     threads.transition("t", event("START"))
 
@@ -88,7 +89,12 @@ def test_a_refused_event_says_so_and_changes_nothing():
     threads = ThreadStatusMachine()
     change = threads.transition("t", event("WAIT", reason="question"), "completed")
 
-    assert (change.accepted, change.changed, change.status, change.previous) == (False, False, "completed", "completed")
+    assert (change.accepted, change.has_changed, change.status, change.previous) == (
+        False,
+        False,
+        "completed",
+        "completed",
+    )
     starts = ("FOLLOW_UP", "MERGED", "RESTART", "SET_STATUS", "START")
     assert change.valid_events == tuple(sorted((*starts, "ARCHIVE", "RENAME", "UNARCHIVE")))
     assert threads.get_context("t")["waitingReason"] is None
@@ -99,7 +105,7 @@ def test_an_event_may_be_accepted_without_changing_the_status():
     """Accepted and changed are two things."""
     change = ThreadStatusMachine().transition("t", event("START"), "running")
 
-    assert (change.accepted, change.changed) == (True, False)
+    assert (change.accepted, change.has_changed) == (True, False)
 
 
 @pytest.mark.requirement("S3-B6", "E-21")
@@ -124,11 +130,15 @@ def test_strictness_can_be_left_for_one_call():
 @pytest.mark.parametrize(
     ("status", "refused", "reason"),
     [
-        ("completed", event("STOP"), "completed knows no STOP"),
+        ("completed", event("STOP"), "a completed thread does not take STOP"),
         ("completed", event("COMPLETE"), "it does not say that it is about the last run"),
         ("running", event("START", message={"text": "x"}), "the thread is busy"),
         ("failed", event("SET_STATUS", status="waiting"), "failed cannot become 'waiting'"),
-        ("pending", event("xstate.done.actor.chat", actorId="chat"), "pending knows no xstate.done.actor.chat"),
+        (
+            "pending",
+            event("xstate.done.actor.chat", actorId="chat"),
+            "a pending thread does not take xstate.done.actor.chat",
+        ),
     ],
 )
 def test_a_refusal_has_a_reason(status, refused, reason):
@@ -164,14 +174,14 @@ def test_the_log_has_refused_events_too_and_is_bounded():
     threads.transition("t", event("START"))
     threads.transition("t", event("FOLLOW_UP"))
 
-    assert [(one.event["type"], one.accepted) for one in threads.log] == [("START", True), ("FOLLOW_UP", False)]
+    assert [(entry.event["type"], entry.accepted) for entry in threads.log] == [("START", True), ("FOLLOW_UP", False)]
     for _ in range(LOG_LIMIT + 5):
         threads.transition("t", event("START"))
     assert len(threads.log) == LOG_LIMIT
 
 
 def test_an_unknown_status_is_refused_by_name():
-    with pytest.raises(ThreadError, match="'idle' is no status of a thread; known: pending, running"):
+    with pytest.raises(ThreadError, match="'idle' is not a status of a thread; known: pending, running"):
         ThreadStatusMachine().transition("t", event("START"), "idle")
 
 
@@ -197,8 +207,8 @@ def test_if_the_database_says_otherwise_the_database_is_right(caplog):
         change = threads.transition("t", event("RESTART"), "stopped")
 
     assert (change.previous, change.status, change.resume_reason) == ("stopped", "running", "interrupted")
-    assert change.warnings == ("it was 'running' here and 'stopped' where it is stored",)
-    assert "'stopped' where it is stored" in caplog.text
+    assert change.warnings == ("the status is 'running' in memory and 'stopped' in storage",)
+    assert "'stopped' in storage" in caplog.text
 
 
 @pytest.mark.requirement("S3-B10")
@@ -308,7 +318,7 @@ def test_an_archive_of_another_version_is_refused_not_guessed():
 def test_another_process_goes_on_from_the_archive():
     first = ThreadStatusMachine()
     first.transition("t", event("START", runId="r"))
-    saved = json.loads(json.dumps(first.persisted("t")))
+    saved = json.loads(json.dumps(first.to_json("t")))
     second = ThreadStatusMachine(archive={"t": saved})
 
     assert second.get_context("t") == first.get_context("t")
@@ -322,6 +332,6 @@ def test_at_the_start_of_a_process_stale_threads_are_interrupted():
     threads = ThreadStatusMachine()
     changes = threads.recover({"a": "running", "b": "waiting", "c": "completed", "d": "pending"})
 
-    assert [(one.thread_id, one.status) for one in changes] == [("a", "interrupted"), ("b", "waiting")]
+    assert [(entry.thread_id, entry.status) for entry in changes] == [("a", "interrupted"), ("b", "waiting")]
     assert threads.get_context("b")["processLost"]
     assert threads.transition("a", event(start_event("interrupted"))).resume_reason == "interrupted"

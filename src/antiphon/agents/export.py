@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from antiphon.money import format_usd
-from antiphon.threads.export.document import Block, Code, Document, Heading, Table, Turn, Words, format_time
+from antiphon.threads.export.document import Block, CodeBlock, Document, Heading, Table, Turn, Words, format_time
 from antiphon.threads.kinds import Json, Record
 
 STEP_HEADS = ("step", "what", "status", "agent")
@@ -28,7 +28,7 @@ def _blocks(run: Json) -> Iterator[Block]:
         yield Heading("History")
     for number, entry in enumerate(run["history"], 1):
         blocks: list[Block] = [
-            Code(call["text"], caption="Failed:" if call["failed"] else "Called:")
+            CodeBlock(call["text"], caption="Failed:" if call["failed"] else "Called:")
             for call in entry.get("toolCalls", ())
         ]
         blocks += [Words(text) for text in _texts(entry)]

@@ -5,17 +5,17 @@ from typing import Any
 
 from antiphon.agents.machine.context import first_context
 from antiphon.agents.machine.reports import output
-from antiphon.threads.kinds import Json, Summary, content_of, error_message
+from antiphon.threads.kinds import Json, ThreadSummary, content_of, error_message
 
 LIMITS = ("maxIterations", "maxFailures", "maxCostUsd", "maxWallMs")
 OUTCOME = ("success", "reason", "summary", "durationMs", "error")
 
 
-def summarize(snapshot: Json, result: Json | None) -> Summary:
+def summarize(snapshot: Json, result: Json | None) -> ThreadSummary:
     """A run in a list: its task, model, turns and cost."""
     context = snapshot["context"]
     known = content_of(snapshot) or result or {}
-    return Summary(
+    return ThreadSummary(
         title=known.get("task") or "",
         model=context["config"].get("model"),
         turns=known.get("iterationCount", known.get("iterations", 0)),

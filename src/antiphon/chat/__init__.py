@@ -6,7 +6,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.chat.archive import BadArchive, from_archive, to_archive
-    from antiphon.chat.batching import batched
+    from antiphon.chat.batching import batch_events
     from antiphon.chat.buffered_stream import BufferedStream, StreamState
     from antiphon.chat.export import branch_document
     from antiphon.chat.kind import CHAT
@@ -25,7 +25,7 @@ __getattr__ = lazy_names(
             "from_archive",
             "to_archive",
         ),
-        "batching": ("batched",),
+        "batching": ("batch_events",),
         "buffered_stream": (
             "BufferedStream",
             "StreamState",
@@ -54,7 +54,7 @@ __all__ = [
     "FlowState",
     "StreamState",
     "StreamingChat",
-    "batched",
+    "batch_events",
     "branch_document",
     "branch_path",
     "flow_machine",

@@ -1,6 +1,6 @@
-"""One thread as JSON that loses nothing, and back: all branches, whatever was said on them, and what it cost.
+"""Archives: one chat as JSON and back, with all branches, messages and costs.
 
-What a person allowed, and by which rules tools are asked about, stays behind: a file must not bring permissions.
+Permissions are left out: a file must not bring any.
 """
 
 import json
@@ -13,7 +13,8 @@ from antiphon.chat.machine.settings import problem_with
 from antiphon.threads.errors import ThreadError
 from antiphon.threads.kinds import Record
 
-FORMAT, VERSION = "antiphon-thread", 1
+FORMAT = "antiphon-thread"
+VERSION = 1
 HEADER = ("format", "version", "kind", "title", "settings")
 LEFT_OUT = ("consent", "history")
 SECRET = re.compile(
@@ -23,11 +24,11 @@ MOST_BYTES = 256_000_000
 
 
 class BadArchive(ThreadError):
-    """A file that holds no thread; the message says what is wrong, and where."""
+    """A file that holds no valid thread; the message says what is wrong, and where."""
 
 
 def to_archive(record: Record) -> dict[str, Any]:
-    """A chat as JSON, to be imported again."""
+    """Return a chat as JSON that can be imported again."""
     chat = record.content
     settings = {key: value for key, value in chat["config"].items() if key not in LEFT_OUT}
     return {
@@ -41,14 +42,14 @@ def to_archive(record: Record) -> dict[str, Any]:
 
 
 def without_secrets(value: Any) -> Any:
-    """A value without anything that is named like a secret."""
+    """Return a value without fields that are named like a secret."""
     if isinstance(value, Mapping):
         return {key: without_secrets(item) for key, item in value.items() if not SECRET.search(str(key))}
     return [without_secrets(item) for item in value] if isinstance(value, list) else value
 
 
 def from_archive(text: str) -> dict[str, Any]:
-    """The settings for `Chats.create` from the text of a file; `BadArchive` says what is wrong with it."""
+    """Return the arguments of `Chats.create` from the text of a file; raise `BadArchive` if it is not valid."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -60,17 +61,18 @@ def from_archive(text: str) -> dict[str, Any]:
     unknown = sorted(value.keys() - {*HEADER, *KEYS})
     if unknown:
         raise BadArchive(f"unknown key {unknown[0]!r}; known: {', '.join((*HEADER, *KEYS))}")
-    return _begun(value)
+    return _create_arguments(value)
 
 
-def _begun(value: Mapping[str, Any]) -> dict[str, Any]:
-    settings, title = value.get("settings") or {}, value.get("title")
+def _create_arguments(value: Mapping[str, Any]) -> dict[str, Any]:
+    settings = value.get("settings") or {}
+    title = value.get("title")
     if not isinstance(settings, dict):
         raise BadArchive("settings: must be an object")
-    left = [key for key in LEFT_OUT if key in settings]
-    if left or value.get("kind", "chat") != "chat" or not isinstance(title, str | None):
+    forbidden = [key for key in LEFT_OUT if key in settings]
+    if forbidden or value.get("kind", "chat") != "chat" or not isinstance(title, str | None):
         raise BadArchive(
-            f"settings.{left[0]}: cannot come from a file" if left else "kind, title: must be chat, a text"
+            f"settings.{forbidden[0]}: cannot come from a file" if forbidden else "kind, title: must be chat, a text"
         )
     history = {key: value[key] for key in KEYS if key in value}
     problem = problem_with(settings)

@@ -1,4 +1,4 @@
-"""Chunks that come close together, given on as one."""
+"""Batches of stream events."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping
@@ -11,14 +11,14 @@ Event = Mapping[str, Any]
 CHUNKS = ("TEXT_CHUNK", "THINKING_CHUNK")
 
 
-async def batched(
+async def batch_events(
     events: AsyncIterable[Event],
     *,
     clock: Clock = REAL_CLOCK,
     every_ms: float = COALESCE_MS,
     most_characters: int = COALESCE_SIZE,
 ) -> AsyncGenerator[list[Event], None]:
-    """The events in lists: chunks wait for each other, up to a time or a size; anything else goes at once."""
+    """Iterate over lists of events: chunks are collected up to a time or a size, other events end a list at once."""
     batches: asyncio.Queue[list[Event] | None] = asyncio.Queue()
     coalescer = Coalescer(
         lambda waiting: batches.put_nowait([event for _, event in waiting]),

@@ -1,4 +1,4 @@
-"""A reply as it accumulates, for those who need no machine."""
+"""A reply as it accumulates, without a machine."""
 
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping
 from contextlib import aclosing
@@ -7,7 +7,7 @@ from typing import Any
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.chart.text import Text
-from antiphon.chat.batching import batched
+from antiphon.chat.batching import batch_events
 from antiphon.runtime.coalescing import COALESCE_MS, COALESCE_SIZE
 
 Event = Mapping[str, Any]
@@ -15,7 +15,7 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class StreamState:
-    """What has arrived of a reply."""
+    """The part of a reply that has arrived."""
 
     text: Text = field(default_factory=Text)
     thinking: Text = field(default_factory=Text)
@@ -26,7 +26,7 @@ class StreamState:
     error: Event | None = None
 
     def after(self, event: Event) -> "StreamState":
-        """The state after an event; those that say nothing of the reply change nothing."""
+        """Return the state after an event; events of other kinds change nothing."""
         match event["type"]:
             case "TEXT_CHUNK":
                 return replace(self, text=self.text + event["content"])
@@ -49,7 +49,7 @@ class StreamState:
 
 
 class BufferedStream:
-    """Follows the events of one request and gives the accumulated state, a frame at a time."""
+    """Accumulates the events of one request and yields the state, a frame at a time."""
 
     __slots__ = ("_clock", "_events", "_every_ms", "_most_characters", "_request_id", "state")
 
@@ -62,13 +62,16 @@ class BufferedStream:
         every_ms: float = COALESCE_MS,
         most_characters: int = COALESCE_SIZE,
     ) -> None:
-        self._events, self._request_id, self._clock = events, request_id, clock
-        self._every_ms, self._most_characters = every_ms, most_characters
+        self._events = events
+        self._request_id = request_id
+        self._clock = clock
+        self._every_ms = every_ms
+        self._most_characters = most_characters
         self.state = StreamState()
 
     async def __aiter__(self) -> AsyncGenerator[StreamState, None]:
-        """The state after each frame, until the events end."""
-        frames = batched(
+        """Iterate over the state after each frame, until the events end."""
+        frames = batch_events(
             self._own_events(), clock=self._clock, every_ms=self._every_ms, most_characters=self._most_characters
         )
         async with aclosing(frames):

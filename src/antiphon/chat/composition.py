@@ -1,4 +1,4 @@
-"""The chat machine with everything inside it: replies, tools, summaries."""
+"""The chat machine composed with its actors: replies, tools, summaries."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from antiphon.providers.prices import Prices
 
 
 def compose_chat(open_model: Callable[[str], Provider], *, prices: Prices, reply: Any, tools: Any) -> Machine[Any, Any]:
-    """The machine to provide as the thread's actor `chat`."""
+    """Return the machine for the thread's actor `chat`."""
     return flow_machine.provide(
         actors={
             "reply": reply,

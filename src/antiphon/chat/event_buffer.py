@@ -1,4 +1,4 @@
-"""Events that came before anyone knew whose they are."""
+"""Buffer for events that arrive before their request begins."""
 
 from collections import OrderedDict, deque
 from collections.abc import Mapping
@@ -8,13 +8,14 @@ Event = Mapping[str, Any]
 
 
 class EventBuffer:
-    """Holds the events of requests that have not begun; of each the newest, and of the newest requests only."""
+    """Bounded buffer for events of requests that have not begun; it drops the oldest events and requests."""
 
     __slots__ = ("_held", "_most_events", "_most_requests", "dropped")
 
     def __init__(self, most_events: int = 1_000, most_requests: int = 100) -> None:
         self._held: OrderedDict[str, deque[Event]] = OrderedDict()
-        self._most_events, self._most_requests = most_events, most_requests
+        self._most_events = most_events
+        self._most_requests = most_requests
         self.dropped = 0
 
     def hold(self, request_id: str, event: Event) -> None:
@@ -27,5 +28,5 @@ class EventBuffer:
             self.dropped += len(oldest)
 
     def take(self, request_id: str) -> list[Event]:
-        """The events of a request, in their order; they are held no longer."""
+        """Remove and return the events of a request, in order."""
         return list(self._held.pop(request_id, ()))

@@ -1,4 +1,4 @@
-"""A chat as a document: one branch, or all of them."""
+"""Chats as documents, with one branch or all of them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from antiphon.chat.record import branch_path
 from antiphon.money import format_usd
 from antiphon.threads.export.document import (
     Block,
-    Code,
+    CodeBlock,
     Document,
     Folded,
     Heading,
-    Image,
+    ImageBlock,
     Note,
     Turn,
     Words,
@@ -25,48 +25,50 @@ SPEAKERS = {"user": "You", "assistant": "Model", "tool": "Tools", "system": "Con
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A branch as it is read: where it begins, and what only it says."""
+    """A branch in a document: its origin, and the messages of this branch only."""
 
     name: str
-    about: str
+    origin: str
     messages: tuple[Json, ...]
 
 
 def chat_document(record: Record) -> Document:
-    """A chat with all its branches."""
+    """Return a document of all branches."""
     return branch_document(record, None)
 
 
 def branch_document(record: Record, branch: str | None) -> Document:
-    """A chat with one branch, or with all of them."""
+    """Return a document of one branch, or of all."""
     blocks: list[Block] = []
     parts = sections(record.content, branch)
     for section in parts:
         if len(parts) > 1:
             blocks.append(Heading(f"Branch {section.name}" if section.name else "Left behind"))
-            blocks += [Note(section.about)] if section.about else []
+            blocks += [Note(section.origin)] if section.origin else []
         blocks += [_turn(message) for message in section.messages]
     return Document(record.view.title, _facts(record), blocks)
 
 
 def sections(chat: Json, branch: str | None = None) -> list[Section]:
-    """One branch, or all of them, the current one first; each message stands once, rewound ones at the end."""
+    """Return one branch or all, the current one first; each message appears once, rewound ones at the end."""
     if branch is not None:
         return [Section(branch, "", tuple(branch_path(chat, branch)))]
     current = chat["branch"]
     names = [current, *(name for name in (*chat["branches"], *chat["closed"]) if name != current)]
-    places: dict[str, str] = {}  # the branch under which each message stands
+    places: dict[str, str] = {}  # the branch under which each message appears
     parts = []
     for name in names:
         path = branch_path(chat, name)
         own = tuple(message for message in path if message["id"] not in places)
-        parts.append(Section(name, _about(chat, name, path[: len(path) - len(own)], places), own))
+        parts.append(Section(name, _origin(chat, name, path[: len(path) - len(own)], places), own))
         places.update((message["id"], name) for message in own)
-    left = tuple(message for message in chat["messages"].values() if message["id"] not in places)
-    return [*parts, Section("", "said on no branch any more: rewound, or summaries", left)] if left else parts
+    detached = tuple(message for message in chat["messages"].values() if message["id"] not in places)
+    if not detached:
+        return parts
+    return [*parts, Section("", "on no branch any more: rewound, or summaries", detached)]
 
 
-def _about(chat: Json, name: str, shared: list[Json], places: Mapping[str, str]) -> str:
+def _origin(chat: Json, name: str, shared: list[Json], places: Mapping[str, str]) -> str:
     facts = [f"goes on from {places[shared[-1]['id']]} after turn {shared[-1]['turn']}"] if shared else []
     closed = chat["closed"].get(name)
     if closed:
@@ -102,14 +104,14 @@ def _blocks(part: Mapping[str, Any]) -> Iterator[Block]:
         case "thinking":
             yield Folded("Thinking", part["text"])
         case "toolCall":
-            yield Code(part["arguments"], "json", f"Calls `{part['name']}`:")
+            yield CodeBlock(part["arguments"], "json", f"Calls `{part['name']}`:")
         case "toolResult":
             caption = "It failed:" if part.get("isError") else "It gave:"
-            for shown in part["parts"]:
-                yield Code(shown["text"], caption=caption) if shown["type"] == "text" else _image(shown)
+            for item in part["parts"]:
+                yield CodeBlock(item["text"], caption=caption) if item["type"] == "text" else _image(item)
         case "image":
             yield _image(part)
 
 
-def _image(part: Mapping[str, Any]) -> Image:
-    return Image(part["mediaType"], part.get("data"), part.get("url"))
+def _image(part: Mapping[str, Any]) -> ImageBlock:
+    return ImageBlock(part["mediaType"], part.get("data"), part.get("url"))

@@ -1,11 +1,11 @@
-"""Chats as they are read: what was said on which branch, from a thread's snapshot."""
+"""Records of chats: messages and branches, read from a thread's snapshot."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from antiphon.chat.machine.crystal import TITLE_WORDS
 from antiphon.chat.machine.tree import path
-from antiphon.threads.kinds import Json, Summary, content_of, error_message
+from antiphon.threads.kinds import Json, ThreadSummary, content_of, error_message
 from antiphon.threads.machine.content import text_of
 from antiphon.threads.machine.thread import UNTITLED
 
@@ -13,7 +13,7 @@ EMPTY: Json = {"messages": {}, "branches": {}, "closed": {}, "branch": "main", "
 
 
 def chat_of(snapshot: Json) -> Json:
-    """The context of a thread's chat; before its first message, what it will begin with."""
+    """Return the context of a thread's chat; before its first message, the context it will begin with."""
     content = content_of(snapshot)
     if content is not None:
         return content
@@ -22,15 +22,15 @@ def chat_of(snapshot: Json) -> Json:
 
 
 def read_chat(id: str, snapshot: Json, result: Json | None) -> Json:
-    """The content of a chat's record."""
+    """Return the content of a chat's record."""
     return chat_of(snapshot)
 
 
-def summarize(snapshot: Json, result: Json | None) -> Summary:
-    """A chat in a list: its title, model, branch, turns and cost."""
+def summarize(snapshot: Json, result: Json | None) -> ThreadSummary:
+    """Summarise a chat for lists: title, model, branch, turns and cost."""
     chat = chat_of(snapshot)
     head = (chat["branches"].get(chat["branch"]) or {}).get("head")
-    return Summary(
+    return ThreadSummary(
         title=_title(chat),
         model=chat["config"].get("model"),
         turns=chat["messages"][head]["turn"] if head else 0,
@@ -41,7 +41,7 @@ def summarize(snapshot: Json, result: Json | None) -> Summary:
 
 
 def _title(chat: Json) -> str:
-    """The title of a chat's crystal, or its first words."""
+    """Return the title of a chat's crystal, or its first words."""
     if chat.get("crystal"):
         return str(chat["crystal"]["title"])
     first = next((message for message in chat["messages"].values() if message["role"] == "user"), None)
@@ -49,7 +49,7 @@ def _title(chat: Json) -> str:
 
 
 def branch_path(chat: Json, branch: str | None = None) -> list[Json]:
-    """The messages of a branch, oldest first; `KeyError` if there is no such branch."""
+    """Return the messages of a branch, oldest first; raise `KeyError` if there is no such branch."""
     name = branch or chat["branch"]
     branches = {**chat["closed"], **chat["branches"]}
     if name not in branches and name != chat["branch"]:
@@ -60,6 +60,6 @@ def branch_path(chat: Json, branch: str | None = None) -> list[Json]:
 
 
 def message_lines(chat: Json) -> Iterator[str]:
-    """Every line that was said, on all branches."""
+    """Iterate over the lines of all messages, on all branches."""
     for message in chat["messages"].values():
         yield from text_of(message["parts"]).splitlines()

@@ -1,4 +1,4 @@
-"""Chats as they are run: created, spoken to, forked, rewound, merged."""
+"""Operations on chats: create, say, fork, rewind, merge."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from antiphon.threads.service import ThreadService
 
 
 class Attempt(NamedTuple):
-    """An attempt at a reply that is to come."""
+    """The next attempt at a reply, and the delay before it."""
 
     number: int
     most: int
@@ -27,7 +27,7 @@ class Chats(ThreadService):
     kind = "chat"
 
     async def create(self, *, title: str | None = None, **config: Any) -> str:
-        """Create a chat with its settings, and maybe the `history` it goes on from; returns its id."""
+        """Create a chat with its settings, and maybe a `history` to continue; return its id."""
         problem = problem_with({key: value for key, value in config.items() if key != "history"})
         if problem is None and config.get("history") is not None:
             problem = problem_with_history(config["history"])
@@ -36,39 +36,39 @@ class Chats(ThreadService):
         return await self._create("chat", lambda _: config, title=title)
 
     async def say(self, id: str, text: str = "", *, parts: Sequence[Mapping[str, Any]] | None = None) -> Receipt:
-        """Send a person's message; whether it starts, continues, answers or restarts follows from the status."""
-        words: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
-        return await self.begin(id, message={"at": self.runtime.now(), **words})
+        """Send a person's message; the status decides whether it starts, continues, answers or restarts."""
+        content: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
+        return await self.begin(id, message={"at": self.runtime.now(), **content})
 
     async def perform(self, id: str, action: str, **payload: Any) -> Json:
-        """Fork, rewind, checkpoint, merge or change the conversation; returns the chat afterwards."""
+        """Fork, rewind, checkpoint, merge or change the conversation; return the chat afterwards."""
         event = {"type": action, "at": self.runtime.now(), **payload}
         snapshot = await self.snapshot(id)
         if not snapshot["children"].get("chat"):
-            raise NothingSaid(f"nothing was said in thread {id!r} yet, at least not here; say something first")
+            raise NothingSaid(f"thread {id!r} has no messages yet; send one first")
         receipt = await self.runtime.send(id, event, to="chat")
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(receipt.can)) or "nothing"
             reason = refusal(chat_of(snapshot), event)  # type: ignore[arg-type]  # a context from JSON
-            raise Refused(reason or f"{action!r} cannot be done now; what can: {allowed}")
+            raise Refused(reason or f"{action!r} is not possible now; possible: {allowed}")
         return (await self.read(id)).content
 
     async def read(self, id: str) -> Record:
-        """Read a chat with all that was said, on all branches."""
+        """Read a chat with the messages of all branches."""
         return await self.library.read(id, self.kind)
 
     async def next_attempt(self, id: str) -> Attempt | None:
-        """The attempt that a failed reply waits for, if it waits for one."""
+        """Return the attempt that a failed reply waits for, or None."""
         chat = (await self.snapshot(id))["children"].get("chat")
         reply = chat["snapshot"]["children"].get("reply") if chat else None
         context = reply["snapshot"]["context"] if reply else {}
         if context.get("retryDelayMs") is None:
             return None
-        # The first one is no attempt that the machine made by itself, and counts for people.
+        # The machine counts automatic attempts from 0; people count the first request as well.
         return Attempt(context["attempt"] + 2, context["settings"]["maxAttempts"] + 1, context["retryDelayMs"])
 
     async def settle(self, id: str, after: int) -> None:
-        """Wait until nothing is in flight, as a stopped chat soon is: what was said is kept by then."""
+        """Wait until no reply is in flight; a stopped chat has stored its partial reply by then."""
         if not chat_of(await self.snapshot(id)).get("reply"):
             return
         async for _ in self.runtime.feed(id, after):

@@ -29,14 +29,14 @@ def streaming_actor(
     clock: Clock,
     jitter: Callable[[], float],
 ) -> Actor[Any, Any]:
-    """Create the actor; `UnknownSetting` names a setting that no conversation has."""
-    given = {"model": provider.model.reference, **settings}
-    if unknown := given.keys() - DEFAULT_SETTINGS.keys():
-        raise UnknownSetting(f"no setting {', '.join(sorted(unknown))}; known: {', '.join(DEFAULT_SETTINGS)}")
-    known_prices = prices or Prices(limited=given.get("budgetUsd") is not None)
-    service = stream_reply(lambda model: provider, prices=known_prices, clock=clock, jitter=jitter)
+    """Create the actor; raise `UnknownSetting` for a setting that does not exist."""
+    options = {"model": provider.model.reference, **settings}
+    if unknown := options.keys() - DEFAULT_SETTINGS.keys():
+        raise UnknownSetting(f"unknown setting {', '.join(sorted(unknown))}; known: {', '.join(DEFAULT_SETTINGS)}")
+    price_list = prices or Prices(limited=options.get("budgetUsd") is not None)
+    service = stream_reply(lambda model: provider, prices=price_list, clock=clock, jitter=jitter)
     return create_actor(
         streaming_machine.provide(actors={"streamReply": service}),
-        input={**given, "sessionId": session_id, "messages": [message_to_json(message) for message in messages]},
+        input={**options, "sessionId": session_id, "messages": [message_to_json(message) for message in messages]},
         clock=clock,
     )

@@ -22,9 +22,9 @@ OnBusy = Literal["reject", "queue", "interrupt"]
 
 
 class StreamingChat:
-    """Asks one model again and again, remembers what was said, and tells where the reply stands.
+    """A conversation in memory with one model: history, state and context of the current reply.
 
-    It is opened with `async with`; leaving cancels the reply under way and forgets all listeners.
+    Open it with `async with`; leaving cancels the reply in flight and removes all listeners.
     """
 
     def __init__(
@@ -40,7 +40,9 @@ class StreamingChat:
         new_id: Callable[[], str] = lambda: uuid4().hex,
         jitter: Callable[[], float] = random,
     ) -> None:
-        self._clock, self._new_id, self._on_busy = clock, new_id, on_busy
+        self._clock = clock
+        self._new_id = new_id
+        self._on_busy = on_busy
         self._early = EventBuffer()
         self._turn = asyncio.Lock()
         self._is_open = False
@@ -66,38 +68,38 @@ class StreamingChat:
 
     @property
     def snapshot(self) -> StreamingSnapshot:
-        """Where the machine stands."""
+        """The current snapshot of the machine."""
         return cast(StreamingSnapshot, self._actor.get_snapshot())
 
     @property
     def state(self) -> State:
-        """The name of the state."""
+        """The current state."""
         return cast(State, self.snapshot.value)
 
     @property
     def context(self) -> StreamingContext:
-        """What the machine knows, its texts as plain strings."""
-        return _spelled_out(self.snapshot.context)
+        """The context of the machine, with texts as plain strings."""
+        return _with_plain_text(self.snapshot.context)
 
     @property
     def is_loading(self) -> bool:
-        """Whether a reply is awaited or arriving."""
+        """True while a reply is awaited or arriving."""
         return self.state in ("sending", "streaming")
 
     @property
     def is_error(self) -> bool:
-        """Whether the last reply failed."""
+        """True if the last reply failed."""
         return self.state == "error"
 
     @property
     def is_complete(self) -> bool:
-        """Whether the last reply is whole."""
+        """True if the last reply is complete."""
         return self.state == "complete"
 
     @property
     def is_busy(self) -> bool:
-        """Whether a reply is under way, or will be asked for again by itself."""
-        return not _is_at_rest(self.snapshot)
+        """True while a reply is in flight or waits for an automatic retry."""
+        return not _is_idle(self.snapshot)
 
     async def send(
         self,
@@ -107,16 +109,16 @@ class StreamingChat:
         on_busy: OnBusy | None = None,
         request_id: str | None = None,
     ) -> StreamingContext:
-        """Send a prompt and wait until its reply has ended, well or not; gives the context then.
+        """Send a prompt, wait until its reply has ended, well or not, and return the context.
 
-        Without a session the current one stays; `None` leaves it. A request is named here unless it has a name.
+        Without `session_id` the current session stays; None ends it. A new request id is made unless one is given.
         """
         request = request_id or self._new_id()
         match on_busy or self._on_busy:
             case "queue":
                 async with self._turn:
                     while self.is_busy:
-                        await self._rest()
+                        await self._until_idle()
                     return await self._ask(prompt, session_id, request)
             case "interrupt":
                 self.cancel()
@@ -125,27 +127,28 @@ class StreamingChat:
         return await self._ask(prompt, session_id, request)
 
     async def retry(self) -> StreamingContext:
-        """Ask again for a reply that failed, and wait until it has ended."""
+        """Retry a reply that failed, and wait until it has ended."""
         self._require_open()
         if not self.snapshot.can({"type": "RETRY"}):
-            raise NothingToRetry(f"there is no failed reply to ask for again: the state is {self.state!r}")
+            raise NothingToRetry(f"there is no failed reply to retry: the state is {self.state!r}")
         self._actor.send({"type": "RETRY"})
         return await self._reply(self.context["requestId"])
 
     def cancel(self) -> None:
-        """Stop the reply under way, and the wait for another attempt; what has arrived is kept."""
+        """Stop the reply in flight, or the wait for a retry; text that has arrived is kept."""
         if self._is_open:
             self._actor.send({"type": "CANCEL"})
 
     def reset(self) -> None:
-        """Forget the conversation; while a reply is under way this does nothing."""
+        """Start a new conversation; while a reply is in flight this does nothing."""
         self._require_open()
         self._actor.send({"type": "RESET"})
 
     def receive(self, event: Mapping[str, Any]) -> None:
-        """Take a stream event from elsewhere, such as a tool's end; that of a request yet to begin is held."""
+        """Take a stream event from outside, such as the end of a tool; hold it if its request has not begun."""
         self._require_open()
-        request, context = event.get("requestId"), self.snapshot.context
+        request = event.get("requestId")
+        context = self.snapshot.context
         is_current = request in (None, context["requestId"])
         if is_current or any(message.get("requestId") == request for message in context["messages"]):
             self._actor.send(event)
@@ -153,11 +156,11 @@ class StreamingChat:
             self._early.hold(event["requestId"], event)
 
     def subscribe(self, listener: Callable[[StreamingSnapshot], Any]) -> Subscription:
-        """Have a function called with every snapshot."""
+        """Call a function with every snapshot."""
         return self._actor.subscribe(listener)
 
     def on(self, type: str, listener: Callable[[Any], Any]) -> Subscription:
-        """Have a function called with what the machine emits, such as `BUDGET_WARNING`."""
+        """Call a function with the events of a type that the machine emits, such as `BUDGET_WARNING`."""
         return self._actor.on(type, listener)
 
     async def _ask(self, prompt: str, session_id: str | EllipsisType | None, request: str) -> StreamingContext:
@@ -166,8 +169,8 @@ class StreamingChat:
         if not isinstance(session_id, EllipsisType):
             event["sessionId"] = session_id
         if not self.snapshot.can(cast(Any, event)):
-            spent = self.context["spentUsd"]
-            raise OverBudget(f"{spent} USD are spent of a budget of {self.context['settings']['budgetUsd']} USD")
+            spent_usd = self.context["spentUsd"]
+            raise OverBudget(f"{spent_usd} USD are spent of a budget of {self.context['settings']['budgetUsd']} USD")
         self._actor.send(event)
         for early in self._early.take(request):
             self._actor.send(early)
@@ -175,23 +178,23 @@ class StreamingChat:
 
     async def _reply(self, request: str | None) -> StreamingContext:
         try:
-            return await self._rest()
+            return await self._until_idle()
         except asyncio.CancelledError:
-            # Who gives up waiting wants no reply, and nobody else could stop paying for it.
+            # A caller that stops waiting wants no reply, and no other caller can cancel it.
             self._actor.send({"type": "CANCEL", "requestId": request})
             raise
 
-    async def _rest(self) -> StreamingContext:
-        return _spelled_out((await wait_for(self._actor, _is_at_rest)).context)
+    async def _until_idle(self) -> StreamingContext:
+        return _with_plain_text((await wait_for(self._actor, _is_idle)).context)
 
     def _require_open(self) -> None:
         if not self._is_open:
             raise NotOpen("a conversation is used inside `async with`")
 
 
-def _is_at_rest(snapshot: StreamingSnapshot) -> bool:
+def _is_idle(snapshot: StreamingSnapshot) -> bool:
     return not snapshot.has_tag("loading") and snapshot.context["retryDelayMs"] is None
 
 
-def _spelled_out(context: StreamingContext) -> StreamingContext:
+def _with_plain_text(context: StreamingContext) -> StreamingContext:
     return {**context, "text": str(context["text"]), "thinking": str(context["thinking"])}

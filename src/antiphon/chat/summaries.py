@@ -1,4 +1,4 @@
-"""What a model makes of a conversation: a summary of what is left out, and the crystal of what is over."""
+"""Summaries by a model: of messages left out of a window, and of a conversation that has ended."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -45,27 +45,27 @@ CRYSTAL = OutputSchema(
 
 
 def summariser(open_model: Callable[[str], Provider], prices: Prices | None = None) -> AsyncLogic:
-    """The logic to provide as `summariser`: a text for the messages that no longer fit."""
-    known = prices or Prices()
+    """Return the logic for `summariser`, which summarises messages that no longer fit."""
+    price_list = prices or Prices()
 
     async def run(input: Mapping[str, Any]) -> dict[str, Any]:
         provider = open_model(input["model"])
-        before = [system(f"Earlier: {input['summary']}")] if input["summary"] else []
-        request = Request((*before, *_messages(input), user(SUMMARISE)))
+        earlier = [system(f"Earlier: {input['summary']}")] if input["summary"] else []
+        request = Request((*earlier, *_messages(input), user(SUMMARISE)))
         reply = await collect(provider, request)
-        return {"text": reply.text, **spending_of([reply], provider.model, known)}
+        return {"text": reply.text, **spending_of([reply], provider.model, price_list)}
 
     return from_task(run)
 
 
 def crystallizer(open_model: Callable[[str], Provider], prices: Prices | None = None) -> AsyncLogic:
-    """The logic to provide as `crystallizer`: what remains of a conversation, as data."""
-    known = prices or Prices()
+    """Return the logic for `crystallizer`, which turns a conversation into a crystal."""
+    price_list = prices or Prices()
 
     async def run(input: Mapping[str, Any]) -> dict[str, Any]:
         provider = open_model(input["model"])
-        found = await ask(provider, Request((*_messages(input), user(CRYSTALLIZE))), CRYSTAL)
-        return {**found.value, **spending_of(found.replies, provider.model, known)}
+        answer = await ask(provider, Request((*_messages(input), user(CRYSTALLIZE))), CRYSTAL)
+        return {**answer.value, **spending_of(answer.replies, provider.model, price_list)}
 
     return from_task(run)
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from antiphon.cli.prompt import forget_typed
 from antiphon.cli.render.plain import View
 from antiphon.cli.render.text_width import clip, written_out
-from antiphon.threads.activity import parsed_input
+from antiphon.threads.activity import parse_input
 
 Json = Mapping[str, Any]
 QUESTION = "allow? a: once, t: for this thread, d: deny, e: show it all > "
@@ -119,7 +119,7 @@ class Nobody:
 def format_call(call: Json, *, is_exact: bool) -> str:
     """A call as a person sees it before it is made: to the last character, or in a few lines."""
     head = f"{call['name']} ({call['risk']})"
-    given = parsed_input(call["arguments"])
+    given = parse_input(call["arguments"])
     lines = list(_argument_lines(given)) if isinstance(given, Mapping) else [f"  {written_out(str(given))}"]
     if is_exact:
         return "\n".join([head, *lines])

@@ -7,7 +7,7 @@ from typing import Any
 from antiphon.debate.machine.config import complete, reference
 from antiphon.debate.machine.context import first_context
 from antiphon.debate.machine.endings import result as debate_result
-from antiphon.threads.kinds import Json, Record, Summary, error_message
+from antiphon.threads.kinds import Json, Record, ThreadSummary, error_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class DebateView:
     error: str | None = None
 
 
-def summarize(snapshot: Json, result: Json | None) -> Summary:
+def summarize(snapshot: Json, result: Json | None) -> ThreadSummary:
     """A debate in a list: its topic, models, rounds and cost."""
     context = snapshot["context"]
     config = context["config"]
@@ -40,7 +40,7 @@ def summarize(snapshot: Json, result: Json | None) -> Summary:
     speakers = known.get("participants") or config.get("participants") or []
     models = [speaker["model"] for speaker in speakers if speaker.get("model")] or config.get("models") or []
     names = dict.fromkeys(model if isinstance(model, str) else reference(model) for model in models)
-    return Summary(
+    return ThreadSummary(
         title=config.get("topic") or "",
         model=", ".join(names) or None,
         turns=len(known.get("rounds") or []),

@@ -1,4 +1,4 @@
-"""What chats, runs and debates have in common: threads, their statuses, replies, tools and exports."""
+"""Threads, the common base of chats, runs and debates: statuses, replies, tools and exports."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from antiphon.threads.export.formats import FORMATS, format_of
     from antiphon.threads.export.html import to_html
     from antiphon.threads.export.markdown import to_markdown
-    from antiphon.threads.kinds import Record, Summary, ThreadKind, ThreadView
+    from antiphon.threads.kinds import Record, ThreadKind, ThreadSummary, ThreadView
     from antiphon.threads.library import Library
     from antiphon.threads.machine.content import text_of
     from antiphon.threads.machine.permission import permission_machine
@@ -78,7 +78,7 @@ __getattr__ = lazy_names(
         "export.markdown": ("to_markdown",),
         "kinds": (
             "Record",
-            "Summary",
+            "ThreadSummary",
             "ThreadKind",
             "ThreadView",
         ),
@@ -137,7 +137,6 @@ __all__ = [
     "Record",
     "Refused",
     "StatusChange",
-    "Summary",
     "ThreadContext",
     "ThreadError",
     "ThreadEvent",
@@ -145,6 +144,7 @@ __all__ = [
     "ThreadService",
     "ThreadStatus",
     "ThreadStatusMachine",
+    "ThreadSummary",
     "ThreadView",
     "Toolbox",
     "UnknownSetting",

@@ -1,8 +1,8 @@
-"""Activities: what happens in a thread, read from its journal and from nothing else.
+"""Activities of a thread, read from its journal.
 
 1. Words of models are `text` and `thinking`, the end of a tool's call is `tool_ended`, wherever in the tree they are.
-2. What a thread and its content emit is an activity of that name.
-3. A reply of a chat also says which tools it calls, what it used and how it ended; runs and debates emit that.
+2. An event that a thread or its content emits is an activity of that name.
+3. A reply of a chat also has activities for its tool calls, its usage and its end; runs and debates emit those.
 """
 
 import json
@@ -19,7 +19,7 @@ WORDS: Mapping[str, str] = {"TEXT_CHUNK": "text", "THINKING_CHUNK": "thinking"}
 CHAT_REPLY = ["chat", "reply"]
 AGENTS = ["run", "executeAgent"]
 DEBATER = "reply-"
-# What emits for people: the thread itself, and its content, whatever its kind.
+# Actors whose emitted events are activities: the thread itself, and its content, whatever its kind.
 SENDERS = ("", *KINDS)
 # The seed's name of the orchestrator, which stands before each line of a run.
 RUN_PREFIX = "[rawko] "
@@ -27,7 +27,7 @@ RUN_PREFIX = "[rawko] "
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """One thing that happened, at a step of the journal; `speaker` is the agent or debater it is about, if any."""
+    """One event at a step of the journal; `speaker` is the agent or debater it is about, if any."""
 
     seq: int
     at: int
@@ -36,7 +36,7 @@ class Activity:
     speaker: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The activity as a program reads it."""
+        """Return the activity as JSON."""
         value = {"seq": self.seq, "at": self.at, "kind": self.kind, "facts": dict(self.facts)}
         return {**value, "speaker": self.speaker} if self.speaker else value
 
@@ -50,12 +50,12 @@ def activities(entry: Entry) -> Iterator[Activity]:
     for emitted in entry.emitted:
         if emitted["from"] in SENDERS:
             kind, facts = _of_emitted(emitted["event"])
-            about = facts.get("agentId") or facts.get("participantId")
-            yield Activity(entry.seq, entry.at, kind, facts, about)
+            subject = facts.get("agentId") or facts.get("participantId")
+            yield Activity(entry.seq, entry.at, kind, facts, subject)
 
 
 def _speaker(path: Sequence[str]) -> str | None:
-    """The agent or debater whose actor is at a path, or under it."""
+    """Return the agent or debater whose actor is at a path, or above it."""
     if path[:2] == AGENTS and len(path) > 2:
         return path[2]
     is_debater = path[0] == "debate" and len(path) > 1 and path[1].startswith(DEBATER)
@@ -86,7 +86,7 @@ def _of_reply(event: Json) -> Iterator[Event]:
 
 
 def _tool_end(call: str, event: Json) -> Json:
-    """How a call ended: its number, whether it failed, and its result."""
+    """Return the end of a call: its number, whether it failed, and its result."""
     data = event.get("data")
     failed = event["type"] == "xstate.promise.reject" or (isinstance(data, Mapping) and bool(data.get("isError")))
     return {"call": int(call.removeprefix("call-")), "failed": failed, "result": data}
@@ -96,14 +96,14 @@ def _of_emitted(event: Json) -> Event:
     facts = {key: value for key, value in event.items() if key != "type"}
     if "toolCall" in facts:
         call = facts.pop("toolCall")
-        facts = {"id": call["id"], "name": call["name"], "input": parsed_input(call.get("arguments")), **facts}
+        facts = {"id": call["id"], "name": call["name"], "input": parse_input(call.get("arguments")), **facts}
     if isinstance(facts.get("text"), str):
         facts["text"] = facts["text"].removeprefix(RUN_PREFIX)
     return event["type"], facts
 
 
-def parsed_input(arguments: Any) -> Any:
-    """The arguments of a call as data, if they are JSON."""
+def parse_input(arguments: Any) -> Any:
+    """Parse the arguments of a call; return them unchanged if they are not JSON."""
     try:
         return json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What was agreed on in a thread: its mode, its lasting permissions, and the tools that keep failing."""
+"""Consent of a thread: its mode, its lasting permissions, and the tools that keep failing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,14 +6,22 @@ from typing import Any
 
 from antiphon.threads.errors import ThreadError
 from antiphon.threads.machine.permission import PermissionOutput
-from antiphon.threads.machine.permission_rules import MODES, Call, Mode, Override, lasting_overrides, recent, tripped
+from antiphon.threads.machine.permission_rules import (
+    MODES,
+    CallRequest,
+    Mode,
+    Override,
+    lasting_overrides,
+    recent_failures,
+    tripped_tools,
+)
 
 TIMEOUT_MS = 300_000
 
 
 @dataclass(slots=True)
 class Consent:
-    """What one thread may do without asking; plain data, so that it can be stored with the thread."""
+    """Permissions of one thread; plain data, so that they can be stored with the thread."""
 
     mode: Mode = "ask"
     blocked: Sequence[str] = ()
@@ -23,33 +31,35 @@ class Consent:
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise ThreadError(f"{self.mode!r} is no permission mode; known: {', '.join(MODES)}")
+            raise ThreadError(f"{self.mode!r} is not a permission mode; known: {', '.join(MODES)}")
 
-    def request(self, id: str, calls: Sequence[Call], *, at: int, timeout_ms: int = TIMEOUT_MS) -> dict[str, Any]:
-        """The input of a permission machine for these calls, at this time."""
+    def request(
+        self, id: str, calls: Sequence[CallRequest], *, at: int, timeout_ms: int = TIMEOUT_MS
+    ) -> dict[str, Any]:
+        """Return the input of a permission machine for these calls, at this time."""
         rules = {
             "blocked": list(self.blocked),
-            "tripped": tripped(self.failures, at),
+            "tripped": tripped_tools(self.failures, at),
             "overrides": list(self.overrides),
             "autoAllow": list(self.auto_allow),
         }
         return {"id": id, "calls": list(calls), "mode": self.mode, "rules": rules, "timeoutMs": timeout_ms}
 
     def remember(self, output: PermissionOutput) -> None:
-        """Keep what a person allowed for the whole thread."""
+        """Remember calls that a person allowed for the whole thread."""
         if output["decision"] == "allowed" and output["scope"] == "thread":
-            self.overrides += [one for one in lasting_overrides(output["calls"]) if one not in self.overrides]
+            self.overrides += [new for new in lasting_overrides(output["calls"]) if new not in self.overrides]
 
     def note_failure(self, tool: str, at: int) -> None:
-        """A tool failed; three times within a minute, and it rests."""
-        self.failures[tool] = [*recent(self.failures.get(tool, []), at), at]
+        """Record a failure; a tool that fails three times within a minute is blocked for a while."""
+        self.failures[tool] = [*recent_failures(self.failures.get(tool, []), at), at]
 
     def note_success(self, tool: str) -> None:
-        """A tool worked: its failures are forgotten."""
+        """Forget the failures of a tool that worked."""
         self.failures.pop(tool, None)
 
     def to_json(self) -> dict[str, Any]:
-        """This as JSON."""
+        """Return the consent as JSON."""
         return {
             "mode": self.mode,
             "blocked": list(self.blocked),
@@ -60,7 +70,7 @@ class Consent:
 
 
 def consent_from_json(stored: Mapping[str, Any]) -> Consent:
-    """What `to_json` gave, made good again."""
+    """Restore a consent from the JSON of `to_json`."""
     return Consent(
         mode=stored["mode"],
         blocked=stored["blocked"],

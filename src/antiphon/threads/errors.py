@@ -1,4 +1,4 @@
-"""Errors of threads: what a caller asked for that cannot be done."""
+"""Errors of threads: requests of a caller that are not possible."""
 
 from collections.abc import Iterable
 
@@ -12,11 +12,11 @@ class UnknownThread(ThreadError):
 
 
 class Busy(ThreadError):
-    """A thread is at work and takes no message; wait, stop it, or send with another `on_busy`."""
+    """A thread is running and takes no message; wait, stop it, or send with another `on_busy`."""
 
 
 class Refused(ThreadError):
-    """A thread does not do that now; the message says why."""
+    """A request that the thread refuses; the message says why."""
 
 
 class NothingSaid(Refused):
@@ -47,7 +47,7 @@ class UnknownSetting(ThreadError):
 
 
 class NothingToRetry(ThreadError):
-    """There is no failed reply to ask for again."""
+    """There is no failed reply to retry."""
 
 
 class NotOpen(ThreadError):

@@ -1,4 +1,4 @@
-"""Kinds of threads: what a feature adds so that its threads can be listed, read and exported with all others."""
+"""Kinds of threads: the functions by which threads of a feature are listed, read and exported."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Json = Mapping[str, Any]
 
 
 class Snapshots(Protocol):
-    """Where trees are read: a runtime, or a reader beside one."""
+    """A source of trees: a runtime, or a reader beside one."""
 
     store: Store
 
@@ -40,8 +40,8 @@ class ThreadView:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What a kind of thread says of itself in a list."""
+class ThreadSummary:
+    """The facts of a thread that its kind supplies for lists."""
 
     title: str
     model: str | None
@@ -53,7 +53,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A thread with all that is known of it: `content` is as its kind has it."""
+    """A thread with its content, in the form of its kind."""
 
     view: ThreadView
     content: Json
@@ -61,22 +61,22 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class ThreadKind:
-    """How threads of one kind are summarised, read, searched and exported.
+    """Functions that summarise, read, search and export threads of one kind.
 
     `result_event` is the emitted event that holds the final result, once the content itself is gone.
     """
 
     name: str
     result_event: str | None
-    summarize: Callable[[Json, Json | None], Summary]
+    summarize: Callable[[Json, Json | None], ThreadSummary]
     content: Callable[[str, Json, Json | None], Json]
     lines: Callable[[Json], Iterator[str]]
     document: Callable[[Record], Document]
     to_json: Callable[[Record], dict[str, Any]]
 
 
-def view_of(id: str, snapshot: Json, summary: Summary, updated: int) -> ThreadView:
-    """The view of a thread, from its snapshot and what its kind says of it."""
+def view_of(id: str, snapshot: Json, summary: ThreadSummary, updated: int) -> ThreadView:
+    """Return the view of a thread, from its snapshot and its summary."""
     context = snapshot["context"]
     return ThreadView(
         id=id,
@@ -95,11 +95,11 @@ def view_of(id: str, snapshot: Json, summary: Summary, updated: int) -> ThreadVi
 
 
 def content_of(snapshot: Json) -> Json | None:
-    """The context of a thread's content, while there is any."""
+    """Return the context of a thread's content, or None if it has ended."""
     child = snapshot["children"].get(snapshot["context"]["kind"])
     return None if child is None else child["snapshot"]["context"]
 
 
 def error_message(error: Json | None) -> str | None:
-    """The message of an error as events carry it."""
+    """Return the message of an error from an event, or None."""
     return str(error["message"]) if error else None

@@ -11,7 +11,7 @@ from antiphon.threads.kinds import Json, Record, Snapshots, ThreadKind, ThreadVi
 from antiphon.threads.results import final_result
 
 PAGE = 1000
-CHAT = "chat"  # what a thread without a kind is
+CHAT = "chat"  # the kind of a thread that names none
 
 
 class Library:
@@ -24,7 +24,7 @@ class Library:
     async def latest(
         self, limit: int = 20, *, archived: bool | None = False, kind: str | None = None
     ) -> list[ThreadView]:
-        """The latest threads, of all kinds or of one: not archived ones, only those, or with None both."""
+        """Return the latest threads, of all kinds or of one; `archived` selects archived ones, None selects all."""
         views: list[ThreadView] = []
         async for record in self._records(kind):
             if archived in (None, record.view.archived):
@@ -34,12 +34,12 @@ class Library:
         return views
 
     async def search(self, words: str, limit: int = 20) -> list[tuple[ThreadView, str]]:
-        """The latest threads that contain some words, archived ones too, each with the line that does."""
-        wanted = words.casefold()
+        """Return the latest threads that contain some words, archived ones too, each with its first matching line."""
+        needle = words.casefold()
         matches: list[tuple[ThreadView, str]] = []
         async for record in self._records(None):
             lines = (record.view.title, *self.kinds[record.view.kind or CHAT].lines(record.content))
-            line = next((line.strip() for line in lines if wanted in line.casefold()), None)
+            line = next((line.strip() for line in lines if needle in line.casefold()), None)
             if line is not None:
                 matches.append((record.view, line))
             if len(matches) >= limit:
@@ -47,7 +47,7 @@ class Library:
         return matches
 
     async def read(self, id: str, kind: str | None = None) -> Record:
-        """Read one thread with all that is known of it; `UnknownThread` if it is not of the kind asked for."""
+        """Read the record of one thread; raise `UnknownThread` if there is none of this kind."""
         noun = kind or "thread"
         try:
             snapshot = await self.source.snapshot(id)
@@ -58,17 +58,17 @@ class Library:
         return await self._record(id, snapshot, await self._updated(id))
 
     async def export(self, id: str, format: str = "md") -> str:
-        """A thread as a text: Markdown (`md`), one HTML page (`html`), or JSON (`json`)."""
+        """Export a thread as Markdown (`md`), one HTML page (`html`), or JSON (`json`)."""
         record = await self.read(id)
         return FORMATS[format](self.kinds[record.view.kind or CHAT], record)
 
     async def config(self, id: str) -> Json:
-        """The settings that a thread was created with."""
+        """Return the settings that a thread was created with."""
         config: Json = (await self.source.snapshot(id))["context"]["config"]
         return config
 
     async def find(self, start: str, kind: str | None = None) -> list[str]:
-        """Ids that start so; an exact match wins."""
+        """Return the ids that start with a prefix; an exact match wins."""
         ids = [tree.root for tree in await self._trees() if tree.root.startswith(start)]
         ids = [start] if start in ids else ids
         return ids if kind is None else [id for id in ids if (await self.read(id)).view.kind == kind]

@@ -1,7 +1,7 @@
-"""A model's reply as the events of the streaming machine: deltas in, events out.
+"""Replies of models as events of the streaming machine: deltas in, events out.
 
-The end is told once the provider's stream is closed: whoever hears it stops listening, and a connection that
-was read to its end can serve the next request.
+The last event follows the end of the provider's stream: its receiver stops reading, and only a connection that was
+read to its end can serve the next request.
 """
 
 import json
@@ -45,18 +45,18 @@ async def reply_events(
     clock: Clock = REAL_CLOCK,
     jitter: Callable[[], float] = random,
 ) -> AsyncGenerator[Event, None]:
-    """Ask a model, and tell of its reply; the last event is `COMPLETE` or `ERROR`."""
-    telling = _Telling(provider.model, request, request_id, prices or Prices(), clock)
-    yield telling.begin()
+    """Ask a model and iterate over the events of its reply; the last one is `COMPLETE` or `ERROR`."""
+    reporter = _ReplyReporter(provider.model, request, request_id, prices or Prices(), clock)
+    yield reporter.begin()
     try:
-        telling.prices.require(provider.model)
+        reporter.prices.require(provider.model)
         async with aclosing(provider.stream(request)) as deltas:
             async for delta in deltas:
-                for event in telling.take(delta):
+                for event in reporter.take(delta):
                     yield event
-        ending = telling.end()
+        ending = reporter.end()
     except ProviderError as error:
-        ending = [telling.fail(error, jitter())]
+        ending = [reporter.fail(error, jitter())]
     for event in ending:
         yield event
 
@@ -68,19 +68,20 @@ def stream_reply(
     clock: Clock = REAL_CLOCK,
     jitter: Callable[[], float] = random,
 ) -> AsyncLogic:
-    """The logic to provide as `streamReply`: asks the model that the input names, and tells the machine."""
-    known = prices or Prices()
+    """Return the logic for `streamReply`: it asks the model that the input names, and sends events to the machine."""
+    price_list = prices or Prices()
 
     async def run(input: Mapping[str, Any], scope: LogicScope) -> None:
         request_id = input["requestId"]
         try:
             if input["model"] is None:
                 raise ProviderError(Code.BAD_REQUEST, "no model is set")
-            provider, request = open_model(input["model"]), request_of(input)
+            provider = open_model(input["model"])
+            request = request_of(input)
         except ProviderError as error:
             scope.send_back(failure(error, request_id, jitter()))
             return
-        events = reply_events(provider, request, request_id=request_id, prices=known, clock=clock, jitter=jitter)
+        events = reply_events(provider, request, request_id=request_id, prices=price_list, clock=clock, jitter=jitter)
         async with aclosing(events):
             async for event in events:
                 scope.send_back(event)
@@ -89,7 +90,7 @@ def stream_reply(
 
 
 def request_of(input: Mapping[str, Any]) -> Request:
-    """The request that the machine's messages and options ask for."""
+    """Return the request for the messages and options of the machine."""
     options = input.get("options") or {}
     return Request(
         messages=tuple(message_from_json(message) for message in input["messages"]),
@@ -104,7 +105,7 @@ def request_of(input: Mapping[str, Any]) -> Request:
 
 
 def failure(error: ProviderError, request_id: str, jitter: float) -> Event:
-    """An error of a provider as an event."""
+    """Return an error of a provider as an event."""
     event = {
         "type": "ERROR",
         "requestId": request_id,
@@ -116,10 +117,10 @@ def failure(error: ProviderError, request_id: str, jitter: float) -> Event:
     return event if error.retry_after_ms is None else {**event, "retryAfterMs": error.retry_after_ms}
 
 
-class _Telling:
-    """What was told of a reply so far, and what is to be told next."""
+class _ReplyReporter:
+    """Converts the deltas of one reply to events."""
 
-    __slots__ = ("_calls", "_clock", "_id", "_priced_at", "_reply", "_showed", "_started", "_told_calls", "prices")
+    __slots__ = ("_calls", "_clock", "_id", "_priced_at", "_reply", "_reported_calls", "_showed", "_started", "prices")
 
     def __init__(self, model: Model, request: Request, request_id: str, prices: Prices, clock: Clock) -> None:
         self.prices = prices
@@ -128,28 +129,28 @@ class _Telling:
         self._clock = clock
         self._started = self._priced_at = round(clock.now())
         self._showed = False
-        # The arguments of tool calls that were not told of yet.
+        # Names and arguments of the tool calls that were not reported yet.
         self._calls: dict[str, tuple[str, list[str]]] = {}
-        self._told_calls = 0
+        self._reported_calls = 0
 
     def begin(self) -> Event:
-        """The model is being asked."""
+        """Return the event for the start of the request."""
         return self._event("REQUEST_STARTED", at=self._started)
 
     def take(self, delta: Delta) -> Iterator[Event]:
-        """What a delta says."""
+        """Iterate over the events of a delta."""
         self._reply.add(delta)
         match delta:
             case UsageDelta():
                 yield self._usage()
             case TextDelta(text):
-                yield from self._shown()
+                yield from self._first_event()
                 yield self._event("TEXT_CHUNK", content=text)
             case ThinkingDelta(text):
-                yield from self._shown()
+                yield from self._first_event()
                 yield self._event("THINKING_CHUNK", content=text)
             case ToolStart(id, name):
-                yield from self._shown()
+                yield from self._first_event()
                 self._calls[id] = (name, [])
             case ToolArgs(id, text) if id in self._calls:
                 self._calls[id][1].append(text)
@@ -157,11 +158,12 @@ class _Telling:
             yield self._usage()
 
     def end(self) -> list[Event]:
-        """The stream is over."""
+        """Return the events for the end of the stream."""
         done = self._reply.done
         if done is None:
-            raise ProviderError(Code.TRUNCATED, "the stream ended without saying that the reply is complete")
-        usage, now = self._reply.usage, round(self._clock.now())
+            raise ProviderError(Code.TRUNCATED, "the stream ended before the reply was complete")
+        usage = self._reply.usage
+        now = round(self._clock.now())
         complete = self._event(
             "COMPLETE",
             costUsd=self._cost(),
@@ -172,31 +174,31 @@ class _Telling:
             stop=done.stop,
             at=now,
         )
-        return [*self._ended_calls(all=True), complete]
+        return [*self._finished_calls(all=True), complete]
 
     def fail(self, error: ProviderError, jitter: float) -> Event:
-        """The reply failed; what had arrived until then is paid for."""
+        """Return the event for a failure, with the cost of what had arrived until then."""
         event = failure(error, self._id, jitter)
         if error.code == Code.UNPRICED or not self._showed:
             return event
         return {**event, "usage": usage_to_json(self._reply.usage), "costUsd": self._cost()}
 
-    def _shown(self) -> Iterator[Event]:
+    def _first_event(self) -> Iterator[Event]:
         if not self._showed:
             self._showed = True
             yield self._event("FIRST_EVENT", at=round(self._clock.now()))
-        yield from self._ended_calls()
+        yield from self._finished_calls()
 
-    def _ended_calls(self, *, all: bool = False) -> Iterator[Event]:
-        # A call has no end of its own: it is over when its arguments are whole and something else begins.
-        # One that has none yet may still get some, as calls may begin together.
+    def _finished_calls(self, *, all: bool = False) -> Iterator[Event]:
+        # Streams do not mark the end of a call: it is over when its arguments parse and another part begins.
+        # A call without arguments may still get some, as calls may begin together.
         for id, (name, pieces) in list(self._calls.items()):
-            known = _input("".join(pieces)) if pieces or all else {}
-            if known or all:
+            input = _parse_input("".join(pieces)) if pieces or all else {}
+            if input or all:
                 del self._calls[id]
-                # The number tells apart what is alike but for its id; a host might join that as growing text.
-                self._told_calls += 1
-                yield self._event("TOOL_START", toolId=id, toolName=name, index=self._told_calls, **known)
+                # The index keeps events apart that differ only in their id; a host might join them as growing text.
+                self._reported_calls += 1
+                yield self._event("TOOL_START", toolId=id, toolName=name, index=self._reported_calls, **input)
 
     def _usage(self) -> Event:
         self._priced_at = round(self._clock.now())
@@ -207,11 +209,11 @@ class _Telling:
         cost = self.prices.cost(reply.model, reply.usage, answered_by=reply.answered_by, tier=reply.tier)
         return None if cost is None else float(cost.amount)
 
-    def _event(self, type: str, **facts: Any) -> Event:
-        return {"type": type, "requestId": self._id, **facts}
+    def _event(self, type: str, **fields: Any) -> Event:
+        return {"type": type, "requestId": self._id, **fields}
 
 
-def _input(arguments: str) -> dict[str, Any]:
+def _parse_input(arguments: str) -> dict[str, Any]:
     try:
         return {"input": json.loads(arguments or "{}")}
     except ValueError:

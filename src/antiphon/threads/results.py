@@ -1,4 +1,4 @@
-"""Final results of threads: once a run or a debate is over, only its journal has them."""
+"""Final results of runs and debates, which only the journal holds once they are over."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ PAGE = 100
 
 
 async def final_result(store: Store, id: str, content: str, event_type: str) -> dict[str, Any] | None:
-    """The last event of a type that a thread's content emitted, searched from the end of the journal."""
+    """Return the last event of a type that a thread's content emitted; search from the end of the journal."""
     saved = await store.load(id)
     before = saved.seq if saved is not None else 0
     while before > 0:

@@ -1,4 +1,4 @@
-"""Operations that threads of every kind have in common: created, sent to, followed, answered, stopped, put away."""
+"""Operations on threads of every kind: create, send, follow, answer, stop, archive."""
 
 import asyncio
 import secrets
@@ -17,12 +17,12 @@ from antiphon.threads.machine.thread import Kind, start_event
 ATTEMPTS = 3  # a status may change between looking and sending
 ID_BYTES = 4
 PAGE = 1000
-# Statuses in which a thread does nothing until a person does.
+# Statuses in which a thread does nothing until a person acts.
 IDLE = ("completed", "failed", "stopped", "interrupted", "waiting")
 
 
 class ThreadService:
-    """Threads of a runtime: of any kind, or in a subclass of the one it is about."""
+    """Threads of a runtime: of any kind, or of the kind of a subclass."""
 
     kind: ClassVar[Kind | None] = None
 
@@ -31,7 +31,7 @@ class ThreadService:
         self.library = library
 
     async def _create(self, kind: Kind, make_config: Callable[[str], Json], *, title: str | None = None) -> str:
-        """Create a thread with the settings that its content has under an id, and return the id."""
+        """Create a thread, with the settings that `make_config` returns for its id, and return the id."""
         while True:
             id = secrets.token_hex(ID_BYTES)
             thread = {"threadId": id, "kind": kind, "title": title, "config": make_config(id)}
@@ -41,16 +41,16 @@ class ThreadService:
                 continue
 
     async def send(self, id: str, event: Mapping[str, Any], *, to: str = "") -> Receipt:
-        """Send an event to a thread, or to an actor in it; `Refused` says what it takes instead."""
+        """Send an event to a thread, or to an actor in it; raise `Refused` with the events it takes instead."""
         status = await self.status(id)
         receipt = await self.runtime.send(id, event, to=to)
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(name for name in receipt.can if not name.startswith("xstate."))) or "nothing"
-            raise Refused(f"{event['type']} cannot be done now: {self.noun} {id!r} is {status}; what can: {allowed}")
+            raise Refused(f"{event['type']} is not possible now: {self.noun} {id!r} is {status}; possible: {allowed}")
         return receipt
 
     async def begin(self, id: str, **payload: Any) -> Receipt:
-        """Start, continue, answer or restart a thread, as its status has it; `Busy` if it takes no message now."""
+        """Start, continue, answer or restart a thread, depending on its status; raise `Busy` if it takes no message."""
         for _ in range(ATTEMPTS):
             status = await self.status(id)
             event = {"type": start_event(status), "at": self.runtime.now(), **payload}  # type: ignore[arg-type]
@@ -60,7 +60,7 @@ class ThreadService:
             if status == "running" == await self.status(id):
                 raise Busy(f"{self.noun} {id!r} is busy; wait, stop it, or set onBusy to queue or interrupt")
             await asyncio.sleep(0)
-        raise Refused(f"{self.noun} {id!r} changes faster than it can be sent to; try again")
+        raise Refused(f"{self.noun} {id!r} kept changing its status; try again")
 
     async def answer(
         self,
@@ -79,14 +79,14 @@ class ThreadService:
         """
         status = await self.status(id)
         if status != "waiting":
-            raise Refused(f"{self.noun} {id!r} asks nothing: it is {status}")
+            raise Refused(f"{self.noun} {id!r} waits for no answer: it is {status}")
         permission = {"decision": decision, "scope": scope} if decision is not None else {}
         optional = {"text": text, "reason": reason, "id": request, "agentId": agent}
-        given = {key: value for key, value in optional.items() if value is not None}
-        return await self.begin(id, answer={"at": self.runtime.now(), **permission, **given})
+        fields = {key: value for key, value in optional.items() if value is not None}
+        return await self.begin(id, answer={"at": self.runtime.now(), **permission, **fields})
 
     async def stop(self, id: str) -> Receipt:
-        """Stop what runs."""
+        """Stop the run of a thread."""
         return await self.send(id, {"type": "STOP", "at": self.runtime.now()})
 
     async def resume(self, id: str) -> Receipt:
@@ -94,39 +94,39 @@ class ThreadService:
         return await self.send(id, {"type": "RESTART", "at": self.runtime.now()})
 
     async def retry(self, id: str) -> Receipt:
-        """Try again what failed."""
+        """Repeat the request that failed."""
         return await self.begin(id, retry=True)
 
     async def archive(self, id: str, archived: bool = True) -> Receipt:
-        """Put a thread away, or take it out again."""
+        """Archive a thread, or take it out of the archive."""
         return await self.send(id, {"type": "ARCHIVE" if archived else "UNARCHIVE"})
 
     async def rename(self, id: str, title: str | None) -> Receipt:
-        """Give a thread another title; without one, its kind makes one up."""
+        """Set the title of a thread; without one, its kind derives one."""
         return await self.send(id, {"type": "RENAME", "title": title})
 
     async def status(self, id: str) -> str:
-        """The status of a thread."""
+        """Return the status of a thread."""
         return str((await self.snapshot(id))["value"])
 
     async def position(self, id: str) -> int:
-        """The last step of a thread's journal, to be followed from."""
+        """Return the last step of a thread's journal, to follow from."""
         saved = await self.runtime.store.load(id)
         if saved is None:
             raise UnknownThread(f"there is no {self.noun} {id!r}")
         return saved.seq
 
     async def config(self, id: str) -> Json:
-        """The settings that a thread was created with."""
+        """Return the settings that a thread was created with."""
         config: Json = (await self.snapshot(id))["context"]["config"]
         return config
 
     async def content(self, id: str) -> Json | None:
-        """The context of a thread's content, while there is any."""
+        """Return the context of a thread's content, or None if it has ended."""
         return content_of(await self.snapshot(id))
 
     async def snapshot(self, id: str) -> Any:
-        """A thread's snapshot as JSON; `UnknownThread` if there is none of this kind."""
+        """Return a thread's snapshot as JSON; raise `UnknownThread` if there is none of this kind."""
         try:
             snapshot = await self.runtime.snapshot(id)
         except UnknownRoot:
@@ -136,19 +136,19 @@ class ThreadService:
         return snapshot
 
     async def steps(self, id: str, after: int = 0) -> AsyncIterator[list[Activity]]:
-        """The activities of each step after one, and then of each new step."""
+        """Iterate over the activities of each step after `after`, and then of each new step."""
         async for entry in self.runtime.feed(id, after):
             if step := list(activities(entry)):
                 yield step
 
     async def follow(self, id: str, after: int = 0) -> AsyncIterator[Activity]:
-        """All activities after a step, and then new ones as they happen."""
+        """Iterate over the activities after a step, and then over new ones as they happen."""
         async for step in self.steps(id, after):
             for activity in step:
                 yield activity
 
     async def until_idle(self, id: str, after: int = 0) -> AsyncIterator[Activity]:
-        """Activities after a step, until the thread needs a person or has ended."""
+        """Iterate over the activities after a step, until the thread needs a person or has ended."""
         async for step in self.steps(id, after):
             for activity in step:
                 yield activity
@@ -157,7 +157,7 @@ class ThreadService:
                 return
 
     async def history(self, id: str) -> tuple[list[Activity], int]:
-        """All activities so far, and the step to follow from."""
+        """Return all activities so far, and the step to follow from."""
         past: list[Activity] = []
         after = 0
         while page := await self.runtime.store.entries(id, after, PAGE):
@@ -167,5 +167,5 @@ class ThreadService:
 
     @property
     def noun(self) -> str:
-        """What threads of this kind are called in messages."""
+        """The word for threads of this kind in messages."""
         return self.kind or "thread"

@@ -1,7 +1,7 @@
-"""The statuses of threads that are not actors of their own: a registry on the pure thread machine.
+"""A registry of the statuses of threads that are not actors, on the pure thread machine.
 
-Every change of a status is a transition of the machine, and every answer says whether there was one.
-The registry keeps the threads that run and the ones used last; the others rest as JSON in an archive.
+Every change of a status is a transition of the machine, and every result says whether there was one.
+The registry keeps running threads and those used last in memory, and the others as JSON in an archive.
 It has no lock and never waits: use it from one event loop.
 """
 
@@ -19,6 +19,7 @@ from antiphon.threads.machine.thread import (
     ResumeReason,
     ThreadContext,
     ThreadEvent,
+    ThreadFields,
     ThreadStatus,
     first_context,
     is_of_this_run,
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StatusChange:
-    """What an event did to the status of a thread."""
+    """The effect of an event on the status of a thread."""
 
     thread_id: str
     event: Mapping[str, Any]
@@ -42,35 +43,36 @@ class StatusChange:
     accepted: bool
     resume_reason: ResumeReason | None
     context: ThreadContext
-    # Why the event was refused, and which events would not have been.
+    # The reason of a refusal, and the events that would be accepted.
     reason: str | None = None
     valid_events: tuple[str, ...] = ()
-    # What should not have happened, though it did no harm: a drift of the status, a cost that fell.
+    # Harmless inconsistencies: a status that differs from the stored one, a cost that fell.
     warnings: tuple[str, ...] = ()
 
     @property
-    def changed(self) -> bool:
-        """Whether the thread has another status now."""
+    def has_changed(self) -> bool:
+        """True if the thread has another status now."""
         return self.status != self.previous
 
     @property
     def is_fresh(self) -> bool:
-        """Whether this is the thread's very first run, so that there is nothing to resume."""
+        """True if this is the first run of the thread, so that there is nothing to resume."""
         return self.accepted and self.previous == "pending" and self.status == "running"
 
 
 class ThreadStatusMachine:
-    """The statuses of many threads; each thread comes to be when it is first mentioned.
+    """Registry of the statuses of many threads; a thread is created when it is first named.
 
-    `archive` takes threads that were not used lately, as JSON by id; without one it is a dict.
+    `archive` holds threads that were not used lately, as JSON by id; by default it is a dict.
     """
 
     def __init__(
         self, *, limit: int = LIMIT, archive: MutableMapping[str, dict[str, Any]] | None = None, strict: bool = False
     ) -> None:
-        self.limit, self.strict = limit, strict
+        self.limit = limit
+        self.strict = strict
         self.archive: MutableMapping[str, dict[str, Any]] = {} if archive is None else archive
-        # The last events with what they did, refused ones too.
+        # The effects of the last events, refused ones included.
         self.log: deque[StatusChange] = deque(maxlen=LOG_LIMIT)
         self._threads: OrderedDict[str, ThreadSnapshot] = OrderedDict()
 
@@ -83,12 +85,12 @@ class ThreadStatusMachine:
         *,
         strict: bool | None = None,
     ) -> StatusChange:
-        """Give a thread an event; `current_status` is what a database says, and is believed.
+        """Send an event to a thread; `current_status` from a database replaces the status in memory.
 
         A refused event changes nothing; with `strict` it raises `InvalidTransition`.
         """
-        before, warnings = self._known(thread_id, current_status, cost)
-        # What the engine tells a machine is not for others to say.
+        before, warnings = self._load(thread_id, current_status, cost)
+        # Events of the engine itself are not accepted from outside.
         accepted = before.can(event) and not event["type"].startswith("xstate.")
         after = transition(thread_machine, before, event)[0] if accepted else before
         if after.context["cost"] < before.context["cost"]:
@@ -105,7 +107,7 @@ class ThreadStatusMachine:
     transition_status = transition
 
     def recover(self, statuses: Mapping[str, ThreadStatus]) -> list[StatusChange]:
-        """Tell threads that were at work or waiting when the process ended that it did; for the start of a process."""
+        """Interrupt the threads that were running or waiting when the last process ended."""
         return [
             self.transition(thread_id, {"type": "INTERRUPT"}, status)
             for thread_id, status in statuses.items()
@@ -113,27 +115,27 @@ class ThreadStatusMachine:
         ]
 
     def get_status(self, thread_id: str) -> ThreadStatus | None:
-        """The status of a thread, if it is known."""
+        """Return the status of a thread, or None if it is unknown."""
         snapshot = self._find(thread_id)
         return None if snapshot is None else _status(snapshot)
 
     def get_context(self, thread_id: str) -> ThreadContext | None:
-        """What is known about a thread."""
+        """Return the context of a thread, or None if it is unknown."""
         snapshot = self._find(thread_id)
         return None if snapshot is None else snapshot.context
 
     def get_resume_reason(self, thread_id: str) -> ResumeReason | None:
-        """Why the thread's last run began."""
+        """Return the reason of the thread's last run."""
         snapshot = self._find(thread_id)
         return None if snapshot is None else snapshot.context["resumeReason"]
 
     def forget(self, thread_id: str) -> None:
-        """Let go of a thread that was deleted or put away."""
+        """Remove a thread from the registry and its archive."""
         self._threads.pop(thread_id, None)
         self.archive.pop(thread_id, None)
 
-    def persisted(self, thread_id: str) -> dict[str, Any] | None:
-        """A thread as JSON, as it lies in the archive."""
+    def to_json(self, thread_id: str) -> dict[str, Any] | None:
+        """Return a thread as JSON, as the archive holds it, or None if it is unknown."""
         snapshot = self._find(thread_id)
         return None if snapshot is None else _to_json(snapshot)
 
@@ -143,40 +145,40 @@ class ThreadStatusMachine:
     def __contains__(self, thread_id: str) -> bool:
         return thread_id in self._threads or thread_id in self.archive
 
-    def _known(self, thread_id: str, current: ThreadStatus | None, cost: float) -> tuple[ThreadSnapshot, list[str]]:
+    def _load(self, thread_id: str, current: ThreadStatus | None, cost: float) -> tuple[ThreadSnapshot, list[str]]:
         if current is not None and current not in STATUSES:
-            raise ThreadError(f"{current!r} is no status of a thread; known: {', '.join(STATUSES)}")
-        found = self._find(thread_id)
-        if found is None:
-            return _first(thread_id, current, cost), []
-        if current is None or current == found.value:
-            return found, []
-        drift = f"it was {found.value!r} here and {current!r} where it is stored"
-        # What the old status left behind, a reason to wait for instance, does not fit the new one.
-        context = first_context({"threadId": thread_id, "cost": cost or found.context["cost"]})
+            raise ThreadError(f"{current!r} is not a status of a thread; known: {', '.join(STATUSES)}")
+        snapshot = self._find(thread_id)
+        if snapshot is None:
+            return _first_snapshot(thread_id, current, cost), []
+        if current is None or current == snapshot.value:
+            return snapshot, []
+        drift = f"the status is {snapshot.value!r} in memory and {current!r} in storage"
+        # The context of the old status, a waiting reason for instance, does not fit the new one.
+        context = first_context({"threadId": thread_id, "cost": cost or snapshot.context["cost"]})
         return thread_machine.resolve_state(current, context=context), [drift]
 
     def _find(self, thread_id: str) -> ThreadSnapshot | None:
-        found = self._threads.get(thread_id)
-        if found is None and (stored := self.archive.get(thread_id)) is not None:
-            found = _from_json(stored)
-        return found
+        snapshot = self._threads.get(thread_id)
+        if snapshot is None and (stored := self.archive.get(thread_id)) is not None:
+            snapshot = _from_json(stored)
+        return snapshot
 
     def _keep(self, thread_id: str, snapshot: ThreadSnapshot) -> None:
         self._threads[thread_id] = snapshot
         self._threads.move_to_end(thread_id)
         self.archive.pop(thread_id, None)
         if len(self._threads) > self.limit:
-            idle = [id for id, one in self._threads.items() if one.value != "running" and id != thread_id]
+            idle = [id for id, thread in self._threads.items() if thread.value != "running" and id != thread_id]
             for id in idle[: len(self._threads) - self.limit]:
                 self.archive[id] = _to_json(self._threads.pop(id))
 
 
-def _first(thread_id: str, status: ThreadStatus | None, cost: float) -> ThreadSnapshot:
-    known = {"threadId": thread_id, "cost": cost}
+def _first_snapshot(thread_id: str, status: ThreadStatus | None, cost: float) -> ThreadSnapshot:
+    input = {"threadId": thread_id, "cost": cost}
     if status is None:
-        return initial_transition(thread_machine, known)[0]
-    return thread_machine.resolve_state(status, context=first_context(known))
+        return initial_transition(thread_machine, input)[0]
+    return thread_machine.resolve_state(status, context=first_context(input))
 
 
 def _change(
@@ -202,7 +204,7 @@ def _change(
 
 
 def valid_events(snapshot: ThreadSnapshot) -> tuple[str, ...]:
-    """The types of the events that a thread takes now, by name."""
+    """Return the types of the events that a thread accepts now, sorted."""
     types = {transition.event_type for transition in get_next_transitions(snapshot)}
     return tuple(sorted(type for type in types if not type.startswith("xstate.") and _takes(snapshot, type)))
 
@@ -213,15 +215,16 @@ def _takes(snapshot: ThreadSnapshot, type: str) -> bool:
 
 
 def _refusal(snapshot: ThreadSnapshot, event: ThreadEvent) -> str:
-    """Why an event was refused, in words."""
+    """Explain why an event was refused."""
     type = event["type"]
-    known = {transition.event_type for transition in get_next_transitions(snapshot)}
-    if type not in known:
-        return f"{snapshot.value} knows no {type}"
-    if not is_of_this_run(snapshot.context, event):
-        return f"it is about the run {cast(dict[str, Any], event)['runId']!r}, not {snapshot.context['runId']!r}"
-    if type == "SET_STATUS":
-        return f"{snapshot.value} cannot become {cast(dict[str, Any], event).get('status')!r}"
+    types = {transition.event_type for transition in get_next_transitions(snapshot)}
+    if type not in types:
+        return f"a {snapshot.value} thread does not take {type}"
+    fields = cast(ThreadFields, event)
+    if not is_of_this_run(snapshot.context, fields):
+        return f"it is about the run {fields['runId']!r}, not {snapshot.context['runId']!r}"
+    if event["type"] == "SET_STATUS":
+        return f"{snapshot.value} cannot become {event.get('status')!r}"
     if snapshot.has_tag("busy"):
         return "the thread is busy"
     return "it does not say that it is about the last run"

@@ -1,4 +1,4 @@
-"""Tools as a chat sees them: what there is, how risky it is, and one call as a task."""
+"""Toolboxes: the tools of a thread, their risks, and a call as a task."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -9,11 +9,11 @@ from antiphon.providers.base import Tool
 
 
 class Toolbox(Protocol):
-    """Some tools, and the one who calls them; whatever goes wrong is a result with `is_error`."""
+    """Tools that can be called; every failure is a result with `is_error`."""
 
     @property
     def tools(self) -> Sequence[Tool]:
-        """What there is."""
+        """The tools."""
         ...
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -22,35 +22,35 @@ class Toolbox(Protocol):
 
 
 class NoTools:
-    """A toolbox with nothing in it."""
+    """An empty toolbox."""
 
     tools: tuple[Tool, ...] = ()
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Say that there is no such tool."""
+        """Return an error result: there is no such tool."""
         return ToolResult.of(call, f"There is no tool {call.name!r}.", is_error=True)
 
 
 def tools_to_json(tools: Sequence[Tool], risks: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
-    """Tools as a chat's or a run's settings have them: as risky as they say, unless something else is known."""
-    known = risks or {}
+    """Return tools as JSON for the settings of a thread; `risks` override the risks of the tools themselves."""
+    overrides = risks or {}
     return [
         {
             "name": tool.name,
             "description": tool.description,
             "parameters": dict(tool.parameters),
-            "risk": known.get(tool.name, tool.risk),
+            "risk": overrides.get(tool.name, tool.risk),
         }
         for tool in tools
     ]
 
 
 def call_tool(toolbox: Toolbox) -> AsyncLogic:
-    """The logic to provide as `tool`: one call; after a crash nobody knows whether it was made."""
+    """Return the logic for `tool`, which makes one call and is not repeated after a crash."""
 
     async def run(input: Mapping[str, Any]) -> dict[str, Any]:
-        asked = input["call"]
-        call = ToolCall(asked["id"], asked["name"], asked["arguments"], asked.get("signature"))
+        part: Mapping[str, Any] = input["call"]
+        call = ToolCall(part["id"], part["name"], part["arguments"], part.get("signature"))
         return part_to_json(await toolbox.call(call))
 
     return from_task(run, safety="once")

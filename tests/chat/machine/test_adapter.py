@@ -3,7 +3,7 @@
 import pytest
 
 from antiphon.chat.machine.adapter import ChatPolynomialAdapter
-from antiphon.chat.machine.laws import LAWS, standing
+from antiphon.chat.machine.laws import LAWS, snapshot_in
 from antiphon.chat.machine.polynomial import CHAT_POLYNOMIAL, FlowState, chat_directions, chat_transition
 
 S = FlowState
@@ -151,7 +151,8 @@ def test_an_invalid_action_is_named_with_the_state_and_what_is_valid(action):
 @pytest.mark.parametrize("state", FlowState)
 def test_a_refused_action_changes_nothing(state):
     adapter = chat(*WAYS[state])
-    before, history = adapter.context, adapter.get_history()
+    before = adapter.context
+    history = adapter.get_history()
 
     for action in set().union(*VALID.values()) - VALID[state]:
         assert not adapter.can_perform(action)
@@ -177,7 +178,7 @@ def test_stop_names_the_way_out_of_a_planned_fork_or_merge():
 
 @pytest.mark.requirement("S2-35", "S2-36")
 def test_the_history_tells_the_way():
-    """What the document prints for debugging."""
+    """The text that the seed prints for debugging."""
     adapter = chat("start", "message")
 
     assert adapter.get_history() == [(S.DORMANT, "start", S.STREAMING), (S.STREAMING, "message", S.STREAMING)]
@@ -226,8 +227,8 @@ def test_resetting_the_adapter_works_in_any_state_and_clears_the_history():
 def test_a_collapsed_chat_leaves_only_by_reset():
     """Terminal, but not final."""
     assert chat_directions(S.COLLAPSED) == {"reset", "harvest"}
-    assert standing(S.COLLAPSED).has_tag("terminal")
-    assert standing(S.COLLAPSED).status == "active"
+    assert snapshot_in(S.COLLAPSED).has_tag("terminal")
+    assert snapshot_in(S.COLLAPSED).status == "active"
 
 
 @pytest.mark.requirement("S2-46")

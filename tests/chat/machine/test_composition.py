@@ -37,7 +37,8 @@ class World:
     """A thread with everything in it; the test is the person, the model and the tools."""
 
     def __init__(self, saved=None, clock=None, **config):
-        self.asked, self.statuses = [], []
+        self.asked = []
+        self.statuses = []
         self.clock = clock or SimulatedClock()
 
         def stream(input, scope):
@@ -46,9 +47,9 @@ class World:
 
         reply = streaming_machine.provide(actors={"streamReply": from_callback(stream)})
         chat = flow_machine.provide(actors={"reply": reply, "tools": tools_machine.provide(actors={"tool": tool})})
-        given = {"input": {"threadId": "t", "kind": "chat", "config": {**CONFIG, **config}}}
+        options = {"input": {"threadId": "t", "kind": "chat", "config": {**CONFIG, **config}}}
         machine = thread_machine.provide(actors={"chat": chat})
-        self.thread = create_actor(machine, clock=self.clock, **({"snapshot": saved} if saved else given))
+        self.thread = create_actor(machine, clock=self.clock, **({"snapshot": saved} if saved else options))
         self.thread.on("status", lambda event: self.statuses.append(event["status"]))
         self.thread.start()
 
@@ -99,7 +100,7 @@ class World:
 
     @property
     def story(self):
-        """Who said what on the branch."""
+        """Return role and text of the messages of the branch."""
         context = self.chat.get_snapshot().context
         return [(message["role"], _words(message["parts"])) for message in path(context["messages"], head_of(context))]
 
@@ -111,8 +112,8 @@ def _part(part):
 
 
 def _words(parts):
-    shown = [text_of(part["parts"]) for part in parts if part["type"] == "toolResult"]
-    return "; ".join(shown) or text_of(parts)
+    texts = [text_of(part["parts"]) for part in parts if part["type"] == "toolResult"]
+    return "; ".join(texts) or text_of(parts)
 
 
 def asking(**config):

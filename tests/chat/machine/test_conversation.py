@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon.chat.machine.adapter import ChatPolynomialAdapter
-from antiphon.chat.machine.difference import difference, written
-from antiphon.chat.machine.persistent_map import Log
+from antiphon.chat.machine.difference import difference, format_difference
+from antiphon.chat.machine.persistent_map import PersistentMap
 from antiphon.chat.machine.tree import hash_at, is_on_path, meeting_point, path
 from antiphon.chat.machine.validation import refusal
 from tests.fixtures.conversations import Talk, law, texts
@@ -226,10 +226,10 @@ def test_a_difference_says_what_each_branch_has_alone():
     talk = Talk().says("one").do("fork", name="a").do("confirm_fork").says("two").do("switch", branch="main")
     talk.says("three").do("message", role="assistant", parts=[])
 
-    found = difference(talk.context, "main", "a")
+    result = difference(talk.context, "main", "a")
 
-    assert found == {"base": "m1", "ours": ["m3", "m4"], "theirs": ["m2"], "equivalent": False}
-    assert written(talk.context["messages"], found) == "- user: three\n- assistant\n+ user: two"
+    assert result == {"base": "m1", "ours": ["m3", "m4"], "theirs": ["m2"], "equivalent": False}
+    assert format_difference(talk.context["messages"], result) == "- user: three\n- assistant\n+ user: two"
 
 
 @pytest.mark.requirement("S2.4-4")
@@ -265,40 +265,41 @@ def test_walks_in_the_tree_agree_with_its_paths(steps, data):
             talk.do("switch", branch=data.draw(st.sampled_from(list(talk.context["branches"]))))
     messages = talk.context["messages"]
     heads = [branch["head"] for branch in talk.context["branches"].values()]
-    one, other = data.draw(st.sampled_from(heads)), data.draw(st.sampled_from(heads))
-    paths = [[m["id"] for m in path(messages, head)] for head in (one, other)]
+    first = data.draw(st.sampled_from(heads))
+    second = data.draw(st.sampled_from(heads))
+    paths = [[m["id"] for m in path(messages, head)] for head in (first, second)]
 
     shared = [a for a, b in zip(*paths, strict=False) if a == b]
-    assert meeting_point(messages, one, other) == (shared[-1] if shared else None)
+    assert meeting_point(messages, first, second) == (shared[-1] if shared else None)
     for id in messages:
-        assert is_on_path(messages, id, one) == (id in paths[0])
-    assert (hash_at(messages, one) == hash_at(messages, other)) == (len(paths[0]) == len(paths[1]))
+        assert is_on_path(messages, id, first) == (id in paths[0])
+    assert (hash_at(messages, first) == hash_at(messages, second)) == (len(paths[0]) == len(paths[1]))
 
 
-def test_a_log_shares_its_entries_and_old_versions_stay_as_they_were():
-    empty = Log()
-    one = empty.adding("a", 1)
-    two = one.adding("b", 2)
-    other = one.adding("b", 3)
+def test_a_persistent_map_shares_its_entries_and_old_versions_do_not_change():
+    empty = PersistentMap()
+    first = empty.with_entry("a", 1)
+    two = first.with_entry("b", 2)
+    second = first.with_entry("b", 3)
 
-    assert (dict(empty), dict(one), dict(two), dict(other)) == ({}, {"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 3})
-    assert "b" not in one
-    assert one.get("b") is None
-    assert two._buffer is one._buffer is not other._buffer
-    assert Log.of(two) is two
-    assert Log.of({"a": 1}) == one
-    assert repr(one) == "Log({'a': 1})"
-    with pytest.raises(ValueError, match="entries never change"):
-        two.adding("a", 5)
+    assert (dict(empty), dict(first), dict(two), dict(second)) == ({}, {"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 3})
+    assert "b" not in first
+    assert first.get("b") is None
+    assert two._buffer is first._buffer is not second._buffer
+    assert PersistentMap.of(two) is two
+    assert PersistentMap.of({"a": 1}) == first
+    assert repr(first) == "PersistentMap({'a': 1})"
+    with pytest.raises(ValueError, match="entries cannot be replaced"):
+        two.with_entry("a", 5)
 
 
 @law
 @given(st.lists(st.integers(0, 9), max_size=40))
 def test_every_version_of_a_log_is_what_a_dict_would_be(choices):
-    versions = [(Log(), {})]
+    versions = [(PersistentMap(), {})]
     for number, choice in enumerate(choices):
         log, table = versions[choice % len(versions)]
-        versions.append((log.adding(f"k{number}", number), {**table, f"k{number}": number}))
+        versions.append((log.with_entry(f"k{number}", number), {**table, f"k{number}": number}))
 
     assert all(list(log.items()) == list(table.items()) for log, table in versions)
 

@@ -1,9 +1,9 @@
-"""What a long conversation costs: work is counted, not timed."""
+"""The cost of long conversations: work is counted, not timed."""
 
 import sys
 from collections.abc import Mapping
 
-from antiphon.chat.machine.operations import fork_planned, forked, rewound
+from antiphon.chat.machine.operations import confirm_fork, plan_fork, rewind
 from antiphon.chat.machine.windows import view
 from tests.fixtures.conversations import Talk
 
@@ -14,7 +14,8 @@ class Counted(Mapping):
     """A map that counts how often it is read."""
 
     def __init__(self, inner):
-        self.inner, self.reads = inner, 0
+        self.inner = inner
+        self.reads = 0
 
     def __getitem__(self, key):
         self.reads += 1
@@ -28,7 +29,7 @@ class Counted(Mapping):
 
 
 def calls(work):
-    """How many functions are called, those written in C included."""
+    """Count the calls of functions, those written in C included."""
     count = 0
 
     def note(frame, event, argument):
@@ -43,7 +44,7 @@ def calls(work):
     return count
 
 
-def copied(context):
+def copied_entries(context):
     """How many entries are copied when each container that is not shared between versions is copied once."""
     shared = ("messages", "checkpoints", "closed")
     return len(context) + sum(
@@ -54,14 +55,15 @@ def copied(context):
 def test_ten_thousand_messages_are_stored_once():
     talk = Talk()
     talk.says("first")
-    first, small = talk.context["messages"], copied(talk.context)
+    first = talk.context["messages"]
+    small = copied_entries(talk.context)
     for _ in range(9_999):
         talk.says("word")
 
     assert len(talk.context["messages"]) == 10_000
     assert talk.context["messages"]._buffer is first._buffer
     assert len(first) == 1
-    assert copied(talk.context) == small
+    assert copied_entries(talk.context) == small
 
 
 def test_the_last_messages_of_ten_thousand_cost_what_the_first_did():
@@ -90,14 +92,14 @@ def test_with_a_window_the_last_replies_cost_what_the_first_did():
 def test_checkpoints_and_branches_do_not_make_messages_dearer():
     talk = Talk(maxBranches=2)
     talk.says("word")
-    small = copied(talk.context)
+    small = copied_entries(talk.context)
     for _ in range(300):
         talk.says("word").do("checkpoint").do("fork").do("confirm_fork").do("merge", source="main")
         talk.do("cancel_merge").do("switch", branch="main")
         talk.do("close", branch=list(talk.context["branches"])[1])
 
     assert (len(talk.context["checkpoints"]), len(talk.context["closed"])) == (300, 300)
-    assert copied(talk.context) == small
+    assert copied_entries(talk.context) == small
 
 
 def long_talk():
@@ -111,7 +113,7 @@ def long_talk():
 def test_a_fork_from_any_message_reads_nothing():
     context, messages = long_talk()
 
-    forked(fork_planned(context, {"type": "fork", "from": "m17"}))
+    confirm_fork(plan_fork(context, {"type": "fork", "from": "m17"}))
 
     assert messages.reads == 0
 
@@ -119,7 +121,7 @@ def test_a_fork_from_any_message_reads_nothing():
 def test_a_rewind_reads_as_many_messages_as_it_goes_back():
     context, messages = long_talk()
 
-    rewound(context, {"type": "rewind", "turns": 5})
+    rewind(context, {"type": "rewind", "turns": 5})
 
     assert messages.reads <= 5 + 2
 
@@ -130,7 +132,7 @@ def test_a_window_reads_as_much_as_it_shows():
         talk.says("x" * 36).reply("y" * 36)
     messages = Counted(talk.context["messages"])
 
-    shown = view({**talk.context, "messages": messages}, "main")
+    window = view({**talk.context, "messages": messages}, "main")
 
-    assert len(shown.recent) < 40
-    assert messages.reads <= 3 * len(shown.recent)
+    assert len(window.recent) < 40
+    assert messages.reads <= 3 * len(window.recent)

@@ -37,7 +37,7 @@ def test_a_chat_survives_its_process_and_ends_with_its_crystal():
             await second.send(root, {"type": "stop"})
             await second.send(root, {"type": "crystallize"})
             async for entry in second.feed(root):
-                if any(said["event"]["type"] == "crystallized" for said in entry.emitted):
+                if any(emitted["event"]["type"] == "crystallized" for emitted in entry.emitted):
                     break
             snapshot = await second.snapshot(root)
             assert (snapshot["value"], snapshot["context"]["crystal"]["title"]) == ("collapsed", "4 messages")

@@ -41,8 +41,8 @@ def test_every_guarded_event_of_a_person_has_a_reason_to_be_refused():
     guarded = {
         event
         for state in (CHART, *CHART["states"].values())
-        for event, declared in state["on"].items()
-        for candidate in (declared if isinstance(declared, list) else [declared])
+        for event, declared_transitions in state["on"].items()
+        for candidate in (declared_transitions if isinstance(declared_transitions, list) else [declared_transitions])
         if candidate.get("guard") == "isAccepted"
     }
 
@@ -135,7 +135,7 @@ WALKS = [
 ]
 
 
-def declared():
+def declared_transitions():
     """Every transition of the chart, by the state and event it belongs to and its place there."""
     for name, state in (("", CHART), *CHART["states"].items()):
         for event, candidates in [*state["on"].items(), ("", state.get("always", []))]:
@@ -145,23 +145,23 @@ def declared():
                     yield name, event, place
 
 
-def taken(input, walk):
+def taken_transitions(input, walk):
     """The transitions that a walk takes."""
     snapshot, _ = initial_transition(flow_machine, input)
     for event in walk:
         for step in get_microsteps(flow_machine, snapshot, {"type": event} if isinstance(event, str) else event):
             snapshot = step.snapshot
-            for found in step.transitions:
-                source = found.source
-                same = source.on[found.event_type] if found.event_type else source.always
-                yield "" if source.parent is None else source.key, found.event_type, list(same).index(found)
+            for transitions in step.transitions:
+                source = transitions.source
+                same = source.on[transitions.event_type] if transitions.event_type else source.always
+                yield "" if source.parent is None else source.key, transitions.event_type, list(same).index(transitions)
 
 
 @pytest.mark.requirement("X-11", "S2-46", "S2-48")
 def test_the_walks_take_every_transition():
-    found = {entry for input, walk in WALKS for entry in taken(input, walk)}
+    transitions = {entry for input, walk in WALKS for entry in taken_transitions(input, walk)}
 
-    assert set(declared()) - found == set()
+    assert set(declared_transitions()) - transitions == set()
 
 
 @pytest.mark.requirement("E-19")
@@ -172,9 +172,9 @@ def test_paths_through_a_chat_without_payloads_can_be_generated():
         context = snapshot.context
         return f"{snapshot.value} {len(context['branches'])} {head_of(context) is None}"
 
-    found = get_transition_paths(flow_machine, events=events, serialize=told_apart)
+    transitions = get_transition_paths(flow_machine, events=events, serialize=told_apart)
 
-    assert {step.snapshot.value for path in found.paths for step in path.steps} == set(CHART["states"])
+    assert {step.snapshot.value for path in transitions.paths for step in path.steps} == set(CHART["states"])
 
 
 TYPES = sorted({type for state in (CHART, *CHART["states"].values()) for type in state["on"]})
@@ -271,7 +271,7 @@ json_values = st.recursive(
     st.booleans(),
 )
 def test_whatever_a_person_sends_the_chat_goes_on(events, model, asked):
-    """What does not fit is refused, and breaks nothing."""
+    """Invalid values are refused without an error."""
     talk = Talk(model=model, onBusy="interrupt", consent={}).says("one")
     if asked and model:
         talk.reply(calls=[("t1", "look")]).do("wait", reason="permission")

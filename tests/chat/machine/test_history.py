@@ -9,7 +9,7 @@ from antiphon.chat.machine.history import KEYS, problem_with_history
 from antiphon.chat.machine.settings import initial_context
 
 
-def talked():
+def make_talk():
     """A conversation with two branches, a closed one, a checkpoint and a pin, as JSON."""
     chat = ChatPolynomialAdapter()
     chat.perform("start")
@@ -29,7 +29,7 @@ def talked():
 
 
 def test_a_conversation_goes_on_as_it_was():
-    history = talked()
+    history = make_talk()
     context = initial_context({"config": {"model": "m"}, "history": history})
 
     assert {key: context[key] for key in KEYS} == history
@@ -37,22 +37,22 @@ def test_a_conversation_goes_on_as_it_was():
 
 
 def test_the_order_of_messages_does_not_matter():
-    history = talked()
+    history = make_talk()
     history["messages"] = dict(reversed(history["messages"].items()))
 
     assert problem_with_history(history) is None
 
 
 def test_what_a_message_says_of_all_before_it_is_computed_anew():
-    history = talked()
-    told = {id: {key: message[key] for key in message if key not in ("hash", "turn", "tokens")}
+    history = make_talk()
+    stripped = {id: {key: message[key] for key in message if key not in ("hash", "turn", "tokens")}
             for id, message in history["messages"].items()}  # fmt: skip
 
-    assert initial_context({"history": {**history, "messages": told}})["messages"] == history["messages"]
+    assert initial_context({"history": {**history, "messages": stripped}})["messages"] == history["messages"]
 
 
 def test_a_word_that_was_changed_is_found():
-    history = talked()
+    history = make_talk()
     history["messages"]["m1"]["parts"][0]["text"] = "Spaces or tabs?"
 
     assert problem_with_history(history) == (
@@ -72,7 +72,7 @@ def test_a_word_that_was_changed_is_found():
         (["messages", "m1", "role"], "nobody", "messages.m1.role: unknown role 'nobody'"),
         (["messages", "m1", "parts"], [{"type": "noise"}], "messages.m1.parts: unknown part 'noise'"),
         (["messages", "m1", "parts"], "words", "messages.m1.parts: must be a list"),
-        (["messages", "m1", "at"], "now", "messages.m1.at: is 'now', which it cannot be"),
+        (["messages", "m1", "at"], "now", "messages.m1.at: is 'now', which is not valid"),
         (["messages", "m1", "id"], "m7", "messages.m1.id: is 'm7', but stands under 'm1'"),
         (["messages", "m1", "copiedFrom"], "m7", "messages.m1.copiedFrom: there is no message 'm7'"),
         (["messages", "m1", "evil"], 1, "messages.m1: unknown key 'evil'"),
@@ -93,7 +93,7 @@ def test_a_word_that_was_changed_is_found():
     ],
 )
 def test_what_cannot_be_is_refused_with_its_place(path, value, problem):
-    history = talked()
+    history = make_talk()
     *way, last = path
     place = history
     for key in way:
@@ -104,7 +104,7 @@ def test_what_cannot_be_is_refused_with_its_place(path, value, problem):
 
 
 def test_a_window_goes_along():
-    history = talked()
+    history = make_talk()
     history["branches"]["main"]["window"] = {"cut": "m1", "kept": ["m1"], "summary": None, "armed": True}
 
     assert initial_context({"history": history})["branches"]["main"]["window"]["kept"] == ["m1"]

@@ -9,7 +9,7 @@ from antiphon.chat.machine.validation import refusal
 from tests.fixtures.conversations import Talk, law, texts
 
 
-def forked(ours=(), theirs=(), **config):
+def make_fork(ours=(), theirs=(), **config):
     """A chat with something said, and then on each of two branches; main is the current one."""
     talk = Talk(**config).says("shared").do("fork", name="a").do("confirm_fork").says(*theirs)
     return talk.do("switch", branch="main").says(*ours)
@@ -17,7 +17,7 @@ def forked(ours=(), theirs=(), **config):
 
 @pytest.mark.requirement("S2-04", "S2-40", "S2-B1")
 def test_merging_leads_through_converging():
-    talk = forked(["ours"], ["theirs"]).do("merge", source="a")
+    talk = make_fork(["ours"], ["theirs"]).do("merge", source="a")
     assert talk.value == "converging"
     assert talk.emitted == [{"type": "merge_initiated", "source": "a", "target": "main", "conflicts": []}]
 
@@ -30,7 +30,7 @@ def test_merging_leads_through_converging():
 
 @pytest.mark.requirement("S2-22")
 def test_a_merge_that_is_cancelled_changes_nothing():
-    talk = forked(["ours"], ["theirs"])
+    talk = make_fork(["ours"], ["theirs"])
     before = talk.context
 
     assert talk.do("merge").do("cancel_merge").context == before
@@ -38,7 +38,7 @@ def test_a_merge_that_is_cancelled_changes_nothing():
 
 @pytest.mark.requirement("S2-B7")
 def test_a_shared_beginning_is_never_repeated():
-    talk = forked(["ours"], ["theirs"]).do("merge").do("confirm_merge")
+    talk = make_fork(["ours"], ["theirs"]).do("merge").do("confirm_merge")
 
     assert talk.texts.count("shared") == 1
 
@@ -46,7 +46,7 @@ def test_a_shared_beginning_is_never_repeated():
 @pytest.mark.requirement("S2.4-3")
 def test_merged_messages_say_where_they_come_from():
     """The last one has two parents."""
-    talk = forked(["ours"], ["x", "y"]).do("merge").do("confirm_merge")
+    talk = make_fork(["ours"], ["x", "y"]).do("merge").do("confirm_merge")
     merged = path(talk.context["messages"], talk.head)[2:]
 
     assert [(m.get("copiedFrom"), m.get("mergedFrom")) for m in merged] == [("m2", None), ("m3", "m3")]
@@ -58,7 +58,7 @@ def test_merged_messages_say_where_they_come_from():
     [("sequential", ["o1", "o2", "t1", "t2", "t3"]), ("interleave", ["o1", "t1", "o2", "t2", "t3"])],
 )
 def test_a_strategy_decides_the_order(strategy, expected):
-    talk = forked(["o1", "o2"], ["t1", "t2", "t3"]).do("merge", strategy=strategy).do("confirm_merge")
+    talk = make_fork(["o1", "o2"], ["t1", "t2", "t3"]).do("merge", strategy=strategy).do("confirm_merge")
 
     assert talk.texts == ["shared", *expected]
 
@@ -86,7 +86,8 @@ strategies = st.sampled_from(["sequential", "interleave", "manual"])
 def test_merging_a_fork_back_gives_what_was_there(said, strategy, turn):
     """Merge(fork(s)) = s, from any turn."""
     talk = Talk().says(*said)
-    before, messages = hash_at(talk.context["messages"], talk.head), len(talk.context["messages"])
+    before = hash_at(talk.context["messages"], talk.head)
+    messages = len(talk.context["messages"])
 
     talk.do("fork", name="a", turn=min(turn, len(said))).do("confirm_fork").do("switch", branch="main")
     talk.do("merge", source="a", strategy=strategy)
@@ -102,31 +103,32 @@ def test_merging_a_fork_back_gives_what_was_there(said, strategy, turn):
 @law
 @given(words, words, st.sampled_from(["sequential", "interleave"]))
 def test_a_merge_without_decisions_has_every_turn_of_both_once_and_in_order(ours, theirs, strategy):
-    one, other = [f"o{n} {word}" for n, word in enumerate(ours)], [f"t{n} {word}" for n, word in enumerate(theirs)]
-    talk = forked(one, other).do("merge", strategy=strategy).do("confirm_merge")
+    our_texts = [f"o{n} {word}" for n, word in enumerate(ours)]
+    their_texts = [f"t{n} {word}" for n, word in enumerate(theirs)]
+    talk = make_fork(our_texts, their_texts).do("merge", strategy=strategy).do("confirm_merge")
 
-    assert sorted(talk.texts) == sorted(["shared", *one, *other])
-    assert [text for text in talk.texts if text in one] == one
-    assert [text for text in talk.texts if text in other] == other
+    assert sorted(talk.texts) == sorted(["shared", *our_texts, *their_texts])
+    assert [text for text in talk.texts if text in our_texts] == our_texts
+    assert [text for text in talk.texts if text in their_texts] == their_texts
 
 
 def test_merging_into_a_branch_that_has_nothing_new_moves_its_head():
-    talk = forked([], ["x", "y"])
+    talk = make_fork([], ["x", "y"])
     count = len(talk.context["messages"])
     talk.do("merge").do("confirm_merge")
 
     assert (talk.texts, talk.head, len(talk.context["messages"])) == (["shared", "x", "y"], "m3", count)
 
 
-def answered(talk, question, answer):
+def ask_and_answer(talk, question, answer):
     return talk.says(question).do("message", role="assistant", text=answer)
 
 
 def disagreeing():
     """Both branches asked the same and heard different answers, twice."""
     talk = Talk().says("shared").do("fork", name="a").do("confirm_fork")
-    answered(answered(talk, "Which?", "tabs"), "When?", "now").do("switch", branch="main")
-    return answered(answered(talk, "which? ", "spaces"), "When?", "later").do("merge", source="a")
+    ask_and_answer(ask_and_answer(talk, "Which?", "tabs"), "When?", "now").do("switch", branch="main")
+    return ask_and_answer(ask_and_answer(talk, "which? ", "spaces"), "When?", "later").do("merge", source="a")
 
 
 @pytest.mark.requirement("S2-B7", "S2-30")
@@ -186,8 +188,8 @@ def test_context_under_one_key_and_files_of_one_path_are_conflicts():
 
 def test_the_same_words_on_both_sides_are_no_conflict():
     talk = Talk().says("shared").do("fork", name="a").do("confirm_fork")
-    answered(talk, "Which?", "tabs").do("switch", branch="main")
-    answered(talk, "Which?", "tabs").do("merge")
+    ask_and_answer(talk, "Which?", "tabs").do("switch", branch="main")
+    ask_and_answer(talk, "Which?", "tabs").do("merge")
 
     assert talk.context["merge"]["conflicts"] == []
 
@@ -203,7 +205,7 @@ def test_arguments_that_are_no_object_touch_nothing():
 
 @pytest.mark.requirement("S2-B7")
 def test_in_a_manual_merge_every_turn_is_a_decision():
-    talk = forked(["o1"], ["t1", "t2"]).do("merge", strategy="manual")
+    talk = make_fork(["o1"], ["t1", "t2"]).do("merge", strategy="manual")
     assert [(c["item"], c["ours"], c["theirs"]) for c in talk.context["merge"]["conflicts"]] == [
         ("turn 1", "m4", "m2"),
         ("turn 2", None, "m3"),
@@ -216,7 +218,7 @@ def test_in_a_manual_merge_every_turn_is_a_decision():
 
 @pytest.mark.requirement("S2-B7")
 def test_in_a_manual_merge_the_turns_can_be_chosen_at_once():
-    talk = forked(["o1"], ["t1", "t2"]).do("merge", strategy="manual")
+    talk = make_fork(["o1"], ["t1", "t2"]).do("merge", strategy="manual")
     talk.do("resolve_conflict", turns=["m3", "m4"]).do("confirm_merge")
 
     assert talk.texts == ["shared", "t2", "o1"]
@@ -233,7 +235,7 @@ def test_in_a_manual_merge_the_turns_can_be_chosen_at_once():
     ],
 )
 def test_a_wrong_resolution_is_refused(payload, reason):
-    talk = forked(["o1"], ["t1"]).do("merge", strategy="manual")
+    talk = make_fork(["o1"], ["t1"]).do("merge", strategy="manual")
     event = {"type": "resolve_conflict", **payload}
 
     assert not talk.snapshot.can(event)
@@ -241,13 +243,13 @@ def test_a_wrong_resolution_is_refused(payload, reason):
 
 
 def test_turns_are_chosen_in_a_manual_merge_only():
-    talk = forked(["o1"], ["t1"]).do("merge")
+    talk = make_fork(["o1"], ["t1"]).do("merge")
 
     assert "manual" in refusal(talk.context, {"type": "resolve_conflict", "turns": ["m2"]})
 
 
 def test_a_merge_of_nothing_is_refused():
-    talk = forked(["o1"], ["t1"])
+    talk = make_fork(["o1"], ["t1"])
 
     assert "no other open branch" in refusal(talk.context, {"type": "merge", "source": "main"})
     assert "unknown strategy" in refusal(talk.context, {"type": "merge", "strategy": "magic"})

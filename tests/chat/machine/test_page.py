@@ -6,7 +6,7 @@ import re
 import pytest
 
 from antiphon import to_mermaid
-from antiphon.chat.machine.context import DEFAULTS, Checkpoint, FlowContext, Reply, Run, StoredMessage
+from antiphon.chat.machine.context import DEFAULTS, ChatRun, Checkpoint, FlowContext, PendingReply, StoredMessage
 from antiphon.chat.machine.flow import flow_machine
 from tests.fixtures.charts import load_chart
 from tests.paths import DOCS
@@ -42,7 +42,7 @@ def test_every_setting_is_named_with_its_default():
         assert json.dumps(default) in row
 
 
-@pytest.mark.parametrize("shape", [FlowContext, StoredMessage, Checkpoint, Reply, Run])
+@pytest.mark.parametrize("shape", [FlowContext, StoredMessage, Checkpoint, PendingReply, ChatRun])
 def test_every_key_of_the_context_is_named(shape):
     assert [key for key in shape.__annotations__ if key not in NAMED] == []
 

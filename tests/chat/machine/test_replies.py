@@ -207,8 +207,8 @@ def test_a_queued_message_goes_to_the_branch_it_was_said_on():
     talk = asking(onBusy="queue").says("more").do("fork", name="a").do("confirm_fork").reply("answer")
 
     assert texts(talk.context, "main") == ["question", "answer", "more"]
-    said = {"type": "message_processed", "message": "m3", "branch": "main", "turns": 2, "requestId": "r2"}
-    assert talk.emitted[-1] == said
+    output = {"type": "message_processed", "message": "m3", "branch": "main", "turns": 2, "requestId": "r2"}
+    assert talk.emitted[-1] == output
     assert not talk.can("close", branch="main")
 
 
@@ -305,11 +305,11 @@ def test_a_reply_that_asks_for_tools_goes_on_with_their_results():
     assert talk.context["reply"]["phase"] == "tools"
     assert not talk.can("message", text="more")
 
-    shown = [{"type": "toolResult", "callId": "t1", "parts": [{"type": "text", "text": "seen"}]}]
-    talk.do("tool_results", results=shown, at=3)
+    results = [{"type": "toolResult", "callId": "t1", "parts": [{"type": "text", "text": "seen"}]}]
+    talk.do("tool_results", results=results, at=3)
 
     assert talk.context["messages"]["m3"]["role"] == "tool"
-    assert talk.spawned["reply"]["messages"][-1] == {"role": "tool", "parts": shown}
+    assert talk.spawned["reply"]["messages"][-1] == {"role": "tool", "parts": results}
     assert talk.spawned["reply"]["requestId"] == "r2"
     talk.reply("I saw it.")
     assert (talk.context["reply"], talk.context["metrics"]["turns"]) == (None, 1)

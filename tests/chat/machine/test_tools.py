@@ -22,7 +22,7 @@ def permission(**facts):
     return {"decision": "allowed", "scope": "once", "reason": None, "calls": [call], **facts}
 
 
-def done(talk, *results, lost=False, permission=None):
+def end_tools(talk, *results, lost=False, permission=None):
     """The tools give their results."""
     output = {"results": list(results), "permission": permission, "lost": lost}
     return talk.do("xstate.done.actor.tools", output=output)
@@ -31,8 +31,8 @@ def done(talk, *results, lost=False, permission=None):
 def calling(name="edit", *, consent=None, **config):
     """A chat whose first reply has asked for a tool."""
     options = {"options": {"tools": TOOLS}}
-    known = {"model": MODEL, "settings": options, "consent": consent or {}, **config}
-    talk = Talk({"reportsToParent": True}, start=False, **known)
+    settings = {"model": MODEL, "settings": options, "consent": consent or {}, **config}
+    talk = Talk({"reportsToParent": True}, start=False, **settings)
     return talk.do("message", text="question", runId="n1").reply("Let me see.", calls=[("c1", name)], costUsd=0.5)
 
 
@@ -45,9 +45,9 @@ def waiting(**config):
 
 
 def test_the_tools_are_given_all_calls_with_their_risk():
-    given = calling("look", consent={"mode": "auto", "timeoutMs": 5}).spawned["tools"]
+    input = calling("look", consent={"mode": "auto", "timeoutMs": 5}).spawned["tools"]
 
-    assert given == {
+    assert input == {
         "requestId": "r1",
         "calls": [{"type": "toolCall", "id": "c1", "name": "look", "arguments": "{}", "risk": "read"}],
         "consent": {"mode": "auto", "timeoutMs": 5, "overrides": []},
@@ -91,7 +91,7 @@ def test_without_consent_the_results_come_from_outside():
 
 
 def test_results_are_said_to_the_model_and_the_next_reply_begins():
-    talk = done(calling("look"), result())
+    talk = end_tools(calling("look"), result())
 
     assert talk.stopped == ["tools"]
     assert talk.context["reply"]["requestId"] == "r2"
@@ -113,7 +113,7 @@ def test_an_end_of_tools_that_nobody_waits_for_changes_nothing():
     talk = calling().do("cancel")
     before = talk.snapshot.context
 
-    assert done(talk, result()).context == before
+    assert end_tools(talk, result()).context == before
     assert talk.do("xstate.error.actor.tools", error="x").context == before
 
 
@@ -151,7 +151,7 @@ def test_an_answer_that_came_without_the_thread_is_told_to_it():
 
 def test_an_answer_of_another_run_goes_on_as_that_run():
     talk = waiting().do("answer", decision="allow", runId="n2")
-    done(talk, result()).reply("answer")
+    end_tools(talk, result()).reply("answer")
 
     assert talk.sent[-1]["type"] == "COMPLETE"
     assert talk.sent[-1]["runId"] == "n2"
@@ -180,7 +180,7 @@ def test_an_answer_that_cannot_be_meant_is_refused_and_the_question_stays_open(a
 
 def test_an_answer_to_nothing_fails_the_run_that_waits_for_it():
     talk = calling("look")
-    done(talk, result()).reply("answer")
+    end_tools(talk, result()).reply("answer")
 
     talk.do("answer", decision="allow", runId="n2")
 
@@ -218,7 +218,7 @@ def test_whatever_goes_on_without_an_answer_is_told_to_the_thread(type):
 
 def test_a_request_that_times_out_goes_on_and_the_thread_hears_of_it():
     expired = permission(decision="expired", reason="nobody answered in time")
-    talk = done(waiting(), result(text="not allowed"), permission=expired)
+    talk = end_tools(waiting(), result(text="not allowed"), permission=expired)
 
     assert talk.sent == [{"type": "RESPOND", "runId": "n1"}]
     assert talk.spawned["reply"]["messages"][-1]["parts"] == [result(text="not allowed")]
@@ -239,18 +239,18 @@ def test_a_cancelled_chat_stops_its_tools_and_its_history_stays_valid(ask):
 
 
 def test_what_was_allowed_for_the_thread_is_given_along_with_the_next_calls():
-    talk = done(calling(), result(), permission=permission(scope="thread"))
+    talk = end_tools(calling(), result(), permission=permission(scope="thread"))
     remembered = [{"pattern": "edit", "decision": "allow"}]
 
     assert talk.context["overrides"] == remembered
     assert talk.reply(calls=[("c2", "edit")]).spawned["tools"]["consent"]["overrides"] == remembered
-    done(talk, result("c2"), permission=permission(scope="thread"))
+    end_tools(talk, result("c2"), permission=permission(scope="thread"))
     assert talk.context["overrides"] == remembered
 
 
 @pytest.mark.parametrize("facts", [{}, {"decision": "denied", "scope": "thread"}])
 def test_nothing_else_is_remembered(facts):
-    assert done(calling(), result(), permission=permission(**facts)).context["overrides"] == []
+    assert end_tools(calling(), result(), permission=permission(**facts)).context["overrides"] == []
 
 
 def test_what_the_settings_decide_for_the_thread_holds_too_and_a_person_has_the_last_word():
@@ -258,7 +258,7 @@ def test_what_the_settings_decide_for_the_thread_holds_too_and_a_person_has_the_
     talk = calling(consent={"overrides": configured})
 
     assert talk.spawned["tools"]["consent"]["overrides"] == configured
-    done(talk, result(), permission=permission(scope="thread")).reply(calls=[("c2", "edit")])
+    end_tools(talk, result(), permission=permission(scope="thread")).reply(calls=[("c2", "edit")])
     assert talk.spawned["tools"]["consent"]["overrides"][-1]["decision"] == "allow"
 
 
@@ -293,7 +293,7 @@ def test_consent_may_be_anything_that_makes_sense():
 
 @pytest.mark.requirement("S3.4-7")
 def test_calls_that_were_lost_are_in_the_history_and_the_run_is_interrupted():
-    talk = done(calling(), result(text="nobody knows"), lost=True)
+    talk = end_tools(calling(), result(text="nobody knows"), lost=True)
 
     assert talk.context["reply"] is None
     assert talk.texts[0] == "question"
@@ -301,13 +301,13 @@ def test_calls_that_were_lost_are_in_the_history_and_the_run_is_interrupted():
 
 
 def test_a_request_that_was_lost_leaves_the_thread_waiting():
-    talk = done(waiting(), result(text="not allowed"), lost=True)
+    talk = end_tools(waiting(), result(text="not allowed"), lost=True)
 
     assert [event["type"] for event in talk.sent] == ["FAIL"]
 
 
 def test_a_lost_turn_goes_on_with_a_note_after_the_results():
-    talk = done(calling(), result(), lost=True).do("resume", runId="n2", resumeNote=NOTE)
+    talk = end_tools(calling(), result(), lost=True).do("resume", runId="n2", resumeNote=NOTE)
 
     assert talk.spawned["reply"]["messages"][-1] == {"role": "user", "parts": [{"type": "text", "text": NOTE.strip()}]}
     assert [event["type"] for event in talk.emitted] == ["resumed"]

@@ -1,11 +1,11 @@
-"""What of a conversation a model is asked with, and how that moves when the conversation outgrows it."""
+"""Windows: the part of a conversation that a model gets, and how it moves when the conversation outgrows it."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.chat.machine.repair import mended
-from antiphon.chat.machine.windows import asked, shift, utilisation, view
+from antiphon.chat.machine.repair import repair_messages
+from antiphon.chat.machine.windows import find_shift, request_messages, utilisation, view
 from antiphon.messages import message_from_json
 from antiphon.providers.base import Request
 from antiphon.providers.usage import tokens_of_request
@@ -22,7 +22,7 @@ def words(talk):
     return [text_of(message["parts"]) for message in talk.spawned["reply"]["messages"]]
 
 
-def told(talk, *names, size=24):
+def say_each(talk, *names, size=24):
     """A turn for each name: a question and its answer, about ten tokens each."""
     for name in names:
         talk.says(name.ljust(size, "."))
@@ -37,14 +37,14 @@ def names(talk):
 
 @pytest.mark.requirement("S2.4-1")
 def test_without_a_strategy_everything_is_sent():
-    talk = told(Talk(model=MODEL, strategy="none", contextLimit=20), "a", "b", "c").says("d")
+    talk = say_each(Talk(model=MODEL, strategy="none", contextLimit=20), "a", "b", "c").says("d")
 
     assert names(talk) == ["a", "re a", "b", "re b", "c", "re c", "d"]
 
 
 @pytest.mark.requirement("S2.4-1")
 def test_a_sliding_window_leaves_out_as_few_of_the_oldest_turns_as_it_can():
-    talk = told(Talk(model=MODEL, strategy="sliding", contextLimit=60), "a", "b", "c")
+    talk = say_each(Talk(model=MODEL, strategy="sliding", contextLimit=60), "a", "b", "c")
     assert talk.context["branches"]["main"]["window"] is None
 
     talk.says("d".ljust(24, "."))
@@ -80,7 +80,7 @@ def test_the_newest_turn_is_always_sent():
 @pytest.mark.requirement("S2.4-1", "S2.4-2")
 def test_forgetting_waits_for_the_upper_mark_and_goes_down_to_the_lower():
     """Hysteresis."""
-    talk = told(Talk(model=MODEL, strategy="forget", contextLimit=100), "a", "b", "c")
+    talk = say_each(Talk(model=MODEL, strategy="forget", contextLimit=100), "a", "b", "c")
     talk.says("d".ljust(24, "."))
     assert utilisation(talk.context, "main") == 0.7
     assert len(words(talk)) == 7
@@ -95,7 +95,7 @@ def test_forgetting_waits_for_the_upper_mark_and_goes_down_to_the_lower():
 
 @pytest.mark.requirement("S2.4-2")
 def test_after_a_compression_the_next_messages_do_not_bring_another_one():
-    talk = told(Talk(model=MODEL, strategy="forget", contextLimit=100), *"abcdefgh")
+    talk = say_each(Talk(model=MODEL, strategy="forget", contextLimit=100), *"abcdefgh")
 
     # One below the upper mark is never touched, and the marks are a turn apart.
     assert talk.context["metrics"]["compressions"] == 4
@@ -106,7 +106,7 @@ def test_required_and_pinned_messages_are_always_sent():
     talk = Talk(model=MODEL, contextLimit=60)
     talk.do("inject_context", text="rule".ljust(24, "."))
     talk.do("message", text="pinned".ljust(24, "."), pinned=True).reply("re".ljust(24, "."))
-    told(talk, "a", "b").says("c".ljust(24, "."))
+    say_each(talk, "a", "b").says("c".ljust(24, "."))
 
     assert names(talk) == ["rule", "pinned", "b", "re b", "c"]
 
@@ -115,7 +115,7 @@ def test_required_and_pinned_messages_are_always_sent():
 def test_preserved_messages_go_after_all_others():
     talk = Talk(model=MODEL, contextLimit=60)
     talk.do("message", text="kept".ljust(24, "."), tags=["PRESERVED"]).reply("re".ljust(24, "."))
-    told(talk, "a", "b").says("c".ljust(24, "."))
+    say_each(talk, "a", "b").says("c".ljust(24, "."))
     assert names(talk) == ["kept", "a", "re a", "b", "re b", "c"]
     talk.reply("re c".ljust(24, "."))
 
@@ -126,7 +126,7 @@ def test_preserved_messages_go_after_all_others():
 
 @pytest.mark.requirement("S2.4-2")
 def test_a_message_pinned_later_comes_back_and_goes_when_it_is_let_go():
-    talk = told(Talk(model=MODEL, contextLimit=60), "a", "b", "c").says("d".ljust(24, "."))
+    talk = say_each(Talk(model=MODEL, contextLimit=60), "a", "b", "c").says("d".ljust(24, "."))
     assert "a" not in names(talk)
     talk.reply("re d".ljust(24, "."))
 
@@ -141,13 +141,13 @@ def test_a_message_pinned_later_comes_back_and_goes_when_it_is_let_go():
 
 def test_an_unpinned_message_that_is_required_stays():
     talk = Talk(model=MODEL, contextLimit=60).do("message", text=TEN, tags=["REQUIRED"]).reply("re")
-    told(talk, "a", "b", "c")
+    say_each(talk, "a", "b", "c")
 
     assert talk.do("pin", message="m1", pinned=False).context["branches"]["main"]["window"]["kept"] == ["m1"]
 
 
 def test_a_pin_changes_no_window_that_has_not_passed_it():
-    talk = told(Talk(model=MODEL, contextLimit=60), "a", "b", "c", "d")
+    talk = say_each(Talk(model=MODEL, contextLimit=60), "a", "b", "c", "d")
     window = talk.context["branches"]["main"]["window"]
 
     assert talk.do("pin", message=talk.head).context["branches"]["main"]["window"] == window
@@ -156,7 +156,7 @@ def test_a_pin_changes_no_window_that_has_not_passed_it():
 @pytest.mark.requirement("S2.4-1", "S2.4-2", "S2-B9")
 def test_a_summary_takes_the_place_of_what_it_was_made_from():
     """A model summarises before it replies."""
-    talk = told(Talk(model=MODEL, strategy="summarise", contextLimit=100), "a", "b", "c", "d")
+    talk = say_each(Talk(model=MODEL, strategy="summarise", contextLimit=100), "a", "b", "c", "d")
     talk.says("e".ljust(24, "."))
     assert talk.context["reply"]["phase"] == "compressing"
     left_out = [text_of(message["parts"]).rstrip(".") for message in talk.spawned["summariser"]["messages"]]
@@ -174,11 +174,11 @@ def test_a_summary_takes_the_place_of_what_it_was_made_from():
 
 @pytest.mark.requirement("S2.4-2")
 def test_a_second_summary_is_derived_from_the_first():
-    talk = told(Talk(model=MODEL, strategy="summarise", contextLimit=100), "a", "b", "c", "d")
+    talk = say_each(Talk(model=MODEL, strategy="summarise", contextLimit=100), "a", "b", "c", "d")
     talk.says("e".ljust(24, ".")).do("xstate.done.actor.summariser", output={"text": "a and b"})
     first = talk.context["branches"]["main"]["window"]["summary"]
     talk.reply("re e".ljust(24, "."))
-    told(talk, "f").says("g".ljust(24, "."))
+    say_each(talk, "f").says("g".ljust(24, "."))
     assert talk.spawned["summariser"]["summary"] == "a and b"
 
     talk.do("xstate.done.actor.summariser", output={"text": "more"})
@@ -191,7 +191,7 @@ def test_a_second_summary_is_derived_from_the_first():
 @pytest.mark.requirement("S2-B9")
 @pytest.mark.parametrize("output", [None, {}, {"text": ""}])
 def test_a_summariser_that_says_nothing_or_fails_is_replaced_by_a_digest(output):
-    talk = told(Talk(model=MODEL, strategy="summarise", contextLimit=1000), *"abcd", size=400).says("e" * 400)
+    talk = say_each(Talk(model=MODEL, strategy="summarise", contextLimit=1000), *"abcd", size=400).says("e" * 400)
     ending = "xstate.done.actor.summariser" if output is not None else "xstate.error.actor.summariser"
 
     talk.do(ending, output=output, error="broken")
@@ -202,17 +202,17 @@ def test_a_summariser_that_says_nothing_or_fails_is_replaced_by_a_digest(output)
 
 @pytest.mark.requirement("S2.4-1")
 def test_plain_summaries_need_no_model():
-    talk = told(Talk(model=MODEL, strategy="summarise", summaries="plain", contextLimit=1000), *"abcd", size=400)
+    talk = say_each(Talk(model=MODEL, strategy="summarise", summaries="plain", contextLimit=1000), *"abcd", size=400)
     talk.says("e" * 400)
 
     assert words(talk)[0].startswith("Earlier in this conversation:\n")
     talk.reply("re e".ljust(400, "."))
-    told(talk, *"fghijk", size=400)
+    say_each(talk, *"fghijk", size=400)
     assert view(talk.context, "main").tokens <= 1000
 
 
 def test_a_summary_never_outgrows_its_share():
-    talk = told(Talk(model=MODEL, strategy="summarise", contextLimit=100), "a", "b", "c", "d")
+    talk = say_each(Talk(model=MODEL, strategy="summarise", contextLimit=100), "a", "b", "c", "d")
     talk.says("e".ljust(24, ".")).do("xstate.done.actor.summariser", output={"text": "é" * 9_000})
 
     assert talk.context["reply"]["phase"] == "replying"
@@ -234,7 +234,7 @@ def test_a_window_that_cannot_shrink_is_not_tried_again_until_it_has_room():
 
 
 def test_a_window_that_is_not_on_the_path_any_more_is_forgotten():
-    talk = told(Talk(model=MODEL, contextLimit=60), "a", "b", "c", "d", "e")
+    talk = say_each(Talk(model=MODEL, contextLimit=60), "a", "b", "c", "d", "e")
     assert talk.context["branches"]["main"]["window"]["cut"] == "m4"
 
     talk.do("rewind", turns=4).says("f")
@@ -243,7 +243,7 @@ def test_a_window_that_is_not_on_the_path_any_more_is_forgotten():
 
 
 def test_a_fork_inherits_the_window():
-    talk = told(Talk(model=MODEL, contextLimit=60), "a", "b", "c", "d").do("fork", name="x").do("confirm_fork")
+    talk = say_each(Talk(model=MODEL, contextLimit=60), "a", "b", "c", "d").do("fork", name="x").do("confirm_fork")
 
     talk.says("e")
 
@@ -253,7 +253,7 @@ def test_a_fork_inherits_the_window():
 @pytest.mark.requirement("S2.4-1")
 @pytest.mark.parametrize(("placement", "place"), [("prepend", 0), ("inject", 2)])
 def test_the_system_prompt_stands_first_or_before_the_last_question(placement, place):
-    talk = told(Talk(model=MODEL, system="Be kind.", systemPlacement=placement), "a").says("b")
+    talk = say_each(Talk(model=MODEL, system="Be kind.", systemPlacement=placement), "a").says("b")
 
     assert names(talk).index("Be kind") == place
     assert talk.spawned["reply"]["messages"][place]["role"] == "system"
@@ -262,7 +262,7 @@ def test_the_system_prompt_stands_first_or_before_the_last_question(placement, p
 def test_an_injected_prompt_without_a_question_stands_first():
     talk = Talk(system="Be kind.", systemPlacement="inject").do("message", role="assistant", text="Hello")
 
-    assert [m["role"] for m in asked(talk.context, "main")] == ["system", "assistant"]
+    assert [m["role"] for m in request_messages(talk.context, "main")] == ["system", "assistant"]
 
 
 @pytest.mark.requirement("S2.4-1", "S2.4-2")
@@ -278,11 +278,11 @@ def test_a_window_fits_unless_the_newest_turn_and_what_must_be_kept_do_not(sizes
         talk.do("message", text="x" * size, tags=[tag] if tag else [])
         if tag == "REQUIRED":
             required.append(talk.head)
-        shown = view(talk.context, "main")
-        sent = [message["id"] for message in (*shown.kept, *shown.recent)]
+        content = view(talk.context, "main")
+        sent = [message["id"] for message in (*content.kept, *content.recent)]
         assert set(required) <= set(sent)
-        assert shift(talk.context, "main") is None
-        assert shown.tokens <= 100 or set(sent) <= {*required, talk.head}
+        assert find_shift(talk.context, "main") is None
+        assert content.tokens <= 100 or set(sent) <= {*required, talk.head}
         talk.reply("y" * size)
 
 
@@ -302,13 +302,13 @@ def call(*ids):
 
 
 def result(*ids):
-    shown = [{"type": "text", "text": "seen"}]
-    return {"role": "tool", "parts": [{"type": "toolResult", "callId": id, "parts": shown} for id in ids]}
+    content = [{"type": "text", "text": "seen"}]
+    return {"role": "tool", "parts": [{"type": "toolResult", "callId": id, "parts": content} for id in ids]}
 
 
-def cancelled(*ids):
-    shown = [{"type": "text", "text": "cancelled"}]
-    parts = [{"type": "toolResult", "callId": id, "parts": shown, "isError": True} for id in ids]
+def cancelled_message(*ids):
+    content = [{"type": "text", "text": "cancelled"}]
+    parts = [{"type": "toolResult", "callId": id, "parts": content, "isError": True} for id in ids]
     return {"role": "tool", "parts": parts}
 
 
@@ -321,23 +321,23 @@ USER = {"role": "user", "parts": []}
     ("messages", "expected"),
     [
         ([call("a"), result("a"), USER], [call("a"), result("a"), USER]),
-        ([call("a"), USER], [call("a"), cancelled("a"), USER]),
-        ([call("a", "b"), result("b"), USER], [call("a", "b"), result("b"), cancelled("a"), USER]),
-        ([call("a")], [call("a"), cancelled("a")]),
+        ([call("a"), USER], [call("a"), cancelled_message("a"), USER]),
+        ([call("a", "b"), result("b"), USER], [call("a", "b"), result("b"), cancelled_message("a"), USER]),
+        ([call("a")], [call("a"), cancelled_message("a")]),
         ([result("a"), USER], [USER]),
         ([call("a"), result("a", "z")], [call("a"), result("a")]),
         ([call("a"), NOTE, result("a")], [call("a"), NOTE, result("a")]),
-        ([call("a"), call("b"), result("b")], [call("a"), cancelled("a"), call("b"), result("b")]),
+        ([call("a"), call("b"), result("b")], [call("a"), cancelled_message("a"), call("b"), result("b")]),
     ],
 )
 def test_every_tool_call_has_a_result_and_every_result_a_call(messages, expected):
-    """What was cut between a call and its result is mended before a model sees it."""
-    assert mended(messages) == expected
+    """A conversation cut between a call and its result is repaired before a model gets it."""
+    assert repair_messages(messages) == expected
 
 
 @law
 @given(st.lists(st.sampled_from([call("a"), call("b"), call("a", "b"), result("a"), result("b"), USER]), max_size=12))
 def test_mending_twice_is_mending_once(messages):
-    once = mended(messages)
+    once = repair_messages(messages)
 
-    assert mended(once) == once
+    assert repair_messages(once) == once

@@ -1,4 +1,4 @@
-"""What agents say, as events of a thread."""
+"""Messages of agents, translated to events of a thread."""
 
 import pytest
 
@@ -49,10 +49,10 @@ def test_a_status_that_nobody_knows_is_an_event_that_every_thread_refuses():
 )
 def test_what_a_runner_notices_is_an_event_of_the_thread(type, data, event, status):
     """The status is the machine's, and so is the time of the end."""
-    told = runner_event_to_machine_event(type, data)
-    ended = fresh("START", told)
+    result = runner_event_to_machine_event(type, data)
+    ended = fresh("START", result)
 
-    assert told == event
+    assert result == event
     assert (ended.value, ended.context["completedAt"]) == (status, data.get("at"))
 
 

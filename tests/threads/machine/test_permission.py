@@ -29,16 +29,16 @@ def request(*calls, mode="ask", timeout=60_000, **rules):
     return {"id": "p1", "calls": list(calls), "mode": mode, "rules": rules, "timeoutMs": timeout}
 
 
-def ended(input, *events):
+def answer_request(input, *events):
     """The end of a request that got these events."""
     return play(permission_machine, events, input=input).snapshot
 
 
 def test_a_request_that_the_rules_do_not_decide_waits_for_a_person():
-    asked, effects = initial_transition(permission_machine, request(EDIT))
+    asking, effects = initial_transition(permission_machine, request(EDIT))
 
-    assert asked.matches("requested")
-    assert asked.value == {"requested": "asking"}
+    assert asking.matches("requested")
+    assert asking.value == {"requested": "asking"}
     assert [effect.params["delay"] for effect in effects] == [60_000]
 
 
@@ -78,7 +78,7 @@ def test_what_the_rules_decide_is_decided_at_once_and_nobody_is_asked(input, dec
 )
 def test_an_answer_ends_the_request(event, decision, scope, reason):
     """Once, for the thread, no with a reason; silence and a lost process expire it."""
-    output = ended(request(EDIT), event).output
+    output = answer_request(request(EDIT), event).output
 
     assert (output["decision"], output["scope"], output["reason"]) == (decision, scope, reason)
     assert output["id"] == "p1"
@@ -97,17 +97,17 @@ def test_an_answer_ends_the_request(event, decision, scope, reason):
     ],
 )
 def test_an_answer_to_something_else_is_refused(event):
-    asked, _ = initial_transition(permission_machine, request(EDIT))
+    asking, _ = initial_transition(permission_machine, request(EDIT))
 
-    assert not asked.can(event)
-    assert transition(permission_machine, asked, event)[0] is asked
+    assert not asking.can(event)
+    assert transition(permission_machine, asking, event)[0] is asking
 
 
 @pytest.mark.requirement("S3-B13", "E-12")
 @pytest.mark.parametrize("end", [{"type": "EXPIRE"}, {"after": 60_000}, {"type": "DENY"}])
 def test_a_yes_that_comes_too_late_is_no_yes(end):
     """An expired permission cannot be approved."""
-    snapshot = ended(request(EDIT), end, {"type": "ALLOW"})
+    snapshot = answer_request(request(EDIT), end, {"type": "ALLOW"})
 
     assert snapshot.output["decision"] != "allowed"
     assert not snapshot.can({"type": "ALLOW"})
@@ -115,7 +115,7 @@ def test_a_yes_that_comes_too_late_is_no_yes(end):
 
 @pytest.mark.requirement("S3-B13", "E-11")
 def test_a_request_restored_after_its_time_has_expired():
-    """What was open when the process ended is not approved by the next one."""
+    """A request that was open when the process ended is not approved by the next one."""
     clock = SimulatedClock()
     actor = create_actor(permission_machine, input=request(EDIT), clock=clock).start()
     saved = json.loads(json.dumps(actor.get_persisted_snapshot(timers=True)))
@@ -127,7 +127,7 @@ def test_a_request_restored_after_its_time_has_expired():
 
 
 def test_every_call_of_a_batch_is_in_the_question_and_in_the_answer():
-    heard = []
+    received = []
     parent = create_machine(
         {
             "invoke": {
@@ -135,14 +135,14 @@ def test_every_call_of_a_batch_is_in_the_question_and_in_the_answer():
                 "id": "p",
                 "input": {**request(READ, EDIT, DESTROY), "reportsToParent": True},
             },
-            "on": {"PERMISSION.REQUESTED": {"actions": lambda context, event: heard.append(event)}},
+            "on": {"PERMISSION.REQUESTED": {"actions": lambda context, event: received.append(event)}},
         },
         actors={"permission": permission_machine},
     )
     create_actor(parent, clock=SimulatedClock()).start()
-    output = ended(request(READ, EDIT, DESTROY), {"type": "ALLOW"}).output
+    output = answer_request(request(READ, EDIT, DESTROY), {"type": "ALLOW"}).output
 
-    [question] = heard
+    [question] = received
     assert (question["id"], question["timeoutMs"]) == ("p1", 60_000)
     assert [call["text"] for call in question["calls"]] == ["tool()", "tool()", "shell(rm -r x)"]
     assert [call["id"] for call in output["calls"]] == [READ["id"], EDIT["id"], DESTROY["id"]]
@@ -151,12 +151,12 @@ def test_every_call_of_a_batch_is_in_the_question_and_in_the_answer():
 @pytest.mark.requirement("S2.4-7")
 def test_how_much_of_a_call_is_shown_follows_its_risk_and_who_decided():
     """Read silent, mutation acknowledged, destructive approved."""
-    silent = ended(request(READ, EDIT, mode="auto")).output["calls"]
-    asked = ended(request(EDIT, DESTROY), {"type": "ALLOW"}).output["calls"]
-    refused = ended(request(READ, EDIT), {"type": "DENY"}).output["calls"]
+    silent = answer_request(request(READ, EDIT, mode="auto")).output["calls"]
+    asking = answer_request(request(EDIT, DESTROY), {"type": "ALLOW"}).output["calls"]
+    refused = answer_request(request(READ, EDIT), {"type": "DENY"}).output["calls"]
 
     assert [call["shown"] for call in silent] == ["silent", "acknowledged"]
-    assert [call["shown"] for call in asked] == ["approved", "approved"]
+    assert [call["shown"] for call in asking] == ["approved", "approved"]
     assert [call["shown"] for call in refused] == ["refused", "refused"]
 
 
@@ -189,7 +189,7 @@ def test_whatever_waits_can_be_left_and_whatever_is_left_is_final():
     states = permission_machine.states
 
     assert {key for key, node in states.items() if node.type == "final"} == {"allowed", "denied", "expired"}
-    assert ended(request(EDIT), {"after": 60_000}).status == "done"
+    assert answer_request(request(EDIT), {"after": 60_000}).status == "done"
 
 
 def test_every_state_is_described_and_the_chart_is_data():
@@ -236,7 +236,8 @@ def take(actor, clock, step):
 @given(st.sampled_from(INPUTS), STEPS, STEPS)
 def test_a_restored_request_goes_on_like_the_original_and_only_a_yes_allows(input, steps, onward):
     """And all of it is JSON."""
-    clock, later = SimulatedClock(), SimulatedClock()
+    clock = SimulatedClock()
+    later = SimulatedClock()
     actor = create_actor(permission_machine, input=input, clock=clock).start()
     for step in steps:
         take(actor, clock, step)

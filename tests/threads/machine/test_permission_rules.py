@@ -15,7 +15,7 @@ from antiphon.threads.machine.permission_rules import (
     decide,
     escape_pattern,
     lasting_overrides,
-    tripped,
+    tripped_tools,
 )
 
 
@@ -27,7 +27,10 @@ def command(text, risk="write"):
     return call(risk, "shell", command=text)
 
 
-READ, EDIT, COMMAND, DESTROY = call("read"), call("write"), command("make"), command("rm -r x", "destructive")
+READ = call("read")
+EDIT = call("write")
+COMMAND = command("make")
+DESTROY = command("rm -r x", "destructive")
 ALLOW_ALL = [{"pattern": "*", "decision": "allow"}]
 DENY_ALL = [{"pattern": "*", "decision": "deny"}]
 
@@ -45,7 +48,7 @@ DENY_ALL = [{"pattern": "*", "decision": "deny"}]
 )
 def test_a_mode_decides_by_what_a_call_does(mode, decisions):
     """Reads are silent, destructive calls are always shown, and an unknown mode asks."""
-    assert [decide([one], mode, {})["decision"] for one in (READ, EDIT, COMMAND, DESTROY)] == decisions
+    assert [decide([item], mode, {})["decision"] for item in (READ, EDIT, COMMAND, DESTROY)] == decisions
 
 
 def test_plan_mode_says_so():
@@ -95,11 +98,14 @@ def test_a_risk_nobody_knows_counts_as_the_greatest(risk):
 
 def test_calls_that_come_together_are_decided_by_the_strictest_and_all_are_shown():
     """Batches show every call."""
-    asked = decide([READ, EDIT], "ask", {})
+    verdict = decide([READ, EDIT], "ask", {})
     denied = decide([READ, EDIT, DESTROY], "ask", {"blocked": ["shell(rm *)"]})
 
-    assert asked["decision"] == "ask"
-    assert [(one["id"], one["decision"]) for one in asked["calls"]] == [("tool-read", "allow"), ("tool-write", "ask")]
+    assert verdict["decision"] == "ask"
+    assert [(item["id"], item["decision"]) for item in verdict["calls"]] == [
+        ("tool-read", "allow"),
+        ("tool-write", "ask"),
+    ]
     assert (denied["decision"], denied["by"], len(denied["calls"])) == ("deny", "blocked", 3)
 
 
@@ -214,9 +220,9 @@ def test_a_tool_that_failed_three_times_within_a_minute_rests():
     failures = {"shell": [0, 10_000, 20_000], "read": [0, 1]}
 
     assert (BREAKER_FAILURES, BREAKER_MS) == (3, 60_000)
-    assert tripped(failures, 20_000) == ["shell"]
-    assert tripped(failures, 59_999) == ["shell"]
-    assert tripped(failures, 60_000) == []
+    assert tripped_tools(failures, 20_000) == ["shell"]
+    assert tripped_tools(failures, 59_999) == ["shell"]
+    assert tripped_tools(failures, 60_000) == []
 
 
 @pytest.mark.requirement("S2.4-7")
@@ -234,5 +240,5 @@ def test_a_verdict_is_json_and_allows_only_if_every_call_is_allowed(calls, mode,
     verdict = decide(calls, mode, {"blocked": blocked, "autoAllow": auto})
 
     assert json.loads(json.dumps(verdict)) == verdict
-    assert (verdict["decision"] == "allow") == all(one["decision"] == "allow" for one in verdict["calls"])
-    assert not (verdict["decision"] == "allow" and any(one["risk"] == "destructive" for one in verdict["calls"]))
+    assert (verdict["decision"] == "allow") == all(item["decision"] == "allow" for item in verdict["calls"])
+    assert not (verdict["decision"] == "allow" and any(item["risk"] == "destructive" for item in verdict["calls"]))

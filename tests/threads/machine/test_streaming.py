@@ -206,9 +206,10 @@ def test_the_initial_context_is_the_story_s_and_the_listed_additions():
 
 @pytest.mark.requirement("S0-19", "S0-B13")
 def test_every_actor_has_a_context_of_its_own():
-    one, other = Talk(SEND, tool("t1")), Talk()
+    talk = Talk(SEND, tool("t1"))
+    empty = Talk()
 
-    assert (len(one.context["tools"]), other.context["tools"]) == (1, {})
+    assert (len(talk.context["tools"]), empty.context["tools"]) == (1, {})
     assert initial_context()["messages"] is not initial_context()["messages"]
 
 
@@ -222,9 +223,9 @@ def test_there_are_exactly_five_states_and_none_is_final():
 
 @pytest.mark.requirement("S0-20..S0-29")
 def test_the_ten_events_of_the_story_are_known():
-    known = {type for state in streaming_machine.config["states"].values() for type in state["on"]}
+    types = {type for state in streaming_machine.config["states"].values() for type in state["on"]}
 
-    assert known >= {
+    assert types >= {
         "SEND", "REQUEST_STARTED", "FIRST_EVENT", "TEXT_CHUNK", "THINKING_CHUNK",
         "TOOL_START", "TOOL_COMPLETE", "COMPLETE", "ERROR", "RESET",
     }  # fmt: skip
@@ -282,13 +283,13 @@ def test_tools_keep_what_they_were_given_and_what_they_gave():
 
 @pytest.mark.requirement("S0-B7", "S0-04")
 def test_a_new_message_goes_straight_to_sending():
-    seen = []
+    snapshots = []
     talk = Talk(*FILLED)
-    talk.actor.subscribe(lambda snapshot: seen.append(snapshot.value))
+    talk.actor.subscribe(lambda snapshot: snapshots.append(snapshot.value))
 
     talk.send(SEND)
 
-    assert seen == ["sending"]
+    assert snapshots == ["sending"]
 
 
 @pytest.mark.requirement("S0-81")
@@ -331,7 +332,7 @@ def test_an_absent_session_stays_a_given_one_is_taken_and_reset_clears_it():
 
 @pytest.mark.requirement("S0-12")
 def test_the_text_is_one_pass_however_many_chunks():
-    """What a snapshot holds stays as it was, though the text grows in place."""
+    """An older snapshot does not change, though the text grows in place."""
     talk = Talk(SEND, text("a"))
     early = talk.context["text"]
 
@@ -342,6 +343,6 @@ def test_the_text_is_one_pass_however_many_chunks():
 
 @pytest.mark.requirement("S0-83", "S0-16..S0-18")
 def test_outputs_for_every_display_are_in_the_context():
-    shown = {"text", "thinking", "tools", "error", "costUsd", "durationMs", "totalTokens"}
+    keys = {"text", "thinking", "tools", "error", "costUsd", "durationMs", "totalTokens"}
 
-    assert shown <= Talk(*FILLED).context.keys()
+    assert keys <= Talk(*FILLED).context.keys()

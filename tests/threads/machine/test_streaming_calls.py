@@ -16,7 +16,8 @@ class Calls:
     """A `streamReply` that notes when it is started and stopped."""
 
     def __init__(self):
-        self.log, self.backs = [], []
+        self.log = []
+        self.backs = []
         self.machine = streaming_machine.provide(actors={"streamReply": from_callback(self.call)})
 
     def call(self, input, scope):
@@ -65,11 +66,11 @@ def test_a_stopped_call_is_not_heard_any_more():
 
 @pytest.mark.requirement("S0-94")
 def test_a_call_is_told_what_it_needs():
-    given = []
-    machine = streaming_machine.provide(actors={"streamReply": from_callback(lambda asked: given.append(asked))})
+    inputs = []
+    machine = streaming_machine.provide(actors={"streamReply": from_callback(lambda asked: inputs.append(asked))})
     Talk({**R1, "sessionId": "s"}, machine=machine, model="scripted:x", options={"maxTokens": 5})
 
-    [input] = given
+    [input] = inputs
     assert {key: value for key, value in input.items() if key != "messages"} == {
         "requestId": "r1", "sessionId": "s", "model": "scripted:x", "options": {"maxTokens": 5}, "attempt": 0,
     }  # fmt: skip
@@ -119,7 +120,8 @@ class Parent:
     """An actor whose child is the streaming machine, and what the child tells it."""
 
     def __init__(self, **input):
-        self.told, self.clock = [], SimulatedClock()
+        self.told = []
+        self.clock = SimulatedClock()
         machine = create_machine(
             {"invoke": {"src": "reply", "id": "reply", "input": input}, "on": {"REPLY.*": {"actions": "note"}}},
             actors={"reply": streaming_machine},
@@ -150,10 +152,10 @@ def test_a_prompt_that_was_given_is_not_sent_again_after_a_reset():
 
 def test_the_parent_is_told_of_the_beginning_and_the_end():
     facts = {"usage": {"input": 3}, "stop": "end"}
-    told = Parent(**ASKED).send(text("Hi."), text(" You."), {**COMPLETE, **facts})
+    report = Parent(**ASKED).send(text("Hi."), text(" You."), {**COMPLETE, **facts})
 
     message = {"role": "assistant", "parts": [{"type": "text", "text": "Hi. You."}], "requestId": "r1"}
-    assert told == [
+    assert report == [
         {"type": "REPLY.STARTED", "requestId": "r1"},
         {
             "type": "REPLY.COMPLETED", "requestId": "r1", "message": message, "costUsd": 0.05, "durationMs": 1200,
@@ -175,8 +177,8 @@ def test_the_parent_is_told_of_a_failure_only_when_nothing_will_be_tried_any_mor
 
 def test_the_parent_is_told_of_a_cancellation():
     used = {"type": "USAGE", "usage": {"input": 3}, "costUsd": 0.5}
-    told = {"type": "REPLY.CANCELLED", "requestId": "r1", "text": "Ha", "usage": {"input": 3}, "costUsd": 0.5}
-    assert Parent(**ASKED).send(text("Ha"), used, CANCEL)[-1] == told
+    report = {"type": "REPLY.CANCELLED", "requestId": "r1", "text": "Ha", "usage": {"input": 3}, "costUsd": 0.5}
+    assert Parent(**ASKED).send(text("Ha"), used, CANCEL)[-1] == report
 
 
 def test_the_parent_is_told_when_there_is_nothing_to_spend():

@@ -33,7 +33,9 @@ def test_every_state_can_be_reached_and_left():
 
     assert unreachable_states(streaming_machine, **options) == []
     for node in streaming_machine.root.walk():
-        assert [one for one in written_transitions(node) if one.targets] or node is streaming_machine.root
+        assert [
+            transition for transition in written_transitions(node) if transition.targets
+        ] or node is streaming_machine.root
     assert len(reachable_states(streaming_machine, **options)) == 6
 
 
@@ -41,7 +43,7 @@ def test_every_state_can_be_reached_and_left():
 def test_a_few_paths_take_every_transition():
     """Every transition is proven to work."""
     all_of_it = {"type": "USAGE", "usage": {}, "costUsd": LIMITED["budgetUsd"]}
-    found = get_transition_paths(
+    paths = get_transition_paths(
         streaming_machine,
         events=[*EVENTS, all_of_it],
         stop_when=is_explored,
@@ -49,7 +51,7 @@ def test_a_few_paths_take_every_transition():
         limit=20_000,
     )
 
-    assert {str(one): reason for one, reason in found.unreached.items()} == {}
+    assert {str(transition): reason for transition, reason in paths.unreached.items()} == {}
 
 
 @pytest.mark.requirement("S0-T39", "E-19")
@@ -57,8 +59,8 @@ def test_paths_come_in_the_same_order_every_time():
     events = [SEND, FIRST, COMPLETE, FATAL, RESET, CANCEL]
 
     def walk():
-        found = get_shortest_paths(streaming_machine, events=events, stop_when=is_explored)
-        return [str(path) for path in found]
+        paths = get_shortest_paths(streaming_machine, events=events, stop_when=is_explored)
+        return [str(path) for path in paths]
 
     assert walk() == walk()
     assert len(walk()) > 5
@@ -87,15 +89,17 @@ def test_the_chart_is_plain_data_and_every_name_in_it_is_bound():
 def test_the_chart_uses_only_what_xstate_documents():
     chart = load_chart("streaming")
     states = chart["states"].values()
-    transitions = [one for state in states for given in state["on"].values() for one in _listed(given)]
+    transitions = [
+        transition for state in states for declared in state["on"].values() for transition in _listed(declared)
+    ]
 
     assert chart.keys() <= {"id", "version", "description", "initial", "entry", "on", "states"}
     assert {key for state in states for key in state} <= {"description", "tags", "entry", "on", "after"}
-    assert {key for one in transitions for key in one} <= {"guard", "target", "actions"}
+    assert {key for transition in transitions for key in transition} <= {"guard", "target", "actions"}
 
 
-def _listed(given):
-    return given if isinstance(given, list) else [given]
+def _listed(declared):
+    return declared if isinstance(declared, list) else [declared]
 
 
 walks = st.lists(st.sampled_from([*EVENTS, 500, 60_000, 300_000]), max_size=30)
@@ -103,7 +107,7 @@ configurations = st.sampled_from([{}, LIMITED, {"retryAfterDelta": True}, {"prom
 quick = settings(max_examples=150, deadline=None)
 
 
-def saved(talk):
+def to_saved(talk):
     return json.loads(json.dumps(talk.actor.get_persisted_snapshot(timers=True)))
 
 
@@ -115,7 +119,7 @@ def test_any_walk_keeps_a_legal_state_and_a_context_that_json_can_hold(walk, inp
 
     assert talk.state in ("idle", "sending", "streaming", "complete", "error")
     assert talk.actor.get_snapshot().status == "active"
-    assert saved(talk)["context"]["text"] == str(talk.context["text"])
+    assert to_saved(talk)["context"]["text"] == str(talk.context["text"])
 
 
 @pytest.mark.requirement("S0-15")
@@ -130,7 +134,7 @@ def test_what_a_context_says_fits_its_state(walk, input):
     assert bool(talk.actor.get_snapshot().children) == loading
     assert talk.actor.get_snapshot().has_tag("loading") == loading
     if talk.state in ("idle", "error"):
-        assert all(one["status"] != "running" for one in talk.context["tools"].values())
+        assert all(transition["status"] != "running" for transition in talk.context["tools"].values())
 
 
 @pytest.mark.requirement("E-17")
@@ -140,9 +144,9 @@ def test_a_stored_conversation_goes_on_as_if_nothing_had_happened(walk, rest, in
     talk = Talk(*walk, **input)
     copy = Talk()
     copy.clock = SimulatedClock(talk.clock.now())
-    copy.actor = create_actor(streaming_machine, snapshot=saved(talk), clock=copy.clock).start()
+    copy.actor = create_actor(streaming_machine, snapshot=to_saved(talk), clock=copy.clock).start()
 
     talk.send(*rest)
     copy.send(*rest)
 
-    assert saved(copy) == saved(talk)
+    assert to_saved(copy) == to_saved(talk)

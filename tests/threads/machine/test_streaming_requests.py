@@ -112,8 +112,10 @@ def test_the_latency_is_counted_from_the_start_of_the_call():
 # -- history -----------------------------------------------------------------------------------------------------------
 
 
-def said(talk):
-    return [(one["role"], "".join(part["text"] for part in one["parts"])) for one in talk.context["messages"]]
+def words_of(talk):
+    return [
+        (message["role"], "".join(part["text"] for part in message["parts"])) for message in talk.context["messages"]
+    ]
 
 
 @pytest.mark.requirement("S0-B8")
@@ -121,14 +123,14 @@ def test_the_prompt_and_the_history_are_kept():
     talk = Talk(SEND, text("Hi."), COMPLETE, {"type": "SEND", "prompt": "And?"})
 
     assert talk.context["lastPrompt"] == "And?"
-    assert said(talk) == [("user", "Hello"), ("assistant", "Hi."), ("user", "And?")]
+    assert words_of(talk) == [("user", "Hello"), ("assistant", "Hi."), ("user", "And?")]
 
 
 @pytest.mark.requirement("S0-B8")
 def test_messages_know_their_request_and_their_time():
     talk = Talk({**R1, "at": 5}, text("Hi."), {**COMPLETE, "at": 9})
 
-    assert [(one["requestId"], one["at"]) for one in talk.context["messages"]] == [("r1", 5), ("r1", 9)]
+    assert [(message["requestId"], message["at"]) for message in talk.context["messages"]] == [("r1", 5), ("r1", 9)]
 
 
 def test_a_whole_message_is_kept_as_its_provider_gives_it():
@@ -141,22 +143,22 @@ def test_a_whole_message_is_kept_as_its_provider_gives_it():
 def test_what_had_arrived_of_a_failed_reply_is_in_the_history_of_the_next():
     talk = Talk(SEND, text("Half"), FATAL, SEND)
 
-    assert said(talk) == [("user", "Hello"), ("assistant", "Half"), ("user", "Hello")]
+    assert words_of(talk) == [("user", "Hello"), ("assistant", "Half"), ("user", "Hello")]
     assert talk.context["messages"][1]["partial"] is True
 
 
 def test_a_retry_does_not_repeat_the_prompt():
-    assert said(Talk(SEND, text("Half"), FATAL, RETRY)) == [("user", "Hello")]
+    assert words_of(Talk(SEND, text("Half"), FATAL, RETRY)) == [("user", "Hello")]
 
 
 def test_an_earlier_conversation_can_be_given():
     earlier = [{"role": "user", "parts": [{"type": "text", "text": "Once"}]}]
 
-    assert said(Talk(SEND, messages=earlier)) == [("user", "Once"), ("user", "Hello")]
+    assert words_of(Talk(SEND, messages=earlier)) == [("user", "Once"), ("user", "Hello")]
 
 
 def test_an_empty_reply_is_no_message():
-    assert said(Talk(SEND, COMPLETE)) == [("user", "Hello")]
+    assert words_of(Talk(SEND, COMPLETE)) == [("user", "Hello")]
 
 
 def test_the_last_prompt_stays_when_messages_are_answered_without_one():
@@ -167,7 +169,7 @@ def test_the_messages_so_far_can_be_answered_without_a_prompt():
     earlier = [{"role": "user", "parts": [{"type": "text", "text": "Once"}]}]
     talk = Talk({"type": "SEND", "prompt": None}, messages=earlier)
 
-    assert (talk.state, said(talk), talk.context["lastPrompt"]) == ("sending", [("user", "Once")], None)
+    assert (talk.state, words_of(talk), talk.context["lastPrompt"]) == ("sending", [("user", "Once")], None)
 
 
 # -- cancelling --------------------------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ def test_cancel_ends_a_reply_and_keeps_what_arrived(before):
 def test_cancel_keeps_the_half_answer_in_the_history():
     talk = Talk(SEND, text("Half"), CANCEL, SEND)
 
-    assert said(talk) == [("user", "Hello"), ("assistant", "Half"), ("user", "Hello")]
+    assert words_of(talk) == [("user", "Hello"), ("assistant", "Half"), ("user", "Hello")]
     assert talk.context["cancelled"] is False
 
 

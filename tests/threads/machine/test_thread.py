@@ -27,7 +27,7 @@ def at(status, **known):
 
 
 def after(snapshot, *events):
-    """Where events lead."""
+    """The target of every event."""
     for event in events:
         snapshot = transition(thread_machine, snapshot, {"type": event} if isinstance(event, str) else event)[0]
     return snapshot
@@ -184,11 +184,11 @@ def test_an_event_may_say_itself_that_it_follows_a_merge():
 @pytest.mark.requirement("S3-10", "S3-28..S3-30")
 def test_only_an_interruption_and_a_merge_are_told_to_the_model():
     """Every reason has its note, some an empty one."""
-    told = {reason for reason, note in RESUME_PREFIXES.items() if note}
+    reasons = {reason for reason, note in RESUME_PREFIXES.items() if note}
 
     assert set(RESUME_PREFIXES) == {None, *get_args(ResumeReason)}
     assert set(get_args(ResumeReason)) == {"interrupted", "waiting-response", "post-merge", "follow-up"}
-    assert told == {"interrupted", "post-merge"}
+    assert reasons == {"interrupted", "post-merge"}
     assert "interrupted" in RESUME_PREFIXES["interrupted"]
 
 

@@ -1,4 +1,4 @@
-"""What a thread tells its content: messages, answers, and the wish to go on."""
+"""Events from a thread to its content: messages, answers, and requests to go on."""
 
 import pytest
 
@@ -19,41 +19,46 @@ from tests.threads.machine.test_thread_runs import running
     ],
 )
 def test_a_start_event_tells_the_content_what_it_carries(event, told):
-    """What makes no sense is the content's to refuse, and breaks no thread."""
-    heard = []
-    actor = running(heard)
+    """The content itself refuses an invalid message; the thread goes on."""
+    received = []
+    actor = running(received)
     actor.send({"type": "START"})
     actor.send({"type": "WAIT", "reason": "permission"})
 
     actor.send(event)
 
-    assert heard[-1] == {**told, "resumeReason": "waiting-response", "resumeNote": "", "runId": heard[-1]["runId"]}
+    assert received[-1] == {
+        **told,
+        "resumeReason": "waiting-response",
+        "resumeNote": "",
+        "runId": received[-1]["runId"],
+    }
     assert actor.get_snapshot().value == "running"
 
 
 def test_an_answer_alone_is_all_that_goes_on_without_words():
-    heard = []
-    actor = running(heard)
+    received = []
+    actor = running(received)
     actor.send({"type": "START"})
     actor.send({"type": "WAIT", "reason": "permission"})
-    before = list(heard)
+    before = list(received)
 
     actor.send({"type": "RESPOND"})
 
-    assert heard == before
+    assert received == before
 
 
 @pytest.mark.requirement("S3-37", "S3-30")
 def test_a_run_that_was_lost_is_resumed_with_a_note():
-    heard = []
-    actor = running(heard)
+    received = []
+    actor = running(received)
     actor.send({"type": "START", "message": {"text": "hello"}})
     actor.send({"type": "INTERRUPT"})
 
     actor.send({"type": "RESTART"})
 
-    assert heard[-1]["type"] == "resume"
-    assert heard[-1]["resumeNote"] == RESUME_PREFIXES["interrupted"]
+    assert received[-1]["type"] == "resume"
+    assert received[-1]["resumeNote"] == RESUME_PREFIXES["interrupted"]
 
 
 @pytest.mark.requirement("S3-B8")

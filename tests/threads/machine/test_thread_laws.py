@@ -1,4 +1,4 @@
-"""What holds for a thread whatever happens to it, and what its chart must be."""
+"""Laws of the thread machine: facts that hold after any events, and requirements of its chart."""
 
 import json
 import re
@@ -34,7 +34,7 @@ PAYLOADS = {
 
 
 def situation(snapshot):
-    """What tells threads apart: how many runs there were does not."""
+    """The part of a snapshot that tells threads apart, without the number of runs."""
     return json.dumps([snapshot.value, {**snapshot.context, "runs": 0, "runId": snapshot.context["runId"] == "run-1"}])
 
 
@@ -98,7 +98,7 @@ def test_the_page_names_every_event_and_every_part_of_the_context():
 
 @pytest.mark.requirement("S3-47")
 def test_the_modules_that_the_page_names_exist():
-    """What became of each file of the seed."""
+    """The fate of each file of the seed."""
     root = ROOT
     table = PAGE.read_text(encoding="utf-8").partition("## From the names of the seed to ours")[2]
     ours = [

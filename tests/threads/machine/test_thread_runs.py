@@ -15,7 +15,7 @@ def test_every_run_has_an_id_of_its_own_counted_if_nobody_gives_one():
     second = after(first, "COMPLETE", {"type": "FOLLOW_UP", "runId": "mine"})
     third = after(second, "COMPLETE", "FOLLOW_UP")
 
-    assert [one.context["runId"] for one in (first, second, third)] == ["run-1", "mine", "run-3"]
+    assert [item.context["runId"] for item in (first, second, third)] == ["run-1", "mine", "run-3"]
 
 
 @pytest.mark.requirement("X-4", "S3-20")
@@ -152,14 +152,14 @@ def test_a_lost_process_reported_as_failure_leaves_a_question_open():
 # -- the content -----------------------------------------------------------------------------------------------------
 
 
-def recorder(heard):
+def recorder(received):
     """Content that notes its input and what it is told, and passes orders on to the thread."""
 
     def content(input, scope):
-        heard.append(input)
+        received.append(input)
 
         def hear(event):
-            heard.append(event)
+            received.append(event)
             if "tell" in event:
                 scope.send_back(event["tell"])
 
@@ -168,21 +168,21 @@ def recorder(heard):
     return from_callback(content)
 
 
-def running(heard, kind="chat", **known):
+def running(received, kind="chat", **known):
     """A thread with content that works."""
-    machine = thread_machine.provide(actors={kind: recorder(heard)})
+    machine = thread_machine.provide(actors={kind: recorder(received)})
     return create_actor(machine, input={"threadId": "t", "kind": kind, **known}).start()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_content_is_started_once_with_the_first_run(kind):
-    heard = []
-    actor = running(heard, kind, config={"model": "scripted:demo"})
-    before = list(heard)
+    received = []
+    actor = running(received, kind, config={"model": "scripted:demo"})
+    before = list(received)
     for type in ("START", "COMPLETE", "FOLLOW_UP", "STOP", "RESTART"):
         actor.send({"type": type})
 
-    inputs = [one for one in heard if "type" not in one]
+    inputs = [item for item in received if "type" not in item]
     assert before == []
     assert inputs == [{"model": "scripted:demo", "threadId": "t", "reportsToParent": True}]
 
@@ -193,42 +193,42 @@ def test_without_a_kind_there_is_no_content():
 
 @pytest.mark.requirement("S3-37")
 def test_a_message_reaches_the_content_with_the_reason_and_the_run():
-    """What begins a run is told to who runs."""
-    heard = []
-    actor = running(heard)
+    """The content gets the message that begins a run."""
+    received = []
+    actor = running(received)
     actor.send({"type": "START", "message": {"text": "hello"}})
     actor.send({"type": "WAIT", "reason": "question"})
     actor.send({"type": "RESPOND", "message": {"text": "yes", "type": "stop"}})
 
-    assert heard[1:] == [
+    assert received[1:] == [
         {"type": "message", "text": "hello", "resumeReason": None, "resumeNote": "", "runId": "run-1"},
         {"type": "message", "text": "yes", "resumeReason": "waiting-response", "resumeNote": "", "runId": "run-1"},
     ]
 
 
 def test_a_start_without_a_message_tells_the_content_nothing():
-    heard = []
-    running(heard).send({"type": "START"})
+    received = []
+    running(received).send({"type": "START"})
 
-    assert len(heard) == 1
+    assert len(received) == 1
 
 
 @pytest.mark.requirement("S3.4-3")
 def test_a_message_to_a_running_thread_is_for_its_content_to_keep():
     """The follow-up policy is the content's; the status stays."""
-    heard = []
-    actor = running(heard, config={"onBusy": "queue"})
+    received = []
+    actor = running(received, config={"onBusy": "queue"})
     actor.send({"type": "START"})
     actor.send({"type": "FOLLOW_UP", "message": {"text": "also"}})
 
     assert actor.get_snapshot().value == "running"
-    told = {"type": "message", "text": "also", "resumeReason": None, "resumeNote": "", "runId": "run-1"}
-    assert heard[-1] == told
+    message = {"type": "message", "text": "also", "resumeReason": None, "resumeNote": "", "runId": "run-1"}
+    assert received[-1] == message
 
 
 def test_a_message_that_the_content_would_not_take_is_refused():
-    heard = []
-    actor = running(heard)
+    received = []
+    actor = running(received)
     actor.send({"type": "START"})
 
     assert not actor.get_snapshot().can({"type": "FOLLOW_UP", "message": {"text": "also"}})
@@ -238,23 +238,23 @@ def test_a_message_that_the_content_would_not_take_is_refused():
 @pytest.mark.parametrize("stop", [{"type": "STOP"}, {"type": "SET_STATUS", "status": "stopped"}])
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_stop_reaches_the_content(stop, waits):
-    """Whoever works is told to leave off."""
-    heard = []
-    actor = running(heard)
+    """The content is cancelled."""
+    received = []
+    actor = running(received)
     actor.send({"type": "START"})
     if waits:
         actor.send({"type": "WAIT"})
     actor.send(stop)
 
     assert actor.get_snapshot().value == "stopped"
-    assert heard[-1] == {"type": "cancel", "runId": "run-1"}
+    assert received[-1] == {"type": "cancel", "runId": "run-1"}
 
 
 @pytest.mark.requirement("S3-01", "S3-38")
 def test_what_the_content_reports_is_the_status():
     """WAIT, COMPLETE and FAIL instead of writing a status."""
-    heard = []
-    actor = running(heard)
+    received = []
+    actor = running(received)
     actor.send({"type": "START", "message": {"tell": {"type": "COMPLETE", "runId": "run-1", "cost": 2}}})
 
     assert actor.get_snapshot().value == "completed"
@@ -268,7 +268,7 @@ def fails(error):
     return from_task(content)
 
 
-async def done(input):
+async def run_content(input):
     return None
 
 
@@ -279,7 +279,7 @@ class Lost(Exception):
 @pytest.mark.requirement("S3-13", "S3-14", "S3-16")
 @pytest.mark.parametrize(
     ("content", "status"),
-    [(fails(RuntimeError("broken")), "failed"), (fails(Lost()), "interrupted"), (from_task(done), "completed")],
+    [(fails(RuntimeError("broken")), "failed"), (fails(Lost()), "interrupted"), (from_task(run_content), "completed")],
     ids=["failed", "interrupted", "completed"],
 )
 @pytest.mark.parametrize("runs", [1, 2])
@@ -304,7 +304,8 @@ def test_content_that_ends_by_itself_ends_the_run_and_is_started_anew_with_the_n
 def test_content_that_breaks_while_a_person_is_asked_fails_the_thread_or_is_lost():
     broken = {"type": "xstate.error.actor.chat", "actorId": "chat", "error": {"code": "9001"}}
     waiting = fresh("START", {"type": "WAIT", "reason": "plan"}, kind="chat")
-    failed, lost = after(waiting, broken), after(waiting, {**broken, "error": LOST})
+    failed = after(waiting, broken)
+    lost = after(waiting, {**broken, "error": LOST})
 
     assert (failed.value, failed.context["resultInfo"]["error"]) == ("failed", {"code": "9001"})
     assert (lost.value, lost.context["processLost"]) == ("waiting", True)

@@ -36,37 +36,38 @@ def request(*calls, **known):
     return {"requestId": "r1", "calls": list(calls), "timeoutMs": 60_000, **known}
 
 
-def ended(id, **facts):
-    """What a child is heard to have given, or why it gave nothing."""
+def child_event(id, **facts):
+    """The event of a child that has ended, with an output or an error."""
     word = "error" if "error" in facts else "done"
     return {"type": f"xstate.{word}.actor.{id}", "actorId": id, **facts}
 
 
-def judged(decision, reason="a reason", scope=None):
-    return ended("permission", output={"decision": decision, "reason": reason, "scope": scope, "calls": []})
+def permission_done(decision, reason="a reason", scope=None):
+    return child_event("permission", output={"decision": decision, "reason": reason, "scope": scope, "calls": []})
 
 
-def found(call="a", text="found"):
+def tool_result(call="a", text="found"):
     return {"type": "toolResult", "callId": call, "parts": [{"type": "text", "text": text}]}
 
 
-def refused(call, text):
-    return {**found(call, text), "isError": True}
+def refusal_of(call, text):
+    return {**tool_result(call, text), "isError": True}
 
 
 def working(*calls, **known):
     """The tools as an actor, and the clock of the person they ask."""
-    clock, heard = SimulatedClock(), []
+    clock = SimulatedClock()
+    received = []
     parent = create_machine(
         {"id": "parent", "initial": "on", "states": {"on": {"entry": "begin", "on": {"*": {"actions": "hear"}}}}},
         actions={
             "begin": spawn_child("tools", id="tools", input=request(*calls, **known)),
-            "hear": lambda context, event: heard.append(event),
+            "hear": lambda context, event: received.append(event),
         },
         actors={"tools": tools_machine},
     )
     actor = create_actor(parent, clock=clock).start()
-    return actor.get_snapshot().children["tools"], clock, heard
+    return actor.get_snapshot().children["tools"], clock, received
 
 
 # -- permission ------------------------------------------------------------------------------------------------------
@@ -76,10 +77,10 @@ def working(*calls, **known):
 def test_all_calls_are_asked_for_together():
     consent = {"mode": "auto", "blocked": ["shell"], "overrides": [{"pattern": "x", "decision": "deny"}]}
     _, effects = initial_transition(tools_machine, request(READ, EDIT, consent=consent))
-    (asked,) = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
+    (question,) = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
 
-    assert (asked.src, asked.id) == ("permission", "permission")
-    assert asked.input == {
+    assert (question.src, question.id) == ("permission", "permission")
+    assert question.input == {
         "id": "r1",
         "calls": [READ, EDIT],
         "mode": "auto",
@@ -90,21 +91,21 @@ def test_all_calls_are_asked_for_together():
 
 
 def test_what_the_rules_allow_is_called_at_once_and_nobody_is_asked():
-    tools, _, heard = working(READ)
+    tools, _, received = working(READ)
 
     assert tools.get_snapshot().value == "running"
-    assert heard == []
+    assert received == []
 
 
 @pytest.mark.requirement("S3.4-7")
 def test_a_person_is_asked_through_the_parent_and_nothing_is_called_before():
-    tools, _, heard = working(READ, EDIT)
+    tools, _, received = working(READ, EDIT)
 
     assert tools.get_snapshot().value == "asking"
     assert set(tools.get_snapshot().children) == {"permission", "process"}
-    (asked,) = heard
-    assert (asked["type"], asked["reason"], asked["id"]) == ("wait", "permission", "r1")
-    assert [call["text"] for call in asked["calls"]] == ["look()", 'edit({"path": "x"})']
+    (question,) = received
+    assert (question["type"], question["reason"], question["id"]) == ("wait", "permission", "r1")
+    assert [call["text"] for call in question["calls"]] == ["look()", 'edit({"path": "x"})']
 
 
 def test_an_answer_reaches_the_request_and_the_calls_begin():
@@ -127,33 +128,37 @@ def test_an_answer_reaches_the_request_and_the_calls_begin():
         ({"type": "DENY", "reason": "later"}, "not allowed: later", False),
         ({"type": "DENY", "reason": PROCESS_LOST}, f"not allowed: {PROCESS_LOST}", False),
         ({"type": "EXPIRE"}, f"not allowed: {PROCESS_LOST}", True),
-        (ended("process", output=None), f"not allowed: {PROCESS_LOST}", True),
-        (ended("process", error={"code": "interrupted", "message": "gone"}), f"not allowed: {PROCESS_LOST}", True),
+        (child_event("process", output=None), f"not allowed: {PROCESS_LOST}", True),
+        (
+            child_event("process", error={"code": "interrupted", "message": "gone"}),
+            f"not allowed: {PROCESS_LOST}",
+            True,
+        ),
         (60_000, "not allowed: nobody answered in time", False),
     ],
 )
 def test_calls_that_may_not_be_made_say_why_to_the_model(answer, text, lost):
     """A request that its process left behind expires, and nobody goes on by himself."""
-    tools, clock, heard = working(READ, EDIT)
+    tools, clock, received = working(READ, EDIT)
     clock.increment(answer) if isinstance(answer, int) else tools.send(answer)
 
-    output = heard[-1]["output"]
-    assert heard[-1]["type"] == "xstate.done.actor.tools"
-    assert output["results"] == [refused("a", text), refused("b", text)]
+    output = received[-1]["output"]
+    assert received[-1]["type"] == "xstate.done.actor.tools"
+    assert output["results"] == [refusal_of("a", text), refusal_of("b", text)]
     assert (output["lost"], output["permission"]["decision"] != "allowed") == (lost, True)
 
 
 def test_a_request_that_breaks_allows_nothing():
-    tools, _, heard = working(READ, consent={"blocked": [3]})
+    tools, _, received = working(READ, consent={"blocked": [3]})
 
-    assert heard[-1]["output"]["results"] == [refused("a", "not allowed: the request for permission failed")]
-    assert (tools.get_snapshot().status, heard[-1]["output"]["permission"]) == ("done", None)
+    assert received[-1]["output"]["results"] == [refusal_of("a", "not allowed: the request for permission failed")]
+    assert (tools.get_snapshot().status, received[-1]["output"]["permission"]) == ("done", None)
 
 
 def test_calls_that_are_none_end_at_once():
-    *_, heard = working()
+    *_, received = working()
 
-    assert heard[-1]["output"]["results"] == []
+    assert received[-1]["output"]["results"] == []
 
 
 def test_a_process_that_is_gone_is_what_the_request_says_when_it_expires():
@@ -166,14 +171,14 @@ def test_a_process_that_is_gone_is_what_the_request_says_when_it_expires():
 # -- results ---------------------------------------------------------------------------------------------------------
 
 
-def called(*events, calls=(READ, EDIT)):
+def call_tools(*events, calls=(READ, EDIT)):
     """The tools after their permission and some more."""
-    return play(tools_machine, [judged("allowed"), *events], input=request(*calls)).snapshot
+    return play(tools_machine, [permission_done("allowed"), *events], input=request(*calls)).snapshot
 
 
 def test_every_call_is_a_task_of_its_own():
     asking, _ = initial_transition(tools_machine, request(READ, EDIT))
-    _, effects = transition(tools_machine, asking, judged("allowed"))
+    _, effects = transition(tools_machine, asking, permission_done("allowed"))
     started = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
 
     assert [(ref.src, ref.id, ref.input) for ref in started] == [
@@ -183,69 +188,88 @@ def test_every_call_is_a_task_of_its_own():
 
 
 def test_results_come_in_the_order_of_the_calls_whoever_was_first():
-    done = called(ended("call-1", output=found("b")), ended("call-0", output=found("a")))
+    done = call_tools(child_event("call-1", output=tool_result("b")), child_event("call-0", output=tool_result("a")))
 
-    assert done.output == {"results": [found("a"), found("b")], "permission": done.context["permission"], "lost": False}
+    assert done.output == {
+        "results": [tool_result("a"), tool_result("b")],
+        "permission": done.context["permission"],
+        "lost": False,
+    }
 
 
 def test_a_call_that_fails_does_not_stop_the_others():
-    done = called(ended("call-0", error={"code": "9", "message": "no"}), ended("call-1", output=found("b")))
+    done = call_tools(
+        child_event("call-0", error={"code": "9", "message": "no"}), child_event("call-1", output=tool_result("b"))
+    )
 
-    assert done.output["results"] == [refused("a", "failed: no"), found("b")]
+    assert done.output["results"] == [refusal_of("a", "failed: no"), tool_result("b")]
     assert not done.output["lost"]
 
 
 def test_an_error_that_is_no_object_is_told_in_its_words():
-    assert called(ended("call-0", error="broken"), calls=[READ]).output["results"] == [refused("a", "failed: broken")]
+    assert call_tools(child_event("call-0", error="broken"), calls=[READ]).output["results"] == [
+        refusal_of("a", "failed: broken")
+    ]
 
 
 @pytest.mark.requirement("S3.4-7")
 @pytest.mark.parametrize("code", LOST)
 def test_a_call_that_was_lost_is_known_to_be_unknown(code):
-    done = called(ended("call-0", error={"code": code, "message": "gone"}), ended("call-1", output=found("b")))
+    done = call_tools(
+        child_event("call-0", error={"code": code, "message": "gone"}), child_event("call-1", output=tool_result("b"))
+    )
 
-    assert done.output["results"] == [refused("a", "nobody knows how this ended: gone"), found("b")]
+    assert done.output["results"] == [refusal_of("a", "nobody knows how this ended: gone"), tool_result("b")]
     assert done.output["lost"]
 
 
 @pytest.mark.parametrize("output", [None, "found", {"parts": "x"}, {}])
 def test_a_tool_that_gives_no_result_has_failed(output):
     """The history would not be valid with anything else."""
-    done = called(ended("call-0", output=output), calls=[READ])
+    done = call_tools(child_event("call-0", output=output), calls=[READ])
 
-    assert done.output["results"] == [refused("a", "failed: the tool gave no result")]
+    assert done.output["results"] == [refusal_of("a", "failed: the tool gave no result")]
 
 
 def test_a_result_belongs_to_the_call_that_it_was_made_for():
-    assert called(ended("call-0", output=found("other")), calls=[READ]).output["results"] == [found("a")]
+    assert call_tools(child_event("call-0", output=tool_result("other")), calls=[READ]).output["results"] == [
+        tool_result("a")
+    ]
 
 
 def test_calls_of_the_same_id_have_a_result_each():
     calls = [READ, {**READ, "arguments": "[]"}]
-    done = called(ended("call-0", output=found("a", "one")), ended("call-1", output=found("a", "two")), calls=calls)
+    done = call_tools(
+        child_event("call-0", output=tool_result("a", "one")),
+        child_event("call-1", output=tool_result("a", "two")),
+        calls=calls,
+    )
 
-    assert done.output["results"] == [found("a", "one"), found("a", "two")]
+    assert done.output["results"] == [tool_result("a", "one"), tool_result("a", "two")]
 
 
 def test_a_second_result_of_a_call_changes_nothing():
-    once = called(ended("call-0", output=found("a")))
+    once = call_tools(child_event("call-0", output=tool_result("a")))
 
-    assert transition(tools_machine, once, ended("call-0", output=found("a", "more")))[0].context == once.context
+    assert (
+        transition(tools_machine, once, child_event("call-0", output=tool_result("a", "more")))[0].context
+        == once.context
+    )
 
 
 @pytest.mark.parametrize("child", ["call-0", "process", "permission"])
 def test_a_child_that_nobody_waits_for_any_more_may_fail(child):
     """What a process left behind comes late, and must not end the calls that are being made."""
     tools, _, _ = working(READ, EDIT, consent={"mode": "auto"})
-    tools.send(ended("call-0", output=found("a")))
-    tools.send(ended(child, error={"code": "interrupted", "message": "gone"}))
+    tools.send(child_event("call-0", output=tool_result("a")))
+    tools.send(child_event(child, error={"code": "interrupted", "message": "gone"}))
 
     assert tools.get_snapshot().status == "active"
     assert not tools.get_snapshot().context["lost"]
 
 
 def test_a_call_with_a_result_is_let_go():
-    _, effects = transition(tools_machine, called(), ended("call-0", output=found("a")))
+    _, effects = transition(tools_machine, call_tools(), child_event("call-0", output=tool_result("a")))
 
     assert [effect.params["id"] for effect in effects if isinstance(effect, StopChild)] == ["call-0"]
 
@@ -267,9 +291,13 @@ def test_tools_that_are_stopped_stop_what_they_do():
 # -- the chart -------------------------------------------------------------------------------------------------------
 
 OUTCOMES = {
-    "permission": [judged("allowed")["output"], judged("denied")["output"], judged("expired", PROCESS_LOST)["output"]],
+    "permission": [
+        permission_done("allowed")["output"],
+        permission_done("denied")["output"],
+        permission_done("expired", PROCESS_LOST)["output"],
+    ],
     "process": [None],
-    "call-0": [found("a")],
+    "call-0": [tool_result("a")],
 }
 OPTIONS = {
     "events": [
@@ -314,9 +342,11 @@ steps = st.lists(
             optional={"id": st.sampled_from(["r1", "r2"]), "scope": st.sampled_from(["once", "thread", "x"])},
         ),
         st.builds(
-            lambda child, fact: ended(child, **fact),
+            lambda child, fact: child_event(child, **fact),
             st.sampled_from(["call-0", "call-1", "process", "other"]),
-            st.sampled_from([{"output": found()}, {"output": None}, {"error": "x"}, {"error": {"code": LOST[0]}}]),
+            st.sampled_from(
+                [{"output": tool_result()}, {"output": None}, {"error": "x"}, {"error": {"code": LOST[0]}}]
+            ),
         ),
         st.integers(0, 40_000),
     ),
@@ -329,7 +359,8 @@ steps = st.lists(
 @given(st.sampled_from([[READ], [EDIT], [READ, EDIT], []]), st.sampled_from(["ask", "auto", "plan"]), steps, steps)
 def test_restored_tools_go_on_like_the_original_and_only_a_yes_calls(calls, mode, before, onward):
     """And all of it is JSON."""
-    clock, later = SimulatedClock(), SimulatedClock()
+    clock = SimulatedClock()
+    later = SimulatedClock()
     actor = create_actor(tools_machine, input=request(*calls, consent={"mode": mode}), clock=clock).start()
     for step in before:
         take(actor, clock, step)

@@ -21,7 +21,8 @@ STRAY = 0.15
 
 def named(transition: Any) -> str:
     """A transition by its place in the chart."""
-    node, type = transition.source, transition.event_type
+    node = transition.source
+    type = transition.event_type
     place = (node.on[type] if type else node.always).index(transition)
     return f"{node.id} {type or 'always'} {place}"
 
@@ -36,7 +37,9 @@ class RecordedWalk(Walk):
     """A walk that notes changes, and what the machine was asked and took."""
 
     def __init__(self, machine: Any, input: Any, tape: Tape | None = None) -> None:
-        self.tape, self.took, self.answers = tape, [], []
+        self.tape = tape
+        self.took = []
+        self.answers = []
         self._before: dict[str, Any] = {"context": {}, "children": {}, "timers": {}}
         super().__init__(machine, input, self._inspect)
 
@@ -96,7 +99,8 @@ def recording(name: str, input: Any, walk: list[Any]) -> RecordedWalk:
 def invented(known: Any, machine: Any, number: int, dice: random.Random) -> tuple[Any, list[Any], set[str]]:
     """A random walk from one start after the other, and the transitions it takes."""
     input, begin = known.STARTS[number % len(known.STARTS)]
-    found, steps = RecordedWalk(machine, input), []
+    found = RecordedWalk(machine, input)
+    steps = []
     for number in range(dice.randint(len(begin), len(begin) + known.LENGTH)):
         snapshot = found.actor.get_snapshot()
         if snapshot.status != "active":
@@ -121,8 +125,10 @@ def _sensible(known: Any, snapshot: Any, dice: random.Random) -> Any:
 
 def main(name: str, count: int, seed: int) -> None:
     """Print walks with their answers: so many, and those that take what no other takes."""
-    machine, dice = bare(name), random.Random(seed)
-    names, covered = names_of(machine), set[str]()
+    machine = bare(name)
+    dice = random.Random(seed)
+    names = names_of(machine)
+    covered = set[str]()
     for number in range(MOST_CANDIDATES):
         input, walk, took = invented(about(name), machine, number, dice)
         if number >= count and took <= covered:

@@ -47,7 +47,9 @@ class Tape:
     def cut(self) -> tuple[list[str], list[list[Any]]]:
         """What was written since the last cut."""
         found = self.log, self.answers
-        self.log, self.answers, self._event = [], [], None
+        self.log = []
+        self.answers = []
+        self._event = None
         return found
 
 
@@ -55,7 +57,9 @@ class Traced:
     """The operation of a named action, written down."""
 
     def __init__(self, tape: Tape, name: str, params: Any, operation: Any, names: Any) -> None:
-        self.tape, self.operation, self.names = tape, operation, names
+        self.tape = tape
+        self.operation = operation
+        self.names = names
         self.text = called(name, params)
 
     def run(self, work: Any) -> None:
@@ -78,7 +82,8 @@ class Traced:
                 operation.run(work)
 
     def _do(self, operation: Any, work: Any, done: list[Any]) -> None:
-        before, start = work.context, len(work.effects)
+        before = work.context
+        start = len(work.effects)
         if isinstance(operation, ops.StopOp):
             done.append({"stop": operation.child(work)})
         operation.run(work)
@@ -173,7 +178,9 @@ def traced_value(tape: Tape, text: str, value: Any) -> Any:
 
 def recorded(machine: Any) -> tuple[Any, Tape]:
     """A machine that writes down what it is asked and does, and its tape."""
-    tape, bound, config = Tape(), machine.implementations, machine.config
+    tape = Tape()
+    bound = machine.implementations
+    config = machine.config
     first = from_input(config["context"])
 
     def context_of(input: Any = None) -> Any:

@@ -87,7 +87,8 @@ def test_the_walks_take_every_transition(name):
 @pytest.mark.requirement("X-11")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_action_is_done_and_every_guard_holds_and_fails_on_some_walk(name):
-    bound, known = about(name).MACHINE.implementations, about(name)
+    bound = about(name).MACHINE.implementations
+    known = about(name)
     asked = {line for walk in WALKS[name] for step in walk["trace"] for line in step["asked"]}
     texts = {re.sub(r" \{.*\}", "", line) for line in asked}
     single = {name for name, guard in bound.guards.items() if not isinstance(guard, And)}

@@ -17,7 +17,8 @@ from antiphon import SimulatedClock, assign, create_actor, create_machine, spawn
 from antiphon.chart.persist import to_json_value
 
 NAMES = ("streaming", "thread", "permission", "tools", "flow")
-SENSIBLE, ENOUGH = 0.7, 0.5
+SENSIBLE = 0.7
+ENOUGH = 0.5
 
 
 def _recording(input: Any = None) -> dict[str, Any]:
@@ -83,12 +84,14 @@ def taken(name: str, input: Any, walk: list[Any]) -> dict[str, Any]:
 
 def main(name: str, count: int, seed: int) -> None:
     """Print walks."""
-    dice, about = random.Random(seed), import_module(f"tests.xstate.machines.walks_{name}")
+    dice = random.Random(seed)
+    about = import_module(f"tests.xstate.machines.walks_{name}")
     for input, walk in getattr(about, "STORIES", ()):
         print(json.dumps({"machine": name, "input": input, "walk": walk}))
     for _ in range(count):
         input = dice.choice(about.INPUTS)
-        found, steps = Walk(about.MACHINE, input), []
+        found = Walk(about.MACHINE, input)
+        steps = []
         for _ in range(dice.randint(1, 40)):
             step = dice.choice(about.POOL)
             snapshot = found.actor.get_snapshot()

@@ -1,12 +1,14 @@
-"""What turns of agents meet on random walks; see `recorded.py`."""
+"""Random walks of turns of agents; see `recorded.py`."""
 
 from antiphon.agents.machine.agent import agent_machine
 from tests.agents.machine.test_agent_turn import LOST, TOOLS, answered, call, replied
 from tests.fixtures.orchestrator import agent
 
 MACHINE = agent_machine
-LENGTH, RELUCTANCE = 20, {"CANCEL": 0.6}
-UNASKED, UNREACHED = (), ()
+LENGTH = 20
+RELUCTANCE = {"CANCEL": 0.6}
+UNASKED = ()
+UNREACHED = ()
 
 
 def event_of(step, snapshot):

@@ -1,10 +1,12 @@
-"""What crews meet on random walks; see `recorded.py`."""
+"""Random walks of crews; see `recorded.py`."""
 
 from antiphon.agents.machine.crew import crew_machine
 
 MACHINE = crew_machine
-LENGTH, RELUCTANCE = 20, {}
-UNASKED, UNREACHED = (), ()
+LENGTH = 20
+RELUCTANCE = {}
+UNASKED = ()
+UNREACHED = ()
 
 
 def event_of(step, snapshot):

@@ -1,4 +1,4 @@
-"""What debates meet on random walks; see `recorded.py`."""
+"""Random walks of debates; see `recorded.py`."""
 
 from antiphon.debate.machine.debate import debate_machine
 from tests.debate.machine import test_coverage as coverage

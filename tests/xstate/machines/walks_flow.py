@@ -1,4 +1,4 @@
-"""What chats meet on random walks; see `walks.py`."""
+"""Random walks of chats; see `walks.py`."""
 
 from antiphon.chat.machine.flow import flow_machine
 from tests.chat.machine.test_flow import WALKS

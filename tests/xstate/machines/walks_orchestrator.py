@@ -1,4 +1,4 @@
-"""What orchestrators meet on random walks; see `recorded.py`."""
+"""Random walks of orchestrators; see `recorded.py`."""
 
 from antiphon.agents.machine.orchestrator import orchestrator_machine
 from tests.agents.machine.test_orchestrator_laws import BUSY, CALL, ENDS, EVENTS, INPUT, LOST, RULED
@@ -9,7 +9,8 @@ LENGTH = 25
 # What ends a run is seldom done, or the walks would be short.
 RELUCTANCE = dict.fromkeys(("CANCEL", "cancel", "RESET", "WALL_TIME", "START_TASK"), 0.8)
 # Who is evaluated has worked, so there always is a current agent.
-UNASKED, UNREACHED = ("hasCurrentAgent?no",), ()
+UNASKED = ("hasCurrentAgent?no",)
+UNREACHED = ()
 INVOKED = {"arbiterSelectAgent": "selectAgent", "arbiterEvaluate": "evaluateProgress", "agentExecutor": "executeAgent"}
 
 

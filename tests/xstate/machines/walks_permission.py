@@ -1,4 +1,4 @@
-"""What requests for permission meet on random walks; see `walks.py`."""
+"""Random walks of requests for permission; see `walks.py`."""
 
 from antiphon.threads.machine.permission import permission_machine
 
@@ -39,7 +39,8 @@ RULES = [
     {"overrides": [{"pattern": "shell(*)", "decision": "allow"}, {"pattern": "edit(*)", "decision": "sometimes"}]},
     {"autoAllow": ["shell(echo \\* \\\\*)", "look(*", "*"]},
 ]
-MACHINE, POOL = permission_machine, [*ANSWERS, 1_000, 59_999, 300_000]
+MACHINE = permission_machine
+POOL = [*ANSWERS, 1_000, 59_999, 300_000]
 INPUTS = [
     {"id": "p1", "calls": calls, "mode": mode, "rules": rules, "timeoutMs": 60_000, "reportsToParent": True}
     for mode in ("plan", "ask", "auto-edit", "auto", "yolo")

@@ -1,4 +1,4 @@
-"""What streaming machines meet on random walks; see `walks.py`."""
+"""Random walks of streaming machines; see `walks.py`."""
 
 from antiphon.threads.machine.streaming import streaming_machine
 from tests.fixtures.streaming import (

@@ -1,4 +1,4 @@
-"""What threads meet on random walks; see `walks.py`."""
+"""Random walks of threads; see `walks.py`."""
 
 from antiphon.threads.machine.thread import KINDS, STATUSES, thread_machine
 from tests.xstate.machines.walks import recorder

@@ -1,4 +1,4 @@
-"""What the tools of a reply meet on random walks; see `walks.py`."""
+"""Random walks of the tools of a reply; see `walks.py`."""
 
 from antiphon.threads.machine.tools import tools_machine
 from tests.xstate.machines.walks import recorder

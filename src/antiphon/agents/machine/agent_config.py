@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
-from antiphon.threads.machine.permission_rules import Call, is_meant
+from antiphon.threads.machine.permission_rules import CallRequest, matches_call
 from antiphon.tools.risk import command_in
 from antiphon.tools.shell_syntax import CommandFilter
 
@@ -119,7 +119,7 @@ def tools_for(agent: AgentConfig, tools: Sequence[Mapping[str, Any]]) -> list[Ma
     return [*shown, *own]
 
 
-def refusal(agent: AgentConfig, call: Call) -> str | None:
+def refusal(agent: AgentConfig, call: CallRequest) -> str | None:
     """Why an agent may not make a call; checked before anybody is asked for permission."""
     rules, shell = agent.get("tools") or {}, agent.get("shell") or {}
     if not _passes(rules, call["name"]):
@@ -139,8 +139,8 @@ def _passes(rules: ToolFilter, name: str) -> bool:
 
 
 def _is_listed(patterns: Sequence[str], name: str) -> bool:
-    call: Call = {"id": "", "name": name, "arguments": {}, "risk": "read"}
-    return any(is_meant(pattern, call) for pattern in patterns if "(" not in pattern)
+    call: CallRequest = {"id": "", "name": name, "arguments": {}, "risk": "read"}
+    return any(matches_call(pattern, call) for pattern in patterns if "(" not in pattern)
 
 
 def next_by_rule(agent: AgentConfig, *, success: bool, exhausted: bool, output: str) -> str | None:

@@ -1,13 +1,14 @@
-"""A chat for programs that call it: actions in, outputs back, and a `ValueError` for what is not possible."""
+"""A chat for programs that call it: actions in, outputs back, and a `ValueError` for a refused action."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from antiphon.chart.effects import Emit
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.transition import initial_transition, transition
 from antiphon.chat.machine.context import FlowContext
 from antiphon.chat.machine.difference import Difference, difference
+from antiphon.chat.machine.events import FlowEvent, FlowRequest
 from antiphon.chat.machine.flow import flow_machine
 from antiphon.chat.machine.laws import broken_laws
 from antiphon.chat.machine.polynomial import FlowState, chat_directions
@@ -18,10 +19,9 @@ Step = tuple[FlowState, str, FlowState]
 
 
 class ChatPolynomialAdapter:
-    """One conversation, moved by actions; nothing outside it is touched.
+    """One conversation in memory, driven by actions.
 
-    A reply that a configured model should give is asked for, but comes only if the caller performs
-    `REPLY.COMPLETED` with it.
+    The adapter asks no model: the caller supplies a requested reply by performing `REPLY.COMPLETED` with it.
     """
 
     __slots__ = ("_config", "_history", "_snapshot")
@@ -29,16 +29,16 @@ class ChatPolynomialAdapter:
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         self._config = dict(config or {})
         self._history: list[Step] = []
-        self._snapshot: Snapshot[FlowContext, Any] = self._begun()
+        self._snapshot: Snapshot[FlowContext, FlowEvent] = self._initial_snapshot()
 
     @property
     def state(self) -> FlowState:
-        """Where the conversation stands."""
+        """The state of the conversation."""
         return FlowState(self._snapshot.value)
 
     @property
     def context(self) -> FlowContext:
-        """The conversation as data."""
+        """The context of the conversation."""
         return self._snapshot.context
 
     @property
@@ -47,7 +47,7 @@ class ChatPolynomialAdapter:
         return [dict(message) for message in path(self.context["messages"], head_of(self.context))]
 
     def perform(self, action: str, /, **payload: Any) -> dict[str, Any]:
-        """Do something and say what happened; a refused action changes nothing and raises a `ValueError`."""
+        """Perform an action and return its output; a refused one changes nothing and raises a `ValueError`."""
         event = _event(action, payload)
         reason = self._refusal(event)
         if reason is not None:
@@ -55,15 +55,15 @@ class ChatPolynomialAdapter:
         before = self.state
         self._snapshot, effects = transition(flow_machine, self._snapshot, event)
         self._history.append((before, action, self.state))
-        said = next((effect.event for effect in effects if isinstance(effect, Emit)), {"type": action})
-        return {"event": said["type"], **{key: value for key, value in said.items() if key != "type"}}
+        output = next((effect.event for effect in effects if isinstance(effect, Emit)), {"type": action})
+        return {"event": output["type"], **{key: value for key, value in output.items() if key != "type"}}
 
     def can_perform(self, action: str, /, **payload: Any) -> bool:
-        """Whether the action, with this payload, would be done."""
+        """Return whether the action would be accepted with this payload."""
         return self._refusal(_event(action, payload)) is None
 
     def get_valid_actions(self) -> frozenset[str]:
-        """The actions that the state allows; `merge` while another branch is open, `message` if it starts the chat."""
+        """Return the allowed actions: `merge` only with another open branch, `message` also if it starts the chat."""
         valid = chat_directions(self.state)
         if self.state is FlowState.STREAMING and other_branches(self.context):
             return valid | {"merge"}
@@ -72,45 +72,46 @@ class ChatPolynomialAdapter:
         return valid
 
     def get_history(self) -> list[Step]:
-        """How the conversation got here: state, action, state."""
+        """Return the steps so far: state, action, state."""
         return list(self._history)
 
     def difference(self, ours: str, theirs: str) -> Difference:
-        """How two open branches differ."""
+        """Compare two open branches."""
         return difference(self.context, ours, theirs)
 
     def reset(self) -> None:
-        """Begin anew from any state, with the first settings and no history; the action `reset` keeps both."""
+        """Start over from any state, with the first settings and no history; the action `reset` keeps both."""
         self._history.clear()
-        self._snapshot = self._begun()
+        self._snapshot = self._initial_snapshot()
 
     def verify_laws(self) -> dict[str, bool]:
-        """Which laws of the chat hold, by name."""
+        """Return whether each law of the chat holds, by name."""
         return {law: not broken for law, broken in broken_laws().items()}
 
-    def _begun(self) -> Snapshot[FlowContext, Any]:
+    def _initial_snapshot(self) -> Snapshot[FlowContext, FlowEvent]:
         snapshot, _ = initial_transition(flow_machine, {"config": self._config})
         return snapshot
 
-    def _refusal(self, event: dict[str, Any]) -> str | None:
-        action, valid = event["type"], self.get_valid_actions()
+    def _refusal(self, event: FlowEvent) -> str | None:
+        action: str = event["type"]
+        valid = self.get_valid_actions()
         refused = f"Invalid action '{action}' for state {self.state.name}"
         if action.startswith("xstate."):
             return f"{refused}. Valid actions: {', '.join(sorted(valid))}"
         if self._snapshot.can(event):
             return None
-        reason = refusal(self.context, event) if action in valid or action not in _ALL else None
+        reason = refusal(self.context, cast(FlowRequest, event)) if action in valid or action not in _ALL else None
         return f"{refused}: {reason}" if reason else f"{refused}. Valid actions: {', '.join(sorted(valid))}"
 
 
 _ALL = frozenset(action for state in FlowState for action in chat_directions(state)) | {"merge"}
 
 
-def _event(action: str, payload: Mapping[str, Any]) -> Any:
-    """An action as an event: `checkpoint_id` is `checkpointId` there, and `from_` is `from`."""
-    return {**{_camel(key): value for key, value in payload.items()}, "type": action}
+def _event(action: str, payload: Mapping[str, Any]) -> FlowEvent:
+    """Return an action as an event, with `checkpoint_id` as `checkpointId` and `from_` as `from`."""
+    return cast(FlowEvent, {**{_camel(key): value for key, value in payload.items()}, "type": action})
 
 
 def _camel(name: str) -> str:
-    first, *rest = name.rstrip("_").split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    first, *words = name.rstrip("_").split("_")
+    return first + "".join(word.capitalize() for word in words)

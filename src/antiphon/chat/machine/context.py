@@ -1,14 +1,20 @@
-"""The context of a chat: its settings, its tree of messages, and what is under way in it."""
+"""The context of a chat: its settings, its tree of messages, and the work in progress."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-from antiphon.chat.machine.persistent_map import Log
+from antiphon.chat.machine.persistent_map import PersistentMap
+from antiphon.threads.machine.permission_rules import ConsentSettings, Override
 
 Tag = Literal["REQUIRED", "PRESERVED", "DROPPABLE"]
 TAGS: tuple[Tag, ...] = ("REQUIRED", "PRESERVED", "DROPPABLE")
 TRIGGERS = ("close", "inactivity", "overflow", "goal")
 MAIN = "main"
+
+Parts = list[dict[str, Any]]
+Phase = Literal["wanted", "compressing", "replying", "tools"]
+RunOutcome = Literal["completed", "failed", "cancelled"]
+Strategy = Literal["sequential", "interleave", "manual"]
 
 
 class FlowConfig(TypedDict):
@@ -30,8 +36,8 @@ class FlowConfig(TypedDict):
     maxQueue: int
     turnTimeoutMs: int | None
     autoStart: bool
-    # What tools may do; without it, their results come from outside.
-    consent: dict[str, Any] | None
+    # Permissions of the tools; without them, results of tools come from outside.
+    consent: ConsentSettings | None
 
 
 DEFAULTS: FlowConfig = {
@@ -55,31 +61,82 @@ DEFAULTS: FlowConfig = {
 }
 
 
-class StoredMessage(TypedDict):
-    """A message in the tree; it is never changed."""
+class CarriedFields(TypedDict, total=False):
+    """The fields of a message that the tree takes over from its draft."""
+
+    at: int
+    tags: list[Tag]
+    key: str
+    source: str
+    usage: dict[str, Any]
+    costUsd: float
+    interrupted: bool
+    copiedFrom: str
+    mergedFrom: str
+    derivedFrom: list[str]
+
+
+class StoredMessage(CarriedFields):
+    """A message in the tree; it never changes."""
 
     id: str
     parent: str | None
     role: str
-    parts: list[dict[str, Any]]
+    parts: Parts
     # Of the whole conversation from its beginning up to and including this message:
     hash: str
     turn: int
     tokens: int
-    at: NotRequired[int]
-    tags: NotRequired[list[Tag]]
-    key: NotRequired[str]
-    source: NotRequired[str]
-    usage: NotRequired[dict[str, Any]]
-    costUsd: NotRequired[float]
-    interrupted: NotRequired[bool]
+
+
+class MessageDraft(TypedDict):
+    """A message before it is in the tree; None stands for an absent field."""
+
+    role: str
+    parts: Parts
+    id: NotRequired[str | None]
+    at: NotRequired[int | None]
+    tags: NotRequired[list[Tag] | None]
+    key: NotRequired[str | None]
+    source: NotRequired[str | None]
+    usage: NotRequired[dict[str, Any] | None]
+    costUsd: NotRequired[float | None]
+    interrupted: NotRequired[bool | None]
     copiedFrom: NotRequired[str]
-    mergedFrom: NotRequired[str]
+    mergedFrom: NotRequired[str | None]
     derivedFrom: NotRequired[list[str]]
 
 
+class RunFields(TypedDict, total=False):
+    """The fields of an event that a parent sends for a run."""
+
+    runId: str | None
+    resumeReason: str | None
+    resumeNote: str | None
+
+
+class QueuedMessage(RunFields, total=False):
+    """A message that waits for the reply in flight, with the fields of its event."""
+
+    text: str | None
+    parts: Parts | None
+    role: str
+    id: str | None
+    at: int | None
+    tags: list[Tag] | None
+    key: str | None
+    source: str | None
+    usage: dict[str, Any] | None
+    costUsd: float | None
+    interrupted: bool | None
+    pinned: bool
+    branch: str | None
+    # It joins the question before it, whose reply was cut.
+    joins: bool
+
+
 class Window(TypedDict):
-    """What of a branch is left out when a model is asked: everything up to `cut`, except for what is kept."""
+    """The part of a branch that models do not get: everything up to `cut`, except for the kept messages."""
 
     cut: str
     kept: list[str]
@@ -88,7 +145,7 @@ class Window(TypedDict):
     armed: bool
 
 
-class Branch(TypedDict):
+class ChatBranch(TypedDict):
     """A named head in the tree."""
 
     name: str
@@ -100,7 +157,7 @@ class Branch(TypedDict):
 
 
 class Checkpoint(TypedDict):
-    """A place in the tree that can be gone back to; its id is the hash of what stands there."""
+    """A position in the tree to rewind to; its id is the hash of the conversation there."""
 
     id: str
     head: str | None
@@ -110,8 +167,8 @@ class Checkpoint(TypedDict):
     at: NotRequired[int]
 
 
-class Conflict(TypedDict):
-    """Two branches touch the same item: which of the turns is taken."""
+class MergeConflict(TypedDict):
+    """Two turns that touch the same item, and the pick between them."""
 
     id: str
     item: str
@@ -120,18 +177,18 @@ class Conflict(TypedDict):
     pick: str | None
 
 
-class Merge(TypedDict):
+class PlannedMerge(TypedDict):
     """A merge that waits to be confirmed."""
 
     source: str
     target: str
     base: str | None
-    strategy: Literal["sequential", "interleave", "manual"]
-    conflicts: list[Conflict]
+    strategy: Strategy
+    conflicts: list[MergeConflict]
     turns: list[str] | None
 
 
-class Fork(TypedDict):
+class PlannedFork(TypedDict):
     """A fork that waits to be confirmed."""
 
     name: str
@@ -139,35 +196,70 @@ class Fork(TypedDict):
     forkPoint: str | None
 
 
-class Reply(TypedDict):
+class ErrorInfo(TypedDict):
+    """An error as data."""
+
+    code: str
+    message: str
+    recoverable: bool
+
+
+class PendingReply(TypedDict):
     """The reply in flight."""
 
     requestId: str
     branch: str
     parent: str | None
-    phase: Literal["wanted", "compressing", "replying", "tools"]
+    phase: Phase
     prefix: str | None
-    # What happens to the text so far when it is cut.
+    # Whether the text so far is kept when the reply is cut; None while it is not cut.
     cut: Literal["keep", "discard"] | None
     # Its tools were started, and wait for a person.
     called: bool
     waiting: bool
-    # Why it was cut by the machine itself.
-    error: dict[str, Any] | None
+    # The reason why the machine itself cut it.
+    error: ErrorInfo | None
 
 
-class Run(TypedDict):
-    """What the parent is told when the chat is idle again."""
+class ChatRun(TypedDict):
+    """The run that is reported to the parent when the chat is idle again."""
 
     runId: str | None
     cost: float
     duration: float
-    outcome: Literal["completed", "failed", "cancelled"]
-    error: dict[str, Any] | None
+    outcome: RunOutcome
+    error: ErrorInfo | None
+
+
+class Artifact(TypedDict):
+    """A block of code from a reply."""
+
+    language: str | None
+    content: str
+    message: str
+
+
+class CrystalDraft(TypedDict):
+    """The content of a crystal."""
+
+    title: str
+    summary: str
+    decisions: list[str]
+    artifacts: list[Artifact]
+
+
+class Crystal(CrystalDraft):
+    """The summary of a conversation that has ended."""
+
+    by: str
+    trigger: str
+    branch: str
+    hash: str
+    significance: float
 
 
 class Metrics(TypedDict):
-    """What a conversation used, counted as it goes."""
+    """Counters of a conversation."""
 
     turns: int
     messages: int
@@ -192,33 +284,41 @@ class FlowContext(TypedDict):
     config: FlowConfig
     reportsToParent: bool
     messages: Mapping[str, StoredMessage]
-    branches: dict[str, Branch]
-    closed: Mapping[str, Branch]
+    branches: dict[str, ChatBranch]
+    closed: Mapping[str, ChatBranch]
     branch: str
     checkpoints: Mapping[str, Checkpoint]
     pinned: list[str]
-    fork: Fork | None
-    merge: Merge | None
-    reply: Reply | None
-    queue: list[dict[str, Any]]
-    # What a person has allowed for the whole thread.
-    overrides: list[dict[str, Any]]
-    run: Run | None
-    lastError: dict[str, Any] | None
+    fork: PlannedFork | None
+    merge: PlannedMerge | None
+    reply: PendingReply | None
+    queue: list[QueuedMessage]
+    # Permissions that a person gave for the whole thread.
+    overrides: list[Override]
+    run: ChatRun | None
+    lastError: ErrorInfo | None
     crystallizing: str | None
-    crystal: dict[str, Any] | None
+    crystal: Crystal | None
     metrics: Metrics
     nextMessage: int
     nextRequest: int
 
 
-def new_branch(name: str, head: str | None = None, parent: str | None = None, window: Window | None = None) -> Branch:
-    """A branch that begins at a message."""
+class FlowChanges(TypedDict):
+    """The key of the context that an action sets without returning the whole context."""
+
+    reply: PendingReply | None
+
+
+def new_branch(
+    name: str, head: str | None = None, parent: str | None = None, window: Window | None = None
+) -> ChatBranch:
+    """Return a branch that begins at a message."""
     return {"name": name, "head": head, "parent": parent, "forkPoint": head, "mergedInto": None, "window": window}
 
 
 def new_metrics() -> Metrics:
-    """Nothing used yet."""
+    """Return counters at zero."""
     return {
         "turns": 0,
         "messages": 0,
@@ -238,16 +338,16 @@ def new_metrics() -> Metrics:
     }
 
 
-def emptied(config: FlowConfig, reports: bool, next_message: int, next_request: int) -> FlowContext:
-    """A chat without a message. The counters go on, so that no id ever means two things."""
+def empty_context(config: FlowConfig, reports: bool, next_message: int, next_request: int) -> FlowContext:
+    """Return the context of a chat without messages; counters of ids go on, so that no id is used twice."""
     return {
         "config": config,
         "reportsToParent": reports,
-        "messages": Log(),
+        "messages": PersistentMap(),
         "branches": {MAIN: new_branch(MAIN)},
-        "closed": Log(),
+        "closed": PersistentMap(),
         "branch": MAIN,
-        "checkpoints": Log(),
+        "checkpoints": PersistentMap(),
         "pinned": [],
         "fork": None,
         "merge": None,

@@ -1,4 +1,4 @@
-"""What two heads of a conversation have in common, and in what they differ."""
+"""Difference of two branches: their common messages, and those of one branch only."""
 
 from typing import TypedDict
 
@@ -8,33 +8,34 @@ from antiphon.threads.machine.content import text_of
 
 
 class Difference(TypedDict):
-    """Two branches compared: the last message both have, and what only one of them has."""
+    """The last message that two branches have in common, and the messages of one of them only."""
 
     base: str | None
     ours: list[str]
     theirs: list[str]
-    # The branches say the same, though with other messages.
+    # Whether the branches have equal content, though in different messages.
     equivalent: bool
 
 
 def difference(context: FlowContext, ours: str, theirs: str) -> Difference:
-    """How two open branches differ; costs as much as they differ."""
-    heads = head_of(context, ours), head_of(context, theirs)
+    """Compare two open branches, at a cost in proportion to their difference."""
     messages = context["messages"]
-    base = meeting_point(messages, *heads)
-    one, other = (path(messages, head, base) for head in heads)
+    our_head = head_of(context, ours)
+    their_head = head_of(context, theirs)
+    base = meeting_point(messages, our_head, their_head)
     return {
         "base": base,
-        "ours": [message["id"] for message in one],
-        "theirs": [message["id"] for message in other],
-        "equivalent": hash_at(messages, heads[0]) == hash_at(messages, heads[1]),
+        "ours": [message["id"] for message in path(messages, our_head, base)],
+        "theirs": [message["id"] for message in path(messages, their_head, base)],
+        "equivalent": hash_at(messages, our_head) == hash_at(messages, their_head),
     }
 
 
-def written(messages: Messages, found: Difference) -> str:
-    """A difference for people: one line a message, marked by the branch that has it."""
-    lines = [_line("-", messages[id]) for id in found["ours"]] + [_line("+", messages[id]) for id in found["theirs"]]
-    return "\n".join(lines)
+def format_difference(messages: Messages, difference: Difference) -> str:
+    """Format a difference for people: one line a message, marked by its branch."""
+    ours = [_line("-", messages[id]) for id in difference["ours"]]
+    theirs = [_line("+", messages[id]) for id in difference["theirs"]]
+    return "\n".join([*ours, *theirs])
 
 
 def _line(mark: str, message: StoredMessage) -> str:

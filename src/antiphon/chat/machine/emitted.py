@@ -1,33 +1,39 @@
-"""What a chat says when it has done something: one event a step, named as what happened."""
+"""Events that a chat emits: one for each step, with the facts that a listener needs."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from antiphon.chat.machine.context import FlowContext
 from antiphon.chat.machine.crystal import harvest
-from antiphon.chat.machine.merging import unresolved
+from antiphon.chat.machine.events import FlowFields
+from antiphon.chat.machine.merging import unresolved_conflicts
 from antiphon.chat.machine.operations import checkpoint_id
 from antiphon.chat.machine.tree import head_of, turn_at
 
-Event = Mapping[str, Any]
-Facts = Mapping[str, Any]
+Facts = Mapping[str, object]
 
 
-def output(context: FlowContext, event: Event, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The event that says what happened, with the facts a listener needs."""
-    name = params["event"]
-    facts = FACTS.get(name, _where)
-    return {"type": name, **facts(context, event)}
+class OutputParams(TypedDict):
+    """The type of the event to emit."""
+
+    event: str
 
 
-def _where(context: FlowContext, event: Event) -> Facts:
+def output(context: FlowContext, event: FlowFields, params: OutputParams) -> dict[str, Any]:
+    """Return the event to emit for a step."""
+    type = params["event"]
+    facts = FACTS.get(type, _position)
+    return {"type": type, **facts(context, event)}
+
+
+def _position(context: FlowContext, event: FlowFields) -> Facts:
     head = head_of(context)
     return {"branch": context["branch"], "head": head, "turns": turn_at(context["messages"], head)}
 
 
-def _said(context: FlowContext, event: Event) -> Facts:
+def _message(context: FlowContext, event: FlowFields) -> Facts:
     reply = context["reply"]
-    # A message that waited is said when another event comes, which knows nothing of its branch.
+    # A queued message is appended when another event comes, which does not name the branch of the message.
     branch = reply["branch"] if reply else event.get("branch") or context["branch"]
     return {
         "message": head_of(context, branch),
@@ -37,32 +43,32 @@ def _said(context: FlowContext, event: Event) -> Facts:
     }
 
 
-def _checkpointed(context: FlowContext, event: Event) -> Facts:
-    return {**_where(context, event), "checkpointId": checkpoint_id(context)}
+def _checkpoint(context: FlowContext, event: FlowFields) -> Facts:
+    return {**_position(context, event), "checkpointId": checkpoint_id(context)}
 
 
-def _converging(context: FlowContext, event: Event) -> Facts:
+def _merge(context: FlowContext, event: FlowFields) -> Facts:
     merge = context["merge"]
     assert merge is not None
-    waiting = [conflict["id"] for conflict in unresolved(merge)]
-    return {"source": merge["source"], "target": merge["target"], "conflicts": waiting}
+    conflicts = [conflict["id"] for conflict in unresolved_conflicts(merge)]
+    return {"source": merge["source"], "target": merge["target"], "conflicts": conflicts}
 
 
-FACTS: dict[str, Callable[[FlowContext, Event], Facts]] = {
+FACTS: dict[str, Callable[[FlowContext, FlowFields], Facts]] = {
     "started": lambda context, event: {"ready": True},
     "configured": lambda context, event: {"config": dict(context["config"])},
-    "message_processed": _said,
-    "permission_asked": lambda context, event: {key: event[key] for key in event if key != "type"},
+    "message_processed": _message,
+    "permission_asked": lambda context, event: {key: value for key, value in event.items() if key != "type"},
     "permission_answered": lambda context, event: {"decision": event["decision"]},
     "message_queued": lambda context, event: {"waiting": len(context["queue"])},
     "fork_initiated": lambda context, event: dict(context["fork"] or {}),
-    "checkpointed": _checkpointed,
-    "merge_initiated": _converging,
-    "conflict_resolved": _converging,
+    "checkpointed": _checkpoint,
+    "merge_initiated": _merge,
+    "conflict_resolved": _merge,
     "stopping": lambda context, event: {"waitsForReply": context["reply"] is not None},
     "crystallized": lambda context, event: {"crystal": context["crystal"]},
     "crystallize_failed": lambda context, event: {"error": context["lastError"]},
-    "reply_failed": lambda context, event: {**_where(context, event), "error": context["lastError"]},
+    "reply_failed": lambda context, event: {**_position(context, event), "error": context["lastError"]},
     "reset": lambda context, event: {},
     "harvested": lambda context, event: {"metrics": harvest(context), "crystal": context["crystal"]},
 }

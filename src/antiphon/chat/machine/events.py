@@ -1,36 +1,28 @@
-"""The events of a chat: what people ask for, and what its children tell it."""
+"""The events of a chat: requests of people, and reports of its children."""
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+from antiphon.chat.machine.context import Parts, QueuedMessage, RunFields, Strategy, Tag
+from antiphon.threads.machine.tools import ToolsOutput
+
 
 class Start(TypedDict):
-    """Begin."""
+    """Start the conversation."""
 
     type: Literal["start"]
 
 
 class Configure(TypedDict):
-    """Change settings, given here or on their own beside `type`."""
+    """Change settings, given under `config` or beside `type`."""
 
     type: Literal["configure"]
     config: NotRequired[dict[str, Any]]
 
 
-class Message(TypedDict):
+class MessageEvent(QueuedMessage):
     """Say something, as text or as parts."""
 
     type: Literal["message"]
-    text: NotRequired[str]
-    parts: NotRequired[list[dict[str, Any]]]
-    role: NotRequired[str]
-    id: NotRequired[str]
-    at: NotRequired[int]
-    tags: NotRequired[list[str]]
-    pinned: NotRequired[bool]
-    branch: NotRequired[str]
-    runId: NotRequired[str | None]
-    resumeReason: NotRequired[str | None]
-    resumeNote: NotRequired[str | None]
 
 
 class InjectContext(TypedDict):
@@ -38,11 +30,11 @@ class InjectContext(TypedDict):
 
     type: Literal["inject_context"]
     text: NotRequired[str]
-    parts: NotRequired[list[dict[str, Any]]]
+    parts: NotRequired[Parts]
     key: NotRequired[str]
     id: NotRequired[str]
     at: NotRequired[int]
-    tags: NotRequired[list[str]]
+    tags: NotRequired[list[Tag]]
     pinned: NotRequired[bool]
 
 
@@ -70,15 +62,15 @@ class CheckpointEvent(TypedDict):
 
 
 class MergeEvent(TypedDict):
-    """Bring another branch into the current one."""
+    """Merge another branch into the current one."""
 
     type: Literal["merge"]
     source: NotRequired[str]
-    strategy: NotRequired[Literal["sequential", "interleave", "manual"]]
+    strategy: NotRequired[Strategy]
 
 
 class ResolveConflict(TypedDict):
-    """Decide one conflict; in a manual merge, or choose the turns."""
+    """Decide one conflict, or choose the turns of a manual merge."""
 
     type: Literal["resolve_conflict"]
     conflict: NotRequired[str]
@@ -100,29 +92,29 @@ class Crystallize(TypedDict):
     trigger: NotRequired[Literal["close", "inactivity", "overflow", "goal"]]
 
 
-class OfBranch(TypedDict):
-    """Go to an open branch, or close one."""
+class BranchEvent(TypedDict):
+    """Switch to an open branch, or close one."""
 
     type: Literal["switch", "close"]
     branch: str
 
 
 class Pin(TypedDict):
-    """Pin a message, or let it go."""
+    """Pin a message, or unpin it."""
 
     type: Literal["pin"]
     message: str
     pinned: NotRequired[bool]
 
 
-class Cancel(TypedDict):
+class CancelEvent(TypedDict):
     """Cut the reply in flight."""
 
     type: Literal["cancel"]
 
 
 class ToolResults(TypedDict):
-    """What the tools gave that the last reply asked for."""
+    """Results of the tools that the last reply called."""
 
     type: Literal["tool_results"]
     results: list[dict[str, Any]]
@@ -131,14 +123,14 @@ class ToolResults(TypedDict):
 
 
 class Wait(TypedDict):
-    """The tools wait for a person."""
+    """The tools wait for a person's permission."""
 
     type: Literal["wait"]
     reason: str
 
 
-class Answer(TypedDict):
-    """A person allows the tools what they ask for, or does not."""
+class AnswerEvent(RunFields):
+    """A person allows the calls of the tools, or denies them."""
 
     type: Literal["answer"]
     decision: Literal["allow", "deny"]
@@ -147,64 +139,69 @@ class Answer(TypedDict):
     reason: NotRequired[str]
 
 
-class Again(TypedDict):
-    """Go on where a reply was lost, or ask the last question again."""
+class RepeatEvent(RunFields):
+    """Continue a reply that was lost, or ask the last question again."""
 
     type: Literal["resume", "retry"]
-    runId: NotRequired[str | None]
-    resumeReason: NotRequired[str | None]
-    resumeNote: NotRequired[str | None]
 
 
 class UseModel(TypedDict):
-    """Ask another model from now on."""
+    """Use another model from now on."""
 
     type: Literal["use_model"]
     model: str
 
 
+class Spending(TypedDict, total=False):
+    """The usage, cost and duration of a request."""
+
+    usage: dict[str, Any] | None
+    costUsd: float | None
+    durationMs: float | None
+
+
 class ReplyStarted(TypedDict):
-    """The child has begun to speak."""
+    """The reply has begun to arrive."""
 
     type: Literal["REPLY.STARTED"]
     requestId: str
 
 
-class ReplyCompleted(TypedDict):
-    """The child has spoken."""
+class ReplyCompleted(Spending):
+    """The reply is complete."""
 
     type: Literal["REPLY.COMPLETED"]
     requestId: str
     message: dict[str, Any]
-    usage: NotRequired[dict[str, Any] | None]
-    costUsd: NotRequired[float | None]
-    durationMs: NotRequired[float | None]
     totalTokens: NotRequired[int | None]
     stop: NotRequired[str | None]
     at: NotRequired[int]
 
 
-class ReplyFailed(TypedDict):
-    """The child failed, and will not try again."""
+class UnfinishedReply(Spending, total=False):
+    """The text of a reply that did not complete."""
+
+    text: str
+    at: int
+
+
+class ReplyFailed(UnfinishedReply):
+    """The reply failed and is not retried."""
 
     type: Literal["REPLY.FAILED"]
     requestId: str
     error: Any
-    text: NotRequired[str]
-    at: NotRequired[int]
 
 
-class ReplyCancelled(TypedDict):
-    """The child was cut."""
+class ReplyCancelled(UnfinishedReply):
+    """The reply was cut."""
 
     type: Literal["REPLY.CANCELLED"]
     requestId: str
-    text: NotRequired[str]
-    at: NotRequired[int]
 
 
 class TurnTimeout(TypedDict):
-    """A turn took too long."""
+    """A turn exceeded its time limit."""
 
     type: Literal["turn_timeout"]
     requestId: str
@@ -213,7 +210,7 @@ class TurnTimeout(TypedDict):
 FlowEvent = (
     Start
     | Configure
-    | Message
+    | MessageEvent
     | InjectContext
     | ForkEvent
     | Rewind
@@ -222,13 +219,13 @@ FlowEvent = (
     | ResolveConflict
     | Named
     | Crystallize
-    | OfBranch
+    | BranchEvent
     | Pin
-    | Cancel
+    | CancelEvent
     | ToolResults
     | Wait
-    | Answer
-    | Again
+    | AnswerEvent
+    | RepeatEvent
     | UseModel
     | ReplyStarted
     | ReplyCompleted
@@ -236,3 +233,87 @@ FlowEvent = (
     | ReplyCancelled
     | TurnTimeout
 )
+
+
+class FailureEvent(UnfinishedReply, total=False):
+    """The failure of a reply or of a child, as an error of any kind."""
+
+    error: object
+
+
+class SummaryOutput(Spending, total=False):
+    """The output of the summariser."""
+
+    text: str
+
+
+class SummaryEnded(TypedDict, total=False):
+    """The summariser has ended; one that failed has no output."""
+
+    output: SummaryOutput | None
+
+
+class CrystalOutput(Spending, total=False):
+    """The output of the crystallizer; the rules supply what it leaves out."""
+
+    title: str
+    summary: str
+    decisions: list[str]
+    artifacts: list[Any]
+
+
+class CrystalEnded(TypedDict, total=False):
+    """The crystallizer has ended, with an output or an error."""
+
+    output: CrystalOutput | None
+    error: object
+
+
+class ToolsEnded(TypedDict):
+    """The tools have ended."""
+
+    output: ToolsOutput
+
+
+class FlowFields(RunFields, total=False):
+    """The fields of events, for functions that more than one event reaches."""
+
+    type: str
+    requestId: str
+    branch: str | None
+    decision: str
+    reason: str
+    output: ToolsOutput
+
+
+_ForkOrigin = TypedDict("_ForkOrigin", {"from": object}, total=False)
+
+
+class FlowRequest(_ForkOrigin, total=False):
+    """The fields of an event from outside before it is checked: any of them may hold anything."""
+
+    type: str
+    config: object
+    text: object
+    parts: object
+    role: object
+    id: object
+    tags: object
+    branch: object
+    name: object
+    turn: object
+    turns: object
+    checkpointId: object
+    source: object
+    strategy: object
+    conflict: object
+    pick: object
+    message: object
+    results: object
+    decision: object
+    scope: object
+    reason: object
+    runId: object
+    resumeNote: object
+    trigger: object
+    plain: object

@@ -1,6 +1,6 @@
-"""The machine of a chat: the chart `flow.json` bound to what can be done with a conversation."""
+"""The machine of a chat: the chart `flow.json` bound to the operations on a conversation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from antiphon.chart.actions import (
@@ -17,203 +17,267 @@ from antiphon.chart.actions import (
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.chat.machine import operations, replies
-from antiphon.chat.machine.context import FlowContext
+from antiphon.chat.machine.context import FlowChanges, FlowContext, Phase
 from antiphon.chat.machine.emitted import output
-from antiphon.chat.machine.events import FlowEvent
+from antiphon.chat.machine.events import AnswerEvent, FlowEvent, FlowFields, FlowRequest
 from antiphon.chat.machine.settings import initial_context
 from antiphon.chat.machine.validation import is_busy, refusal
 from antiphon.threads.machine.charts import load_chart
 
-Event = Mapping[str, Any]
-REPLY, TOOLS, SUMMARISER, CRYSTALLIZER = "reply", "tools", "summariser", "crystallizer"
+REPLY = "reply"
+TOOLS = "tools"
+SUMMARISER = "summariser"
+CRYSTALLIZER = "crystallizer"
 TIMEOUT = "turnTimeout"
-# Stands where a composition puts an actor that does the work: it takes everything and does nothing.
+# Takes the place of the actors that a composition provides, and ignores every event.
 inert: Machine[Any, Any] = create_machine({"id": "inert"})
+_Enqueue = Enqueue[FlowContext, Any]
 
 
-def is_accepted(context: FlowContext, event: Event) -> bool:
-    """Whether nothing speaks against an event."""
+def is_accepted(context: FlowContext, event: FlowRequest) -> bool:
+    """Return whether there is no reason to refuse an event."""
     return refusal(context, event) is None
 
 
-def accepts_message(context: FlowContext, event: Event) -> bool:
-    """Whether a message can be said now."""
+def accepts_message(context: FlowContext, event: FlowRequest) -> bool:
+    """Return whether a message can be appended now."""
     return not is_busy(context) and is_accepted(context, event)
 
 
-def queues_message(context: FlowContext, event: Event) -> bool:
-    """Whether a message waits for the reply in flight."""
+def queues_message(context: FlowContext, event: FlowRequest) -> bool:
+    """Return whether a message waits for the reply in flight."""
     return context["config"]["onBusy"] == "queue" and is_accepted(context, event)
 
 
-def starts_by_itself(context: FlowContext, event: Event) -> bool:
-    """Whether the first message starts the conversation."""
+def starts_by_itself(context: FlowContext, event: FlowRequest) -> bool:
+    """Return whether the first message starts the conversation."""
     return context["config"]["autoStart"] and is_accepted(context, event)
 
 
-def in_phase(phase: str) -> Callable[[FlowContext], bool]:
-    """Whether the reply in flight is in a phase."""
-    return lambda context: context["reply"] is not None and context["reply"]["phase"] == phase
+def is_in_phase(phase: Phase) -> Callable[[FlowContext], bool]:
+    """Return a guard for a phase of the reply in flight."""
+
+    def guard(context: FlowContext) -> bool:
+        return context["reply"] is not None and context["reply"]["phase"] == phase
+
+    return guard
 
 
-def is_current_reply(context: FlowContext, event: Event) -> bool:
-    """Whether an event is about the reply in flight, and not about one that is over."""
+def is_current_reply(context: FlowContext, event: FlowFields) -> bool:
+    """Return whether an event is about the reply in flight, and not about an earlier one."""
     reply = context["reply"]
     return reply is not None and reply["phase"] == "replying" and reply["requestId"] == event.get("requestId")
 
 
+def is_reply_in_flight(context: FlowContext) -> bool:
+    """Return whether a reply is in flight."""
+    return context["reply"] is not None
+
+
+def cuts_on_stop(context: FlowContext) -> bool:
+    """Return whether stopping the conversation cuts the reply in flight."""
+    return context["reply"] is not None and context["config"]["onStop"] == "cut"
+
+
+def must_send_next(context: FlowContext) -> bool:
+    """Return whether the next message of the queue can be appended."""
+    return context["reply"] is None and bool(context["queue"])
+
+
+def must_summarise(context: FlowContext) -> bool:
+    """Return whether a model has to summarise the window before the reply."""
+    return replies.summary_shift(context) is not None
+
+
+def must_report(context: FlowContext) -> bool:
+    """Return whether a run has ended and no message waits."""
+    return must_report_end(context) and not context["queue"]
+
+
 def must_report_end(context: FlowContext) -> bool:
-    """Whether the parent waits to hear how its run ended."""
+    """Return whether the parent waits for the end of a run that is over."""
     return context["run"] is not None and context["reply"] is None
 
 
-def crystallizes_plainly(context: FlowContext, event: Event) -> bool:
-    """Whether the crystal is made by rules."""
+def crystallizes_plainly(context: FlowContext, event: FlowRequest) -> bool:
+    """Return whether the crystal is built by rules."""
     return (context["config"]["model"] is None or bool(event.get("plain"))) and is_accepted(context, event)
 
 
+def is_crystallizing(context: FlowContext) -> bool:
+    """Return whether a model builds the crystal."""
+    return context["crystallizing"] is not None
+
+
 def is_waiting(context: FlowContext) -> bool:
-    """Whether a person is asked."""
+    """Return whether the tools wait for a person."""
     return context["reply"] is not None and context["reply"]["waiting"]
 
 
-def must_refuse_aloud(context: FlowContext, event: Event) -> bool:
-    """Whether a parent waits for a message that this chat does not take."""
+def must_refuse_aloud(context: FlowContext, event: FlowRequest) -> bool:
+    """Return whether a parent must be told that its event is refused."""
     return context["reportsToParent"] and event.get("runId") is not None
 
 
-def cut_reply(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
-    """Ask the child to end, so that its words are kept; drop what has no words, or was asked before."""
-    reply = replies.current(context)
+def must_ask_again(context: FlowContext, event: FlowRequest) -> bool:
+    """Return whether a parent must be told that the question is still open."""
+    return is_waiting(context) and must_refuse_aloud(context, event)
+
+
+def cut_reply(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
+    """Ask the child to end, so that its text is kept; drop a reply that has no text or was cut before."""
+    reply = replies.current_reply(context)
     if reply["phase"] == "replying" and reply["cut"] is None:
         joins = event["type"] == "message" and context["config"]["onBusy"] == "merge"
-        enqueue.assign({"reply": {**reply, "cut": "discard" if joins else "keep"}})
+        changes: FlowChanges = {"reply": {**reply, "cut": "discard" if joins else "keep"}}
+        enqueue.assign(lambda: changes)
         enqueue.send_to(REPLY, {"type": "CANCEL", "requestId": reply["requestId"]})
         return
     enqueue("disarmTimeout")
     children = {"replying": REPLY, "compressing": SUMMARISER, "tools": TOOLS}
     if reply["phase"] in children:
         enqueue.stop_child(children[reply["phase"]])
-    enqueue.assign(lambda context: replies.cut(context, {}))
+    enqueue.assign(replies.drop_reply)
 
 
-def arm_timeout(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
-    """Set the timer of a turn, if turns have one."""
-    limit, reply = context["config"]["turnTimeoutMs"], context["reply"]
-    if limit is not None and reply is not None:
-        enqueue.raise_({"type": "turn_timeout", "requestId": reply["requestId"]}, delay=limit, id=TIMEOUT)
+def arm_timeout(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
+    """Set the timer of a turn, if turns have a time limit."""
+    limit_ms = context["config"]["turnTimeoutMs"]
+    reply = context["reply"]
+    if limit_ms is not None and reply is not None:
+        enqueue.raise_({"type": "turn_timeout", "requestId": reply["requestId"]}, delay=limit_ms, id=TIMEOUT)
 
 
 def report(context: FlowContext) -> dict[str, Any]:
-    """What the parent is told about its run."""
+    """Return the report of a run to the parent."""
     run = context["run"]
     assert run is not None
-    spent = {"runId": run["runId"], "cost": run["cost"], "duration": run["duration"]}
+    spending = {"runId": run["runId"], "cost": run["cost"], "duration": run["duration"]}
     match run["outcome"]:
         case "completed":
-            return {"type": "COMPLETE", **spent}
+            return {"type": "COMPLETE", **spending}
         case "failed":
-            return {"type": "FAIL", "error": run["error"], **spent}
+            return {"type": "FAIL", "error": run["error"], **spending}
         case "cancelled":
-            return {"type": "STOP", **spent}
+            return {"type": "STOP", **spending}
 
 
-def refused_aloud(context: FlowContext, event: Event) -> dict[str, Any]:
-    """What the parent is told about a message that was not taken."""
+def end_run(context: FlowContext) -> FlowContext:
+    """Forget the run that was reported."""
+    return {**context, "run": None}
+
+
+def refusal_report(context: FlowContext, event: FlowRequest) -> dict[str, Any]:
+    """Return the report to the parent about an event that was refused."""
     reason = refusal(context, event) or "the conversation is not open for messages"
     error = {"code": "message_refused", "message": reason, "recoverable": True}
-    cost = context["metrics"]["costUsd"]
-    return {"type": "FAIL", "runId": event["runId"], "error": error, "cost": cost, "duration": 0.0}
+    cost_usd = context["metrics"]["costUsd"]
+    return {"type": "FAIL", "runId": event["runId"], "error": error, "cost": cost_usd, "duration": 0.0}
 
 
-def waiting(context: FlowContext, reason: str | None, run_id: str | None) -> dict[str, Any]:
-    """What the parent is told when a person is asked."""
+def waiting_report(context: FlowContext, reason: str | None, run_id: str | None) -> dict[str, Any]:
+    """Return the report to the parent that a person is asked."""
     return {"type": "WAIT", "reason": reason, "runId": run_id, "cost": context["metrics"]["costUsd"]}
 
 
+def report_again(context: FlowContext, event: FlowFields) -> dict[str, Any]:
+    """Return the report to a parent that went on while the question is still open."""
+    return waiting_report(context, "permission", event["runId"])
+
+
 def run_of(context: FlowContext) -> str | None:
-    """The run that the parent waits for."""
+    """Return the id of the run that the parent waits for."""
     return context["run"]["runId"] if context["run"] else None
 
 
-def answer_permission(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
-    """Give a person's answer to the tools that wait for it."""
-    answer: dict[str, Any] = {"type": "ALLOW" if event["decision"] == "allow" else "DENY"}
-    answer |= {key: event[key] for key in ("id", "scope", "reason") if event.get(key) is not None}
-    enqueue.assign(lambda context: replies.with_phase(operations.run_begun(context, event), "tools", waiting=False))
+def answer_permission(context: FlowContext, event: AnswerEvent, enqueue: _Enqueue) -> None:
+    """Pass a person's answer to the tools that wait for it."""
+    answer: dict[str, object] = {"type": "ALLOW" if event["decision"] == "allow" else "DENY"}
+    if event.get("id") is not None:
+        answer["id"] = event["id"]
+    if event.get("scope") is not None:
+        answer["scope"] = event["scope"]
+    if event.get("reason") is not None:
+        answer["reason"] = event["reason"]
+
+    def note_answer(context: FlowContext) -> FlowContext:
+        return replies.set_phase(operations.begin_run(context, event), "tools", waiting=False)
+
+    enqueue.assign(note_answer)
     enqueue.send_to(TOOLS, answer)
 
 
-def go_on_if_waited(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
-    """Tell the parent that nobody is asked any more, if it does not know: what comes from it names a run."""
-    # Of tools that were lost it hears when the run ends; until then the question is open.
+def go_on_if_waited(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
+    """Tell the parent that the question is settled, unless the event came from it and names a run."""
+    # The end of the run reports tools that were lost; until then the question is open.
     lost = event["type"] == "xstate.done.actor.tools" and event["output"]["lost"]
     if context["reportsToParent"] and is_waiting(context) and event.get("runId") is None and not lost:
         enqueue.send_parent({"type": "RESPOND", "runId": run_of(context)})
 
 
-def told_to_wait(context: FlowContext, event: Event, enqueue: Enqueue[FlowContext, Any]) -> None:
-    """Tell the parent, if there is one that listens."""
+def report_waiting(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
+    """Report to the parent, if there is one, that a person is asked."""
     if context["reportsToParent"]:
-        enqueue.send_parent(waiting(context, event.get("reason"), run_of(context)))
+        enqueue.send_parent(waiting_report(context, event.get("reason"), run_of(context)))
 
 
+# Each function takes the events that the chart gives it, so the setup itself takes any.
 ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "emitOutput": emit(output),
-    "configure": assign(operations.configured),
-    "appendMessage": assign(operations.say),
-    "queueMessage": assign(operations.queued),
-    "sendNext": assign(operations.next_said),
-    "injectContext": assign(operations.injected),
-    "markCheckpoint": assign(operations.marked),
-    "rewind": assign(operations.rewound),
-    "planFork": assign(operations.fork_planned),
-    "confirmFork": assign(operations.forked),
-    "cancelFork": assign({"fork": None}),
-    "planMerge": assign(operations.merge_planned),
-    "resolveConflict": assign(operations.conflict_resolved),
-    "confirmMerge": assign(operations.merge_done),
-    "cancelMerge": assign({"merge": None}),
-    "switchBranch": assign(operations.switched),
-    "closeBranch": assign(operations.closed),
-    "pinMessage": assign(operations.pinned),
-    "flush": assign(operations.flushed),
-    "crystallizePlainly": assign(operations.crystallized_plainly),
-    "reset": assign(operations.emptied_again),
-    "beginSummary": assign(lambda context: replies.with_phase(context, "compressing")),
+    "configure": assign(operations.configure),
+    "appendMessage": assign(operations.append_message),
+    "queueMessage": assign(operations.queue_message),
+    "sendNext": assign(operations.send_next),
+    "injectContext": assign(operations.inject_context),
+    "markCheckpoint": assign(operations.mark_checkpoint),
+    "rewind": assign(operations.rewind),
+    "planFork": assign(operations.plan_fork),
+    "confirmFork": assign(operations.confirm_fork),
+    "cancelFork": assign(operations.cancel_fork),
+    "planMerge": assign(operations.plan_merge),
+    "resolveConflict": assign(operations.resolve_conflict),
+    "confirmMerge": assign(operations.confirm_merge),
+    "cancelMerge": assign(operations.cancel_merge),
+    "switchBranch": assign(operations.switch_branch),
+    "closeBranch": assign(operations.close_branch),
+    "pinMessage": assign(operations.pin_message),
+    "flush": assign(operations.flush),
+    "crystallizePlainly": assign(operations.crystallize_plainly),
+    "reset": assign(operations.reset),
+    "beginSummary": assign(replies.begin_summary),
     "spawnSummariser": spawn_child(SUMMARISER, id=SUMMARISER, input=replies.summary_input),
-    "applySummary": assign(replies.summarised),
-    "beginReply": assign(replies.begun),
+    "applySummary": assign(replies.apply_summary),
+    "beginReply": assign(replies.begin_reply),
     "spawnReply": spawn_child(REPLY, id=REPLY, input=replies.reply_input),
     "stopReply": stop_child(REPLY),
     "armTimeout": enqueue_actions(arm_timeout),
     "disarmTimeout": cancel(TIMEOUT),
-    "noteTimeout": assign({"reply": lambda context: {**replies.current(context), "error": replies.TIMED_OUT}}),
+    "noteTimeout": assign(replies.note_timeout),
     "cutReply": enqueue_actions(cut_reply),
-    "keepReply": assign(replies.completed),
-    "keepFailure": assign(replies.failed),
-    "keepCut": assign(replies.cut),
-    "appendResults": assign(replies.answered),
-    "beginTools": assign(lambda context: replies.with_phase(context, "tools", called=True)),
+    "keepReply": assign(replies.keep_reply),
+    "keepFailure": assign(replies.keep_failure),
+    "keepCut": assign(replies.keep_cut),
+    "appendResults": assign(replies.append_results),
+    "beginTools": assign(replies.begin_tools),
     "spawnTools": spawn_child(TOOLS, id=TOOLS, input=replies.tools_input),
     "stopTools": stop_child(TOOLS),
     "goOnIfWaited": enqueue_actions(go_on_if_waited),
-    "keepAnswers": assign(replies.tools_done),
+    "keepAnswers": assign(replies.keep_answers),
     "answerPermission": enqueue_actions(answer_permission),
-    "resumeReply": assign(operations.resumed),
-    "retryReply": assign(operations.retried),
-    "noteWaiting": assign(lambda context: replies.with_phase(context, "tools", waiting=True)),
-    "reportWaiting": enqueue_actions(told_to_wait),
-    "reportAgain": send_parent(lambda context, event: waiting(context, "permission", event["runId"])),
+    "resumeReply": assign(operations.resume_reply),
+    "retryReply": assign(operations.retry_reply),
+    "noteWaiting": assign(replies.note_waiting),
+    "reportWaiting": enqueue_actions(report_waiting),
+    "reportAgain": send_parent(report_again),
     "reportToParent": send_parent(report),
-    "endRun": assign({"run": None}),
-    "refuseAloud": send_parent(refused_aloud),
-    "beginCrystal": assign({"crystallizing": lambda context, event: event.get("trigger") or "close"}),
+    "endRun": assign(end_run),
+    "refuseAloud": send_parent(refusal_report),
+    "beginCrystal": assign(operations.begin_crystal),
     "spawnCrystallizer": spawn_child(CRYSTALLIZER, id=CRYSTALLIZER, input=replies.crystal_input),
     "stopCrystallizer": stop_child(CRYSTALLIZER),
-    "keepCrystal": assign(replies.crystallized),
-    "failCrystal": assign(replies.crystal_failed),
-    "cancelCrystal": assign({"crystallizing": None}),
+    "keepCrystal": assign(replies.keep_crystal),
+    "failCrystal": assign(replies.fail_crystal),
+    "cancelCrystal": assign(operations.cancel_crystal),
 }
 GUARDS: dict[str, Callable[..., bool]] = {
     "isAccepted": is_accepted,
@@ -221,25 +285,25 @@ GUARDS: dict[str, Callable[..., bool]] = {
     "queuesMessage": queues_message,
     "interruptsReply": is_accepted,
     "startsByItself": starts_by_itself,
-    "mustSendNext": lambda context: context["reply"] is None and bool(context["queue"]),
-    "mustSummarise": lambda context: replies.summary_wanted(context) is not None,
-    "mustReply": in_phase("wanted"),
-    "mustReport": lambda context: must_report_end(context) and not context["queue"],
+    "mustSendNext": must_send_next,
+    "mustSummarise": must_summarise,
+    "mustReply": is_in_phase("wanted"),
+    "mustReport": must_report,
     "mustReportEnd": must_report_end,
     "mustRefuseAloud": must_refuse_aloud,
-    "isReplyInFlight": lambda context: context["reply"] is not None,
-    "isReplying": in_phase("replying"),
-    "isCompressing": in_phase("compressing"),
-    "isAwaitingTool": in_phase("tools"),
-    "mustCallTools": replies.tools_wanted,
-    "mustAskAgain": lambda context, event: is_waiting(context) and must_refuse_aloud(context, event),
+    "isReplyInFlight": is_reply_in_flight,
+    "isReplying": is_in_phase("replying"),
+    "isCompressing": is_in_phase("compressing"),
+    "isAwaitingTool": is_in_phase("tools"),
+    "mustCallTools": replies.must_call_tools,
+    "mustAskAgain": must_ask_again,
     "isCurrentReply": is_current_reply,
-    "cutsOnStop": lambda context: context["reply"] is not None and context["config"]["onStop"] == "cut",
+    "cutsOnStop": cuts_on_stop,
     "crystallizesPlainly": crystallizes_plainly,
-    "isCrystallizing": lambda context: context["crystallizing"] is not None,
+    "isCrystallizing": is_crystallizing,
 }
 
-flow_machine: Machine[FlowContext, FlowEvent] = setup[FlowContext, FlowEvent](
+flow_machine: Machine[FlowContext, FlowEvent] = setup[FlowContext, Any](
     actions=ACTIONS, guards=GUARDS, actors={REPLY: inert, TOOLS: inert, SUMMARISER: inert, CRYSTALLIZER: inert}
 ).create_machine({**load_chart(__name__), "context": initial_context})
 """Machine of a chat: messages, branches, replies, tools."""

@@ -1,79 +1,106 @@
-"""What a person does with a conversation: say something, fork, rewind, mark, merge, end it."""
+"""Operations of a person on a conversation: messages, forks, rewinds, checkpoints, merges, the end."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from antiphon.chat.machine.context import Checkpoint, FlowContext, Fork, Reply, Run, emptied, new_branch
-from antiphon.chat.machine.crystal import crystal_of
-from antiphon.chat.machine.merging import STRATEGIES, merged, planned, resolved
-from antiphon.chat.machine.persistent_map import Log
-from antiphon.chat.machine.settings import given_settings
+from antiphon.chat.machine.context import (
+    ChatRun,
+    Checkpoint,
+    FlowConfig,
+    FlowContext,
+    MessageDraft,
+    PendingReply,
+    PlannedFork,
+    QueuedMessage,
+    RunFields,
+    empty_context,
+    new_branch,
+)
+from antiphon.chat.machine.crystal import build_crystal
+from antiphon.chat.machine.events import (
+    BranchEvent,
+    CheckpointEvent,
+    Crystallize,
+    ForkEvent,
+    InjectContext,
+    MergeEvent,
+    MessageEvent,
+    Pin,
+    RepeatEvent,
+    ResolveConflict,
+    Rewind,
+)
+from antiphon.chat.machine.merging import STRATEGIES, apply_merge, new_merge, with_pick
+from antiphon.chat.machine.persistent_map import PersistentMap
+from antiphon.chat.machine.settings import event_settings
 from antiphon.chat.machine.tree import (
-    appended,
-    closing,
+    append,
+    close,
     end_of_turn,
     hash_at,
     head_of,
+    insert,
     last_question,
+    move_head,
     turn_at,
-    with_branch,
-    with_message,
 )
 from antiphon.chat.machine.validation import other_branches
-from antiphon.chat.machine.windows import pinning
+from antiphon.chat.machine.windows import pin
 from antiphon.threads.machine.content import parts_of
 
-Event = Mapping[str, Any]
-GIVEN = ("id", "at", "tags", "key", "source", "usage", "costUsd", "interrupted")
+DRAFT_KEYS = ("id", "at", "tags", "key", "source", "usage", "costUsd", "interrupted")
 
 
-def configured(context: FlowContext, event: Event) -> FlowContext:
-    """The settings an event brings."""
-    config: Any = {**context["config"], **given_settings(event)}
+def configure(context: FlowContext, event: Mapping[str, Any]) -> FlowContext:
+    """Change the settings that an event brings."""
+    config = cast(FlowConfig, {**context["config"], **event_settings(event)})
     return {**context, "config": config}
 
 
-def say(context: FlowContext, event: Event) -> FlowContext:
-    """A message at the end of its branch; a reply to it is wanted if there is a model to ask."""
-    role, branch = event.get("role") or "user", event.get("branch") or context["branch"]
+def append_message(context: FlowContext, event: QueuedMessage) -> FlowContext:
+    """Append a message to its branch, and request a reply if there is a model to ask."""
+    role = event.get("role") or "user"
+    branch = event.get("branch") or context["branch"]
     head = head_of(context, branch)
-    draft = {**_given(event), "role": role, "parts": parts_of(event)}
-    joined = context["messages"][head] if head and event.get("joins") else None
-    if joined and joined["role"] == "user":
+    draft: MessageDraft = {**_draft(event), "role": role}
+    question = context["messages"][head] if head and event.get("joins") else None
+    if question and question["role"] == "user":
         # One turn takes the place of another: the old message stays in the tree, beside the new one.
-        draft["parts"] = [*joined["parts"], *draft["parts"]]
-        context = with_message(context, branch, draft, joined["parent"])
+        draft["parts"] = [*question["parts"], *draft["parts"]]
+        context = insert(context, branch, draft, question["parent"])
         metrics = context["metrics"]
         context = {**context, "metrics": {**metrics, "turns": metrics["turns"] - 1}}
     else:
-        context = appended(context, branch, draft)
-    context = _pinned_if_asked(run_begun(context, event), event, branch)
+        context = append(context, branch, draft)
+    context = _pin_head(begin_run(context, event), branch, event.get("pinned"))
     if role != "user" or context["config"]["model"] is None:
         return {**context, "reply": None}
-    return wanting_reply(context, branch, event.get("resumeNote"))
+    return request_reply(context, branch, event.get("resumeNote"))
 
 
-def resumed(context: FlowContext, event: Event) -> FlowContext:
-    """A reply that goes on where the last one was lost."""
-    return wanting_reply(run_begun(context, event), context["branch"], event.get("resumeNote") or None)
+def resume_reply(context: FlowContext, event: RepeatEvent) -> FlowContext:
+    """Request a reply that continues the one that was lost."""
+    return request_reply(begin_run(context, event), context["branch"], event.get("resumeNote") or None)
 
 
-def retried(context: FlowContext, event: Event) -> FlowContext:
-    """The last question asked again; what was answered before stays in the tree, beside the new answer."""
+def retry_reply(context: FlowContext, event: RepeatEvent) -> FlowContext:
+    """Ask the last question again; the earlier answer stays in the tree, beside the new one."""
     question = last_question(context)
     assert question is not None
-    moved = with_branch(run_begun(context, event), context["branch"], head=question)
-    return wanting_reply(moved, context["branch"])
+    moved = move_head(begin_run(context, event), context["branch"], question)
+    return request_reply(moved, context["branch"])
 
 
-def _given(event: Event) -> dict[str, Any]:
-    """What a caller may say about a message; where it was copied or derived from is the tree's to say."""
-    return {key: event[key] for key in GIVEN if event.get(key) is not None}
+def _draft(event: QueuedMessage | InjectContext) -> MessageDraft:
+    """Return the fields that a caller may set; the tree itself records copies and sources of summaries."""
+    draft: MessageDraft = {"role": "system", "parts": parts_of(event.get("parts"), event.get("text"))}
+    fields = {key: value for key, value in event.items() if key in DRAFT_KEYS and value is not None}
+    return cast(MessageDraft, {**fields, **draft})
 
 
-def wanting_reply(context: FlowContext, branch: str, prefix: str | None = None) -> FlowContext:
-    """A reply is wanted at the end of a branch."""
-    reply: Reply = {
+def request_reply(context: FlowContext, branch: str, prefix: str | None = None) -> FlowContext:
+    """Request a reply at the end of a branch."""
+    reply: PendingReply = {
         "requestId": f"r{context['nextRequest']}",
         "branch": branch,
         "parent": head_of(context, branch),
@@ -87,54 +114,56 @@ def wanting_reply(context: FlowContext, branch: str, prefix: str | None = None) 
     return {**context, "reply": reply, "nextRequest": context["nextRequest"] + 1}
 
 
-def run_begun(context: FlowContext, event: Event) -> FlowContext:
-    """The run of an event, unless it goes on; its cost is the total, as the parent wants to hear it."""
+def begin_run(context: FlowContext, event: RunFields) -> FlowContext:
+    """Begin the run that an event names, unless it is the current one; its cost starts from the total so far."""
     run_id = event.get("runId")
     if not context["reportsToParent"] or (context["run"] and run_id in (None, context["run"]["runId"])):
         return context
-    spent = context["metrics"]["costUsd"]
-    run: Run = {"runId": run_id, "cost": spent, "duration": 0.0, "outcome": "completed", "error": None}
+    cost_usd = context["metrics"]["costUsd"]
+    run: ChatRun = {"runId": run_id, "cost": cost_usd, "duration": 0.0, "outcome": "completed", "error": None}
     return {**context, "run": run}
 
 
-def _pinned_if_asked(context: FlowContext, event: Event, branch: str) -> FlowContext:
+def _pin_head(context: FlowContext, branch: str, pinned: bool | None) -> FlowContext:
     head = head_of(context, branch)
-    return pinning(context, head, True) if event.get("pinned") and head else context
+    return pin(context, head, True) if pinned and head else context
 
 
-def queued(context: FlowContext, event: Event) -> FlowContext:
-    """A message that waits until the reply in flight has ended."""
-    item = {key: value for key, value in event.items() if key != "type"}
+def queue_message(context: FlowContext, event: MessageEvent) -> FlowContext:
+    """Queue a message until the reply in flight has ended."""
+    item = cast(QueuedMessage, {key: value for key, value in event.items() if key != "type"})
     item["branch"] = event.get("branch") or context["branch"]
     if context["config"]["onBusy"] == "merge":
         item["joins"] = True
     return {**context, "queue": [*context["queue"], item]}
 
 
-def next_said(context: FlowContext) -> FlowContext:
-    """The first message that waited, said now."""
-    item, *rest = context["queue"]
-    if item.get("id") in context["messages"]:  # counted meanwhile
+def send_next(context: FlowContext) -> FlowContext:
+    """Append the first message of the queue."""
+    item, *queue = context["queue"]
+    if item.get("id") in context["messages"]:  # the id was taken in the meantime
         item = {**item, "id": None}
-    return say({**context, "queue": rest}, item)
+    return append_message({**context, "queue": queue}, item)
 
 
-def injected(context: FlowContext, event: Event) -> FlowContext:
-    """Context without a turn: a message of the system, kept in the window unless its tags say otherwise."""
+def inject_context(context: FlowContext, event: InjectContext) -> FlowContext:
+    """Append context as a message of the system, kept in the window unless its tags say otherwise."""
     tags = event.get("tags") or ["REQUIRED"]
-    draft = {**_given(event), "role": "system", "parts": parts_of(event), "tags": list(tags)}
-    return _pinned_if_asked(appended(context, context["branch"], draft), event, context["branch"])
+    draft: MessageDraft = {**_draft(event), "tags": list(tags)}
+    return _pin_head(append(context, context["branch"], draft), context["branch"], event.get("pinned"))
 
 
-def fork_planned(context: FlowContext, event: Event) -> FlowContext:
-    """A fork from a message, from a turn, or from where the branch stands."""
-    messages, head, turn = context["messages"], head_of(context), event.get("turn")
+def plan_fork(context: FlowContext, event: ForkEvent) -> FlowContext:
+    """Plan a fork from a message, from a turn, or from the head of the branch."""
+    head = head_of(context)
+    turn = event.get("turn")
     point = head
     if event.get("from") is not None:
         point = event["from"]
-    elif turn is not None:  # turn 0 is a place too: before the first turn
-        point = end_of_turn(messages, head, turn)
-    fork: Fork = {"name": event.get("name") or _free_name(context), "parent": context["branch"], "forkPoint": point}
+    elif turn is not None:  # turn 0 is a position too: before the first turn
+        point = end_of_turn(context["messages"], head, turn)
+    name = event.get("name") or _free_name(context)
+    fork: PlannedFork = {"name": name, "parent": context["branch"], "forkPoint": point}
     return {**context, "fork": fork}
 
 
@@ -145,11 +174,12 @@ def _free_name(context: FlowContext) -> str:
     return f"branch-{number}"
 
 
-def forked(context: FlowContext) -> FlowContext:
-    """The planned branch, open and current."""
-    fork, metrics = context["fork"], context["metrics"]
+def confirm_fork(context: FlowContext) -> FlowContext:
+    """Open the planned branch and switch to it."""
+    fork = context["fork"]
+    metrics = context["metrics"]
     assert fork is not None
-    # A window whose cut is not on the new branch's path is noticed when it is looked at.
+    # A window whose cut is not on the path of the new branch is ignored when it is read.
     window = context["branches"][fork["parent"]]["window"] if fork["parent"] in context["branches"] else None
     branch = new_branch(fork["name"], fork["forkPoint"], fork["parent"], window)
     return {
@@ -161,28 +191,35 @@ def forked(context: FlowContext) -> FlowContext:
     }
 
 
-def rewound(context: FlowContext, event: Event) -> FlowContext:
-    """The branch some turns back, or where a checkpoint was made; no message is deleted."""
+def cancel_fork(context: FlowContext) -> FlowContext:
+    """Drop the planned fork."""
+    return {**context, "fork": None}
+
+
+def rewind(context: FlowContext, event: Rewind) -> FlowContext:
+    """Move the branch some turns back, or to a checkpoint; no message is deleted."""
+    turns = event.get("turns", 1)
     if event.get("checkpointId") is not None:
         head = context["checkpoints"][event["checkpointId"]]["head"]
-    elif event.get("turns", 1) == 0:
+    elif turns == 0:
         return context
     else:
-        now = head_of(context)
-        head = end_of_turn(context["messages"], now, turn_at(context["messages"], now) - event.get("turns", 1))
+        current = head_of(context)
+        head = end_of_turn(context["messages"], current, turn_at(context["messages"], current) - turns)
     metrics = context["metrics"]
     counted: FlowContext = {**context, "metrics": {**metrics, "rewinds": metrics["rewinds"] + 1}}
-    return with_branch(counted, context["branch"], head=head)
+    return move_head(counted, context["branch"], head)
 
 
 def checkpoint_id(context: FlowContext) -> str:
-    """The name of what the branch says now."""
+    """Return the id of a checkpoint at the head of the current branch."""
     return f"c{hash_at(context['messages'], head_of(context))}"
 
 
-def marked(context: FlowContext, event: Event) -> FlowContext:
-    """A checkpoint where the branch stands; the same words have the same checkpoint."""
-    id, head = checkpoint_id(context), head_of(context)
+def mark_checkpoint(context: FlowContext, event: CheckpointEvent) -> FlowContext:
+    """Add a checkpoint at the head of the branch; equal conversations have the same checkpoint."""
+    id = checkpoint_id(context)
+    head = head_of(context)
     if id in context["checkpoints"]:
         return context
     turn = turn_at(context["messages"], head)
@@ -191,54 +228,69 @@ def marked(context: FlowContext, event: Event) -> FlowContext:
         checkpoint["name"] = event["name"]
     if event.get("at") is not None:
         checkpoint["at"] = event["at"]
-    return {**context, "checkpoints": Log.of(context["checkpoints"]).adding(id, checkpoint)}
+    return {**context, "checkpoints": PersistentMap.of(context["checkpoints"]).with_entry(id, checkpoint)}
 
 
-def merge_planned(context: FlowContext, event: Event) -> FlowContext:
-    """A merge of another branch into the current one, with its conflicts."""
+def plan_merge(context: FlowContext, event: MergeEvent) -> FlowContext:
+    """Plan a merge of another branch into the current one, with its conflicts."""
     source = event.get("source") or other_branches(context)[0]
-    return {**context, "merge": planned(context, source, event.get("strategy") or STRATEGIES[0])}
+    return {**context, "merge": new_merge(context, source, event.get("strategy") or STRATEGIES[0])}
 
 
-def conflict_resolved(context: FlowContext, event: Event) -> FlowContext:
-    """One conflict decided, or in a manual merge the turns chosen."""
+def resolve_conflict(context: FlowContext, event: ResolveConflict) -> FlowContext:
+    """Decide one conflict, or choose the turns of a manual merge."""
     merge = context["merge"]
     assert merge is not None
     if event.get("turns") is not None:
         return {**context, "merge": {**merge, "turns": list(event["turns"])}}
-    return {**context, "merge": resolved(merge, event.get("conflict"), event.get("pick") or "ours")}
+    return {**context, "merge": with_pick(merge, event.get("conflict"), event.get("pick") or "ours")}
 
 
-def merge_done(context: FlowContext) -> FlowContext:
-    """Both branches in one."""
-    return merged(context)
+def confirm_merge(context: FlowContext) -> FlowContext:
+    """Carry out the planned merge."""
+    return apply_merge(context)
 
 
-def switched(context: FlowContext, event: Event) -> FlowContext:
-    """Another branch is the current one."""
+def cancel_merge(context: FlowContext) -> FlowContext:
+    """Drop the planned merge."""
+    return {**context, "merge": None}
+
+
+def switch_branch(context: FlowContext, event: BranchEvent) -> FlowContext:
+    """Make another branch the current one."""
     return {**context, "branch": event["branch"]}
 
 
-def closed(context: FlowContext, event: Event) -> FlowContext:
-    """A branch closed without being merged."""
-    return closing(context, event["branch"], None)
+def close_branch(context: FlowContext, event: BranchEvent) -> FlowContext:
+    """Close a branch without merging it."""
+    return close(context, event["branch"], None)
 
 
-def pinned(context: FlowContext, event: Event) -> FlowContext:
-    """A message pinned, or let go."""
-    return pinning(context, event["message"], event.get("pinned", True))
+def pin_message(context: FlowContext, event: Pin) -> FlowContext:
+    """Pin a message, or unpin it."""
+    return pin(context, event["message"], event.get("pinned", True))
 
 
-def flushed(context: FlowContext) -> FlowContext:
-    """Nothing waits any more."""
+def flush(context: FlowContext) -> FlowContext:
+    """Empty the queue and forget the last error."""
     return {**context, "queue": [], "lastError": None}
 
 
-def crystallized_plainly(context: FlowContext, event: Event) -> FlowContext:
-    """The crystal that rules give."""
-    return {**flushed(context), "crystal": crystal_of(context, {}, event, "rules")}
+def crystallize_plainly(context: FlowContext, event: Crystallize) -> FlowContext:
+    """Build the crystal by rules."""
+    return {**flush(context), "crystal": build_crystal(context, {}, event.get("trigger"), "rules")}
 
 
-def emptied_again(context: FlowContext) -> FlowContext:
-    """A new conversation with the settings of the old one."""
-    return emptied(context["config"], context["reportsToParent"], context["nextMessage"], context["nextRequest"])
+def begin_crystal(context: FlowContext, event: Crystallize) -> FlowContext:
+    """Record that a model builds the crystal, and why."""
+    return {**context, "crystallizing": event.get("trigger") or "close"}
+
+
+def cancel_crystal(context: FlowContext) -> FlowContext:
+    """Record that the crystal is not built any more."""
+    return {**context, "crystallizing": None}
+
+
+def reset(context: FlowContext) -> FlowContext:
+    """Start a new conversation with the settings of the old one."""
+    return empty_context(context["config"], context["reportsToParent"], context["nextMessage"], context["nextRequest"])

@@ -1,8 +1,8 @@
-"""A map that only grows, in which adding the ten-thousandth entry costs what the first did.
+"""A persistent map that only grows, with entries added in constant time.
 
-A `Log` is a view of the first `length` entries of a shared buffer, as `chart.text.Text` is one of a shared
-text. The newest view adds in place; an older one, when added to, copies what it sees and goes its own way.
-Reading costs the same in every version. In JSON a log is a plain object.
+A `PersistentMap` is a view of the first `length` entries of a shared buffer, as `chart.text.Text` is one of a shared
+text. The newest view adds in place; an older one copies its entries first. Reading costs the same in every version.
+In JSON a map is a plain object.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 class _Buffer(Generic[V]):
-    """Entries in the order in which they came, and where each of them stands."""
+    """Entries in the order in which they were added, and the place of each key."""
 
     __slots__ = ("entries", "places")
 
@@ -21,8 +21,8 @@ class _Buffer(Generic[V]):
         self.places = {key: place for place, (key, _) in enumerate(entries)}
 
 
-class Log(Mapping[str, V]):
-    """An immutable map to which entries can be added in O(1); none is ever changed or removed."""
+class PersistentMap(Mapping[str, V]):
+    """An immutable map to which entries can be added in O(1); none is changed or removed."""
 
     __slots__ = ("_buffer", "_length")
 
@@ -31,21 +31,22 @@ class Log(Mapping[str, V]):
         self._length = len(self._buffer.entries)
 
     @classmethod
-    def of(cls, entries: Mapping[str, V]) -> "Log[V]":
-        """The entries as a log: the very same one if they are one, and a copy if they came from JSON."""
-        return entries if isinstance(entries, Log) else cls(entries)
+    def of(cls, entries: Mapping[str, V]) -> "PersistentMap[V]":
+        """Return the entries as a persistent map: the same object if they are one, else a copy."""
+        return entries if isinstance(entries, PersistentMap) else cls(entries)
 
-    def adding(self, key: str, value: V) -> "Log[V]":
-        """This log with one more entry."""
+    def with_entry(self, key: str, value: V) -> "PersistentMap[V]":
+        """Return this map with one more entry."""
         if key in self:
-            raise ValueError(f"{key!r} is in the log already, and entries never change")
+            raise ValueError(f"{key!r} is in the map already, and entries cannot be replaced")
         buffer = self._buffer
         if len(buffer.entries) != self._length:
             buffer = _Buffer(buffer.entries[: self._length])
         buffer.places[key] = len(buffer.entries)
         buffer.entries.append((key, value))
-        longer: Log[V] = object.__new__(Log)
-        longer._buffer, longer._length = buffer, self._length + 1
+        longer: PersistentMap[V] = object.__new__(PersistentMap)
+        longer._buffer = buffer
+        longer._length = self._length + 1
         return longer
 
     def __getitem__(self, key: str) -> V:
@@ -55,7 +56,7 @@ class Log(Mapping[str, V]):
         return self._buffer.entries[place][1]
 
     def __contains__(self, key: object) -> bool:
-        place = self._buffer.places.get(key)  # type: ignore[call-overload]  # any object may be asked for
+        place = self._buffer.places.get(key)  # type: ignore[call-overload]  # `in` takes any object
         return place is not None and place < self._length
 
     def __iter__(self) -> Iterator[str]:
@@ -65,4 +66,4 @@ class Log(Mapping[str, V]):
         return self._length
 
     def __repr__(self) -> str:
-        return f"Log({dict(self)!r})"
+        return f"PersistentMap({dict(self)!r})"

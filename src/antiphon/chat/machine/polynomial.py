@@ -1,12 +1,11 @@
-"""The chat as a polynomial: states, the actions each of them allows, and where an action leads.
+"""The chat as a polynomial: its states, the actions of each state, and their targets.
 
-Everything is read from the chart, so that there is one truth.
+Everything is read from the chart, so that there is one source.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from antiphon.threads.machine.charts import load_chart
 
@@ -22,7 +21,7 @@ class FlowState(Enum):
     COLLAPSED = "collapsed"
 
 
-# What a person can always do in a state. What depends on the conversation, such as a merge, comes on top.
+# The actions that a state always allows. Actions that depend on the conversation, such as a merge, come on top.
 ACTIONS = frozenset(
     {
         "start", "configure",
@@ -33,41 +32,61 @@ ACTIONS = frozenset(
         "reset", "harvest",
     }
 )  # fmt: skip
-_STATES: dict[str, Any] = load_chart("antiphon.chat.machine.flow")["states"]
+
+
+class _OutputParams(TypedDict):
+    event: str
+
+
+class _ChartAction(TypedDict):
+    type: str
+    params: _OutputParams
+
+
+class _ChartTransition(TypedDict):
+    target: NotRequired[str]
+    actions: str | _ChartAction | list[str | _ChartAction]
+
+
+class _ChartState(TypedDict):
+    on: dict[str, _ChartTransition | list[_ChartTransition]]
+
+
+_STATES: dict[str, _ChartState] = load_chart("antiphon.chat.machine.flow")["states"]
 # The one transition that waits for a setting: a message starts a conversation only if `autoStart` is on.
 _BY_SETTING = {("dormant", "message")}
 
 
 def chat_directions(state: FlowState) -> frozenset[str]:
-    """The actions that a state allows."""
-    found = (action for action in _STATES[state.value]["on"] if (state.value, action) not in _BY_SETTING)
-    return frozenset(found) & ACTIONS
+    """Return the actions that a state allows."""
+    actions = (action for action in _STATES[state.value]["on"] if (state.value, action) not in _BY_SETTING)
+    return frozenset(actions) & ACTIONS
 
 
-def chat_transition(state: FlowState, action: str) -> tuple[FlowState, dict[str, Any]]:
-    """Where an action leads, and what it says; conversations aside."""
+def chat_transition(state: FlowState, action: str) -> tuple[FlowState, dict[str, str]]:
+    """Return the target of an action and the event it emits, whatever the conversation."""
     if action not in chat_directions(state):
         raise ValueError(f"Invalid chat transition: {action!r} in {state.name}")
     declared = _STATES[state.value]["on"][action]
-    first: Mapping[str, Any] = declared[0] if isinstance(declared, list) else declared
-    actions = first["actions"] if isinstance(first["actions"], list) else [first["actions"]]
-    said = next(item["params"]["event"] for item in actions if isinstance(item, Mapping))
-    return FlowState(first.get("target", state.value)), {"event": said}
+    transition = declared[0] if isinstance(declared, list) else declared
+    actions = transition["actions"] if isinstance(transition["actions"], list) else [transition["actions"]]
+    event = next(item["params"]["event"] for item in actions if not isinstance(item, str))
+    return FlowState(transition.get("target", state.value)), {"event": event}
 
 
 @dataclass(frozen=True, slots=True)
 class Polynomial:
-    """States and their actions, as a value."""
+    """The states of a chat and their actions, as a value."""
 
     name: str
     positions: frozenset[FlowState]
 
     def directions(self, state: FlowState) -> frozenset[str]:
-        """The actions that a state allows."""
+        """Return the actions that a state allows."""
         return chat_directions(state)
 
-    def invoke(self, state: FlowState, action: str) -> tuple[FlowState, dict[str, Any]]:
-        """Where an action leads, and what it says."""
+    def invoke(self, state: FlowState, action: str) -> tuple[FlowState, dict[str, str]]:
+        """Return the target of an action and the event it emits."""
         return chat_transition(state, action)
 
 

@@ -1,61 +1,113 @@
-"""The life of a reply: what it is asked with, and what remains of it however it ends.
+"""The life of a reply: its request, and what is kept of it however it ends.
 
-`context.reply` says what is in flight. It is *wanted* when a message asks for it, *compressing* while the window
-moves, *replying* while the child speaks, and waits for *tools* when the child has asked for some.
+`context.reply` is the reply in flight. It is *wanted* when a message asks for it, *compressing* while the window
+moves, *replying* while the child streams, and waits for *tools* when the child has called some.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from antiphon.chart.text import Text
-from antiphon.chat.machine.context import FlowContext, Reply
-from antiphon.chat.machine.crystal import crystal_of
-from antiphon.chat.machine.operations import wanting_reply
-from antiphon.chat.machine.tree import appended, head_of
-from antiphon.chat.machine.windows import Shift, asked, digest, rearmed, shift, shifted, view
+from antiphon.chat.machine.context import (
+    ChatRun,
+    ErrorInfo,
+    FlowContext,
+    MessageDraft,
+    PendingReply,
+    Phase,
+    RunOutcome,
+)
+from antiphon.chat.machine.crystal import build_crystal
+from antiphon.chat.machine.events import (
+    CrystalEnded,
+    CrystalOutput,
+    FailureEvent,
+    ReplyCompleted,
+    Spending,
+    SummaryEnded,
+    SummaryOutput,
+    ToolResults,
+    ToolsEnded,
+    UnfinishedReply,
+)
+from antiphon.chat.machine.operations import request_reply
+from antiphon.chat.machine.tree import append, head_of
+from antiphon.chat.machine.windows import Shift, apply_shift, digest, find_shift, rearm, request_messages, view
 from antiphon.threads.machine.content import calls_of, text_of
 from antiphon.threads.machine.permission_rules import lasting_overrides
 from antiphon.tools.risk import risk_of_call
 
-Event = Mapping[str, Any]
-INTERRUPTED = {
+INTERRUPTED: ErrorInfo = {
     "code": "interrupted",
     "message": "the process was lost while tools were called",
     "recoverable": True,
 }
-TIMED_OUT = {"code": "turn_timeout", "message": "the turn took longer than it may", "recoverable": True}
+TIMED_OUT: ErrorInfo = {
+    "code": "turn_timeout",
+    "message": "the turn took longer than it may",
+    "recoverable": True,
+}
 
 
-def current(context: FlowContext) -> Reply:
-    """The reply in flight."""
+def current_reply(context: FlowContext) -> PendingReply:
+    """Return the reply in flight; there must be one."""
     reply = context["reply"]
     assert reply is not None
     return reply
 
 
-def with_phase(context: FlowContext, phase: Any, **changes: Any) -> FlowContext:
-    """The context with its reply in another phase."""
-    reply: Any = {**current(context), "phase": phase, **changes}
+def set_phase(
+    context: FlowContext, phase: Phase, *, called: bool | None = None, waiting: bool | None = None
+) -> FlowContext:
+    """Move the reply to another phase, and set its flags if they are given."""
+    reply: PendingReply = {**current_reply(context), "phase": phase}
+    if called is not None:
+        reply["called"] = called
+    if waiting is not None:
+        reply["waiting"] = waiting
     return {**context, "reply": reply}
 
 
-def summary_wanted(context: FlowContext) -> Shift | None:
-    """What a model should summarise before the reply, or nothing."""
-    config, reply = context["config"], context["reply"]
+def begin_summary(context: FlowContext) -> FlowContext:
+    """Record that the window is being summarised."""
+    return set_phase(context, "compressing")
+
+
+def begin_tools(context: FlowContext) -> FlowContext:
+    """Record that the tools of the reply were called."""
+    return set_phase(context, "tools", called=True)
+
+
+def note_waiting(context: FlowContext) -> FlowContext:
+    """Record that the tools wait for a person."""
+    return set_phase(context, "tools", waiting=True)
+
+
+def note_timeout(context: FlowContext) -> FlowContext:
+    """Record that the reply is cut because its turn took too long."""
+    return {**context, "reply": {**current_reply(context), "error": TIMED_OUT}}
+
+
+def summary_shift(context: FlowContext) -> Shift | None:
+    """Return the move of the window that a model should summarise before the reply, or None."""
+    config = context["config"]
+    reply = context["reply"]
     if (
         reply is None
         or reply["phase"] != "wanted"
         or (config["strategy"], config["summaries"]) != ("summarise", "model")
     ):
         return None
-    return shift(context, reply["branch"])
+    return find_shift(context, reply["branch"])
 
 
 def summary_input(context: FlowContext) -> dict[str, Any]:
-    """What the summariser is given: the old summary and the messages that are left out."""
-    reply, messages = current(context), context["messages"]
-    found, old = shift(context, reply["branch"]), view(context, reply["branch"]).summary
-    left_out = [messages[id] for id in found.left_out] if found else []
+    """Return the input of the summariser: the old summary and the messages that are left out."""
+    reply = current_reply(context)
+    messages = context["messages"]
+    shift = find_shift(context, reply["branch"])
+    old = view(context, reply["branch"]).summary
+    left_out = [messages[id] for id in shift.left_out] if shift else []
     return {
         "requestId": reply["requestId"],
         "model": context["config"]["model"],
@@ -64,141 +116,162 @@ def summary_input(context: FlowContext) -> dict[str, Any]:
     }
 
 
-def summarised(context: FlowContext, event: Event) -> FlowContext:
-    """The window moved, with what the summariser said, or with the plain digest if it said nothing."""
-    branch = current(context)["branch"]
-    output = event.get("output")
-    facts: Mapping[str, Any] = output if isinstance(output, Mapping) else {}
-    found = shift(context, branch)
-    if found is not None:
-        text = facts.get("text")
-        context = shifted(context, branch, found, text if text else digest(context, branch, found))
-    return with_phase(spent(context, facts), "wanted")
+def apply_summary(context: FlowContext, event: SummaryEnded) -> FlowContext:
+    """Move the window, with the summary of the model, or with a plain digest if it gave none."""
+    branch = current_reply(context)["branch"]
+    output = cast(SummaryOutput, _mapping_or_empty(event.get("output")))
+    shift = find_shift(context, branch)
+    if shift is not None:
+        context = apply_shift(context, branch, shift, output.get("text") or digest(context, branch, shift))
+    return set_phase(add_spending(context, output), "wanted")
 
 
-def begun(context: FlowContext) -> FlowContext:
-    """The reply about to be asked for, its window moved if it has to be."""
-    branch = current(context)["branch"]
-    context = rearmed(context, branch)
-    found = shift(context, branch)
-    if found is not None:
-        plain = context["config"]["strategy"] == "summarise"
-        context = shifted(context, branch, found, digest(context, branch, found) if plain else None)
-    return with_phase(context, "replying")
+def _mapping_or_empty(output: object) -> Mapping[str, Any]:
+    return output if isinstance(output, Mapping) else {}
+
+
+def begin_reply(context: FlowContext) -> FlowContext:
+    """Prepare the request for the reply, and move its window if it has to."""
+    branch = current_reply(context)["branch"]
+    context = rearm(context, branch)
+    shift = find_shift(context, branch)
+    if shift is not None:
+        needs_digest = context["config"]["strategy"] == "summarise"
+        context = apply_shift(context, branch, shift, digest(context, branch, shift) if needs_digest else None)
+    return set_phase(context, "replying")
 
 
 def reply_input(context: FlowContext) -> dict[str, Any]:
-    """What the child that replies is given."""
-    reply, config = current(context), context["config"]
+    """Return the input of the child that streams the reply."""
+    reply = current_reply(context)
+    config = context["config"]
     return {
         **config["settings"],
         "requestId": reply["requestId"],
         "model": config["model"],
         "prompt": None,  # it is the last of the messages
-        "messages": with_note(asked(context, reply["branch"]), reply["prefix"]),
+        "messages": add_note(request_messages(context, reply["branch"]), reply["prefix"]),
         "reportsToParent": True,
     }
 
 
-def with_note(messages: list[dict[str, Any]], note: str | None) -> list[dict[str, Any]]:
-    """The messages with a note before the last question; after an answer, which cannot be last, on its own."""
+def add_note(messages: list[dict[str, Any]], note: str | None) -> list[dict[str, Any]]:
+    """Put a note before the last question; as a message of its own if the last message is no question."""
     if not note:
         return messages
     part = {"type": "text", "text": note}
     if not messages or messages[-1]["role"] != "user":
         return [*messages, {"role": "user", "parts": [{**part, "text": note.strip()}]}]
-    *before, question = messages
-    return [*before, {**question, "parts": [part, *question["parts"]]}]
+    *earlier, question = messages
+    return [*earlier, {**question, "parts": [part, *question["parts"]]}]
 
 
-def completed(context: FlowContext, event: Event) -> FlowContext:
-    """The reply at the end of the branch it was asked on; if it asks for tools, it goes on with their results."""
-    reply, message = current(context), event.get("message") or {}
-    parts = [plain(part) for part in message.get("parts") or []]
-    draft = {"role": "assistant", "parts": parts, "source": message.get("source")}
-    draft |= {key: event.get(key) for key in ("at", "usage", "costUsd")}
-    context = spent(appended(context, reply["branch"], draft), event)
+def keep_reply(context: FlowContext, event: ReplyCompleted) -> FlowContext:
+    """Append the reply to the branch it was asked on; one that calls tools goes on with their results."""
+    reply = current_reply(context)
+    message = event.get("message") or {}
+    parts = [_plain_part(part) for part in message.get("parts") or []]
+    draft: MessageDraft = {
+        "role": "assistant",
+        "parts": parts,
+        "source": message.get("source"),
+        "at": event.get("at"),
+        "usage": event.get("usage"),
+        "costUsd": event.get("costUsd"),
+    }
+    context = add_spending(append(context, reply["branch"], draft), event)
     metrics = context["metrics"]
     context = {**context, "metrics": {**metrics, "replies": metrics["replies"] + 1}, "lastError": None}
     if calls_of(parts) and reply["cut"] is None:
-        return with_phase(context, "tools")
-    return ended(context, "completed")
+        return set_phase(context, "tools")
+    return end_reply(context, "completed")
 
 
-def plain(part: Mapping[str, Any]) -> dict[str, Any]:
-    """A part as JSON holds it: words that grew by chunks are a string there."""
+def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part as JSON, with text that grew by chunks as a string."""
     return {key: str(value) if isinstance(value, Text) else value for key, value in part.items()}
 
 
-def failed(context: FlowContext, event: Event) -> FlowContext:
-    """What the reply said before it failed, and why it did."""
-    error = error_of(event.get("error"))
-    context = spent(kept_text(context, event), event)
+def keep_failure(context: FlowContext, event: FailureEvent) -> FlowContext:
+    """Keep the text of a reply before it failed, and its error."""
+    error = error_to_json(event.get("error"))
+    context = add_spending(_keep_text(context, event), event)
     metrics = context["metrics"]
     context = {**context, "metrics": {**metrics, "failures": metrics["failures"] + 1}, "lastError": error}
-    return ended(context, "failed", error)
+    return end_reply(context, "failed", error)
 
 
-def cut(context: FlowContext, event: Event) -> FlowContext:
-    """What the reply said before it was cut, unless that is not wanted."""
-    reply = current(context)
+def keep_cut(context: FlowContext, event: UnfinishedReply) -> FlowContext:
+    """Keep the text of a reply before it was cut, unless it is to be discarded."""
+    reply = current_reply(context)
     if reply["cut"] != "discard":
-        context = kept_text(context, event)
-    context = spent(context, event)
+        context = _keep_text(context, event)
+    context = add_spending(context, event)
     metrics = context["metrics"]
     context = {**context, "metrics": {**metrics, "cancelled": metrics["cancelled"] + 1}}
     if reply["error"] is not None:
-        return ended({**context, "lastError": reply["error"]}, "failed", reply["error"])
-    return ended(context, "cancelled")
+        return end_reply({**context, "lastError": reply["error"]}, "failed", reply["error"])
+    return end_reply(context, "cancelled")
 
 
-def kept_text(context: FlowContext, event: Event) -> FlowContext:
-    """The words of a reply that did not come to its end, as an interrupted message."""
+def drop_reply(context: FlowContext) -> FlowContext:
+    """End a reply that has no text to keep."""
+    return keep_cut(context, {})
+
+
+def _keep_text(context: FlowContext, event: UnfinishedReply) -> FlowContext:
+    """Append the text of an unfinished reply as an interrupted message."""
     if not event.get("text"):
         return context
-    parts = [{"type": "text", "text": str(event["text"])}]
-    draft = {"role": "assistant", "parts": parts, "interrupted": True, "at": event.get("at")}
-    return appended(context, current(context)["branch"], draft)
+    draft: MessageDraft = {
+        "role": "assistant",
+        "parts": [{"type": "text", "text": str(event["text"])}],
+        "interrupted": True,
+        "at": event.get("at"),
+    }
+    return append(context, current_reply(context)["branch"], draft)
 
 
-def ended(context: FlowContext, outcome: Any, error: dict[str, Any] | None = None) -> FlowContext:
-    """No reply is in flight."""
+def end_reply(context: FlowContext, outcome: RunOutcome, error: ErrorInfo | None = None) -> FlowContext:
+    """End the reply in flight, and record its outcome for the run."""
     run = context["run"]
-    told = None if run is None else {**run, "outcome": outcome, "error": error}
-    return {**context, "reply": None, "run": told}  # type: ignore[typeddict-item]  # a run with other values
+    ended: ChatRun | None = None if run is None else {**run, "outcome": outcome, "error": error}
+    return {**context, "reply": None, "run": ended}
 
 
-def spent(context: FlowContext, event: Event) -> FlowContext:
-    """The metrics and the run with what something used."""
-    usage, cost, duration = event.get("usage") or {}, event.get("costUsd"), event.get("durationMs") or 0
-    metrics, run = context["metrics"], context["run"]
-    unpriced = 1 if usage and cost is None else 0
+def add_spending(context: FlowContext, event: Spending) -> FlowContext:
+    """Add the usage, the cost and the duration of a request to the metrics and to the run."""
+    usage = event.get("usage") or {}
+    cost_usd = event.get("costUsd")
+    duration_ms = event.get("durationMs") or 0
+    metrics = context["metrics"]
+    run = context["run"]
     counted: FlowContext = {
         **context,
         "metrics": {
             **metrics,
             "inputTokens": metrics["inputTokens"] + usage.get("input", 0),
             "outputTokens": metrics["outputTokens"] + usage.get("output", 0),
-            "costUsd": metrics["costUsd"] + (cost or 0.0),
-            "unpriced": metrics["unpriced"] + unpriced,
-            "durationMs": metrics["durationMs"] + duration,
-            "slowestMs": max(metrics["slowestMs"], duration),
+            "costUsd": metrics["costUsd"] + (cost_usd or 0.0),
+            "unpriced": metrics["unpriced"] + (1 if usage and cost_usd is None else 0),
+            "durationMs": metrics["durationMs"] + duration_ms,
+            "slowestMs": max(metrics["slowestMs"], duration_ms),
         },
     }
     if run is not None:
-        counted["run"] = {**run, "cost": run["cost"] + (cost or 0.0), "duration": run["duration"] + duration}
+        counted["run"] = {**run, "cost": run["cost"] + (cost_usd or 0.0), "duration": run["duration"] + duration_ms}
     return counted
 
 
-def answered(context: FlowContext, event: Event) -> FlowContext:
-    """The results of tools, and the next reply wanted."""
-    reply = current(context)
-    draft = {"role": "tool", "parts": event["results"], "at": event.get("at"), "id": event.get("id")}
-    return wanting_reply(appended(context, reply["branch"], draft), reply["branch"])
+def append_results(context: FlowContext, event: ToolResults) -> FlowContext:
+    """Append the results of tools, and request the next reply."""
+    reply = current_reply(context)
+    draft: MessageDraft = {"role": "tool", "parts": event["results"], "at": event.get("at"), "id": event.get("id")}
+    return request_reply(append(context, reply["branch"], draft), reply["branch"])
 
 
-def tools_wanted(context: FlowContext) -> bool:
-    """Whether there are tools to be called here."""
+def must_call_tools(context: FlowContext) -> bool:
+    """Return whether the reply waits for tools that this machine calls."""
     reply = context["reply"]
     return (
         context["config"]["consent"] is not None
@@ -209,63 +282,66 @@ def tools_wanted(context: FlowContext) -> bool:
 
 
 def tools_input(context: FlowContext) -> dict[str, Any]:
-    """What the child that calls tools is given: the calls, how risky they are, and what is allowed."""
-    reply, config = current(context), context["config"]
+    """Return the input of the child that calls tools: the calls, their risks, and the permissions."""
+    reply = current_reply(context)
+    config = context["config"]
     head = head_of(context, reply["branch"])
     assert head is not None
-    known = {tool["name"]: tool for tool in config["settings"].get("options", {}).get("tools", ())}
-    calls = [_judged(call, known) for call in calls_of(context["messages"][head]["parts"])]
+    tools = {tool["name"]: tool for tool in config["settings"].get("options", {}).get("tools", ())}
+    calls = [_with_risk(call, tools) for call in calls_of(context["messages"][head]["parts"])]
     consent = config["consent"] or {}
     # The latest decision counts, and a person decides after the settings.
-    consent = {**consent, "overrides": [*consent.get("overrides", []), *context["overrides"]]}
-    found = {"requestId": reply["requestId"], "calls": calls, "consent": consent}
-    limit = consent.get("timeoutMs")
-    return found if limit is None else {**found, "timeoutMs": limit}
+    overrides = [*consent.get("overrides", []), *context["overrides"]]
+    input = {"requestId": reply["requestId"], "calls": calls, "consent": {**consent, "overrides": overrides}}
+    timeout_ms = consent.get("timeoutMs")
+    return input if timeout_ms is None else {**input, "timeoutMs": timeout_ms}
 
 
-def _judged(call: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """A call and its risk; a tool that nobody knows is as risky as any."""
-    return {**call, "risk": risk_of_call(known.get(call["name"], {}).get("risk"), call["arguments"])}
+def _with_risk(call: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a call with its risk; an unknown tool has the highest."""
+    return {**call, "risk": risk_of_call(tools.get(call["name"], {}).get("risk"), call["arguments"])}
 
 
-def tools_done(context: FlowContext, event: Event) -> FlowContext:
-    """The results of the tools, and the next reply wanted, unless nobody knows what the tools have done."""
+def keep_answers(context: FlowContext, event: ToolsEnded) -> FlowContext:
+    """Append the results of the tools, and request the next reply, unless the effects of the tools are unknown."""
     output = event["output"]
     permission = output["permission"]
     if permission and permission["decision"] == "allowed" and permission["scope"] == "thread":
-        known = context["overrides"]
-        new: list[Any] = [one for one in lasting_overrides(permission["calls"]) if one not in known]
-        context = {**context, "overrides": [*known, *new]}
-    context = answered(context, {"results": output["results"]})
+        overrides = context["overrides"]
+        new = [override for override in lasting_overrides(permission["calls"]) if override not in overrides]
+        context = {**context, "overrides": [*overrides, *new]}
+    context = append_results(context, {"type": "tool_results", "results": output["results"]})
     if not output["lost"]:
         return context
-    return ended({**context, "lastError": INTERRUPTED}, "failed", INTERRUPTED)
+    return end_reply({**context, "lastError": INTERRUPTED}, "failed", INTERRUPTED)
 
 
-def error_of(error: Any) -> dict[str, Any]:
-    """An error as data, whatever it was."""
+def error_to_json(error: object) -> ErrorInfo:
+    """Return an error of any kind as data."""
     if isinstance(error, Mapping):
-        known = {key: error[key] for key in ("code", "recoverable") if key in error}
-        return {"code": "reply_failed", "recoverable": True, **known, "message": str(error.get("message", ""))}
-    return {"code": "reply_failed", "recoverable": True, "message": str(error)}
+        return {
+            "code": error.get("code", "reply_failed"),
+            "message": str(error.get("message", "")),
+            "recoverable": error.get("recoverable", True),
+        }
+    return {"code": "reply_failed", "message": str(error), "recoverable": True}
 
 
 def crystal_input(context: FlowContext) -> dict[str, Any]:
-    """What the crystallizer is given."""
-    messages = asked(context, context["branch"])
+    """Return the input of the crystallizer."""
+    messages = request_messages(context, context["branch"])
     return {"model": context["config"]["model"], "messages": messages, "branch": context["branch"]}
 
 
-def crystallized(context: FlowContext, event: Event) -> FlowContext:
-    """The crystal that a model gave, with what it left out taken from the rules."""
-    output = event.get("output")
-    facts: Mapping[str, Any] = output if isinstance(output, Mapping) else {}
-    crystal = crystal_of(context, facts, {"trigger": context["crystallizing"]}, "model")
+def keep_crystal(context: FlowContext, event: CrystalEnded) -> FlowContext:
+    """Keep the crystal of a model, with its gaps filled by rules."""
+    output = cast(CrystalOutput, _mapping_or_empty(event.get("output")))
+    crystal = build_crystal(context, output, context["crystallizing"], "model")
     done: FlowContext = {**context, "crystal": crystal, "crystallizing": None, "queue": [], "lastError": None}
-    return spent(done, facts)
+    return add_spending(done, output)
 
 
-def crystal_failed(context: FlowContext, event: Event) -> FlowContext:
-    """No crystal, and why; it can be tried again."""
-    error = {**error_of(event.get("error")), "code": "crystallize_failed"}
+def fail_crystal(context: FlowContext, event: CrystalEnded) -> FlowContext:
+    """Record why there is no crystal; it can be tried again."""
+    error: ErrorInfo = {**error_to_json(event.get("error")), "code": "crystallize_failed"}
     return {**context, "crystallizing": None, "lastError": error}

@@ -1,57 +1,65 @@
-"""The settings of a chat: what they may be, and the context they begin with."""
+"""The settings of a chat: their rules, and the context of a new chat."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
-from antiphon.chat.machine.context import DEFAULTS, FlowConfig, FlowContext, emptied
+from antiphon.chat.machine.context import DEFAULTS, FlowConfig, FlowContext, empty_context
 from antiphon.chat.machine.history import BadHistory, with_history
 from antiphon.threads.machine.permission_rules import MODES
 
-
-def _one_of(*known: str) -> tuple[Callable[[Any], bool], str]:
-    return (lambda value: value in known), f"one of {', '.join(known)}"
+Check = Callable[[object], bool]
 
 
-def _at_least(least: int, *, optional: bool = False) -> tuple[Callable[[Any], bool], str]:
-    def fits(value: Any) -> bool:
+def _one_of(*values: str) -> tuple[Check, str]:
+    return (lambda value: value in values), f"one of {', '.join(values)}"
+
+
+def _at_least(least: int, *, optional: bool = False) -> tuple[Check, str]:
+    def fits(value: object) -> bool:
         return (optional and value is None) or (type(value) is int and value >= least)
 
     return fits, f"a whole number from {least}" + (", or null" if optional else "")
 
 
-_TEXT = (lambda value: value is None or isinstance(value, str)), "a text, or null"
-_SHARE = (lambda value: isinstance(value, int | float) and 0 < value <= 1), "a number above 0, up to 1"
+def _is_optional_text(value: object) -> bool:
+    return value is None or isinstance(value, str)
 
 
-def _are(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list | tuple) and all(fits(one) for one in value)
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value <= 1
 
 
-def _is_text(value: Any) -> bool:
+def _list_of(fits: Check) -> Check:
+    return lambda value: isinstance(value, list | tuple) and all(fits(item) for item in value)
+
+
+def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_override(value: Any) -> bool:
+def _is_override(value: object) -> bool:
     return isinstance(value, Mapping) and _is_text(value.get("pattern")) and value.get("decision") in ("allow", "deny")
 
 
-CONSENT: dict[str, Callable[[Any], bool]] = {
+_TEXT = (_is_optional_text, "a text, or null")
+_SHARE = (_is_share, "a number above 0, up to 1")
+CONSENT: dict[str, Check] = {
     "mode": lambda value: value in MODES,
-    "blocked": _are(_is_text),
-    "tripped": _are(_is_text),
-    "autoAllow": _are(_is_text),
-    "overrides": _are(_is_override),
+    "blocked": _list_of(_is_text),
+    "tripped": _list_of(_is_text),
+    "autoAllow": _list_of(_is_text),
+    "overrides": _list_of(_is_override),
     "timeoutMs": _at_least(1)[0],
 }
 
 
-def _is_consent(value: Any) -> bool:
+def _is_consent(value: object) -> bool:
     if value is None:
         return True
     return isinstance(value, Mapping) and all(fits(value[key]) for key, fits in CONSENT.items() if key in value)
 
 
-RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+RULES: dict[str, tuple[Check, str]] = {
     "model": _TEXT,
     "system": _TEXT,
     "systemPlacement": _one_of("prepend", "inject"),
@@ -68,45 +76,44 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "maxQueue": _at_least(0),
     "turnTimeoutMs": _at_least(1, optional=True),
     "autoStart": ((lambda value: isinstance(value, bool)), "true or false"),
-    "consent": (_is_consent, f"null, or {', '.join(CONSENT)} in an object, each as the permission machine takes it"),
+    "consent": (_is_consent, f"null, or an object with {', '.join(CONSENT)}, each as the permission machine takes it"),
 }
 
 
-def given_settings(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings an event brings, on their own or under `config`."""
-    alone = {key: value for key, value in event.items() if key not in ("type", "config", "at")}
-    return {**alone, **(event.get("config") or {})}
+def event_settings(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings in an event, given beside `type` or under `config`."""
+    settings = {key: value for key, value in event.items() if key not in ("type", "config", "at")}
+    return {**settings, **(event.get("config") or {})}
 
 
-def problem_with(settings: Mapping[str, Any]) -> str | None:
-    """What is wrong with some settings, or nothing."""
+def problem_with(settings: Mapping[str, object]) -> str | None:
+    """Return the first problem with some settings, or None."""
     for key, value in settings.items():
         if key not in RULES:
             return f"unknown setting {key!r}; known: {', '.join(sorted(DEFAULTS))}"
-        fits, wanted = RULES[key]
+        fits, requirement = RULES[key]
         if not fits(value):
-            return f"{key} is {value!r}; it must be {wanted}"
+            return f"{key} is {value!r}; it must be {requirement}"
     return None
 
 
 def initial_context(input: Mapping[str, Any] | None = None) -> FlowContext:
-    """The context of a new chat.
+    """Return the context of a new chat.
 
-    The input has settings, on their own or under `config`, `reportsToParent`, and maybe the `history` it goes on from.
+    The input has settings, on their own or under `config`, `reportsToParent`, and maybe a `history` to continue.
     """
-    given = dict(input or {})
-    reports = bool(given.get("reportsToParent"))
-    found = {key: value for key, value in {**given, **(given.get("config") or {})}.items() if key in DEFAULTS}
-    problem = problem_with(found)
+    options = dict(input or {})
+    reports = bool(options.get("reportsToParent"))
+    settings = {key: value for key, value in {**options, **(options.get("config") or {})}.items() if key in DEFAULTS}
+    problem = problem_with(settings)
     if problem:
         raise ValueError(f"chat: {problem}")
-    # A parent sends messages and never says start.
-    defaults: FlowConfig = {**DEFAULTS, "autoStart": reports}
-    config: Any = {**defaults, **found}
-    context = emptied(config, reports, 1, 1)
-    if given.get("history") is None:
+    # A parent sends messages and never the event `start`.
+    config = cast(FlowConfig, {**DEFAULTS, "autoStart": reports, **settings})
+    context = empty_context(config, reports, 1, 1)
+    if options.get("history") is None:
         return context
     try:
-        return with_history(context, given["history"])
+        return with_history(context, options["history"])
     except BadHistory as error:
         raise ValueError(f"chat: history: {error}") from error

@@ -1,23 +1,29 @@
-"""What parts of a message look like when they come from outside."""
+"""Checks of message parts that come from outside."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from antiphon.messages import part_from_json
 
-# What in a part is text if it is there.
-WORDS = ("text", "id", "name", "arguments", "callId", "mediaType", "data", "url", "signature")
+# The fields of a part that must be text if they are there.
+TEXT_FIELDS = ("text", "id", "name", "arguments", "callId", "mediaType", "data", "url", "signature")
 
 
 def problem_with_parts(parts: Any) -> str | None:
-    """What is wrong with some parts, or nothing."""
+    """Return the first problem with some parts, or None."""
     try:
         for part in parts:
-            part_from_json(part)
-            wrong = [key for key in WORDS if not isinstance(part.get(key, ""), str)]
-            if wrong:
-                return f"parts: {wrong[0]} is {part[wrong[0]]!r}; it must be a text"
-            if part["type"] == "toolResult" and (reason := problem_with_parts(part["parts"])):
+            reason = _problem_with_part(part)
+            if reason:
                 return reason
     except (ValueError, TypeError, AttributeError) as error:
         return f"parts: {error}"
     return None
+
+
+def _problem_with_part(part: Mapping[str, object]) -> str | None:
+    part_from_json(part)
+    wrong = next((key for key in TEXT_FIELDS if not isinstance(part.get(key, ""), str)), None)
+    if wrong is not None:
+        return f"parts: {wrong} is {part[wrong]!r}; it must be a text"
+    return problem_with_parts(part["parts"]) if part["type"] == "toolResult" else None

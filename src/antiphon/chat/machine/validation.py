@@ -1,46 +1,49 @@
-"""Why a chat does not accept an event that its state would take: one sentence, or nothing."""
+"""Reasons why a chat refuses an event that its state would take, each one sentence."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 from antiphon.chat.machine.context import TAGS, TRIGGERS, FlowContext
-from antiphon.chat.machine.merging import PICKS, STRATEGIES, sides, unresolved
-from antiphon.chat.machine.settings import given_settings, problem_with
+from antiphon.chat.machine.events import FlowRequest
+from antiphon.chat.machine.merging import PICKS, STRATEGIES, sides, unresolved_conflicts
+from antiphon.chat.machine.settings import event_settings, problem_with
 from antiphon.chat.machine.shapes import problem_with_parts
 from antiphon.chat.machine.tree import head_of, last_question, turn_at
 from antiphon.messages import ROLES
 from antiphon.threads.machine.content import calls_of
 
-Event = Mapping[str, Any]
 IN_FLIGHT = "a reply is in flight; wait for it or cancel it"
 NO_MERGE = "no merge is under way"
 
 
-def refusal(context: FlowContext, event: Event) -> str | None:
-    """Why an event is refused, as far as its state has no say in it."""
-    reason = REASONS.get(event["type"])
-    return reason(context, event) if reason else None
+def refusal(context: FlowContext, event: FlowRequest) -> str | None:
+    """Return why an event is refused, whatever the state, or None."""
+    check = REASONS.get(event["type"])
+    return check(context, event) if check else None
 
 
 def is_busy(context: FlowContext) -> bool:
-    """Whether a reply is in flight that nobody has been asked about."""
+    """Return whether a reply is in flight that does not wait for a person."""
     reply = context["reply"]
     return reply is not None and not reply["waiting"]
 
 
-def _is_in(key: Any, known: Collection[str]) -> bool:
-    """Whether a name is known; events come from outside, and may hold anything."""
-    return isinstance(key, str) and key in known
+def _is_in(key: object, names: Collection[str]) -> TypeGuard[str]:
+    """Return whether a name exists; events come from outside, and may hold anything."""
+    return isinstance(key, str) and key in names
 
 
-def _message(context: FlowContext, event: Event) -> str | None:
+def _message(context: FlowContext, event: FlowRequest) -> str | None:
     config = context["config"]
     reason = _content(context, event)
     if reason:
         return reason
-    if event.get("branch") is not None and not _is_in(event["branch"], context["branches"]):
-        return f"there is no open branch {event['branch']!r}"
-    turns = turn_at(context["messages"], head_of(context, event.get("branch"))) + len(context["queue"])
+    branch = event.get("branch")
+    if branch is None:
+        branch = context["branch"]
+    elif not _is_in(branch, context["branches"]):
+        return f"there is no open branch {branch!r}"
+    turns = turn_at(context["messages"], head_of(context, branch)) + len(context["queue"])
     if config["maxTurns"] is not None and event.get("role", "user") == "user" and turns >= config["maxTurns"]:
         return f"the conversation has {turns} turns, and {config['maxTurns']} are the most"
     if is_busy(context) and config["onBusy"] == "reject":
@@ -50,7 +53,7 @@ def _message(context: FlowContext, event: Event) -> str | None:
     return None
 
 
-def _content(context: FlowContext, event: Event) -> str | None:
+def _content(context: FlowContext, event: FlowRequest) -> str | None:
     if event.get("role", "user") not in ROLES:
         return f"unknown role {event['role']!r}; known: {', '.join(ROLES)}"
     tags = event.get("tags") or ()
@@ -61,7 +64,7 @@ def _content(context: FlowContext, event: Event) -> str | None:
     return _id(context, event) or problem_with_parts(event.get("parts") or ())
 
 
-def _id(context: FlowContext, event: Event) -> str | None:
+def _id(context: FlowContext, event: FlowRequest) -> str | None:
     id = event.get("id")
     if id is not None and not (isinstance(id, str) and id):
         return f"id is {id!r}; it must be a text"
@@ -69,8 +72,9 @@ def _id(context: FlowContext, event: Event) -> str | None:
     return f"there is a message {id!r} already" if is_taken else None
 
 
-def _fork(context: FlowContext, event: Event) -> str | None:
-    name, most = event.get("name"), context["config"]["maxBranches"]
+def _fork(context: FlowContext, event: FlowRequest) -> str | None:
+    name = event.get("name")
+    most = context["config"]["maxBranches"]
     if len(context["branches"]) >= most:
         return f"{most} branches are open, and more are not allowed; merge or close one first"
     if name is not None and not (isinstance(name, str) and name):
@@ -82,20 +86,21 @@ def _fork(context: FlowContext, event: Event) -> str | None:
     return _turn(context, event.get("turn"))
 
 
-def _turn(context: FlowContext, turn: Any) -> str | None:
+def _turn(context: FlowContext, turn: object) -> str | None:
     turns = turn_at(context["messages"], head_of(context))
     if turn is not None and (type(turn) is not int or not 0 <= turn <= turns):
         return f"there is no turn {turn!r}; the branch has {turns}"
     return None
 
 
-def _rewind(context: FlowContext, event: Event) -> str | None:
+def _rewind(context: FlowContext, event: FlowRequest) -> str | None:
     if context["reply"] is not None:
         return IN_FLIGHT
-    checkpoint, turns = event.get("checkpointId"), event.get("turns", 1)
+    checkpoint = event.get("checkpointId")
+    turns = event.get("turns", 1)
     if checkpoint is not None:
-        known = _is_in(checkpoint, context["checkpoints"])
-        return None if known else f"there is no checkpoint {checkpoint!r}"
+        exists = _is_in(checkpoint, context["checkpoints"])
+        return None if exists else f"there is no checkpoint {checkpoint!r}"
     most = turn_at(context["messages"], head_of(context))
     if type(turns) is not int or turns < 0:
         return f"turns is {turns!r}; it must be a whole number from 0"
@@ -103,33 +108,34 @@ def _rewind(context: FlowContext, event: Event) -> str | None:
 
 
 def other_branches(context: FlowContext) -> list[str]:
-    """The open branches besides the current one."""
+    """Return the open branches besides the current one."""
     return [name for name in context["branches"] if name != context["branch"]]
 
 
-def _merge(context: FlowContext, event: Event) -> str | None:
+def _merge(context: FlowContext, event: FlowRequest) -> str | None:
     if context["reply"] is not None:
         return IN_FLIGHT
-    others, source = other_branches(context), event.get("source")
-    if not others:
+    branches = other_branches(context)
+    source = event.get("source")
+    if not branches:
         return "there is no other open branch"
-    if source is not None and source not in others:
-        return f"{source!r} is no other open branch; open: {', '.join(others)}"
+    if source is not None and source not in branches:
+        return f"{source!r} is no other open branch; open: {', '.join(branches)}"
     strategy = event.get("strategy") or STRATEGIES[0]
     return None if strategy in STRATEGIES else f"unknown strategy {strategy!r}; known: {', '.join(STRATEGIES)}"
 
 
-def _resolve_conflict(context: FlowContext, event: Event) -> str | None:
+def _resolve_conflict(context: FlowContext, event: FlowRequest) -> str | None:
     merge = context["merge"]
     if merge is None:
         return NO_MERGE
     if event.get("turns") is not None:
-        heads = head_of(context, merge["target"]), head_of(context, merge["source"])
-        ours, theirs = sides(context["messages"], merge, *heads)
-        known = {turn[0]["id"] for turn in (*ours, *theirs)}
-        chosen = event["turns"]
-        if not isinstance(chosen, list) or any(chosen.count(turn) > 1 or not _is_in(turn, known) for turn in chosen):
-            return f"turns must name turns of both branches once each; known: {', '.join(sorted(known))}"
+        our_head = head_of(context, merge["target"])
+        ours, theirs = sides(context["messages"], merge["base"], our_head, head_of(context, merge["source"]))
+        ids = sorted({turn[0]["id"] for turn in (*ours, *theirs)})
+        turns = event["turns"]
+        if not isinstance(turns, list) or any(turns.count(turn) > 1 or not _is_in(turn, ids) for turn in turns):
+            return f"turns must name turns of both branches once each; known: {', '.join(ids)}"
         return None if merge["strategy"] == "manual" else "turns can be chosen in a manual merge only"
     ids = [conflict["id"] for conflict in merge["conflicts"]]
     if event.get("conflict") is not None and event["conflict"] not in ids:
@@ -138,46 +144,48 @@ def _resolve_conflict(context: FlowContext, event: Event) -> str | None:
     return None if pick in PICKS else f"unknown pick {pick!r}; known: {', '.join(PICKS)}"
 
 
-def _confirm_merge(context: FlowContext, event: Event) -> str | None:
+def _confirm_merge(context: FlowContext, event: FlowRequest) -> str | None:
     if context["merge"] is None:
         return NO_MERGE
-    waiting = [conflict["id"] for conflict in unresolved(context["merge"])]
-    return f"conflicts wait to be resolved: {', '.join(waiting)}" if waiting else None
+    conflicts = [conflict["id"] for conflict in unresolved_conflicts(context["merge"])]
+    return f"conflicts wait to be resolved: {', '.join(conflicts)}" if conflicts else None
 
 
-def _switch(context: FlowContext, event: Event) -> str | None:
-    known = _is_in(event.get("branch"), context["branches"])
-    return None if known else f"there is no open branch {event.get('branch')!r}"
+def _switch(context: FlowContext, event: FlowRequest) -> str | None:
+    exists = _is_in(event.get("branch"), context["branches"])
+    return None if exists else f"there is no open branch {event.get('branch')!r}"
 
 
-def _close(context: FlowContext, event: Event) -> str | None:
-    name, reply = event.get("branch"), context["reply"]
+def _close(context: FlowContext, event: FlowRequest) -> str | None:
+    name = event.get("branch")
+    reply = context["reply"]
     if not _is_in(name, context["branches"]):
         return f"there is no open branch {name!r}"
     if name == context["branch"]:
         return f"{name!r} is the current branch, and stays open"
-    waits = any(item.get("branch") == name for item in context["queue"])
-    return IN_FLIGHT if waits or (reply and reply["branch"] == name) else None
+    is_queued = any(item.get("branch") == name for item in context["queue"])
+    return IN_FLIGHT if is_queued or (reply and reply["branch"] == name) else None
 
 
-def _pin(context: FlowContext, event: Event) -> str | None:
-    known = _is_in(event.get("message"), context["messages"])
-    return None if known else f"there is no message {event.get('message')!r}"
+def _pin(context: FlowContext, event: FlowRequest) -> str | None:
+    exists = _is_in(event.get("message"), context["messages"])
+    return None if exists else f"there is no message {event.get('message')!r}"
 
 
-def _answer(context: FlowContext, event: Event) -> str | None:
+def _answer(context: FlowContext, event: FlowRequest) -> str | None:
     reply = context["reply"]
     if reply is None or not (reply["called"] and reply["waiting"]):
         return "nobody is asked for permission"
-    for key, known in (("decision", ("allow", "deny")), ("scope", (None, "once", "thread"))):
-        if event.get(key) not in known:
-            return f"{key} is {event.get(key)!r}; known: {', '.join(filter(None, known))}"
+    if event.get("decision") not in ("allow", "deny"):
+        return f"decision is {event.get('decision')!r}; known: allow, deny"
+    if event.get("scope") not in (None, "once", "thread"):
+        return f"scope is {event.get('scope')!r}; known: once, thread"
     if event.get("id") not in (None, reply["requestId"]):
         return f"the request {event['id']!r} is not open; open: {reply['requestId']!r}"
     return None if isinstance(event.get("reason") or "", str) else f"reason is {event['reason']!r}; it must be a text"
 
 
-def _retry(context: FlowContext, event: Event) -> str | None:
+def _retry(context: FlowContext, event: FlowRequest) -> str | None:
     if is_busy(context):
         return IN_FLIGHT
     if context["config"]["model"] is None:
@@ -185,7 +193,7 @@ def _retry(context: FlowContext, event: Event) -> str | None:
     return None if last_question(context) else "nothing was asked yet"
 
 
-def _resume(context: FlowContext, event: Event) -> str | None:
+def _resume(context: FlowContext, event: FlowRequest) -> str | None:
     head = head_of(context)
     reason = _retry(context, event)
     if reason or head is None or event.get("resumeNote"):
@@ -195,42 +203,45 @@ def _resume(context: FlowContext, event: Event) -> str | None:
     return "the last question was answered" if is_whole else None
 
 
-def _use_model(context: FlowContext, event: Event) -> str | None:
+def _use_model(context: FlowContext, event: FlowRequest) -> str | None:
     reason = _configure(context, event)
-    unknown = [] if reason else [key for key in given_settings(event) if key != "model"]
+    unknown = [] if reason else [key for key in event_settings(cast(Mapping[str, Any], event)) if key != "model"]
     return f"unknown setting {unknown[0]!r}; known: model" if unknown else reason
 
 
-def _tool_results(context: FlowContext, event: Event) -> str | None:
-    reply, results = context["reply"], event.get("results")
+def _tool_results(context: FlowContext, event: FlowRequest) -> str | None:
+    reply = context["reply"]
+    results = event.get("results")
     if reply is None or reply["phase"] != "tools":
         return "no tool was asked for"
-    reason = problem_with_parts(results if isinstance(results, list) else [None])
-    if reason or any(part["type"] != "toolResult" for part in results or ()):
+    if not isinstance(results, list):
+        return problem_with_parts([None])
+    reason = problem_with_parts(results)
+    if reason or any(part["type"] != "toolResult" for part in results):
         return reason or "results must be parts of type toolResult"
     return _id(context, event)
 
 
-def _ending(context: FlowContext, event: Event) -> str | None:
+def _ending(context: FlowContext, event: FlowRequest) -> str | None:
     if context["reply"] is not None:
         return IN_FLIGHT
     return "the crystal is being made" if context["crystallizing"] else None
 
 
-def _crystallize(context: FlowContext, event: Event) -> str | None:
+def _crystallize(context: FlowContext, event: FlowRequest) -> str | None:
     trigger = event.get("trigger")
     if trigger is not None and trigger not in TRIGGERS:
         return f"unknown trigger {trigger!r}; known: {', '.join(TRIGGERS)}"
     return _ending(context, event)
 
 
-def _configure(context: FlowContext, event: Event) -> str | None:
+def _configure(context: FlowContext, event: FlowRequest) -> str | None:
     if not isinstance(event.get("config") or {}, Mapping):
         return f"config is {event['config']!r}; it must be an object"
-    return problem_with(given_settings(event))
+    return problem_with(event_settings(cast(Mapping[str, Any], event)))
 
 
-REASONS: dict[str, Callable[[FlowContext, Event], str | None]] = {
+REASONS: dict[str, Callable[[FlowContext, FlowRequest], str | None]] = {
     "configure": _configure,
     "message": _message,
     "inject_context": _content,

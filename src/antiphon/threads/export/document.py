@@ -1,6 +1,6 @@
-"""A thread as a document: what a chat, a run or a debate is made of when it is read, printed or sent.
+"""Documents: a chat, a run or a debate as headings, words, code and tables.
 
-Features build a `Document`; the writers beside this module know how it looks in each format.
+Features build a `Document`; the modules beside this one write it in each format.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What somebody said, as Markdown."""
+    """Words of a speaker, as Markdown."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark about what was said."""
+    """A remark about the words beside it."""
 
     text: str
 
@@ -44,8 +44,8 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
-    """Text to the letter: arguments, results, commands."""
+class CodeBlock:
+    """Verbatim text: arguments, results, commands."""
 
     text: str
     language: str = ""
@@ -54,14 +54,14 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Text that a reader opens if they want to."""
+    """Text that is hidden until a reader opens it."""
 
     summary: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class ImageBlock:
     """A picture, inline or at an address."""
 
     media_type: str
@@ -91,7 +91,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker contributed."""
+    """The contribution of one speaker."""
 
     speaker: str
     blocks: Sequence["Block"]
@@ -100,12 +100,12 @@ class Turn:
     color: str | None = None
 
 
-Block = Heading | Words | Note | Strong | Quote | Code | Folded | Image | Table | Turn
+Block = Heading | Words | Note | Strong | Quote | CodeBlock | Folded | ImageBlock | Table | Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A title, facts about the thread, and what is in it."""
+    """A title, facts about the thread, and its content."""
 
     title: str
     facts: Sequence[tuple[str, str]] = ()
@@ -113,7 +113,7 @@ class Document:
 
 
 def format_time(at: int | None) -> str:
-    """A time in milliseconds since the epoch, as people read it; empty if it is not known."""
+    """Format a time in milliseconds since the epoch for people; empty if it is unknown."""
     try:
         return datetime.fromtimestamp((at or 0) / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC") if at else ""
     except (TypeError, ValueError, OverflowError, OSError):

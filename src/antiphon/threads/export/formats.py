@@ -18,7 +18,7 @@ FORMATS: Mapping[str, Callable[[ThreadKind, Record], str]] = {
 
 
 def format_of(target: str | Path) -> str:
-    """The format that a file's name stands for."""
+    """Return the format for the suffix of a file name."""
     suffix = Path(target).suffix.removeprefix(".").lower()
     if suffix not in FORMATS:
         raise Refused(f"{target}: the name must end in {', '.join(f'.{format}' for format in FORMATS)}")

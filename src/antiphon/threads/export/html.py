@@ -1,4 +1,4 @@
-"""Documents as one HTML page: light and dark, on paper too; nothing in it runs or is loaded."""
+"""Documents as one HTML page for light and dark screens and for print, without scripts or references."""
 
 import re
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from antiphon.threads.export.document import (
     Bar,
     Block,
     Cell,
-    Code,
+    CodeBlock,
     Document,
     Folded,
     Heading,
-    Image,
+    ImageBlock,
     Note,
     Quote,
     Strong,
@@ -25,7 +25,7 @@ CODE = re.compile(r"^```[^\n`]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"image/(png|jpeg|gif|webp)")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 COLOR = re.compile(r"#[0-9a-fA-F]{3,8}|[a-zA-Z]{3,30}")
-# Whatever a conversation says, the page loads nothing and runs nothing.
+# Whatever is in a conversation, the page loads nothing and runs nothing.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; --faint: #666; --line: #ddd; --said: #f3f6fa; }
@@ -81,12 +81,12 @@ def _block(block: Block) -> Iterator[str]:
             yield f"<p><strong>{escape(text)}</strong></p>\n"
         case Quote(text):
             yield f"<blockquote>{escape(text)}</blockquote>\n"
-        case Code(text, _, caption):
+        case CodeBlock(text, _, caption):
             yield f"<p>{escape(caption)}</p>\n" if caption else ""
             yield f"<pre>{escape(text)}</pre>\n"
         case Folded(summary, text):
             yield f"<details><summary>{escape(summary)}</summary><p>{escape(text)}</p></details>\n"
-        case Image():
+        case ImageBlock():
             yield _image(block)
         case Table():
             yield _table(block)
@@ -104,13 +104,13 @@ def _turn(turn: Turn) -> Iterator[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Paragraphs and code; other Markdown stays as it was written."""
-    at = 0
+    """Write paragraphs and code; other Markdown stays as it is."""
+    start = 0
     for match in CODE.finditer(text):
-        yield from _paragraphs(text[at : match.start()])
+        yield from _paragraphs(text[start : match.start()])
         yield f"<pre>{escape(match[1])}</pre>\n"
-        at = match.end()
-    yield from _paragraphs(text[at:])
+        start = match.end()
+    yield from _paragraphs(text[start:])
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -130,7 +130,7 @@ def _cell(cell: Cell) -> str:
     return escape(cell)
 
 
-def _image(image: Image) -> str:
+def _image(image: ImageBlock) -> str:
     if image.data and PICTURE.fullmatch(image.media_type) and BASE64.fullmatch(image.data):
         data = "".join(image.data.split())
         return f'<img alt="{escape(image.media_type)}" src="data:{image.media_type};base64,{data}">\n'

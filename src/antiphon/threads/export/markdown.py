@@ -7,11 +7,11 @@ from antiphon.threads.export.document import (
     Bar,
     Block,
     Cell,
-    Code,
+    CodeBlock,
     Document,
     Folded,
     Heading,
-    Image,
+    ImageBlock,
     Note,
     Quote,
     Strong,
@@ -46,12 +46,12 @@ def _block(block: Block) -> Iterator[str]:
             yield from (f"**{_one_line(text)}**", "")
         case Quote(text):
             yield from (f"> {_one_line(text)}", "")
-        case Code(text, language, caption):
+        case CodeBlock(text, language, caption):
             yield from (caption, "") if caption else ()
             yield from (*_fenced(text, language), "")
         case Folded(summary, text):
             yield from (f"<details><summary>{summary}</summary>", "", *_fenced(text), "", "</details>", "")
-        case Image(media_type, _, url):
+        case ImageBlock(media_type, _, url):
             yield from (f"![{media_type}]({url or 'inline'})", "")
         case Table():
             yield from (*_table(block), "")
@@ -76,7 +76,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _fenced(text: str, language: str = "") -> Iterator[str]:
-    """A block of code, with a fence that is longer than any in it."""
+    """Write a block of code, with a fence that is longer than any in it."""
     longest = max((len(match) for match in FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
     yield from (fence + language, text.rstrip("\n"), fence)

@@ -10,7 +10,7 @@ from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.permission_rules import (
     TRANSPARENCY,
     AnsweredCall,
-    Call,
+    CallRequest,
     JudgedCall,
     Mode,
     Rules,
@@ -25,10 +25,10 @@ Scope = Literal["once", "thread"]
 
 
 class PermissionContext(TypedDict):
-    """What a request knows."""
+    """The request, the verdict of the rules, and the answer."""
 
     id: str | None
-    calls: list[Call]
+    calls: list[CallRequest]
     mode: Mode
     rules: Rules
     timeoutMs: int
@@ -40,7 +40,7 @@ class PermissionContext(TypedDict):
 
 
 class PermissionOutput(TypedDict):
-    """How a request ended; only `allowed` allows anything."""
+    """The end of a request; only `allowed` allows anything."""
 
     id: str | None
     decision: Outcome
@@ -67,7 +67,7 @@ class Deny(TypedDict):
 
 
 class Expire(TypedDict):
-    """Nobody is left who would make the calls."""
+    """The process that would make the calls is gone."""
 
     type: Literal["EXPIRE"]
     id: NotRequired[str]
@@ -75,67 +75,129 @@ class Expire(TypedDict):
 
 
 PermissionEvent = Allow | Deny | Expire
-_Event = Mapping[str, Any]  # a function may see the events of timers too
+
+
+class PermissionFields(TypedDict, total=False):
+    """The fields of events, for functions that more than one event reaches; a timer's event has none."""
+
+    id: str | None
+    scope: str | None
+    reason: str | None
+
+
+class PermissionChanges(TypedDict, total=False):
+    """The keys of the context that actions set."""
+
+    decision: Outcome | None
+    scope: Scope | None
+    reason: str | None
+
+
+class VerdictParams(TypedDict):
+    """The verdict that a transition is for."""
+
+    decision: str
+    by: str
+
+
+class ReasonParams(TypedDict):
+    """The reason if the event gives none."""
+
+    reason: str
+
+
+class OutcomeParams(TypedDict):
+    """The outcome that a final state stands for."""
+
+    decision: Outcome
 
 
 def first_context(input: Mapping[str, Any]) -> PermissionContext:
-    """The context of a request, judged by the rules: its input is `{id, calls, mode, rules, timeoutMs}`."""
-    known = {key: input.get(key, first) for key, first in CHART["context"].items()}
-    return cast(PermissionContext, {**known, "verdict": decide(known["calls"], known["mode"], known["rules"])})
+    """Return the context of a request `{id, calls, mode, rules, timeoutMs}`, judged by the rules."""
+    values = {key: input.get(key, default) for key, default in CHART["context"].items()}
+    context = cast(PermissionContext, values)
+    context["verdict"] = decide(context["calls"], context["mode"], context["rules"])
+    return context
 
 
-def _is_decided(context: PermissionContext, event: _Event, params: Mapping[str, str]) -> bool:
+def _is_decided(context: PermissionContext, event: PermissionFields, params: VerdictParams) -> bool:
     verdict = context["verdict"]
     return verdict["decision"] == params["decision"] and verdict["by"] == params["by"]
 
 
-def _is_answer(context: PermissionContext, event: _Event) -> bool:
-    """Whether the event is about this request, and says something that can be meant."""
+def _is_answer(context: PermissionContext, event: PermissionFields) -> bool:
+    """Return whether the event is for this request and has a valid scope."""
     return event.get("id") in (None, context["id"]) and event.get("scope") in (None, "once", "thread")
 
 
-def _reason(context: PermissionContext, event: _Event, params: Mapping[str, str]) -> str:
-    return event.get("reason") or params["reason"]
+def _allow(context: PermissionContext, event: Allow) -> PermissionChanges:
+    return {"scope": event.get("scope") or "once", "reason": "a person allowed it"}
 
 
-def _ask_parent(context: PermissionContext, event: _Event, enqueue: Enqueue[Any, Any]) -> None:
+def _set_reason(context: PermissionContext, event: PermissionFields, params: ReasonParams) -> PermissionChanges:
+    return {"reason": event.get("reason") or params["reason"]}
+
+
+def _conclude(context: PermissionContext, event: PermissionFields, params: OutcomeParams) -> PermissionChanges:
+    return {"decision": params["decision"]}
+
+
+def _ask_parent(
+    context: PermissionContext, event: PermissionFields, enqueue: Enqueue[PermissionContext, PermissionEvent]
+) -> None:
     if context["reportsToParent"]:
-        shown = {"id": context["id"], "calls": context["verdict"]["calls"], "timeoutMs": context["timeoutMs"]}
-        enqueue.send_parent({"type": "PERMISSION.REQUESTED", **shown})
+        enqueue.send_parent(
+            {
+                "type": "PERMISSION.REQUESTED",
+                "id": context["id"],
+                "calls": context["verdict"]["calls"],
+                "timeoutMs": context["timeoutMs"],
+            }
+        )
+
+
+def _timeout_ms(context: PermissionContext) -> int:
+    return context["timeoutMs"]
 
 
 def outcome(context: PermissionContext) -> PermissionOutput:
-    """How the request ended, with every call and how much of it is shown."""
-    verdict, decision = context["verdict"], cast(Outcome, context["decision"])
-    asked = verdict["decision"] == "ask"
-    by: Any = verdict["by"] if not asked else "nobody" if decision == "expired" else "person"
-    calls = [cast(AnsweredCall, {**call, "shown": _shown(call, decision, asked)}) for call in verdict["calls"]]
-    reason = context["reason"] if asked else verdict["reason"]
+    """Return how the request ended, with every call and how much of it is shown."""
+    verdict = context["verdict"]
+    decision = context["decision"]
+    assert decision is not None
+    was_asked = verdict["decision"] == "ask"
+    person: Literal["person", "nobody"] = "nobody" if decision == "expired" else "person"
+    calls: list[AnsweredCall] = [
+        {**call, "shown": _transparency(call, decision, was_asked)} for call in verdict["calls"]
+    ]
     return {
-        "id": context["id"], "decision": decision, "by": by, "scope": context["scope"], "reason": reason,
+        "id": context["id"],
+        "decision": decision,
+        "by": person if was_asked else verdict["by"],
+        "scope": context["scope"],
+        "reason": context["reason"] if was_asked else verdict["reason"],
         "calls": calls,
-    }  # fmt: skip
+    }
 
 
-def _shown(call: JudgedCall, decision: Outcome, asked: bool) -> Transparency:
+def _transparency(call: JudgedCall, decision: Outcome, was_asked: bool) -> Transparency:
     if decision != "allowed":
         return "refused"
-    return "approved" if asked else TRANSPARENCY[call["risk"]]
+    return "approved" if was_asked else TRANSPARENCY[call["risk"]]
 
 
 CHART = load_chart(__name__)
-_permissions = setup[PermissionContext, PermissionEvent](
+# Each function takes the events that the chart gives it, so the setup itself takes any.
+_permissions = setup[PermissionContext, Any](
     guards={"isDecided": _is_decided, "isAnswer": _is_answer},
     actions={
         "askParent": enqueue_actions(_ask_parent),
-        "allow": assign(
-            {"scope": lambda context, event: event.get("scope") or "once", "reason": "a person allowed it"}
-        ),
-        "deny": assign({"reason": _reason}),
-        "expire": assign({"reason": _reason}),
-        "conclude": assign({"decision": lambda context, event, params: params["decision"]}),
+        "allow": assign(_allow),
+        "deny": assign(_set_reason),
+        "expire": assign(_set_reason),
+        "conclude": assign(_conclude),
     },
-    delays={"timeout": lambda context: context["timeoutMs"]},
+    delays={"timeout": _timeout_ms},
 )
 permission_machine: Machine[PermissionContext, PermissionEvent] = _permissions.create_machine(
     {**CHART, "context": first_context, "output": outcome}

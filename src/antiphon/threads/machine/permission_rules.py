@@ -1,14 +1,14 @@
 """The rules by which tool calls are allowed, denied or asked about.
 
-1. What is blocked is denied, and so is a tool that failed too often lately (the circuit breaker).
-2. In plan mode, whatever changes something is denied.
-3. What was decided for this thread before, holds again.
-4. What is on the list of calls that are always allowed, is allowed.
-5. The mode decides the rest: `ask` lets reads pass, `auto-edit` also writes that are no commands, `auto` all writes.
+1. Blocked calls are denied, and so are calls of a tool that failed too often lately (the circuit breaker).
+2. In plan mode, calls that change something are denied.
+3. Earlier decisions for this thread hold.
+4. Calls on the list of calls that are always allowed are allowed.
+5. Otherwise the mode decides: `ask` allows reads, `auto-edit` also writes that are no commands, `auto` all writes.
 6. A destructive call is never allowed by a rule: a person sees the exact command, whatever 3 to 5 say.
-7. Calls that come together are decided together, by the strictest of their decisions.
+7. Calls of one reply are decided together, by the strictest of their decisions.
 
-A risk, a mode or a decision that is not known counts as the most careful one.
+An unknown risk, mode or decision counts as the most careful one.
 """
 
 import json
@@ -28,14 +28,14 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 STRICTEST_FIRST: tuple[Decision, ...] = get_args(Decision)
 SOURCES: tuple[Source, ...] = get_args(Source)
 
-# What a mode lets pass without a question. A command that writes is no edit: nobody knows what else it does.
+# What a mode allows without a question. A command that writes is no edit: it may do anything else as well.
 SILENT: Mapping[str, tuple[str, ...]] = {
     "plan": ("read",),
     "ask": ("read",),
     "auto-edit": ("read", "edit"),
     "auto": ("read", "edit", "command"),
 }
-# How much a person sees of a call that was made; a notice stays for a while, and nothing waits for it.
+# How much a person sees of a call that was made. A notice is shown for a while and needs no answer.
 TRANSPARENCY: Mapping[str, Transparency] = {"read": "silent", "write": "acknowledged", "destructive": "approved"}
 NOTICE_MS = 10_000
 
@@ -43,7 +43,7 @@ BREAKER_FAILURES = 3
 BREAKER_MS = 60_000
 
 
-class Call(TypedDict):
+class CallRequest(TypedDict):
     """A tool call as it is judged."""
 
     id: str
@@ -53,14 +53,14 @@ class Call(TypedDict):
 
 
 class Override(TypedDict):
-    """What was decided for a thread."""
+    """A decision that holds for a whole thread."""
 
     pattern: str
     decision: Literal["allow", "deny"]
 
 
 class Rules(TypedDict, total=False):
-    """What is known before anybody is asked; `tripped` names the tools whose circuit is open."""
+    """Rules that apply before a person is asked; `tripped` names the tools whose circuit is open."""
 
     blocked: Sequence[str]
     tripped: Sequence[str]
@@ -68,8 +68,15 @@ class Rules(TypedDict, total=False):
     autoAllow: Sequence[str]
 
 
+class ConsentSettings(Rules, total=False):
+    """Rules together with the mode, and how long a person may take to answer."""
+
+    mode: Mode
+    timeoutMs: int
+
+
 class Judgement(TypedDict):
-    """What the rules say about one call."""
+    """The decision of the rules about one call."""
 
     decision: Decision
     by: Source
@@ -77,7 +84,7 @@ class Judgement(TypedDict):
 
 
 class JudgedCall(Judgement):
-    """A call as a person sees it: its words, its risk, and what the rules say."""
+    """A call as a person sees it: its text, its risk, and the decision of the rules."""
 
     id: str
     name: str
@@ -87,13 +94,13 @@ class JudgedCall(Judgement):
 
 
 class AnsweredCall(JudgedCall):
-    """A call that was decided, and how much of it a person sees."""
+    """A call with its final decision, and how much of it a person sees."""
 
     shown: Transparency
 
 
 class Verdict(TypedDict):
-    """What the rules say about calls that come together."""
+    """The decision of the rules about calls of the same reply."""
 
     decision: Decision
     by: Source
@@ -101,49 +108,55 @@ class Verdict(TypedDict):
     calls: list[JudgedCall]
 
 
-def decide(calls: Sequence[Call], mode: str, rules: Rules) -> Verdict:
-    """What the rules say: the strictest decision wins, and every call is listed."""
-    judged = [_judged(call, mode, rules) for call in calls]
+def decide(calls: Sequence[CallRequest], mode: str, rules: Rules) -> Verdict:
+    """Judge calls that come together: the strictest decision wins, and every call is listed."""
+    judged = [_judge_call(call, mode, rules) for call in calls]
     if not judged:
         return {"decision": "deny", "by": "blocked", "reason": "no call was named", "calls": []}
     first = min(judged, key=lambda call: (STRICTEST_FIRST.index(call["decision"]), SOURCES.index(call["by"])))
     return {"decision": first["decision"], "by": first["by"], "reason": first["reason"], "calls": judged}
 
 
-def _judged(call: Call, mode: str, rules: Rules) -> JudgedCall:
+def _judge_call(call: CallRequest, mode: str, rules: Rules) -> JudgedCall:
     risk: Risk = call["risk"] if call.get("risk") in TRANSPARENCY else "destructive"
     text = call_text(call)
-    deed = risk if risk != "write" else "command" if _has_command(call["arguments"]) else "edit"
-    found = _judge(call["name"], text, deed, mode, rules)
+    effect = risk if risk != "write" else "command" if _has_command(call["arguments"]) else "edit"
+    judgement = _judge(call["name"], text, effect, mode, rules)
     return {
-        "id": call["id"], "name": call["name"], "arguments": call["arguments"], "risk": risk, "text": text, **found,
-    }  # fmt: skip
+        "id": call["id"],
+        "name": call["name"],
+        "arguments": call["arguments"],
+        "risk": risk,
+        "text": text,
+        **judgement,
+    }
 
 
-def _judge(name: str, text: str, deed: str, mode: str, rules: Rules) -> Judgement:
+def _judge(name: str, text: str, effect: str, mode: str, rules: Rules) -> Judgement:
+    """Apply the rules to a call whose effect is `read`, `edit`, `command` or `destructive`."""
     blocked = next((pattern for pattern in rules.get("blocked", ()) if _matches(pattern, name, text)), None)
     if blocked is not None:
         return {"decision": "deny", "by": "blocked", "reason": f"{text} is blocked by {blocked!r}"}
     if name in rules.get("tripped", ()):
         return {"decision": "deny", "by": "breaker", "reason": f"{name} failed too often; it rests for a minute"}
-    if mode == "plan" and deed != "read":
+    if mode == "plan" and effect != "read":
         return {"decision": "deny", "by": "plan", "reason": "plan mode"}
-    override = _override(name, text, rules)
+    override = _find_override(name, text, rules)
     if override == "deny":
         return {"decision": "deny", "by": "override", "reason": f"{text} was denied for this thread"}
-    if deed == "destructive":
+    if effect == "destructive":
         return {"decision": "ask", "by": "mode", "reason": f"{text} may destroy something"}
     if override == "allow":
         return {"decision": "allow", "by": "override", "reason": f"{text} was allowed for this thread"}
     if any(_matches(pattern, name, text, careful=True) for pattern in rules.get("autoAllow", ())):
         return {"decision": "allow", "by": "auto-allow", "reason": f"{text} is always allowed"}
-    if deed in SILENT.get(mode, ()):
+    if effect in SILENT.get(mode, ()):
         return {"decision": "allow", "by": "mode", "reason": f"{mode} mode"}
     return {"decision": "ask", "by": "mode", "reason": f"{text} changes something"}
 
 
-def _override(name: str, text: str, rules: Rules) -> str | None:
-    """The latest decision for this thread; only a plain `allow` is one, anything else is no."""
+def _find_override(name: str, text: str, rules: Rules) -> Literal["allow", "deny"] | None:
+    """Return the latest decision for this thread; anything but a plain `allow` denies."""
     for override in reversed(rules.get("overrides", ())):
         allows = override["decision"] == "allow"
         if _matches(override["pattern"], name, text, careful=allows):
@@ -151,22 +164,22 @@ def _override(name: str, text: str, rules: Rules) -> str | None:
     return None
 
 
-def call_text(call: Call) -> str:
-    """A call in words: `shell(git status)`; what is no command, or comes beside one, as JSON."""
-    arguments = _arguments(call["arguments"])
+def call_text(call: CallRequest) -> str:
+    """Format a call as `shell(git status)`; arguments besides a command are written as JSON."""
+    arguments = _parse_arguments(call["arguments"])
     if isinstance(arguments, Mapping):
         command = arguments.get("command")
-        rest = {key: value for key, value in arguments.items() if key != "command" or not isinstance(value, str)}
+        options = {key: value for key, value in arguments.items() if key != "command" or not isinstance(value, str)}
         words = [command] if isinstance(command, str) else []
-        arguments = " ".join([*words, *([_json(rest)] if rest else [])])
-    return f"{call['name']}({arguments if isinstance(arguments, str) else _json(arguments)})"
+        arguments = " ".join([*words, *([_to_json(options)] if options else [])])
+    return f"{call['name']}({arguments if isinstance(arguments, str) else _to_json(arguments)})"
 
 
-def _json(value: Any) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _arguments(arguments: Any) -> Any:
+def _parse_arguments(arguments: Mapping[str, Any] | str) -> object:
     # Models write arguments as JSON; a rule about a command must see the command.
     if isinstance(arguments, str):
         try:
@@ -176,39 +189,39 @@ def _arguments(arguments: Any) -> Any:
     return arguments
 
 
-def is_meant(pattern: str, call: Call, *, careful: bool = False) -> bool:
-    """Whether a pattern means a call; a careful one does not reach over what could begin a second command."""
+def matches_call(pattern: str, call: CallRequest, *, careful: bool = False) -> bool:
+    """Return whether a pattern matches a call; a careful one does not match across the start of a second command."""
     return _matches(pattern, call["name"], call_text(call), careful=careful)
 
 
 def _matches(pattern: str, name: str, text: str, *, careful: bool = False) -> bool:
-    """Whether a pattern means this call: `shell` any call of it, `shell(git *)` those that read so."""
+    """Return whether a pattern matches: `shell` any call of it, `shell(git *)` those whose text fits."""
     return matches(pattern, text if "(" in pattern else name, careful=careful)
 
 
 def lasting_overrides(calls: Sequence[JudgedCall]) -> list[Override]:
-    """What to remember when calls were allowed for the thread: commands word by word, other tools by name.
+    """Return the overrides for calls that were allowed for the thread: commands by their text, other tools by name.
 
-    Destructive calls are not remembered: they are asked about each time.
+    Destructive calls get none: a person is asked each time.
     """
-    remembered: list[Override] = []
+    overrides: list[Override] = []
     for call in calls:
         if call["risk"] != "destructive":
             pattern = escape_pattern(call["text"]) if _has_command(call["arguments"]) else escape_pattern(call["name"])
-            remembered.append({"pattern": pattern, "decision": "allow"})
-    return remembered
+            overrides.append({"pattern": pattern, "decision": "allow"})
+    return overrides
 
 
-def _has_command(arguments: Any) -> bool:
-    found = _arguments(arguments)
-    return not isinstance(found, Mapping) or isinstance(found.get("command"), str)
+def _has_command(arguments: Mapping[str, Any] | str) -> bool:
+    parsed = _parse_arguments(arguments)
+    return not isinstance(parsed, Mapping) or isinstance(parsed.get("command"), str)
 
 
-def tripped(failures: Mapping[str, Sequence[int]], at: int) -> list[str]:
-    """The tools that failed too often just now."""
-    return sorted(name for name, times in failures.items() if len(recent(times, at)) >= BREAKER_FAILURES)
+def tripped_tools(failures: Mapping[str, Sequence[int]], at: int) -> list[str]:
+    """Return the tools whose circuit breaker is open, because they failed too often lately."""
+    return sorted(name for name, times in failures.items() if len(recent_failures(times, at)) >= BREAKER_FAILURES)
 
 
-def recent(times: Sequence[int], at: int) -> list[int]:
-    """The failures that still count."""
+def recent_failures(times: Sequence[int], at: int) -> list[int]:
+    """Return the times of the failures that still count."""
     return [time for time in times if at - time < BREAKER_MS]

@@ -1,5 +1,6 @@
 """The types of the streaming machine: its context, its settings and its events."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
 from antiphon.chart.text import Text
@@ -9,7 +10,7 @@ ToolStatus = Literal["running", "complete", "error"]
 
 
 class ToolActivity(TypedDict):
-    """A tool that the model uses."""
+    """Progress of a tool that the model uses."""
 
     name: str
     status: ToolStatus
@@ -20,7 +21,7 @@ class ToolActivity(TypedDict):
 
 
 class Failure(TypedDict):
-    """What went wrong; the first digit of the code says what to do: 1 try again, 2 sign in, 3 wait, 9 give up."""
+    """Error of a reply. The first digit of the code says what to do: 1 try again, 2 sign in, 3 wait, 9 give up."""
 
     code: str
     message: str
@@ -29,7 +30,7 @@ class Failure(TypedDict):
 
 
 class StreamingSettings(TypedDict):
-    """The limits of a conversation, and what is passed on to the model."""
+    """Limits of a conversation, and options that are passed to the model."""
 
     model: str | None
     options: dict[str, Any]
@@ -42,11 +43,9 @@ class StreamingSettings(TypedDict):
     retryAfterDelta: bool
 
 
-class StreamingContext(TypedDict):
-    """What a conversation remembers; the first nine keys are about the latest reply."""
+class ReplyState(TypedDict):
+    """The part of the context that every request starts anew."""
 
-    requestId: str | None
-    sessionId: str | None
     text: str | Text
     thinking: str | Text
     tools: dict[str, ToolActivity]
@@ -54,16 +53,22 @@ class StreamingContext(TypedDict):
     costUsd: float | None
     durationMs: float | None
     totalTokens: int | None
-
-    lastPrompt: str | None
-    messages: list[dict[str, Any]]
     stop: str | None
     usage: dict[str, Any] | None
-    cancelled: bool
-    attempt: int
     retryDelayMs: float | None
     sentAt: float | None
     firstTokenMs: float | None
+
+
+class StreamingContext(ReplyState):
+    """The latest reply, the history of the conversation, its spending and its settings."""
+
+    requestId: str | None
+    sessionId: str | None
+    lastPrompt: str | None
+    messages: list[dict[str, Any]]
+    cancelled: bool
+    attempt: int
     streamEvents: int
     eventsAtLook: int
     staleEvents: int
@@ -74,8 +79,62 @@ class StreamingContext(TypedDict):
     settings: StreamingSettings
 
 
-class Send(TypedDict):
-    """A prompt; null means that the messages so far are to be answered."""
+class RetryReset(ReplyState):
+    """The keys of the context that a retry sets."""
+
+    requestId: str | None
+    settledUsd: float
+
+
+class MessageReset(RetryReset):
+    """The keys of the context that a new message sets."""
+
+    sessionId: str | None
+    lastPrompt: str | None
+    messages: list[dict[str, Any]]
+    cancelled: bool
+    attempt: int
+
+
+class StreamingChanges(TypedDict, total=False):
+    """The keys of the context that other actions set, one or a few at a time."""
+
+    text: str | Text
+    thinking: str | Text
+    tools: dict[str, ToolActivity]
+    error: Failure | None
+    costUsd: float | None
+    durationMs: float | None
+    totalTokens: int | None
+    stop: str | None
+    usage: dict[str, Any] | None
+    retryDelayMs: float | None
+    sentAt: float | None
+    firstTokenMs: float | None
+    requestId: str | None
+    messages: list[dict[str, Any]]
+    cancelled: bool
+    attempt: int
+    streamEvents: int
+    eventsAtLook: int
+    staleEvents: int
+    spentUsd: float
+    budgetWarned: bool
+
+
+class StreamingInput(TypedDict, total=False):
+    """The input of the machine, besides its settings; with a prompt it starts at once."""
+
+    messages: list[dict[str, Any]] | None
+    sessionId: str | None
+    reportsToParent: bool
+    prompt: str | None
+    requestId: str
+    at: float
+
+
+class SendPrompt(TypedDict):
+    """A prompt; null asks for a reply to the messages so far."""
 
     type: Literal["SEND"]
     prompt: str | None
@@ -85,7 +144,7 @@ class Send(TypedDict):
 
 
 class RequestStarted(TypedDict):
-    """The model is being asked."""
+    """The request was sent to the model."""
 
     type: Literal["REQUEST_STARTED"]
     requestId: str
@@ -93,7 +152,7 @@ class RequestStarted(TypedDict):
 
 
 class FirstEvent(TypedDict):
-    """The reply begins."""
+    """The first event of the reply arrived."""
 
     type: Literal["FIRST_EVENT"]
     requestId: NotRequired[str]
@@ -101,7 +160,7 @@ class FirstEvent(TypedDict):
 
 
 class Chunk(TypedDict):
-    """More words, or more of a thought."""
+    """More text, or more thinking."""
 
     type: Literal["TEXT_CHUNK", "THINKING_CHUNK"]
     content: str
@@ -110,7 +169,7 @@ class Chunk(TypedDict):
 
 
 class ToolStarted(TypedDict):
-    """The model uses a tool."""
+    """The model started a tool."""
 
     type: Literal["TOOL_START"]
     toolId: str
@@ -122,7 +181,7 @@ class ToolStarted(TypedDict):
 
 
 class ToolCompleted(TypedDict):
-    """A tool is done."""
+    """A tool finished."""
 
     type: Literal["TOOL_COMPLETE"]
     toolId: str
@@ -133,7 +192,7 @@ class ToolCompleted(TypedDict):
 
 
 class UsageReported(TypedDict):
-    """What the reply has used so far; also the sign that something arrives which is not shown yet."""
+    """Usage of the reply so far; also sent as a sign of life while nothing can be shown yet."""
 
     type: Literal["USAGE"]
     usage: dict[str, Any]
@@ -142,7 +201,7 @@ class UsageReported(TypedDict):
 
 
 class Complete(TypedDict):
-    """The reply is whole."""
+    """The reply is complete."""
 
     type: Literal["COMPLETE"]
     costUsd: float | None
@@ -155,7 +214,7 @@ class Complete(TypedDict):
     at: NotRequired[float]
 
 
-class Failed(TypedDict):
+class StreamError(TypedDict):
     """The reply failed; `jitter` is a random number from 0 to 1 that spreads retries."""
 
     type: Literal["ERROR"]
@@ -169,12 +228,30 @@ class Failed(TypedDict):
     requestId: NotRequired[str]
 
 
-class Command(TypedDict):
-    """Enough of this reply, another try at it, or a new conversation."""
+class StreamCommand(TypedDict):
+    """Cancel the reply, try again, or start a new conversation."""
 
     type: Literal["CANCEL", "RETRY", "RESET"]
     requestId: NotRequired[str]
 
 
-StreamEvent = RequestStarted | FirstEvent | Chunk | ToolStarted | ToolCompleted | UsageReported | Complete | Failed
-StreamingEvent = Send | Command | StreamEvent
+class StreamingFields(TypedDict, total=False):
+    """The fields of events, for functions that more than one event reaches."""
+
+    requestId: str | None
+    at: float
+    message: dict[str, Any]
+    usage: dict[str, Any]
+    costUsd: float | None
+    jitter: float
+    input: StreamingInput | None
+
+
+class CallError(TypedDict):
+    """The event of the engine for a call that raised an error."""
+
+    error: Mapping[str, Any] | BaseException
+
+
+StreamEvent = RequestStarted | FirstEvent | Chunk | ToolStarted | ToolCompleted | UsageReported | Complete | StreamError
+StreamingEvent = SendPrompt | StreamCommand | StreamEvent

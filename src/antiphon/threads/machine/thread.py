@@ -1,6 +1,6 @@
-"""The thread machine: which statuses a conversation has, what changes them, and why a run begins.
+"""The thread machine: the statuses of a conversation, what changes them, and why a run begins.
 
-The chart is shared with the browser, so every function here is a line or two that JavaScript can have as well.
+The chart is shared with the browser, so every function here is short enough to have a twin in JavaScript.
 A *status* is a state of this machine. It is not the `status` of an actor (`active`, `done`, `error`, `stopped`),
 which says whether the actor still takes events: the actor of a failed thread is `active`.
 """
@@ -26,7 +26,7 @@ STATUSES: tuple[ThreadStatus, ...] = get_args(ThreadStatus)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """Names of the kinds of threads."""
 
-# What a model is told before a message, by the reason why it runs again. An answer needs no introduction.
+# The note that a model gets before a message, by the reason why it runs again. An answer needs none.
 RESUME_PREFIXES: Mapping[ResumeReason | None, str] = {
     None: "",
     "waiting-response": "",
@@ -48,7 +48,7 @@ _START_EVENTS: Mapping[ThreadStatus, StartType] = {
 
 
 class ResultInfo(TypedDict):
-    """How a run ended."""
+    """The end of a run."""
 
     status: Literal["completed", "failed"]
     cost: float
@@ -57,7 +57,7 @@ class ResultInfo(TypedDict):
 
 
 class ThreadContext(TypedDict):
-    """What a thread knows."""
+    """The run, the content and the bookkeeping of a thread."""
 
     threadId: str | None
     kind: Kind | None
@@ -78,7 +78,7 @@ class ThreadContext(TypedDict):
 
 
 class Begin(TypedDict):
-    """Somebody wants the thread to run."""
+    """Run the thread."""
 
     type: StartType
     runId: NotRequired[str]
@@ -90,7 +90,7 @@ class Begin(TypedDict):
 
 
 class Report(TypedDict):
-    """A run has ended, waits, was stopped or was lost."""
+    """A run has ended, waits for a person, was stopped or was lost."""
 
     type: Literal["COMPLETE", "FAIL", "WAIT", "STOP", "INTERRUPT"]
     runId: NotRequired[str | None]
@@ -102,7 +102,7 @@ class Report(TypedDict):
 
 
 class SetStatus(TypedDict):
-    """A status as somebody else knows it."""
+    """Set the status that another program reports."""
 
     type: Literal["SET_STATUS"]
     status: ThreadStatus
@@ -117,13 +117,13 @@ class Merged(TypedDict):
 
 
 class Shelve(TypedDict):
-    """The thread is put away, or taken out again; its status stays what it is."""
+    """Archive the thread, or take it out of the archive; its status does not change."""
 
     type: Literal["ARCHIVE", "UNARCHIVE"]
 
 
 class Rename(TypedDict):
-    """The thread is called something else; without a title, by its words again."""
+    """Set the title of the thread; without one, the title comes from its first words again."""
 
     type: Literal["RENAME"]
     title: str | None
@@ -131,190 +131,306 @@ class Rename(TypedDict):
 
 ThreadEvent = Begin | Report | SetStatus | Merged | Shelve | Rename
 """Event of the thread machine."""
-_Event = Mapping[str, Any]  # a function may see the events of children too
+
+
+class ThreadFields(TypedDict, total=False):
+    """The fields of events, for functions that more than one event reaches, those of children included."""
+
+    type: str
+    runId: str | None
+    cost: float | None
+    duration: float | None
+    error: object
+    reason: WaitingReason | None
+    at: int
+    message: object
+    answer: object
+    retry: bool
+    postMerge: bool
+
+
+class ThreadChanges(TypedDict, total=False):
+    """The keys of the context that actions set."""
+
+    content: Kind | None
+    runId: str | None
+    runs: int
+    resumeReason: ResumeReason | None
+    merged: bool
+    waitingReason: WaitingReason | None
+    processLost: bool
+    permissionExpired: bool
+    cost: float
+    resultInfo: ResultInfo | None
+    completedAt: int | None
+    archived: bool
+    title: str | None
+
+
+class StatusParams(TypedDict):
+    """The status that a state or a transition stands for."""
+
+    status: ThreadStatus
+
+
+class ResultParams(TypedDict):
+    """The status of a result."""
+
+    status: Literal["completed", "failed"]
+
+
+class ResumeParams(TypedDict):
+    """The reason to run again, unless there was a merge."""
+
+    reason: ResumeReason | None
+
+
+class ArchivedParams(TypedDict):
+    """The value of `archived` that an event sets."""
+
+    archived: bool
+
+
+_Enqueue = Enqueue[ThreadContext, ThreadEvent]
 
 
 def start_event(status: ThreadStatus) -> StartType:
-    """The event that a person's message is, to a thread of this status."""
+    """Return the type of the event that a person's message becomes for a thread of this status."""
     return _START_EVENTS[status]
 
 
 def resume_note(text: str, reason: ResumeReason | None) -> str:
-    """What a model is told before a message; a command that begins with a slash goes as it is."""
+    """Return the note before a message; a command that begins with a slash gets none."""
     return "" if text.startswith("/") else RESUME_PREFIXES[reason]
 
 
 def with_resume_note(text: str, reason: ResumeReason | None) -> str:
-    """A message as the model gets it."""
+    """Return a message with its note, as the model gets it."""
     return resume_note(text, reason) + text
 
 
 def first_context(input: Mapping[str, Any] | None = None) -> ThreadContext:
-    """The context of a thread, from what is known of it: any of its keys."""
-    given = input or {}
-    return cast(ThreadContext, {key: given.get(key, first) for key, first in CHART["context"].items()})
+    """Return the context of a thread; the input may hold any of its keys."""
+    values = input or {}
+    return cast(ThreadContext, {key: values.get(key, default) for key, default in CHART["context"].items()})
 
 
-def is_of_this_run(context: ThreadContext, event: _Event) -> bool:
-    """Whether the event is about the current run, or does not say which it is about."""
-    return event.get("runId") is None or context["runId"] in (None, event["runId"])
+def is_of_this_run(context: ThreadContext, event: ThreadFields) -> bool:
+    """Return whether the event is about the current run, or names no run."""
+    run_id = event.get("runId")
+    return run_id is None or context["runId"] in (None, run_id)
 
 
-def is_of_last_run(context: ThreadContext, event: _Event) -> bool:
-    """Whether the event says that it is about the run that has ended."""
-    return event.get("runId") is not None and event["runId"] == context["runId"]
+def is_of_last_run(context: ThreadContext, event: ThreadFields) -> bool:
+    """Return whether the event names the run that has ended."""
+    run_id = event.get("runId")
+    return run_id is not None and run_id == context["runId"]
 
 
-def is_interruption(context: ThreadContext, event: _Event) -> bool:
-    """Whether the error is that a process was lost."""
+def is_interruption(context: ThreadContext, event: ThreadFields) -> bool:
+    """Return whether the error says that a process was lost."""
     error = event.get("error")
-    code = error.get("code") if isinstance(error, Mapping) else getattr(error, "code", None)
+    code: object = error.get("code") if isinstance(error, Mapping) else getattr(error, "code", None)
     return code == "interrupted"
 
 
-def _is_confirmation(context: ThreadContext, event: _Event) -> bool:
+def _is_interruption_of_this_run(context: ThreadContext, event: ThreadFields) -> bool:
+    return is_interruption(context, event) and is_of_this_run(context, event)
+
+
+def _is_interruption_of_last_run(context: ThreadContext, event: ThreadFields) -> bool:
+    return is_interruption(context, event) and is_of_last_run(context, event)
+
+
+def _is_confirmation(context: ThreadContext, event: ThreadFields) -> bool:
     return event.get("message") is None and is_of_this_run(context, event)
 
 
-def _can_queue(context: ThreadContext, event: _Event) -> bool:
-    """Whether the content takes a message while it is busy: by default it takes none."""
-    takes = context["config"].get("onBusy", "reject") != "reject"
-    return takes and context["content"] is not None and event.get("message") is not None
+def _can_queue(context: ThreadContext, event: ThreadFields) -> bool:
+    """Return whether the content takes a message while it is busy; by default it does not."""
+    takes_messages = context["config"].get("onBusy", "reject") != "reject"
+    return takes_messages and context["content"] is not None and event.get("message") is not None
 
 
-def _is_status(context: ThreadContext, event: _Event, params: Mapping[str, str]) -> bool:
+def _is_status(context: ThreadContext, event: SetStatus, params: StatusParams) -> bool:
     return event.get("status") == params["status"]
 
 
-def _is_title(context: ThreadContext, event: _Event) -> bool:
+def _is_title(context: ThreadContext, event: Rename) -> bool:
     return event.get("title") is None or isinstance(event["title"], str)
 
 
-def _resume_reason(context: ThreadContext, event: _Event, params: Mapping[str, Any]) -> Any:
-    return "post-merge" if context["merged"] or event.get("postMerge") else params["reason"]
+def _has_lost_process(context: ThreadContext) -> bool:
+    return context["processLost"]
 
 
-def _run_id(context: ThreadContext, event: _Event) -> str:
-    return event.get("runId") or f"run-{context['runs'] + 1}"
+def _set_resume_reason(context: ThreadContext, event: ThreadFields, params: ResumeParams) -> ThreadChanges:
+    is_merged = context["merged"] or event.get("postMerge")
+    return {"resumeReason": "post-merge" if is_merged else params["reason"], "merged": False}
 
 
-def _begin_run(context: ThreadContext, event: _Event) -> dict[str, Any]:
-    return {"runId": _run_id(context, event), "runs": context["runs"] + 1}
+def _note_merge() -> ThreadChanges:
+    return {"merged": True}
 
 
-def _continue_run(context: ThreadContext, event: _Event) -> dict[str, Any]:
-    known = event.get("runId") or context["runId"]
-    return {"runId": known} if known else _begin_run(context, event)
+def _set_archived(context: ThreadContext, event: ThreadFields, params: ArchivedParams) -> ThreadChanges:
+    return {"archived": params["archived"]}
 
 
-def _result_info(context: ThreadContext, event: _Event, params: Mapping[str, Any]) -> dict[str, Any]:
-    cost = event.get("cost")
-    info = {
+def _rename(context: ThreadContext, event: Rename) -> ThreadChanges:
+    return {"title": event.get("title") or None}
+
+
+def _begin_run(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
+    return {"runId": event.get("runId") or f"run-{context['runs'] + 1}", "runs": context["runs"] + 1}
+
+
+def _continue_run(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
+    run_id = event.get("runId") or context["runId"]
+    return {"runId": run_id} if run_id else _begin_run(context, event)
+
+
+def _confirm_run(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
+    return {"runId": context["runId"] or event.get("runId")}
+
+
+def _set_result_info(context: ThreadContext, event: ThreadFields, params: ResultParams) -> ThreadChanges:
+    result: ResultInfo = {
         "status": params["status"],
-        "cost": context["cost"] if cost is None else cost,
+        "cost": _cost(context, event),
         "duration": event.get("duration") or 0,
     }
     error = event.get("error")
-    return info if error is None else {**info, "error": _plain(error)}
+    if error is not None:
+        result["error"] = _error_to_json(error)
+    return {"resultInfo": result}
 
 
-def _plain(error: Any) -> Any:
-    """An error as JSON holds it."""
+def _clear_result_info() -> ThreadChanges:
+    return {"resultInfo": None, "completedAt": None}
+
+
+def _note_end(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
+    return {"completedAt": event.get("at")}
+
+
+def _error_to_json(error: object) -> object:
     return {"name": type(error).__name__, "message": str(error)} if isinstance(error, BaseException) else error
 
 
-def _cost(context: ThreadContext, event: _Event) -> float:
-    cost: float | None = event.get("cost")
+def _update_cost(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
+    return {"cost": _cost(context, event)}
+
+
+def _cost(context: ThreadContext, event: ThreadFields) -> float:
+    cost = event.get("cost")
     return context["cost"] if cost is None else cost
 
 
-def _status_told(context: ThreadContext, event: _Event, params: Mapping[str, Any]) -> dict[str, Any]:
-    """What listeners hear whenever a thread has another status."""
-    told = ("runId", "resumeReason", "waitingReason", "cost", "resultInfo")
-    return {"type": "status", **params, **{key: value for key, value in context.items() if key in told}}
+def _set_waiting_reason(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
+    return {"waitingReason": event.get("reason") or context["waitingReason"]}
 
 
-def _start_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, Any]) -> None:
+def _lose_process(context: ThreadContext) -> ThreadChanges:
+    return {"processLost": True, "permissionExpired": context["waitingReason"] == "permission"}
+
+
+def _clear_waiting() -> ThreadChanges:
+    return {"waitingReason": None, "processLost": False, "permissionExpired": False}
+
+
+def _status_event(context: ThreadContext, event: ThreadFields, params: StatusParams) -> dict[str, Any]:
+    """Return the event that listeners get when a thread has another status."""
+    return {
+        "type": "status",
+        "status": params["status"],
+        "runId": context["runId"],
+        "resumeReason": context["resumeReason"],
+        "waitingReason": context["waitingReason"],
+        "cost": context["cost"],
+        "resultInfo": context["resultInfo"],
+    }
+
+
+def _start_content(context: ThreadContext, event: ThreadFields, enqueue: _Enqueue) -> None:
     kind = context["kind"]
     if kind is not None and context["content"] is None:
-        known = {**context["config"], "threadId": context["threadId"], "reportsToParent": True}
-        enqueue.spawn_child(kind, id=kind, input=known)
-        enqueue.assign({"content": kind})
+        input = {**context["config"], "threadId": context["threadId"], "reportsToParent": True}
+        enqueue.spawn_child(kind, id=kind, input=input)
+        started: ThreadChanges = {"content": kind}
+        enqueue.assign(lambda: started)
 
 
-def _tell_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, Any]) -> None:
-    told = _told(event)
-    if context["content"] is not None and told is not None:
-        text, reason = told.get("text"), context["resumeReason"]
+def _tell_content(context: ThreadContext, event: ThreadFields, enqueue: _Enqueue) -> None:
+    request = _content_event(event)
+    if context["content"] is not None and request is not None:
+        text = request.get("text")
+        reason = context["resumeReason"]
         note = resume_note(text if isinstance(text, str) else "", reason)
-        about = {"resumeReason": reason, "runId": context["runId"], "resumeNote": note}
-        enqueue.send_to(context["content"], {**told, **about})
+        about_run = {"resumeReason": reason, "runId": context["runId"], "resumeNote": note}
+        enqueue.send_to(context["content"], {**request, **about_run})
 
 
-def _told(event: _Event) -> dict[str, Any] | None:
-    """What a start event has for the content: a message, an answer, or the wish to go on."""
-    for key in ("message", "answer"):
-        given = event.get(key)
-        if given is not None:
-            # What is no object is the content's to refuse.
-            return {**(given if isinstance(given, Mapping) else {"text": given}), "type": key}
+def _content_event(event: ThreadFields) -> dict[str, object] | None:
+    """Return the event for the content: a message, an answer, or a request to go on."""
+    for type, payload in (("message", event.get("message")), ("answer", event.get("answer"))):
+        if payload is not None:
+            # The content itself refuses a payload that is no object.
+            return {**(payload if isinstance(payload, Mapping) else {"text": payload}), "type": type}
     if event.get("retry"):
         return {"type": "retry"}
     return {"type": "resume"} if event["type"] == "RESTART" else None
 
 
-def _cancel_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, Any]) -> None:
+def _cancel_content(context: ThreadContext, event: ThreadFields, enqueue: _Enqueue) -> None:
     if context["content"] is not None:
         enqueue.send_to(context["content"], {"type": "cancel", "runId": context["runId"]})
 
 
-def _forget_content(context: ThreadContext, event: _Event, enqueue: Enqueue[Any, Any]) -> None:
-    # A child that has ended keeps its name until it is let go; the next run needs the name.
+def _forget_content(context: ThreadContext, event: ThreadFields, enqueue: _Enqueue) -> None:
+    # A child that has ended keeps its name until it is stopped; the next run needs the name.
     if context["content"] is not None:
         enqueue.stop_child(context["content"])
-        enqueue.assign({"content": None})
+        enqueue.assign(_no_content)
+
+
+def _no_content() -> ThreadChanges:
+    return {"content": None}
 
 
 CHART = load_chart(__name__)
 _INERT = {"description": "Stands for a content until a composition provides one."}
 
-_threads = setup[ThreadContext, ThreadEvent, ThreadStatus](
+# Each function takes the events that the chart gives it, so the setup itself takes any.
+_threads = setup[ThreadContext, Any, ThreadStatus](
     guards={
         "isOfThisRun": is_of_this_run,
         "isOfLastRun": is_of_last_run,
         "isInterruption": is_interruption,
-        "isInterruptionOfThisRun": lambda context, event: (
-            is_interruption(context, event) and is_of_this_run(context, event)
-        ),
-        "isInterruptionOfLastRun": lambda context, event: (
-            is_interruption(context, event) and is_of_last_run(context, event)
-        ),
+        "isInterruptionOfThisRun": _is_interruption_of_this_run,
+        "isInterruptionOfLastRun": _is_interruption_of_last_run,
         "isConfirmation": _is_confirmation,
         "canQueue": _can_queue,
         "isStatus": _is_status,
         "isTitle": _is_title,
-        "hasLostProcess": lambda context: context["processLost"],
+        "hasLostProcess": _has_lost_process,
     },
     actions={
-        "setResumeReason": assign({"resumeReason": _resume_reason, "merged": False}),
-        "noteMerge": assign({"merged": True}),
-        "setArchived": assign({"archived": lambda context, event, params: params["archived"]}),
-        "rename": assign({"title": lambda context, event: event.get("title") or None}),
+        "setResumeReason": assign(_set_resume_reason),
+        "noteMerge": assign(_note_merge),
+        "setArchived": assign(_set_archived),
+        "rename": assign(_rename),
         "beginRun": assign(_begin_run),
         "continueRun": assign(_continue_run),
-        "confirmRun": assign({"runId": lambda context, event: context["runId"] or event.get("runId")}),
-        "updateCost": assign({"cost": _cost}),
-        "setResultInfo": assign({"resultInfo": _result_info}),
-        "clearResultInfo": assign({"resultInfo": None, "completedAt": None}),
-        "noteEnd": assign({"completedAt": lambda context, event: event.get("at")}),
-        "setWaitingReason": assign(
-            {"waitingReason": lambda context, event: event.get("reason") or context["waitingReason"]}
-        ),
-        "loseProcess": assign(
-            {"processLost": True, "permissionExpired": lambda context: context["waitingReason"] == "permission"}
-        ),
-        "clearWaiting": assign({"waitingReason": None, "processLost": False, "permissionExpired": False}),
-        "tellStatus": emit(_status_told),
+        "confirmRun": assign(_confirm_run),
+        "updateCost": assign(_update_cost),
+        "setResultInfo": assign(_set_result_info),
+        "clearResultInfo": assign(_clear_result_info),
+        "noteEnd": assign(_note_end),
+        "setWaitingReason": assign(_set_waiting_reason),
+        "loseProcess": assign(_lose_process),
+        "clearWaiting": assign(_clear_waiting),
+        "tellStatus": emit(_status_event),
         "startContent": enqueue_actions(_start_content),
         "tellContent": enqueue_actions(_tell_content),
         "cancelContent": enqueue_actions(_cancel_content),

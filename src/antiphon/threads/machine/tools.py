@@ -1,21 +1,21 @@
-"""The tools machine: what a reply asks for, from the permission to the results.
+"""The tools machine: the tool calls of a reply, from the permission to the results.
 
-1. All calls of a reply are asked for together, and nothing is called before all of them may be.
-2. A refused call has a result too: the model must hear why, and every provider wants a result for every call.
-3. A call that a dead process left behind is *lost*: nobody knows what it did, so nobody goes on by himself.
+1. Permission for all calls of a reply is requested at once, and no call is made before all are allowed.
+2. A refused call has a result too: the model needs the reason, and every provider wants a result for every call.
+3. A call that a dead process left behind is *lost*: its effects are unknown, so a person decides how to go on.
    A request that it left behind expires. The child `process` stands for it: it ends when the process does.
 """
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from antiphon.chart.actions import Enqueue, assign, enqueue_actions, send_to, spawn_child, stop_child
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
-from antiphon.threads.machine.permission import permission_machine
+from antiphon.threads.machine.permission import PermissionOutput, permission_machine
+from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings
 
-Event = Mapping[str, Any]
 Json = dict[str, Any]
 PERMISSION = "permission"
 LOST = ("interrupted", "unknown")
@@ -23,15 +23,24 @@ ANSWERS = ("ALLOW", "DENY", "EXPIRE")
 
 
 class ToolsContext(TypedDict):
-    """What is known of the calls."""
+    """The calls, the settings of their permission, and the results so far."""
 
     requestId: str | None
-    calls: list[Json]
-    consent: Json
+    calls: list[CallRequest]
+    consent: ConsentSettings
     timeoutMs: int
     pending: list[str]
     results: dict[str, Json]
-    permission: Json | None
+    permission: PermissionOutput | None
+    lost: bool
+
+
+class ToolsChanges(TypedDict, total=False):
+    """The keys of the context that actions set."""
+
+    pending: list[str]
+    results: dict[str, Json]
+    permission: PermissionOutput | None
     lost: bool
 
 
@@ -39,71 +48,110 @@ class ToolsOutput(TypedDict):
     """A result for every call, in the order of the calls."""
 
     results: list[Json]
-    permission: Json | None
+    permission: PermissionOutput | None
     lost: bool
 
 
+class PermissionDone(TypedDict):
+    """The permission machine has ended."""
+
+    output: PermissionOutput
+
+
+class CallEvent(TypedDict):
+    """A call has ended."""
+
+    actorId: str
+
+
+class CallDone(CallEvent):
+    """A call has ended with an output."""
+
+    output: object
+
+
+class CallFailed(CallEvent):
+    """A call has ended with an error."""
+
+    error: object
+
+
 def first_context(input: Mapping[str, Any]) -> ToolsContext:
-    """The context of some calls: the input has `requestId`, `calls`, `consent` and `timeoutMs`."""
-    known: Any = {key: input.get(key, first) for key, first in CHART["context"].items()}
-    context: ToolsContext = known
-    return context
+    """Return the context for calls: the input has `requestId`, `calls`, `consent` and `timeoutMs`."""
+    return cast(ToolsContext, {key: input.get(key, default) for key, default in CHART["context"].items()})
 
 
 def permission_input(context: ToolsContext) -> Json:
-    """The request for all calls."""
+    """Return the input of the permission machine, for all calls."""
     consent = context["consent"]
     return {
         "id": context["requestId"],
         "calls": context["calls"],
         "mode": consent.get("mode", "ask"),
-        "rules": {key: consent.get(key, []) for key in ("blocked", "tripped", "overrides", "autoAllow")},
+        "rules": {
+            "blocked": consent.get("blocked", []),
+            "tripped": consent.get("tripped", []),
+            "overrides": consent.get("overrides", []),
+            "autoAllow": consent.get("autoAllow", []),
+        },
         "timeoutMs": context["timeoutMs"],
         "reportsToParent": True,
     }
 
 
-def is_allowed(context: ToolsContext, event: Event) -> bool:
-    """Whether the calls may be made."""
-    return bool(event["output"]["decision"] == "allowed")
+def is_allowed(context: ToolsContext, event: PermissionDone) -> bool:
+    """Return whether the calls may be made."""
+    return event["output"]["decision"] == "allowed"
 
 
-def refuse_calls(context: ToolsContext, event: Event) -> Json:
-    """A result for every call that says why it was not made."""
+def keep_permission(context: ToolsContext, event: PermissionDone) -> ToolsChanges:
+    """Record how the request for permission ended."""
+    return {"permission": event["output"]}
+
+
+def refuse_calls(context: ToolsContext) -> ToolsChanges:
+    """Give every call a result with the reason of the refusal."""
     permission = context["permission"]
     reason = permission["reason"] if permission else "the request for permission failed"
-    calls = enumerate(context["calls"])
-    shown = {_child(number): _failure(call["id"], f"not allowed: {reason}") for number, call in calls}
-    return {"results": shown, "lost": permission is not None and _is_lost(permission)}
+    results = {
+        _child_id(number): _failure(call["id"], f"not allowed: {reason}")
+        for number, call in enumerate(context["calls"])
+    }
+    return {"results": results, "lost": permission is not None and _is_lost(permission)}
 
 
-def _is_lost(permission: Json) -> bool:
-    return bool(permission["decision"] == "expired" and permission["reason"] == PROCESS_LOST)
+def _is_lost(permission: PermissionOutput) -> bool:
+    return permission["decision"] == "expired" and permission["reason"] == PROCESS_LOST
 
 
-def start_calls(context: ToolsContext, event: Event, enqueue: Enqueue[Any, Any]) -> None:
+def start_calls(context: ToolsContext, event: CallEvent, enqueue: Enqueue[ToolsContext, Any]) -> None:
     """Start a task for every call."""
     for number, call in enumerate(context["calls"]):
-        enqueue.spawn_child("tool", id=_child(number), input={"call": call})
-    enqueue.assign({"pending": [_child(number) for number in range(len(context["calls"]))]})
+        enqueue.spawn_child("tool", id=_child_id(number), input={"call": call})
+    started: ToolsChanges = {"pending": [_child_id(number) for number in range(len(context["calls"]))]}
+    enqueue.assign(lambda: started)
 
 
-def _child(number: int) -> str:
+def _child_id(number: int) -> str:
     # By place and not by the call's id: a model may give the same id twice.
     return f"call-{number}"
 
 
-def is_pending(context: ToolsContext, event: Event) -> bool:
-    """Whether an event is about a call without a result."""
+def is_pending(context: ToolsContext, event: CallEvent) -> bool:
+    """Return whether an event is about a call without a result."""
     return event["actorId"] in context["pending"]
 
 
-def _call_of(context: ToolsContext, event: Event) -> str:
-    id: str = context["calls"][int(event["actorId"].removeprefix("call-"))]["id"]
-    return id
+def is_all_answered(context: ToolsContext) -> bool:
+    """Return whether every call has its result."""
+    return not context["pending"]
 
 
-def _answered(context: ToolsContext, event: Event, result: Json, lost: bool) -> Json:
+def _call_id(context: ToolsContext, event: CallEvent) -> str:
+    return context["calls"][int(event["actorId"].removeprefix("call-"))]["id"]
+
+
+def _keep(context: ToolsContext, event: CallEvent, result: Json, lost: bool) -> ToolsChanges:
     return {
         "results": {**context["results"], event["actorId"]: result},
         "pending": [id for id in context["pending"] if id != event["actorId"]],
@@ -111,40 +159,46 @@ def _answered(context: ToolsContext, event: Event, result: Json, lost: bool) -> 
     }
 
 
-def keep_result(context: ToolsContext, event: Event) -> Json:
-    """What a tool gave; only a result is one."""
-    call, output = _call_of(context, event), event["output"]
+def keep_result(context: ToolsContext, event: CallDone) -> ToolsChanges:
+    """Record the result of a call; an output of another shape is a failure."""
+    call_id = _call_id(context, event)
+    output = event["output"]
     if isinstance(output, Mapping) and isinstance(output.get("parts"), list):
-        return _answered(context, event, {**output, "type": "toolResult", "callId": call}, False)
-    return _answered(context, event, _failure(call, "failed: the tool gave no result"), False)
+        return _keep(context, event, {**output, "type": "toolResult", "callId": call_id}, False)
+    return _keep(context, event, _failure(call_id, "failed: the tool gave no result"), False)
 
 
-def keep_failure(context: ToolsContext, event: Event) -> Json:
-    """Why a tool gave nothing."""
+def keep_failure(context: ToolsContext, event: CallFailed) -> ToolsChanges:
+    """Record the error of a call as its result."""
     error = event["error"]
-    code = error.get("code") if isinstance(error, Mapping) else None
-    message = error.get("message") if isinstance(error, Mapping) else str(error)
+    code: object = error.get("code") if isinstance(error, Mapping) else None
+    message: object = error.get("message") if isinstance(error, Mapping) else str(error)
     text = f"nobody knows how this ended: {message}" if code in LOST else f"failed: {message}"
-    return _answered(context, event, _failure(_call_of(context, event), text), code in LOST)
+    return _keep(context, event, _failure(_call_id(context, event), text), code in LOST)
 
 
-def _failure(call: str, text: str) -> Json:
-    return {"type": "toolResult", "callId": call, "parts": [{"type": "text", "text": text}], "isError": True}
+def _failure(call_id: str, text: str) -> Json:
+    return {"type": "toolResult", "callId": call_id, "parts": [{"type": "text", "text": text}], "isError": True}
+
+
+def let_go(context: ToolsContext, event: CallEvent, enqueue: Enqueue[ToolsContext, Any]) -> None:
+    """Stop the actor of a call that has ended."""
+    enqueue.stop_child(event["actorId"])
 
 
 def output(context: ToolsContext) -> ToolsOutput:
-    """A result for every call, in order."""
-    results = [context["results"][_child(number)] for number in range(len(context["calls"]))]
+    """Return a result for every call, in order."""
+    results = [context["results"][_child_id(number)] for number in range(len(context["calls"]))]
     return {"results": results, "permission": context["permission"], "lost": context["lost"]}
 
 
-def ask_parent(context: ToolsContext, event: Event, enqueue: Enqueue[Any, Any]) -> None:
-    """Tell the parent that a person is asked, and what about."""
+def ask_parent(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[ToolsContext, Any]) -> None:
+    """Pass the request for permission to the parent."""
     enqueue.send_parent({**event, "type": "wait", "reason": "permission"})
 
 
-def forward_answer(context: ToolsContext, event: Event, enqueue: Enqueue[Any, Any]) -> None:
-    """Give a person's answer to the request."""
+def forward_answer(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[ToolsContext, Any]) -> None:
+    """Pass a person's answer to the permission machine."""
     enqueue.send_to(PERMISSION, dict(event))
 
 
@@ -154,11 +208,11 @@ _tools = setup[ToolsContext, Any](
     guards={
         "isAllowed": is_allowed,
         "isPending": is_pending,
-        "isAllAnswered": lambda context: not context["pending"],
+        "isAllAnswered": is_all_answered,
     },
     actions={
         "askPermission": spawn_child(PERMISSION, id=PERMISSION, input=permission_input),
-        "keepPermission": assign({"permission": lambda context, event: event["output"]}),
+        "keepPermission": assign(keep_permission),
         "refuseCalls": assign(refuse_calls),
         "askParent": enqueue_actions(ask_parent),
         "forwardAnswer": enqueue_actions(forward_answer),
@@ -168,9 +222,9 @@ _tools = setup[ToolsContext, Any](
         "startCalls": enqueue_actions(start_calls),
         "keepResult": assign(keep_result),
         "keepFailure": assign(keep_failure),
-        "letGo": enqueue_actions(lambda context, event, enqueue: enqueue.stop_child(event["actorId"])),
+        "letGo": enqueue_actions(let_go),
     },
-    # Whatever makes a call, and the process that asks, are provided by a composition.
+    # The composition provides the actors that make a call and that stand for the process.
     actors={
         PERMISSION: permission_machine,
         "tool": create_machine({"id": "tool"}),
