@@ -1,4 +1,4 @@
-"""What all commands share: their description, exit codes, and errors as one line each.
+"""Shared parts of all commands: their description, exit codes, and errors as one line each.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C.
 When the reader closes the output pipe, a command that only prints has succeeded, and one that does work has failed.

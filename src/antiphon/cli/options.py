@@ -25,7 +25,8 @@ class Subcommands:
 
     def add(self, name: str, handler: Handler, about: str, *, json: bool = False) -> argparse.ArgumentParser:
         """Add a subcommand and return its parser."""
-        parser = self._commands.add_parser(name, parents=self._parents, help=about, description=about)
+        description = f"{about[0].upper()}{about[1:]}."
+        parser = self._commands.add_parser(name, parents=self._parents, help=about, description=description)
         parser.set_defaults(handler=handler, parser=parser)
         if json:
             add_json(parser)

@@ -116,7 +116,7 @@ def test_a_thought_is_folded_unless_it_is_wanted():
     for each in (view, wanted):
         each.begin()
         each.thinking("Secret thoughts.\n\n")
-        each.thought(2.1)
+        each.end_thinking(2.1)
         each.end()
 
     assert "thought for 2.1 s" in written.getvalue()
@@ -149,7 +149,7 @@ def test_plain_text_ends_with_a_line_of_its_own_before_notes():
     out, notes = io.StringIO(), io.StringIO()
     view = PlainView(out, notes)
     view.text("words")
-    view.thought(1.0)
+    view.end_thinking(1.0)
     view.line("note")
     view.text("more\n")
     view.end()
@@ -163,7 +163,7 @@ def test_all_views_can_be_shown_to():
         view.begin()
         view.text("x")
         view.thinking("x")
-        view.thought(1)
+        view.end_thinking(1)
         view.line("x")
         view.markdown("x")
         view.refresh()

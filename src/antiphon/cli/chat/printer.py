@@ -25,7 +25,7 @@ class ReplyPrinter:
         self.stats.add(activity)
         facts = activity.facts
         if self._thinking_since is not None and activity.kind not in ("thinking", "usage"):
-            self._view.thought((activity.at - self._thinking_since) / 1000)
+            self._view.end_thinking((activity.at - self._thinking_since) / 1000)
             self._thinking_since = None
         match activity.kind:
             case "text":

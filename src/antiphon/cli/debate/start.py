@@ -11,12 +11,12 @@ from antiphon.cli.debate.state import DebateState
 from antiphon.cli.frame import UsageError
 from antiphon.debate.service import Debates
 
-Begin = Callable[[], Awaitable[object]]
+StartDebate = Callable[[], Awaitable[object]]
 
 
 async def prepare(
     debates: Debates, id: str, output: DebateOutput, options: argparse.Namespace
-) -> tuple[DebateController, Begin, int]:
+) -> tuple[DebateController, StartDebate, int]:
     """Return the controller of a debate, a function that starts or continues it, and the step to show it from."""
     debate = DebateState.of(id, await debates.read(id))
     controller = DebateController(debates, debate, output, is_interactive=output.is_drawn and sys.stdin.isatty())
@@ -26,14 +26,14 @@ async def prepare(
         activities, after = await debates.history(id)
         for activity in activities:
             debate.apply(activity)
-        begin: Begin = _continue(debates, controller, options.limit)
+        begin: StartDebate = _continue(debates, controller, options.limit)
     else:
         begin = partial(debates.start, id)
     output.begin(debate, is_resumed=is_resumed)
     return controller, begin, after
 
 
-def _continue(debates: Debates, controller: DebateController, limit: float | None) -> Begin:
+def _continue(debates: Debates, controller: DebateController, limit: float | None) -> StartDebate:
     """Return a function that continues a debate; `UsageError` if it cannot be continued."""
     debate = controller.debate
     id = debate.id

@@ -23,7 +23,7 @@ class TextView(Protocol):
         """Show more text of the model's thinking."""
         ...
 
-    def thought(self, seconds: float) -> None:
+    def end_thinking(self, seconds: float) -> None:
         """End the thinking, which took `seconds`."""
         ...
 
@@ -65,7 +65,7 @@ class PlainView:
         if self._show_thinking:
             self._put(piece)
 
-    def thought(self, seconds: float) -> None:
+    def end_thinking(self, seconds: float) -> None:
         """Write how long the model was thinking."""
         self.line(thought_line(seconds))
 
@@ -111,7 +111,7 @@ class NullView:
     def thinking(self, piece: str) -> None:
         """Ignore it."""
 
-    def thought(self, seconds: float) -> None:
+    def end_thinking(self, seconds: float) -> None:
         """Ignore it."""
 
     def line(self, text: str, tone: Tone = "note") -> None:

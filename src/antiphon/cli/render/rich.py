@@ -72,7 +72,7 @@ class RichView:
                 self._print_thought(block)
         self.refresh()
 
-    def thought(self, seconds: float) -> None:
+    def end_thinking(self, seconds: float) -> None:
         """Print how long the model was thinking."""
         self._thinking_since = None
         for block in self._thoughts.end():

@@ -98,7 +98,7 @@ class Dashboard:
         return self.crew[int(number)] if is_known else (self.crew[0] if self.crew else "")
 
     @property
-    def done(self) -> str:
+    def progress(self) -> str:
         """The number of finished steps, as `2 of 5`."""
         steps = self.plan["steps"] if self.plan else ()
         return f"{sum(step['status'] in ('complete', 'skipped') for step in steps)} of {len(steps)}"
@@ -119,7 +119,7 @@ class Dashboard:
 
     def lines(self, cells: int, seconds: float) -> list[Line]:
         """Render the dashboard in lines of `cells`."""
-        head = f"── plan · {self.done} done " if self.plan else ""
+        head = f"── plan · {self.progress} done " if self.plan else ""
         rule = head + "─" * max(0, cells - len(head))
         return [
             (clip(rule, cells), "note"),

@@ -82,7 +82,7 @@ class RunPrinter:
 
     def _end_thought(self, activity: Activity) -> None:
         if self._thinking_since is not None and activity.kind != "thinking":
-            self._view.thought((activity.at - self._thinking_since) / 1000)
+            self._view.end_thinking((activity.at - self._thinking_since) / 1000)
             self._thinking_since = None
 
     def _print_start(self, facts: Mapping[str, Any]) -> None:
