@@ -1,4 +1,4 @@
-"""The composition root: a store, models, tools and machines, put together, opened and closed."""
+"""The composition root: builds an app from a store, models, tools and machines."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -40,7 +40,7 @@ KINDS = (CHAT, RUN, DEBATE)
 
 
 class App:
-    """Runs chats, runs and debates from `async with` until its end."""
+    """Chats, runs and debates on one store; an asynchronous context manager."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class App:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Requests for permission end with the process that would have made the calls.
+        # Requests for permission end with the process that made them.
         self._closing.set()
         try:
             await self.runtime.stop()
@@ -82,22 +82,22 @@ def compose(
     toolbox: Toolbox | None = None,
     closing: asyncio.Event | None = None,
 ) -> Machine[Any, Any]:
-    """The thread machine with everything inside it: thread ⊃ chat, run or debate ⊃ reply, tools and permission."""
-    known_prices = prices or Prices()
-    reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=known_prices)})
+    """Return the thread machine with its children: chat, run and debate, and their replies, tools and permissions."""
+    price_table = prices or Prices()
+    reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=price_table)})
     process = _process(closing or asyncio.Event())
     tools = tools_machine.provide(actors={"tool": call_tool(toolbox or NoTools()), "process": process})
     return thread_machine.provide(
         actors={
-            "chat": compose_chat(open_model, prices=known_prices, reply=reply, tools=tools),
-            "run": compose_run(open_model, prices=known_prices, reply=reply, tools=tools),
-            "debate": compose_debate(open_model, prices=known_prices, reply=reply),
+            "chat": compose_chat(open_model, prices=price_table, reply=reply, tools=tools),
+            "run": compose_run(open_model, prices=price_table, reply=reply, tools=tools),
+            "debate": compose_debate(open_model, prices=price_table, reply=reply),
         }
     )
 
 
 def _process(closing: asyncio.Event) -> AsyncLogic:
-    """A task that stands for this process: it ends when the process closes, and after a crash is reported as lost."""
+    """Return a task that ends when this process closes; after a crash the runtime reports it as lost."""
 
     async def run() -> None:
         await closing.wait()
@@ -107,7 +107,7 @@ def _process(closing: asyncio.Event) -> AsyncLogic:
 
 @asynccontextmanager
 async def open_library(path: str | Path) -> AsyncIterator[Library]:
-    """Open the threads of a store's file for reading only, beside the process that owns it if there is one."""
+    """Open the library of a store for reading, also while another process owns the store."""
     store = SqliteStore(path, read_only=True)
     await store.open()
     reader = _UnownedReader if owner_of(path) is None else Reader
@@ -118,13 +118,13 @@ async def open_library(path: str | Path) -> AsyncIterator[Library]:
 
 
 class _UnownedReader(Reader):
-    """Reads what no process runs: whatever was running when it was last stored is interrupted."""
+    """Reader of a store without an owner: threads stored as running are interrupted."""
 
     async def snapshot(self, root: str) -> Any:
-        """A thread as it will be found when the store is opened next."""
+        """Return the snapshot of a thread as it will be after the store is opened."""
         snapshot = await super().snapshot(root)
         return {**snapshot, "value": "interrupted"} if snapshot["value"] == "running" else snapshot
 
 
 def _no_model(reference: str) -> Provider:
-    raise ProviderError(Code.UNSUPPORTED, "a reader asks no model")
+    raise ProviderError(Code.UNSUPPORTED, "models are not available to readers")

@@ -23,7 +23,7 @@ def test_init_writes_the_default_agents_where_runs_look_for_them(here, capsys):
     assert sorted(file.stem for file in (here / ".antiphon" / "agents").iterdir()) == NAMES
     assert ".antiphon/agents/planner.md" in capsys.readouterr().out
     assert main(["agents", "check"]) == 0
-    assert "5 agents can be used: developer" in capsys.readouterr().out
+    assert "5 usable agents: developer" in capsys.readouterr().out
 
 
 def test_init_overwrites_nothing_unless_forced(here, capsys):
@@ -34,7 +34,7 @@ def test_init_overwrites_nothing_unless_forced(here, capsys):
     (folder / "planner.md").unlink()
 
     assert main(["agents", "init", "mine"]) == 2
-    assert "mine has developer.md, tester.md, reviewer.md, researcher.md already; nothing was written; --force" in (
+    assert "mine: files exist: developer.md, tester.md, reviewer.md, researcher.md; nothing written; overwrite" in (
         capsys.readouterr().err
     )
     assert (folder / "tester.md").read_text() == "changed"
@@ -51,7 +51,7 @@ def test_without_a_folder_those_that_come_with_the_package_are_listed(capsys):
     assert [line.split()[0] for line in out.splitlines()[:5]] == [
         "planner", "developer", "tester", "reviewer", "researcher",
     ]  # fmt: skip
-    assert "antiphon agents init writes them" in out
+    assert "antiphon agents init" in out
 
 
 def test_a_list_for_programs_has_everything(here, capsys):
@@ -87,7 +87,7 @@ def test_what_is_odd_is_a_warning_and_no_failure(here, capsys):
     out = capsys.readouterr().out
     assert code == 0
     assert "poet.toml:3: warning: the system prompt is very short" in out
-    assert "1 agent can be used, 1 warning: poet" in out
+    assert "1 usable agent, 1 warning: poet" in out
 
 
 @pytest.mark.parametrize("command", ["list", "check"])
@@ -95,9 +95,9 @@ def test_a_folder_that_is_missing_or_empty_is_refused_with_what_to_do(here, comm
     (here / "empty").mkdir()
 
     assert main(["agents", command, "missing"]) == 2
-    assert "missing: there is no such folder; antiphon agents init missing makes it" in capsys.readouterr().err
+    assert "missing: no such folder; create it with: antiphon agents init missing" in capsys.readouterr().err
     assert main(["agents", command, "empty"]) == 2
-    assert "empty: there are no agents in it; antiphon agents init empty writes some" in capsys.readouterr().err
+    assert "empty: no agents found; write the defaults with: antiphon agents init empty" in capsys.readouterr().err
 
 
 def test_a_place_that_cannot_be_written_is_a_failure(here, capsys):

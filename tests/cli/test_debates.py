@@ -85,7 +85,7 @@ def test_a_debate_is_exported_in_every_format(tmp_path, capsys, held, to, begin)
     _, out, _ = debates(capsys, "export", held["debate"], "--format", to)
     code, said, _ = debates(capsys, "export", held["debate"], "--format", to, "--to", tmp_path / "told")
 
-    assert (code, said) == (0, f"written to {tmp_path / 'told'}\n")
+    assert (code, said) == (0, f"exported to {tmp_path / 'told'}\n")
     assert out.startswith(begin)
     assert (tmp_path / "told").read_text() == out
 
@@ -97,7 +97,7 @@ def test_the_name_of_a_file_says_the_format_and_nothing_is_overwritten(tmp_path,
     wrong, _, told = debates(capsys, "export", "last", "--to", tmp_path / "told.pdf")
 
     assert target.read_text().startswith("<!doctype html>")
-    assert (code, "nothing is overwritten" in err) == (2, True)
+    assert (code, "not overwritten" in err) == (2, True)
     assert (wrong, "must end in .md, .html, .json" in told) == (2, True)
 
 
@@ -125,14 +125,14 @@ def test_what_is_not_there_is_said_with_what_to_do(tmp_path, capsys, monkeypatch
     main(["chat", "--json", "-m", script(tmp_path, [{"text": "Yes."}]), "Hello"])
     chat = json.loads(capsys.readouterr().out.splitlines()[-1])["thread"]
 
-    assert debates(capsys, "list") == (0, 'no debates yet: antiphon debate "TOPIC" begins one\n', "")
+    assert debates(capsys, "list") == (0, 'no debates yet; start one with: antiphon debate "TOPIC"\n', "")
     assert debates(capsys, "show", chat)[0::2] == (
         1,
-        f"antiphon debates: there is no debate {chat!r}; antiphon debates list shows all\n",
+        f"antiphon debates: unknown debate {chat!r}; list all with: antiphon debates list\n",
     )
     assert debates(capsys, "show", "last")[0::2] == (
         1,
-        "antiphon debates: there is no debate yet; antiphon debate begins one\n",
+        "antiphon debates: no debates yet; start one with: antiphon debate\n",
     )
     monkeypatch.setenv("ANTIPHON_STORE", str(tmp_path / "nowhere.db"))
     assert debates(capsys, "list")[0] == 2

@@ -8,7 +8,7 @@ import termios
 
 import pytest
 
-from antiphon.cli.raw_keys import MOST_TYPED, TypedLine, heard
+from antiphon.cli.raw_keys import MOST_TYPED, TypedLine, read_keys
 from tests.fixtures.screen import DEADLINE_S
 
 
@@ -29,7 +29,7 @@ def test_a_line_can_be_begun_again_or_dropped():
     line, _ = typed("wrong\x15right")
     _, done = typed("no\x1b")
 
-    assert line.shown.startswith("say: right▌")
+    assert line.display_text.startswith("say: right▌")
     assert done[-1] is False
 
 
@@ -56,7 +56,7 @@ def test_keys_are_heard_one_by_one_without_echo_and_the_terminal_is_given_back(m
 
         with os.fdopen(terminal, "r", closefd=False) as keyboard:
             monkeypatch.setattr("sys.stdin", keyboard)
-            with heard(press) as is_there:
+            with read_keys(press) as is_there:
                 quiet = termios.tcgetattr(terminal)[3] & (termios.ECHO | termios.ICANON)
                 os.write(screen, "pü".encode())
                 os.write(screen, b"\x1b[A\x1bOP")  # an arrow, and a function key
@@ -78,5 +78,5 @@ def test_keys_are_heard_one_by_one_without_echo_and_the_terminal_is_given_back(m
 
 def test_without_a_terminal_nobody_listens(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("q"))
-    with heard(pytest.fail) as is_there:
+    with read_keys(pytest.fail) as is_there:
         assert not is_there

@@ -83,7 +83,7 @@ def test_a_conversation_is_shown_by_the_start_of_its_id_and_harmlessly(capsys, t
 def test_a_branch_that_is_not_there_is_misuse(capsys, thread):
     code, _, err = threads(capsys, "show", thread, "--branch", "x")
 
-    assert (code, err) == (2, "antiphon threads: there is no branch 'x'; known: main\n")
+    assert (code, err) == (2, "antiphon threads: unknown branch 'x'; branches: main\n")
 
 
 def test_shown_as_json_it_is_the_export(capsys, thread):
@@ -98,7 +98,7 @@ def test_what_was_said_is_found_whatever_the_case(capsys, thread):
     code, out, _ = threads(capsys, "search", "ementaler,")
     missing, nothing, _ = threads(capsys, "search", "gouda")
 
-    assert (code, missing, nothing) == (0, 1, "nothing was found\n")
+    assert (code, missing, nothing) == (0, 1, "no matches\n")
     assert out.startswith(thread)
     assert "Ementaler, " in out
 
@@ -110,10 +110,10 @@ def test_a_conversation_is_written_in_the_format_of_the_name(tmp_path, capsys, t
     code, out, _ = threads(capsys, "export", thread, "--to", target)
     again, _, err = threads(capsys, "export", thread, "--to", target)
 
-    assert (code, out) == (0, f"written to {target}\n")
+    assert (code, out) == (0, f"exported to {target}\n")
     assert target.read_text(encoding="utf-8").startswith(text)
     assert again == 2
-    assert "nothing is overwritten" in err
+    assert "not overwritten" in err
 
 
 def test_an_export_is_imported_as_a_new_conversation_that_goes_on(tmp_path, capsys, thread):
@@ -138,7 +138,7 @@ def test_a_file_that_is_wrong_changes_nothing(tmp_path, capsys, thread):
 
     assert code == 1
     assert "messages.m2.hash: does not fit what was said" in err
-    assert "nothing was imported" in err
+    assert "nothing imported" in err
     assert len(listed.splitlines()) == 1
 
 
@@ -150,7 +150,7 @@ def test_what_was_put_away_is_not_listed_until_it_is_asked_for(capsys, thread):
     threads(capsys, "unarchive", thread)
     _, back, _ = threads(capsys, "list")
 
-    assert (code, out) == (0, f"{thread} is archived\n")
+    assert (code, out) == (0, f"archived {thread}\n")
     assert listed.startswith("no conversations yet")
     assert "archived" in every
     assert every == put_away
@@ -163,15 +163,15 @@ def test_the_last_to_be_taken_out_again_is_the_latest_archived_one(tmp_path, cap
     _, taken, _ = threads(capsys, "unarchive", "last")
     code, _, err = threads(capsys, "unarchive", "last")
 
-    assert taken == f"{other} is taken out again\n"
-    assert (code, err) == (1, "antiphon threads: no thread is archived\n")
+    assert taken == f"unarchived {other}\n"
+    assert (code, err) == (1, "antiphon threads: no archived threads\n")
 
 
 def test_deleting_asks_and_says_how_to_keep_a_copy(capsys, thread, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
     code, out, err = threads(capsys, "delete", thread)
 
-    assert (code, out) == (0, "nothing was deleted\n")
+    assert (code, out) == (0, "nothing deleted\n")
     assert f"antiphon threads export {thread} --to {thread}.json" in err
 
 
@@ -181,7 +181,7 @@ def test_a_deleted_conversation_leaves_nothing(tmp_path, capsys, thread, store):
     missing, _, err = threads(capsys, "show", thread)
 
     assert (code, missing) == (0, 1)
-    assert f"there is no thread '{thread}'" in err
+    assert f"unknown thread '{thread}'" in err
     with sqlite3.connect(store) as connection:
         assert [row[0] for row in connection.execute("select id from actor")] == [other]
         for table in ("snapshot", "entry", "letter", "task", "dead_letter"):
@@ -214,7 +214,7 @@ def test_a_start_that_many_ids_have_is_ambiguous(tmp_path, capsys, thread):
     code, _, err = threads(capsys, "show", "")
 
     assert code == 2
-    assert "'' is the start of 2 threads" in err
+    assert "'' matches 2 threads" in err
 
 
 @pytest.mark.parametrize("words", [["list"], ["show", "x"], ["delete", "x"]])
@@ -222,7 +222,7 @@ def test_without_a_store_it_says_how_to_name_one(capsys, words):
     code, _, err = threads(capsys, *words)
 
     assert code == 2
-    assert "name the store with --store or ANTIPHON_STORE" in err
+    assert "choose another with --store or ANTIPHON_STORE" in err
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def machine(tmp_path, monkeypatch):
 def test_the_list_of_models_says_why_and_what_to_do():
     listed = antiphon("models")
 
-    usable, _, others = listed.stdout.partition("not usable here")
+    usable, _, others = listed.stdout.partition("not usable\n")
     (line,) = re.findall(r"local:smollm2.*", others)
     assert re.match(REASON, line)
     assert line.endswith("use another model")
@@ -47,7 +47,7 @@ def test_a_script_answers_and_one_line_says_why(tmp_path, words):
 
     said = [line for line in answered.stderr.splitlines() if "local:smollm2" in line]
     assert len(said) == 1
-    assert re.match(rf"scripted:\w+ answers {NOTE}", said[0])
+    assert re.match(rf"model: scripted:\w+ {NOTE}", said[0])
     assert "Traceback" not in answered.stderr
 
 

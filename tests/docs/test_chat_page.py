@@ -19,7 +19,7 @@ ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 def test_every_command_has_its_line_in_the_words_of_the_code(name):
     found = COMMANDS[name]
 
-    assert f"| `{found.usage.replace('|', chr(92) + '|')}` | {found.about} |" in ROWS
+    assert f"| `{found.usage.replace('|', chr(92) + '|')}` | {found.help} |" in ROWS
 
 
 def test_every_option_of_chat_has_its_line():

@@ -64,6 +64,6 @@ def test_every_mark_mode_and_key_is_explained():
 def test_the_limits_are_those_of_the_machine():
     context = load_chart("orchestrator")["context"]
 
-    assert f"turns agents may take: {context['maxIterations']}" in PAGE
-    assert f"failures in a row end it: {context['maxFailures']}" in PAGE
+    assert f"maximum turns of agents: {context['maxIterations']}" in PAGE
+    assert f"maximum failures in a row: {context['maxFailures']}" in PAGE
     assert (TIMEOUT_MS, "within five minutes" in PAGE) == (300_000, True)

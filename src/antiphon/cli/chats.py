@@ -1,4 +1,4 @@
-"""What `antiphon threads` does with chats only: their branches shown, their archives imported."""
+"""The parts of `antiphon threads` for chats only: showing branches and importing archives."""
 
 import argparse
 import asyncio
@@ -8,7 +8,7 @@ from antiphon.app import App
 from antiphon.chat.archive import MOST_BYTES, BadArchive, from_archive
 from antiphon.chat.export import branch_document
 from antiphon.cli.exports import export_text
-from antiphon.cli.frame import Misuse, say
+from antiphon.cli.frame import UsageError, print_lines
 from antiphon.cli.options import store_file
 from antiphon.threads.export.markdown import to_markdown
 from antiphon.threads.kinds import Record
@@ -16,39 +16,39 @@ from antiphon.threads.library import Library
 
 
 def branch_text(library: Library, record: Record, options: argparse.Namespace) -> str:
-    """A branch of a chat; any other thread as a whole."""
+    """Render a branch of a chat, or another thread as a whole."""
     if record.view.kind != "chat":
         if options.branch is not None:
-            raise Misuse(f"{record.view.id} is a {record.view.kind}, which has no branches; leave out --branch")
+            raise UsageError(f"{record.view.id} is a {record.view.kind}, which has no branches; remove --branch")
         return export_text(library, record, "md")
     branch = options.branch or record.content["branch"]
     names = [*record.content["branches"], *record.content["closed"]]
     if branch not in names and (options.branch or names):
-        raise Misuse(f"there is no branch {branch!r}; known: {', '.join(names) or 'none'}")
+        raise UsageError(f"unknown branch {branch!r}; branches: {', '.join(names) or 'none'}")
     return to_markdown(branch_document(record, branch if names else None))
 
 
 def import_chat(options: argparse.Namespace) -> int:
-    """Add a chat that was exported as JSON."""
+    """Import a chat that was exported as JSON."""
     try:
-        settings = from_archive(_text(options.file))
+        settings = from_archive(_read(options.file))
     except BadArchive as error:
-        raise BadArchive(f"{options.file}: {error}; nothing was imported") from error
+        raise BadArchive(f"{options.file}: {error}; nothing imported") from error
 
     async def run() -> str:
         async with App(store_file(options)) as app:
             return await app.chats.create(**settings)
 
-    return say([asyncio.run(run())])
+    return print_lines([asyncio.run(run())])
 
 
-def _text(name: str) -> str:
+def _read(name: str) -> str:
     try:
         if name == "-":
             return sys.stdin.read(MOST_BYTES)
         with open(name, encoding="utf-8") as file:
             return file.read(MOST_BYTES)
     except OSError as error:
-        raise Misuse(f"{name}: cannot be read: {error.strerror}") from error
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise BadArchive("is not UTF-8") from error
+        raise BadArchive("not UTF-8") from error

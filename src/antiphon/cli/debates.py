@@ -1,20 +1,20 @@
-"""The command `antiphon debates`: debates listed, read and exported, also while another process holds them."""
+"""The command `antiphon debates`: list, show and export debates, also while another process runs them."""
 
 import argparse
 from dataclasses import asdict
 
-from antiphon.cli.frame import Command
+from antiphon.cli.frame import CliCommand
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, say_list
-from antiphon.cli.render.text_width import clip, harmless
-from antiphon.cli.render.units import moment, plural
+from antiphon.cli.records import add_export, add_list, add_show, print_list
+from antiphon.cli.render.text_width import clip, sanitize_line
+from antiphon.cli.render.units import format_time, plural
 from antiphon.debate.record import DebateView
 from antiphon.debate.service import latest_debates
 from antiphon.money import format_usd
 from antiphon.threads.library import Library
 
 MOST_TOPIC = 60
-NONE_YET = 'no debates yet: antiphon debate "TOPIC" begins one'
+EMPTY = 'no debates yet; start one with: antiphon debate "TOPIC"'
 EXAMPLES = """examples:
   antiphon debates list
   antiphon debates show last
@@ -32,21 +32,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 async def _list(library: Library, options: argparse.Namespace) -> int:
     views = await latest_debates(library, options.limit)
-    return say_list([_row(view) for view in views], [asdict(view) for view in views], NONE_YET, as_json=options.json)
+    return print_list([_row(view) for view in views], [asdict(view) for view in views], EMPTY, as_json=options.json)
 
 
 def _row(view: DebateView) -> str:
-    models = ", ".join(map(harmless, view.models))
+    models = ", ".join(map(sanitize_line, view.models))
     facts = [view.format, plural(view.rounds, "round"), format_usd(view.cost_usd), models]
-    ending = "a tie" if view.tie else f"{harmless(view.winner)} won" if view.winner else _status(view)
-    topic = clip(harmless(view.topic), MOST_TOPIC)
-    return f"{view.id}  {moment(view.updated)}  {topic} ({'; '.join([ending, *facts])})"
+    ending = "a tie" if view.tie else f"{sanitize_line(view.winner)} won" if view.winner else _status(view)
+    topic = clip(sanitize_line(view.topic), MOST_TOPIC)
+    return f"{view.id}  {format_time(view.updated)}  {topic} ({'; '.join([ending, *facts])})"
 
 
 def _status(view: DebateView) -> str:
     if view.outcome is not None:
         return view.outcome.replace("_", " ")
-    return {"stopped": "paused", "pending": "not begun"}.get(view.status, view.status)
+    return {"stopped": "paused", "pending": "not started"}.get(view.status, view.status)
 
 
-COMMAND = Command("Look at debates that were held, or are.", add_options, run_subcommand, EXAMPLES)
+COMMAND = CliCommand("List, show and export debates, also while they run.", add_options, run_subcommand, EXAMPLES)

@@ -1,8 +1,8 @@
-"""Threads written into files, whole or not at all."""
+"""Exports of threads to files, complete or not at all."""
 
 from pathlib import Path
 
-from antiphon.cli.frame import Misuse
+from antiphon.cli.frame import UsageError
 from antiphon.stores.access import atomic_file
 from antiphon.threads.errors import Refused
 from antiphon.threads.export.formats import FORMATS, format_of
@@ -11,12 +11,12 @@ from antiphon.threads.library import Library
 
 
 def export_text(library: Library, record: Record, format: str) -> str:
-    """A thread in a format."""
+    """Render a thread in a format."""
     return FORMATS[format](library.kinds[record.view.kind], record)
 
 
 def write_export(library: Library, record: Record, target: Path, format: str | None = None) -> None:
-    """Write a thread into a new file; its name says the format unless one is given."""
+    """Write a thread to a new file; the suffix selects the format unless one is given."""
     chosen = check_target(target, format)
     errors = "surrogatepass" if chosen == "json" else "replace"
     with atomic_file(target) as part:
@@ -24,16 +24,16 @@ def write_export(library: Library, record: Record, target: Path, format: str | N
 
 
 def check_target(target: Path, format: str | None = None) -> str:
-    """Return the format in which a new file is to be written; `Misuse` if its name stands for none or is taken."""
+    """Return the format of a new file; `UsageError` if its suffix is unknown or the file exists."""
     try:
         chosen = format or format_of(target)
     except Refused as error:
-        raise Misuse(str(error)) from error
+        raise UsageError(str(error)) from error
     refuse_existing(target)
     return chosen
 
 
 def refuse_existing(target: Path) -> None:
-    """Raise `Misuse` if there is a file already."""
+    """Raise `UsageError` if the file exists."""
     if target.exists():
-        raise Misuse(f"{target}: there is a file already, and nothing is overwritten")
+        raise UsageError(f"{target}: file exists; not overwritten")

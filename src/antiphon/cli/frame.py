@@ -1,7 +1,7 @@
-"""The frame of every command: its parser, its exit codes, and its errors as one line each.
+"""Shared parts of all commands: their description, exit codes, and errors as one line each.
 
-Exit codes: 0 done, 1 failed, 2 called wrongly, 130 cut off by Ctrl-C.
-When the reader of the output closes the pipe, a command that only prints is done, and one that was at work has failed.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C.
+When the reader closes the output pipe, a command that only prints has succeeded, and one that does work has failed.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from antiphon.cli.render.plain import write
-from antiphon.cli.render.text_width import harmless_lines
+from antiphon.cli.render.text_width import sanitize_lines
 from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
 from antiphon.runtime.errors import RuntimeFault
@@ -21,74 +21,74 @@ from antiphon.tools.errors import ToolsError
 
 DONE = 0
 FAILED = 1
-MISUSED = 2
+BAD_USAGE = 2
 INTERRUPTED = 130
-# A model or a setting that does not exist is the caller's mistake.
-CALLERS_MISTAKE = (Code.BAD_REQUEST, Code.NOT_FOUND)
+# An unknown model or an invalid setting is a usage error.
+USAGE_CODES = (Code.BAD_REQUEST, Code.NOT_FOUND)
 
 
-class Misuse(Exception):
-    """The command was called with something that cannot be; the message says what to do instead."""
+class UsageError(Exception):
+    """Wrong usage of a command; the message says what to do instead."""
 
 
-PROBLEMS = (Misuse, ThreadError, ProviderError, RuntimeFault, ToolsError)
+PROBLEMS = (UsageError, ThreadError, ProviderError, RuntimeFault, ToolsError)
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A command: what it is for, the options it takes, and what it does."""
+class CliCommand:
+    """A command: its description, its options, and the function that runs it."""
 
     description: str
     add_options: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
     epilog: str = ""
-    # The subcommand that stands for a call without one.
+    # The subcommand that runs when none is named.
     default: str | None = None
     interrupted: str = "interrupted"
-    # Whether it does work that is lost when nobody reads its output.
+    # Whether it does more than print, so that a closed output pipe is a failure.
     works: bool = False
 
 
-def run_command(name: str, command: Command, options: argparse.Namespace) -> int:
-    """Run a command and return its exit code; every error becomes one line on the standard error."""
+def run_command(name: str, command: CliCommand, options: argparse.Namespace) -> int:
+    """Run a command and return its exit code; print errors as one line on standard error."""
     try:
         code = command.run(options)
         sys.stdout.flush()
     except PROBLEMS as error:
-        return complain(name, error_text(error), MISUSED if _is_callers_mistake(error) else FAILED)
+        return print_error(name, error_text(error), BAD_USAGE if _is_usage_error(error) else FAILED)
     except (KeyboardInterrupt, EOFError):
-        return complain(name, command.interrupted, INTERRUPTED)
+        return print_error(name, command.interrupted, INTERRUPTED)
     except BrokenPipeError:
-        # What is left in the buffer must not fail again at exit.
+        # The rest of the buffer must not fail again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED if command.works else DONE
     return code
 
 
-def _is_callers_mistake(error: Exception) -> bool:
+def _is_usage_error(error: Exception) -> bool:
     if isinstance(error, ProviderError):
-        return error.code in CALLERS_MISTAKE
-    return isinstance(error, Misuse | ToolsError)
+        return error.code in USAGE_CODES
+    return isinstance(error, UsageError | ToolsError)
 
 
 def error_text(error: BaseException) -> str:
-    """The message of an error, without the code that only programs need."""
+    """Return the message of an error without its code."""
     return error.message if isinstance(error, ProviderError) else str(error)
 
 
 def command_name() -> str:
-    """The command as the user called it, to be shown in hints."""
+    """Return the command as the user called it, for hints."""
     return "python -m antiphon" if Path(sys.argv[0]).name == "__main__.py" else "antiphon"
 
 
-def complain(name: str, problem: str, code: int) -> int:
-    """Print a problem on the standard error, and return an exit code."""
-    write(sys.stderr, f"antiphon {name}: {harmless_lines(problem)}\n")
+def print_error(name: str, problem: str, code: int) -> int:
+    """Print an error on standard error and return `code`."""
+    write(sys.stderr, f"antiphon {name}: {sanitize_lines(problem)}\n")
     return code
 
 
-def say(lines: Sequence[str]) -> int:
-    """Print lines without anything a terminal would obey, and return the exit code of success."""
+def print_lines(lines: Sequence[str]) -> int:
+    """Print lines without control characters and return the exit code of success."""
     for line in lines:
-        write(sys.stdout, harmless_lines(line) + "\n")
+        write(sys.stdout, sanitize_lines(line) + "\n")
     return DONE

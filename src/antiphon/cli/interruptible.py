@@ -1,45 +1,48 @@
-"""Waiting on the main thread for work of the background loop, with an ear for Ctrl-C."""
+"""Interruptible waits: block the main thread on background work until it ends or Ctrl-C is pressed."""
 
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from antiphon.cli.loop import Background
-from antiphon.cli.prompt import forget_typed, unechoed
+from antiphon.cli.loop import BackgroundLoop
+from antiphon.cli.prompt import discard_typed_input, no_echo
 
-TWICE_S = 2.0
+SECOND_PRESS_S = 2.0
 T = TypeVar("T")
 
 
 class Quit(Exception):
-    """The person has had enough."""
+    """Raised when the user wants to leave."""
 
 
-class Patience:
-    """Waits for work; Ctrl-C asks it to stop, and a second one soon after it quits."""
+class InterruptibleWait:
+    """Waits for background work; Ctrl-C asks it to stop, and a second press soon after raises `Quit`."""
 
     def __init__(
         self,
-        background: Background,
+        background: BackgroundLoop,
         stop: Callable[[], Coroutine[Any, Any, object]],
         *,
-        twice_s: float = TWICE_S,
+        second_press_s: float = SECOND_PRESS_S,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._background, self._stop, self._twice_s, self._now = background, stop, twice_s, now
+        self._background = background
+        self._stop = stop
+        self._second_press_s = second_press_s
+        self._now = now
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for something to its end; `Quit` when nobody wants to wait any more."""
-        pressed: float | None = None
-        with unechoed():
+        """Run `work` on the background loop and return its result."""
+        last_press: float | None = None
+        with no_echo():
             future = self._background.submit(work)
             while True:
                 try:
                     return future.result()
                 except KeyboardInterrupt:
                     now = self._now()
-                    if pressed is not None and now - pressed < self._twice_s:
+                    if last_press is not None and now - last_press < self._second_press_s:
                         raise Quit from None
-                    pressed = now
-                    forget_typed()
+                    last_press = now
+                    discard_typed_input()
                     self._background.submit(self._stop())

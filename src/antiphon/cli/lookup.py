@@ -1,33 +1,33 @@
-"""Threads looked up by the start of their id, or as the last one."""
+"""Lookup of threads by a prefix of their id, or as `last`."""
 
-from antiphon.cli.frame import Misuse
+from antiphon.cli.frame import UsageError
 from antiphon.threads.errors import UnknownThread
 from antiphon.threads.library import Library
 
-SHOWN = 5
+MOST_LISTED = 5
 LAST = "last"
-ID_HELP = "the start of its id is enough, or: last"
+ID_HELP = "an id, a prefix of it, or: last"
 # The command that lists threads of a kind, and the one that creates them.
 LISTS = {None: "threads", "chat": "threads", "run": "runs", "debate": "debates"}
 CREATES = {None: "chat", "chat": "chat", "run": "run", "debate": "debate"}
 
 
-async def find_thread(library: Library, start: str, kind: str | None = None, *, archived: bool = False) -> str:
-    """The id of the thread, of a kind if one is named, whose id starts so.
+async def find_thread(library: Library, prefix: str, kind: str | None = None, *, archived: bool = False) -> str:
+    """Return the id of the thread, of `kind` if given, that starts with `prefix`.
 
-    `last` is the latest that is not archived, or the latest that is.
+    `last` is the latest thread that is not archived, or with `archived` the latest that is.
     """
     noun = kind or "thread"
-    if start == LAST:
+    if prefix == LAST:
         latest = await library.latest(1, archived=archived, kind=kind)
         if not latest:
             if archived:
-                raise UnknownThread(f"no {noun} is archived")
-            raise UnknownThread(f"there is no {noun} yet; antiphon {CREATES[kind]} begins one")
+                raise UnknownThread(f"no archived {noun}s")
+            raise UnknownThread(f"no {noun}s yet; start one with: antiphon {CREATES[kind]}")
         return latest[0].id
-    ids = await library.find(start, kind)
+    ids = await library.find(prefix, kind)
     if not ids:
-        raise UnknownThread(f"there is no {noun} {start!r}; antiphon {LISTS[kind]} list shows all")
+        raise UnknownThread(f"unknown {noun} {prefix!r}; list all with: antiphon {LISTS[kind]} list")
     if len(ids) > 1:
-        raise Misuse(f"{start!r} is the start of {len(ids)} {noun}s: {', '.join(ids[:SHOWN])}")
+        raise UsageError(f"{prefix!r} matches {len(ids)} {noun}s: {', '.join(ids[:MOST_LISTED])}; type more of the id")
     return ids[0]

@@ -1,4 +1,4 @@
-"""An event loop beside the keyboard: the main thread reads keys and handles Ctrl-C while the loop works."""
+"""An event loop on its own thread, so that the main thread can read keys and handle Ctrl-C."""
 
 import asyncio
 import threading
@@ -11,33 +11,33 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Background:
-    """Runs coroutines on a thread of its own, from `with` until its end."""
+class BackgroundLoop:
+    """Runs coroutines on its own thread; a context manager."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="antiphon", daemon=True)
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Begin something, without waiting for it."""
+        """Start a coroutine and return its future."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something and wait for it."""
+        """Run a coroutine and return its result."""
         return self.submit(work).result()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
 
-    def __enter__(self) -> "Background":
+    def __enter__(self) -> "BackgroundLoop":
         self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.call(_cancel_others())
+        self.call(_cancel_pending())
         self.call(self._loop.shutdown_asyncgens())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -45,9 +45,9 @@ class Background:
 
 
 class OpenOnLoop(Generic[T]):
-    """An asynchronous context manager that one task of the background loop enters and leaves."""
+    """Enters and exits an asynchronous context manager in one task of the background loop."""
 
-    def __init__(self, background: Background, manager: AbstractAsyncContextManager[T]) -> None:
+    def __init__(self, background: BackgroundLoop, manager: AbstractAsyncContextManager[T]) -> None:
         self._background = background
         self._manager = manager
         self._ready: Future[T] = Future()
@@ -75,8 +75,8 @@ class OpenOnLoop(Generic[T]):
         self._closing.set()
 
 
-async def _cancel_others() -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
+async def _cancel_pending() -> None:
+    pending = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in pending:
         task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.gather(*pending, return_exceptions=True)

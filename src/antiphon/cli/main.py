@@ -1,4 +1,4 @@
-"""The command `antiphon`: one parser, and commands that are loaded when they are called."""
+"""The command `antiphon`: one parser, and commands that are imported when they are called."""
 
 import argparse
 import shutil
@@ -8,30 +8,30 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from antiphon import __version__
-from antiphon.cli.frame import Command, command_name, run_command
+from antiphon.cli.frame import CliCommand, command_name, run_command
 
-# Each command with its module, which has a `COMMAND`, and what it is for.
+# Each command with the module of its `COMMAND`, and its help text.
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "chat": ("antiphon.cli.chat.command", "talk with a model; forks, rewinds, merges and keeps everything"),
-    "run": ("antiphon.cli.run.command", "let agents work on a task in a folder, until it is done"),
-    "runs": ("antiphon.cli.runs", "list, show and export what agents did"),
-    "agents": ("antiphon.cli.agents", "write, list and check the agents that work in runs"),
-    "debate": ("antiphon.cli.debate.command", "let models debate a topic in rounds, and a judge decide"),
+    "chat": ("antiphon.cli.chat.command", "chat with a model; fork, rewind and merge conversations"),
+    "run": ("antiphon.cli.run.command", "let agents work on a task in a folder until it is done"),
+    "runs": ("antiphon.cli.runs", "list, show and export runs of agents"),
+    "agents": ("antiphon.cli.agents", "write, list and check agent files"),
+    "debate": ("antiphon.cli.debate.command", "let models debate a topic in rounds, decided by a judge"),
     "debates": ("antiphon.cli.debates", "list, show and export debates"),
     "threads": ("antiphon.cli.threads", "list, show, search, export, import, archive and delete conversations"),
-    "models": ("antiphon.cli.models", "list the models that can be used here, install the embedded one"),
-    "db": ("antiphon.cli.db", "look after the file that holds everything"),
-    "play": ("antiphon.cli.play.command", "play a chart: a demonstration, or one of yours"),
+    "models": ("antiphon.cli.models", "list usable models, install the embedded model"),
+    "db": ("antiphon.cli.db", "check, back up, export and import the store"),
+    "play": ("antiphon.cli.play.command", "run a chart interactively: a demo, or your own"),
 }
 EXAMPLES = """examples:
-  antiphon chat                          talk with the best model that can be used here
-  antiphon chat -m scripted:chat         without a key and without a model
-  antiphon chat -c                       go on with the last conversation
-  git diff | antiphon chat "Review this"  one question, the answer on the standard output
-  antiphon run "Fix the failing test"     agents at work in this folder, asking before they change it
-  antiphon debate "Should cars leave our city?" two sides, rounds, a judge and a budget
-  antiphon threads list                  what was talked about
-  antiphon play --chart door.json        a chart, by events you type
+  antiphon chat                           chat with the best model that is usable here
+  antiphon chat -m scripted:chat          try it without a key or a model
+  antiphon chat -c                        continue the last conversation
+  git diff | antiphon chat "Review this"  ask one question; the answer goes to standard output
+  antiphon run "Fix the failing test"     let agents work in this folder; they ask before changes
+  antiphon debate "Should cars leave our city?"  hold a debate of two sides with a judge
+  antiphon threads list                   list conversations
+  antiphon play --chart door.json         run a chart by typing events
 """
 
 
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser = root_parser()
         parser.parse_args(words or ["--help"])
         return 0
-    command: Command = import_module(COMMANDS[name][0]).COMMAND
+    command: CliCommand = import_module(COMMANDS[name][0]).COMMAND
     if command.default is not None and (len(words) == 1 or _is_option(words[1])):
         words.insert(1, command.default)
     options, unknown = root_parser(name).parse_known_args(words)
@@ -57,15 +57,15 @@ def _is_option(word: str) -> bool:
 
 
 def _wrap(text: str) -> str:
-    # The formatter keeps lines as they are, for the examples below the options.
+    # The formatter does not wrap, so that the examples keep their lines.
     return textwrap.fill(text, shutil.get_terminal_size().columns - 2)
 
 
 def root_parser(name: str | None = None) -> argparse.ArgumentParser:
-    """The parser of `antiphon`, with the options of one command; the others are only named."""
+    """Return the parser of `antiphon` with the options of one command; the others are only listed."""
     parser = argparse.ArgumentParser(
         prog=command_name(),
-        description="LLM conversations as statecharts.",
+        description="Run LLM conversations as statecharts: chats, agents and debates.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

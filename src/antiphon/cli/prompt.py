@@ -1,4 +1,4 @@
-"""What a person types: lines with editing and a history where there is a terminal, several of them pasted or joined."""
+"""Messages read from the keyboard, with editing and history on a terminal."""
 
 import os
 import select
@@ -12,22 +12,22 @@ from antiphon.paths import user_path
 
 try:
     import termios
-except ImportError:  # not on every system
+except ImportError:  # not available on every platform
     termios = None  # type: ignore[assignment]
 
 HISTORY_LINES = 1_000
-LOCAL_MODES = 3  # where a terminal's settings have what is echoed
-PASTE_S = 0.02  # lines of a paste come faster than anybody types
+LOCAL_MODES = 3  # index of the local modes, which include ECHO, in the attributes of termios
+PASTE_S = 0.02  # the lines of a paste arrive faster than anybody types
 Ask = Callable[[str], str]
 
 
-class Typewriter:
-    """Reads messages at a prompt; `EOFError` and `KeyboardInterrupt` end it, as `input` has it."""
+class Prompt:
+    """Reads messages from the keyboard; raises `EOFError` and `KeyboardInterrupt` as `input` does."""
 
     def __init__(self, history: Path | None = None) -> None:
         self._history = history
-        self._prompts = 0
-        self.prompt: int | None = None  # the number of the prompt that is shown now
+        self._count = 0
+        self.current: int | None = None  # the number of the prompt that is shown now
         self._readline = _readline() if sys.stdin.isatty() and sys.stdout.isatty() else None
         if self._readline is not None and history is not None:
             with suppress(OSError):
@@ -35,33 +35,33 @@ class Typewriter:
             self._readline.set_history_length(HISTORY_LINES)
 
     def message(self, prompt: str) -> str:
-        """A message: one line, lines that end in a backslash and the next one, or all lines of a paste."""
+        """Read a message: one line, lines joined by a backslash at their end, or all lines of a paste."""
         line = self.ask(prompt)
         lines = [line]
-        while lines[-1].endswith("\\") or (not line.startswith("/") and _more_is_here()):
-            goes_on = lines[-1].endswith("\\")
+        while lines[-1].endswith("\\") or (not line.startswith("/") and _has_pending_input()):
+            is_continued = lines[-1].endswith("\\")
             lines[-1] = lines[-1].removesuffix("\\")
-            lines.append(self.ask("… " if goes_on else ""))
-        self._remember()
+            lines.append(self.ask("… " if is_continued else ""))
+        self._save_history()
         return "\n".join(lines)
 
     def ask(self, prompt: str) -> str:
-        """One line."""
+        """Read one line."""
         if sys.stdout.isatty():
-            self._prompts += 1
-            self.prompt = self._prompts
+            self._count += 1
+            self.current = self._count
             try:
                 return input(prompt)
             finally:
-                self.prompt = None
-        # What is typed at must not stand in what is written elsewhere.
+                self.current = None
+        # The prompt must not end up in redirected output.
         print(prompt, end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
         if not line:
             raise EOFError
         return line.rstrip("\n")
 
-    def _remember(self) -> None:
+    def _save_history(self) -> None:
         if self._readline is not None and self._history is not None:
             with suppress(OSError):
                 self._history.parent.mkdir(parents=True, exist_ok=True)
@@ -70,42 +70,42 @@ class Typewriter:
 
 
 @contextmanager
-def unechoed() -> Iterator[None]:
-    """Let no key show itself in what is being drawn, and no Ctrl-C throw away what is on its way to the terminal."""
+def no_echo() -> Iterator[None]:
+    """Turn off echo, and keep Ctrl-C from flushing the terminal's queues."""
     if termios is None or not sys.stdin.isatty():
         yield
         return
     keyboard = sys.stdin.fileno()
-    before = termios.tcgetattr(keyboard)
-    quiet = [*before]
-    quiet[LOCAL_MODES] = (before[LOCAL_MODES] & ~termios.ECHO) | termios.NOFLSH
-    termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
+    original = termios.tcgetattr(keyboard)
+    attributes = [*original]
+    attributes[LOCAL_MODES] = (original[LOCAL_MODES] & ~termios.ECHO) | termios.NOFLSH
+    termios.tcsetattr(keyboard, termios.TCSANOW, attributes)
     try:
         yield
     finally:
-        termios.tcsetattr(keyboard, termios.TCSANOW, before)
+        termios.tcsetattr(keyboard, termios.TCSANOW, original)
 
 
-def forget_typed() -> None:
-    """Drop what was typed ahead, as Ctrl-C does."""
+def discard_typed_input() -> None:
+    """Discard keys that were typed but not read yet."""
     if termios is not None and sys.stdin.isatty():
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def history_file() -> Path:
-    """Where typed lines are kept."""
+    """Return the path of the input history."""
     return user_path("state", "history")
 
 
 def _readline() -> ModuleType | None:
     try:
         import readline
-    except ImportError:  # not on every system
+    except ImportError:  # not available on every platform
         return None
     return readline
 
 
-def _more_is_here() -> bool:
+def _has_pending_input() -> bool:
     try:
         return sys.stdin.isatty() and bool(select.select([sys.stdin], [], [], PASTE_S)[0])
     except (OSError, ValueError):

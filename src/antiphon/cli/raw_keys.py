@@ -1,4 +1,4 @@
-"""Single keys on the event loop: heard as they are pressed, without showing themselves, and lines typed with them."""
+"""Single keys read on the event loop without echo, and lines edited with them."""
 
 import asyncio
 import codecs
@@ -11,62 +11,69 @@ from dataclasses import dataclass
 
 try:
     import termios
-except ImportError:  # not on every system
+except ImportError:  # not available on every platform
     termios = None  # type: ignore[assignment]
 
-LOCAL_MODES, CONTROL = 3, 6  # where a terminal's settings have what is echoed, and how it is read
+# Indexes of the local modes and the control characters in the attributes of termios.
+LOCAL_MODES = 3
+CONTROL = 6
 MOST_TYPED = 1_000
 SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[@-~]|O.)")
-ENTER, ESCAPE, BACKSPACES, CLEAR = "\r\n", "\x1b", "\x7f\b", "\x15"
+ENTER = "\r\n"
+ESCAPE = "\x1b"
+BACKSPACES = "\x7f\b"
+CLEAR = "\x15"
 
 
 @contextmanager
-def heard(press: Callable[[str], None]) -> Iterator[bool]:
-    """Call for every key that is pressed; gives whether there is a keyboard to listen to. Ctrl-C stays a signal."""
+def read_keys(on_key: Callable[[str], None]) -> Iterator[bool]:
+    """Call `on_key` for every key that is pressed; yield False if there is no keyboard. Ctrl-C stays a signal."""
     if termios is None or not sys.stdin.isatty():
         yield False
         return
-    keyboard, loop = sys.stdin.fileno(), asyncio.get_running_loop()
-    before = termios.tcgetattr(keyboard)
-    single = [*before]
-    single[LOCAL_MODES] = (before[LOCAL_MODES] & ~(termios.ECHO | termios.ICANON)) | termios.NOFLSH
-    single[CONTROL] = [*before[CONTROL]]
-    single[CONTROL][termios.VMIN], single[CONTROL][termios.VTIME] = 1, 0
+    keyboard = sys.stdin.fileno()
+    loop = asyncio.get_running_loop()
+    original = termios.tcgetattr(keyboard)
+    attributes = [*original]
+    attributes[LOCAL_MODES] = (original[LOCAL_MODES] & ~(termios.ECHO | termios.ICANON)) | termios.NOFLSH
+    attributes[CONTROL] = [*original[CONTROL]]
+    attributes[CONTROL][termios.VMIN] = 1
+    attributes[CONTROL][termios.VTIME] = 0
     decoder = codecs.getincrementaldecoder("utf-8")("ignore")
 
     def read() -> None:
         try:
-            found = os.read(keyboard, 4096)
+            received = os.read(keyboard, 4096)
         except OSError:  # the terminal is gone
-            found = b""
-        if not found:
+            received = b""
+        if not received:
             loop.remove_reader(keyboard)
-        for key in _keys(decoder.decode(found)):
-            press(key)
+        for key in _keys(decoder.decode(received)):
+            on_key(key)
 
-    termios.tcsetattr(keyboard, termios.TCSANOW, single)
+    termios.tcsetattr(keyboard, termios.TCSANOW, attributes)
     loop.add_reader(keyboard, read)
     try:
         yield True
     finally:
         loop.remove_reader(keyboard)
-        termios.tcsetattr(keyboard, termios.TCSANOW, before)
+        termios.tcsetattr(keyboard, termios.TCSANOW, original)
 
 
 def _keys(text: str) -> list[str]:
-    """The keys in what was read; what an arrow or a function key sends is none of ours."""
+    """Split input into keys; the sequences of arrow and function keys are ignored."""
     return list(SEQUENCE.sub("", text))
 
 
 @dataclass(slots=True)
 class TypedLine:
-    """A line that is being typed, and what it is for."""
+    """A line that is being typed, with its prompt."""
 
     prompt: str
     text: str = ""
 
     def press(self, key: str) -> bool | None:
-        """Take a key; true when the line is done, false when it is dropped, nothing while it goes on."""
+        """Process a key; return True when the line is complete, False when it is cancelled, else None."""
         if key in ENTER:
             return True
         if key == ESCAPE:
@@ -80,6 +87,6 @@ class TypedLine:
         return None
 
     @property
-    def shown(self) -> str:
-        """The line as it stands there."""
-        return f"{self.prompt}{self.text}▌  (Enter sends, Esc drops it)"
+    def display_text(self) -> str:
+        """The line with its prompt and a cursor."""
+        return f"{self.prompt}{self.text}▌  (Enter sends, Esc cancels)"

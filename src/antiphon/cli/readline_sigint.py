@@ -1,7 +1,8 @@
-"""Ctrl-C at a prompt, heard whenever it is pressed.
+"""Delivery of Ctrl-C at a readline prompt.
 
-Python's readline notices a signal only while it waits for a key. One that comes in the moment between the prompt and
-that wait would be lost until the next key, so whoever still stands at the same prompt a little later is nudged.
+Python's readline notices a signal only while it waits for a key. A signal that arrives between the display of the
+prompt and that wait would take effect only at the next key, so it is sent again if the same prompt is still shown
+a moment later.
 """
 
 import signal
@@ -11,33 +12,36 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-NUDGE_S = 0.05
+RESEND_S = 0.05
 
 
 @contextmanager
-def heard(prompt: Callable[[], int | None]) -> Iterator[None]:
-    """Watch over prompts, by the number of the one that is shown; to be used on the main thread."""
+def watch_sigint(prompt: Callable[[], int | None]) -> Iterator[None]:
+    """Send a SIGINT again that the current prompt missed; `prompt` returns the number of the prompt that is shown.
+
+    Must be used on the main thread.
+    """
     if not hasattr(signal, "pthread_kill") or threading.current_thread() is not threading.main_thread():
         yield
         return
     reader, writer = socket.socketpair()
     writer.setblocking(False)
-    main = threading.get_ident()
+    main_thread = threading.get_ident()
 
     def watch() -> None:
         while reader.recv(1):
-            shown = prompt()
-            time.sleep(NUDGE_S)
-            if shown is not None and prompt() == shown:
-                signal.pthread_kill(main, signal.SIGINT)
+            current = prompt()
+            time.sleep(RESEND_S)
+            if current is not None and prompt() == current:
+                signal.pthread_kill(main_thread, signal.SIGINT)
 
-    watching = threading.Thread(target=watch, name="interrupts", daemon=True)
-    watching.start()
-    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    watcher = threading.Thread(target=watch, name="interrupts", daemon=True)
+    watcher.start()
+    previous_fd = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
     try:
         yield
     finally:
-        signal.set_wakeup_fd(before)
+        signal.set_wakeup_fd(previous_fd)
         writer.close()
-        watching.join()
+        watcher.join()
         reader.close()

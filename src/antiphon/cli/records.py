@@ -1,4 +1,7 @@
-"""Threads listed, shown and exported, also while another process runs them: shared by `threads`, `runs`, `debates`."""
+"""The subcommands `list`, `show` and `export`, shared by `threads`, `runs` and `debates`.
+
+They read the store, so they work while another process runs its threads.
+"""
 
 import argparse
 import asyncio
@@ -10,46 +13,46 @@ from typing import Any
 
 from antiphon.app import open_library
 from antiphon.cli.exports import export_text, write_export
-from antiphon.cli.frame import DONE, say
+from antiphon.cli.frame import DONE, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
-from antiphon.cli.options import Subcommands, count, existing_store
+from antiphon.cli.options import Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.threads.export.formats import FORMATS
 from antiphon.threads.kinds import Record
 from antiphon.threads.library import Library
 
-Work = Callable[[Library, argparse.Namespace], Awaitable[int]]
+LibraryHandler = Callable[[Library, argparse.Namespace], Awaitable[int]]
 
 
-def reads(work: Work) -> Callable[[argparse.Namespace], int]:
-    """A handler that reads the threads of an existing store."""
+def with_library(handler: LibraryHandler) -> Callable[[argparse.Namespace], int]:
+    """Return a handler that opens the library of an existing store."""
 
     async def run(options: argparse.Namespace) -> int:
         async with open_library(existing_store(options)) as library:
-            return await work(library, options)
+            return await handler(library, options)
 
     return lambda options: asyncio.run(run(options))
 
 
-def add_list(commands: Subcommands, plural: str, work: Work) -> argparse.ArgumentParser:
+def add_list(commands: Subcommands, plural: str, handler: LibraryHandler) -> argparse.ArgumentParser:
     """Add `list`."""
-    parser = commands.add("list", reads(work), f"list the latest {plural}", json=True)
-    parser.add_argument("--limit", type=count, default=20, metavar="N", help="how many (default: 20)")
+    parser = commands.add("list", with_library(handler), f"list the latest {plural}", json=True)
+    parser.add_argument("--limit", type=positive_int, default=20, metavar="N", help="maximum number (default: 20)")
     return parser
 
 
 def add_show(
-    commands: Subcommands, kind: str | None, noun: str, text: Callable[[Library, Record, Any], str] | None = None
+    commands: Subcommands, kind: str | None, noun: str, render: Callable[[Library, Record, Any], str] | None = None
 ) -> argparse.ArgumentParser:
-    """Add `show`; `text` makes another text of a record than its export."""
+    """Add `show`; `render` replaces the Markdown export."""
 
     async def show(library: Library, options: argparse.Namespace) -> int:
         record = await library.read(await find_thread(library, options.id, kind))
-        if options.json or text is None:
-            return say([export_text(library, record, "json" if options.json else "md").rstrip()])
-        return say([text(library, record, options).rstrip()])
+        if options.json or render is None:
+            return print_lines([export_text(library, record, "json" if options.json else "md").rstrip()])
+        return print_lines([render(library, record, options).rstrip()])
 
-    return add_of_one(commands, "show", show, f"print a {noun}", noun, json=True)
+    return add_thread_command(commands, "show", show, f"print a {noun}", noun, json=True)
 
 
 def add_export(commands: Subcommands, kind: str | None, noun: str) -> argparse.ArgumentParser:
@@ -61,24 +64,24 @@ def add_export(commands: Subcommands, kind: str | None, noun: str) -> argparse.A
             write(sys.stdout, export_text(library, record, options.format or "md"))
             return DONE
         write_export(library, record, options.to, options.format)
-        return say([f"written to {options.to}"])
+        return print_lines([f"exported to {options.to}"])
 
-    about = f"write a {noun} as Markdown, as HTML that needs nothing else, or as JSON"
-    parser = add_of_one(commands, "export", export, about, noun)
-    parser.add_argument("--to", type=Path, metavar="FILE", help="a new file; by default the standard output")
-    parser.add_argument("--format", choices=list(FORMATS), help="by default what FILE ends in, else md")
+    about = f"export a {noun} as Markdown, self-contained HTML or JSON"
+    parser = add_thread_command(commands, "export", export, about, noun)
+    parser.add_argument("--to", type=Path, metavar="FILE", help="a new file (default: standard output)")
+    parser.add_argument("--format", choices=list(FORMATS), help="default: the suffix of FILE, else md")
     return parser
 
 
-def add_of_one(
-    commands: Subcommands, name: str, work: Work, about: str, noun: str, *, json: bool = False
+def add_thread_command(
+    commands: Subcommands, name: str, handler: LibraryHandler, about: str, noun: str, *, json: bool = False
 ) -> argparse.ArgumentParser:
-    """Add a subcommand that reads one thread."""
-    parser = commands.add(name, reads(work), about, json=json)
-    parser.add_argument("id", metavar="ID", help=f"a {noun}; {ID_HELP}")
+    """Add a subcommand for one thread."""
+    parser = commands.add(name, with_library(handler), about, json=json)
+    parser.add_argument("id", metavar="ID", help=f"the {noun}: {ID_HELP}")
     return parser
 
 
-def say_list(rows: list[str], records: list[dict[str, Any]], none_yet: str, *, as_json: bool) -> int:
-    """Print a list, for people or for programs."""
-    return say([json.dumps(records, indent=2)] if as_json else rows or [none_yet])
+def print_list(rows: list[str], records: list[dict[str, Any]], empty: str, *, as_json: bool) -> int:
+    """Print a list as lines or as JSON; `empty` if there are no rows."""
+    return print_lines([json.dumps(records, indent=2)] if as_json else rows or [empty])

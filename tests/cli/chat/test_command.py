@@ -11,7 +11,7 @@ import pytest
 
 from antiphon.cli import default_model as choice
 from antiphon.cli.chat import command as chat
-from antiphon.cli.default_model import DEFAULTS, HINT, Choice, choose
+from antiphon.cli.default_model import DEFAULTS, HINT, ModelChoice, choose_model
 from antiphon.cli.main import main
 from antiphon.providers.catalog import ModelListing
 from antiphon.providers.prices import known_models
@@ -41,7 +41,7 @@ def test_a_prompt_is_answered_on_the_standard_output(tmp_path, capsys):
 
     out, err = capsys.readouterr()
     assert (code, out) == (0, "Good evening.\n")
-    assert err.startswith("3 in, 4 out · $0.00 · ")
+    assert err.startswith("3 tokens in, 4 out · $0.00 · ")
 
 
 def test_what_is_piped_in_is_asked_after_the_prompt(tmp_path, capsys, monkeypatch):
@@ -115,7 +115,7 @@ def test_where_nobody_can_be_asked_a_tool_is_denied_and_the_model_is_told(tmp_pa
     ("arguments", "problem"),
     [
         (["-m", "nonsense", "Hello"], "'nonsense' is not a model reference"),
-        ([], "nothing was asked"),
+        ([], "no question; pass"),
         (["--mcp", "/no/such/file", "Hello"], "/no/such/file: cannot be read"),
     ],
 )
@@ -129,9 +129,9 @@ def test_misuse_exits_with_two_and_says_what_is_wrong(arguments, problem, capsys
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["-c"], "there is no chat yet; antiphon chat begins one"),
-        (["--thread", "last"], "there is no chat yet; antiphon chat begins one"),
-        (["--thread", "abc"], "there is no chat 'abc'; antiphon threads list shows all"),
+        (["-c"], "no chats yet; start one with: antiphon chat"),
+        (["--thread", "last"], "no chats yet; start one with: antiphon chat"),
+        (["--thread", "abc"], "unknown chat 'abc'; list all with: antiphon threads list"),
     ],
 )
 def test_a_thread_that_is_not_there_is_a_failure(arguments, problem, capsys):
@@ -186,29 +186,29 @@ def rows(*usable):
     ],
 )
 def test_the_best_that_can_be_used_answers(usable, chosen):
-    assert choose(None, {}, rows(*usable)).reference == chosen
+    assert choose_model(None, {}, rows(*usable)).reference == chosen
 
 
 def test_the_environment_names_a_model_and_an_option_goes_before():
     environment = {"ANTIPHON_MODEL": "openai:gpt-5"}
 
-    assert choose(None, environment, rows()).reference == "openai:gpt-5"
-    assert choose("mistral:x", environment, rows()).reference == "mistral:x"
+    assert choose_model(None, environment, rows()).reference == "openai:gpt-5"
+    assert choose_model("mistral:x", environment, rows()).reference == "mistral:x"
 
 
 def test_a_local_model_says_what_it_is_and_how_to_get_a_real_one():
-    assert choose("local:smollm2", {}, rows("local:smollm2")) == Choice("local:smollm2", "a note", HINT)
-    assert choice.described("openai:gpt-5").hint == ""
+    assert choose_model("local:smollm2", {}, rows("local:smollm2")) == ModelChoice("local:smollm2", "a note", HINT)
+    assert choice.describe("openai:gpt-5").hint == ""
 
 
 def test_a_script_that_answers_says_in_one_line_why_the_embedded_model_does_not():
     listed = [ModelListing("local:smollm2", False, "it needs a library"), ModelListing("scripted:chat", True)]
 
-    chosen = choose(None, {}, lambda: listed)
+    chosen = choose_model(None, {}, lambda: listed)
 
-    note = "a script, because local:smollm2 cannot be used here: it needs a library"
-    assert chosen.said == f"scripted:chat answers ({note})"
-    assert choose("scripted:chat", {}, lambda: listed).note == choice.SCRIPT_NOTE
+    note = "a script, because local:smollm2 is not usable here: it needs a library"
+    assert chosen.summary == f"model: scripted:chat ({note})"
+    assert choose_model("scripted:chat", {}, lambda: listed).note == choice.SCRIPT_NOTE
 
 
 def test_the_models_that_keys_stand_for_are_known_ones():

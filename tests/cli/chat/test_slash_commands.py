@@ -10,13 +10,13 @@ import pytest
 from antiphon.cli.chat.session import open_chat
 from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.terminal import Terminal
-from antiphon.cli.default_model import Choice
-from antiphon.cli.loop import Background, OpenOnLoop
+from antiphon.cli.default_model import ModelChoice
+from antiphon.cli.loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.render.plain import PlainView
 from tests.fixtures.chats import script
 
 
-class Person:
+class ScriptedLines:
     """Types what it was told to, and then leaves."""
 
     def __init__(self, lines):
@@ -45,9 +45,9 @@ def typed(tmp_path):
         options = argparse.Namespace(
             store=tmp_path / "store.db", system=None, mode="ask", mcp=None, last=False, thread=None, model=None
         )
-        opened = open_chat(options, Choice(model), PlainView(shown))
-        with Background() as background, OpenOnLoop(background, opened) as client:
-            Terminal(background, client, Person(lines)).run(run_slash_command)
+        opened = open_chat(options, ModelChoice(model), PlainView(shown))
+        with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
+            Terminal(background, client, ScriptedLines(lines)).run(run_slash_command)
         return shown.getvalue()
 
     return run
@@ -56,32 +56,32 @@ def typed(tmp_path):
 def test_help_lists_every_command(typed):
     shown = typed("/help")
 
-    assert [each.usage for each in COMMANDS.values() if each.usage not in shown or each.about not in shown] == []
+    assert [each.usage for each in COMMANDS.values() if each.usage not in shown or each.help not in shown] == []
 
 
 @pytest.mark.parametrize("line", ["/fork", "/branches", "/rewind", "/checkpoint", "/cost", "/retry", "/resume"])
 def test_before_anything_was_said_it_says_so(typed, line):
-    assert "nothing was said yet; type a message first" in typed(line)
+    assert "no messages yet; type a message first" in typed(line)
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("/frok", "there is no command /frok; did you mean /fork?"),
-        ("/xyzzy", "there is no command /xyzzy; /help lists what there is"),
-        ("/fork a 1 2", "too many words: /fork [NAME] [TURN]"),
-        ("/fork a b", "'b' is no turn: /fork [NAME] [TURN]"),
+        ("/frok", "unknown command /frok; did you mean /fork?"),
+        ("/xyzzy", "unknown command /xyzzy; /help lists all commands"),
+        ("/fork a 1 2", "usage: /fork [NAME] [TURN]"),
+        ("/fork a b", "turn must be a number, not 'b'; usage: /fork [NAME] [TURN]"),
         ("/fork x 9", "there is no turn 9; the branch has 1"),
         ("/fork main", "there is a branch 'main' already"),
-        ("/switch", "something is missing: /switch BRANCH"),
+        ("/switch", "usage: /switch BRANCH"),
         ("/switch x", "there is no open branch 'x'"),
         ("/rewind 5", "cannot rewind 5 turns, the branch has 1"),
         ("/rewind nowhere", "there is no checkpoint 'nowhere'"),
         ("/merge x", "there is no other open branch"),
-        ("/merge", "something is missing: /merge BRANCH"),
+        ("/merge", "usage: /merge BRANCH"),
         ("/model nonsense", "'nonsense' is not a model reference"),
         ("/export t.pdf", "t.pdf: the name must end in .md, .html, .json"),
-        ("/export", "something is missing: /export FILE"),
+        ("/export", "usage: /export FILE"),
         ("/fork 'half", "there is a branch"),
     ],
 )
@@ -95,17 +95,17 @@ def test_what_cannot_be_is_refused_with_the_reason(typed, line, problem):
 def test_the_same_question_is_asked_again(typed):
     shown = typed("Hello", "/retry", "/branches")
 
-    assert shown.count("First.\n6 in") == 2
+    assert shown.count("First.\n6 tokens in") == 2
     assert "* main: 1 turn · First." in shown
 
 
 def test_another_model_answers_from_now_on_also_before_the_first_message(typed):
     shown = typed("/model", "/model scripted:chat", "Hello", "/model scripted:demo", "/new", "Hello again")
 
-    assert "scripted:chat answers" in shown
+    assert "model: scripted:chat" in shown
     assert "I am a script that plays a gardener" in shown
-    assert "scripted:demo answers" in shown
-    assert "a new conversation" in shown
+    assert "model: scripted:demo" in shown
+    assert "new conversation" in shown
 
 
 def test_places_are_marked_and_gone_back_to_by_the_start_of_their_id(typed):
@@ -113,7 +113,7 @@ def test_places_are_marked_and_gone_back_to_by_the_start_of_their_id(typed):
         "One", "/checkpoints", "/checkpoint", "/checkpoints", "Two", "/checkpoint named", "Three", "/rewind named"
     )
 
-    assert "no checkpoints; /checkpoint makes one" in shown
+    assert "no checkpoints; create one with /checkpoint" in shown
     assert re.search(r"^c[0-9a-f]{16}  -  on main, turn 1$", shown, re.MULTILINE)
     assert shown.rstrip().endswith("* main: 2 turns · Second.")
 
@@ -132,12 +132,12 @@ def test_conflicts_are_shown_and_decided_one_by_one(typed):
 def test_a_merge_that_is_not_wanted_changes_nothing(typed, ending):
     shown = typed("One", "/fork b 0", "Two", "/switch main", "/merge b", ending, "/branches")
 
-    assert "nothing was merged" in shown
+    assert "merge cancelled" in shown
     assert "merged into" not in shown
 
 
 def test_what_was_used_is_told(typed):
-    assert re.search(r"1 replies · \d+ in, \d+ out · \$0.00 · ", typed("Hello", "/cost"))
+    assert re.search(r"1 reply · \d+ tokens in, \d+ out · \$0.00 · ", typed("Hello", "/cost"))
 
 
 @pytest.mark.parametrize("suffix", ["md", "html", "json"])
@@ -145,8 +145,8 @@ def test_it_is_exported_into_a_new_file_only(typed, tmp_path, suffix):
     target = tmp_path / f"told.{suffix}"
     shown = typed("Hello", f"/export '{target}'", f"/export '{target}'")
 
-    assert f"written to {target}" in shown
-    assert "nothing is overwritten" in shown
+    assert f"exported to {target}" in shown
+    assert "not overwritten" in shown
     assert "First." in Path(target).read_text(encoding="utf-8")
 
 
@@ -155,7 +155,7 @@ def test_leaving_at_a_question_denies_and_stops(typed, tmp_path):
     asking = script(tmp_path / "other", [{"tool": "file", "arguments": {"name": "x"}}])
     shown = typed("File it", KeyboardInterrupt, "/branches", model=asking)
 
-    assert "not allowed; the reply was stopped" in shown
+    assert "permission denied; reply stopped" in shown
     assert "* main: 1 turn" in shown
 
 

@@ -6,7 +6,7 @@ from tests.fixtures.chats import script
 from tests.fixtures.screen import Screen
 
 LEAVE, CUT = b"\x04", b"\x03"
-ASKED = "e: show it all > "
+ASKED = "e: expand > "
 PROMPT = "\n> "
 
 
@@ -24,9 +24,9 @@ def test_a_reply_streams_in_as_markdown_with_what_it_cost(tmp_path):
         {"usage": {"input": 5, "output": 7}},
     ]
     with Screen("chat", "-m", script(tmp_path, steps)) as screen:
-        assert "answers (a script" in screen.until(PROMPT)
+        assert "script.toml (a script" in screen.until(PROMPT)
         screen.type("Hello")
-        shown = screen.until("5 in, 7 out · $0.00")
+        shown = screen.until("5 tokens in, 7 out · $0.00")
         screen.until(PROMPT)
         screen.press(LEAVE)
         _, code = screen.end()
@@ -47,7 +47,7 @@ def test_control_c_cuts_the_reply_and_the_prompt_comes_back(tmp_path):
         screen.until("Slowly it begins")
         screen.press(b"typed meanwhile")
         screen.press(CUT)
-        cut = screen.until("cut off; what was said is kept")
+        cut = screen.until("stopped; the text so far is kept")
         screen.until(PROMPT)
         screen.type("/branches")
         kept = screen.until(PROMPT)
@@ -73,7 +73,7 @@ def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
         screen.type("e")
         again = screen.until(ASKED)
         screen.type("d")
-        screen.until("why not? (the model is told) > ")
+        screen.until("reason (sent to the model) > ")
         screen.type("not today")
         screen.until("denied: not today")
         screen.until("As you say.")
@@ -82,8 +82,8 @@ def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
         _, code = screen.end()
 
     assert code == 0
-    assert "the model wants file (destructive)\n  name: a‹U+001B›[2Jb" in asked
-    assert "why it is asked: " in again
+    assert "the model requests file (destructive)\n  name: a‹U+001B›[2Jb" in asked
+    assert "permission needed: " in again
     assert "\x1b[2J" not in screen.raw
 
 
@@ -98,7 +98,7 @@ def test_what_was_typed_before_a_call_was_shown_allows_nothing(tmp_path):
         screen.type("a")
         asked = screen.until(ASKED)
         screen.type("d")
-        screen.until("why not? (the model is told) > ")
+        screen.until("reason (sent to the model) > ")
         screen.type("")
         screen.until("denied")
         screen.until("Then not.")
@@ -118,7 +118,7 @@ def test_a_conversation_is_forked_rewound_and_merged(tmp_path):
             screen.until(f"{answer} answer.")
             screen.until(PROMPT)
         screen.type("/checkpoint here")
-        screen.until("leads back")
+        screen.until("return with: /rewind")
         screen.until(PROMPT)
         screen.type("/fork doubts 1")
         screen.until("on doubts, after turn 1")
@@ -177,7 +177,7 @@ def test_lines_are_joined_by_a_backslash(tmp_path):
         screen.until("Yes.")
         screen.until(PROMPT)
         screen.type("/export told.md".replace("told.md", str(tmp_path / "told.md")))
-        screen.until("written to")
+        screen.until("exported to")
         screen.until(PROMPT)
         screen.press(LEAVE)
         screen.end()
@@ -194,8 +194,8 @@ def test_a_reply_that_a_killed_process_lost_is_offered_again(tmp_path):
         screen.process.kill()
     script(tmp_path, [{"text": "Whole again."}])
     with Screen("chat", "-c") as screen:
-        screen.until("going on with “Hello” (1 turns,")
-        screen.until("/resume goes on with it")
+        screen.until("continuing “Hello” (1 turn,")
+        screen.until("/resume continues it")
         screen.until(PROMPT)
         screen.type("/resume")
         screen.until("Whole again.")

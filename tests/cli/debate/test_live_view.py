@@ -5,32 +5,32 @@ import io
 import pytest
 from rich.console import Console
 
-from antiphon.cli.debate.live_view import Arena, columns
-from tests.cli.debate.test_state import recorded, stage, take
+from antiphon.cli.debate.live_view import LiveDebateView, columns
+from tests.cli.debate.test_state import apply, debate_state, recorded
 from tests.fixtures.screen import ESCAPES
 
 LONG = "Many words about cars. " * 400
 
 
 def speaking(text):
-    found = stage()
-    take(found, "state", state="awaitingArguments", phase="opening", roundNumber=0, maxRounds=2)
+    found = debate_state()
+    apply(found, "state", state="awaitingArguments", phase="opening", roundNumber=0, maxRounds=2)
     for id in ("for", "against"):
-        take(found, "turn_started", participantId=id, phase="opening", roundNumber=1)
-        take(found, "text", participantId=id, text=text)
+        apply(found, "turn_started", participantId=id, phase="opening", roundNumber=1)
+        apply(found, "text", participantId=id, text=text)
     return found
 
 
 def drawn(shown, *, width, height=24, hint="p pause"):
-    """The picture of a moment, in lines."""
+    """The picture of a debate at one moment, in lines."""
     file = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     console = Console(file=file, width=width, height=height, force_terminal=True, highlight=False, markup=False)
-    arena = Arena(console, now=lambda: 1.0)
-    arena.begin(shown, is_resumed=False)
+    view = LiveDebateView(console, now=lambda: 1.0)
+    view.begin(shown, is_resumed=False)
     file.buffer.truncate(0)
-    arena.refresh(shown, hint)
+    view.refresh(shown, hint)
     found = file.buffer.getvalue().decode()
-    arena.close()
+    view.close()
     return [line for line in ESCAPES.sub("", found).replace("\x00", "").replace("\r", "").split("\n") if line]
 
 
@@ -68,12 +68,12 @@ def test_a_round_is_printed_once_and_stays():
     failed = {"participantId": "against", "failed": True, "error": {"message": "too busy"}}
     one = {**recorded("opening", 1), "responses": [said, failed]}
     file = io.StringIO()
-    arena = Arena(Console(file=file, width=110, height=24, force_terminal=True, highlight=False, markup=False))
-    arena.begin(shown, is_resumed=False)
+    view = LiveDebateView(Console(file=file, width=110, height=24, force_terminal=True, highlight=False, markup=False))
+    view.begin(shown, is_resumed=False)
     for _ in range(2):
-        take(shown, "round_recorded", round=one)
-        arena._print_round(shown, one)
-    arena.close()
+        apply(shown, "round_recorded", round=one)
+        view._print_round(shown, one)
+    view.close()
 
     text = ESCAPES.sub("", file.getvalue())
     assert text.count("Openings ──") == 1

@@ -1,13 +1,13 @@
-"""What is shown of a debate: where it is, what it costs, how it goes, and which keys do something."""
+"""What is debate of a debate: where it is, what it costs, how it goes, and which keys do something."""
 
 from decimal import Decimal
 
 import pytest
 
-from antiphon.cli.debate import format as words
+from antiphon.cli.debate import format as formatting
 from antiphon.cli.debate.controller import KEYS, hint, keys_now
 from antiphon.cli.debate.plain_view import next_step
-from antiphon.cli.debate.state import Stage
+from antiphon.cli.debate.state import DebateState
 from antiphon.threads.activity import Activity
 from tests.fixtures.charts import load_chart
 
@@ -23,24 +23,24 @@ COSTS = {
 QUALITY = {"novelty": 4.0, "repetition": 9.5, "convergence": 1.0, "health": 4.4, "loops": [], "contradictions": []}
 
 
-def stage(**facts):
-    seats = [
+def debate_state(**facts):
+    participants = [
         {"id": "for", "name": "Ada", "position": "for", "color": "#2f6fde", "model": {"modelId": "m"}},
         {"id": "against", "name": "Bruno", "position": "against", "color": "#d1495b", "model": {"modelId": "m"}},
     ]
     judge = {"id": "judge", "name": "Judge", "model": {"modelId": "m"}}
-    return Stage("d1", "A topic to talk about", "oxford", 2, seats, judge, costs=COSTS, **facts)
+    return DebateState("d1", "A topic to talk about", "oxford", 2, participants, judge, costs=COSTS, **facts)
 
 
-def take(shown, kind, at=0, **facts):
-    shown.take(Activity(1, at, kind, facts, facts.get("participantId")))
+def apply(debate, kind, at=0, **facts):
+    debate.apply(Activity(1, at, kind, facts, facts.get("participantId")))
 
 
 def in_state(state, **error):
-    found = stage()
-    take(found, "state", state=state, phase="opening", roundNumber=0, maxRounds=2)
+    found = debate_state()
+    apply(found, "state", state=state, phase="opening", roundNumber=0, maxRounds=2)
     if error:
-        take(found, "error", error={"message": "no", "retryable": False, **error}, costTracker=COSTS)
+        apply(found, "error", error={"message": "no", "retryable": False, **error}, costTracker=COSTS)
     return found
 
 
@@ -71,133 +71,133 @@ def test_only_what_can_be_done_now_is_offered(state, keys):
 
 @pytest.mark.requirement("S4-59", "S4-B8")
 def test_what_failed_can_be_tried_again_three_times():
-    shown = in_state("error", type="timeout", retryable=True)
+    debate = in_state("error", type="timeout", retryable=True)
     tries = 0
-    while "r" in keys_now(shown):
+    while "r" in keys_now(debate):
         tries += 1
-        take(shown, "state", state="initializing", phase="opening", roundNumber=0, maxRounds=2)
-        take(shown, "state", state="error", phase="opening", roundNumber=0, maxRounds=2)
-        take(shown, "error", error={"type": "timeout", "message": "no", "retryable": True}, costTracker=COSTS)
+        apply(debate, "state", state="initializing", phase="opening", roundNumber=0, maxRounds=2)
+        apply(debate, "state", state="error", phase="opening", roundNumber=0, maxRounds=2)
+        apply(debate, "error", error={"type": "timeout", "message": "no", "retryable": True}, costTracker=COSTS)
 
     assert tries == 3
-    assert keys_now(shown) == ["q"]
+    assert keys_now(debate) == ["q"]
 
 
 def test_want_of_money_is_helped_by_money_only():
-    shown = in_state("error", type="cost_limit", estimate="0.25")
+    debate = in_state("error", type="cost_limit", estimate="0.25")
 
-    assert keys_now(shown) == ["l", "q"]
-    assert words.state_line(shown) == ("stands still for want of money; the next call may cost $0.25", "wrong")
-    assert next_step(shown) == "antiphon debate --resume d1 --limit USD goes on with more money"
+    assert keys_now(debate) == ["l", "q"]
+    assert formatting.state_line(debate) == ("cost limit reached; the next call may cost $0.25", "wrong")
+    assert next_step(debate) == "continue with: antiphon debate --resume d1 --limit USD"
 
 
 def test_a_paused_debate_in_which_something_was_said_can_be_judged():
-    shown = in_state("paused")
-    take(shown, "turn_started", participantId="for", phase="opening", roundNumber=1)
-    take(shown, "turn_ended", participantId="for", end="whole")
-    shown.status = "stopped"
+    debate = in_state("paused")
+    apply(debate, "turn_started", participantId="for", phase="opening", roundNumber=1)
+    apply(debate, "turn_ended", participantId="for", end="whole")
+    debate.status = "stopped"
 
-    assert "j" in keys_now(shown)
-    assert hint(shown) == "r resume · j judge now · i interject · q stop · Ctrl-C leaves it as it is"
+    assert "j" in keys_now(debate)
+    assert hint(debate) == "r resume · j judge now · i interject · q stop · Ctrl-C leave it as it is"
 
 
 def test_every_key_does_something_in_some_state():
     broke = in_state("error", type="cost_limit")
     warned = in_state("debating")
-    take(warned, "cost_warning", warning={"threshold": "1", "currentCost": "1"})
+    apply(warned, "cost_warning", warning={"threshold": "1", "currentCost": "1"})
     offered = {*keys_now(broke), *keys_now(warned), *keys_now(in_state("paused"))}
 
     assert offered == set(KEYS)
 
 
 def test_the_track_has_a_lamp_for_every_phase_and_is_short_where_it_must():
-    shown = in_state("debating")
-    take(shown, "round_recorded", round=recorded("opening", 1))
-    take(shown, "state", state="debating", phase="rebuttal", roundNumber=1, maxRounds=2)
+    debate = in_state("debating")
+    apply(debate, "round_recorded", round=recorded("opening", 1))
+    apply(debate, "state", state="debating", phase="rebuttal", roundNumber=1, maxRounds=2)
 
-    assert words.text_of(words.track(shown, 80)) == "● openings ── ◉ round 1 ── ○ closing ── ○ verdict"
-    assert words.text_of(words.track(shown, 40)) == "●openings ◉1 ○closing ○verdict"
-    assert words.text_of(words.track(shown, 10)) == "●openings…"
+    assert formatting.text_of(formatting.track(debate, 80)) == "● openings ── ◉ round 1 ── ○ closing ── ○ verdict"
+    assert formatting.text_of(formatting.track(debate, 40)) == "●openings ◉1 ○closing ○verdict"
+    assert formatting.text_of(formatting.track(debate, 10)) == "●openings…"
 
 
 @pytest.mark.requirement("S4-B26")
 @pytest.mark.parametrize(("format", "last"), [("oxford", "closing"), ("lincoln-douglas", "round 2")])
 def test_only_an_oxford_debate_has_a_closing(format, last):
-    shown = stage()
-    shown.format = format
+    debate = debate_state()
+    debate.format = format
 
-    assert words.text_of(words.track(shown, 80)).split(" ── ")[-2] == f"○ {last}"
+    assert formatting.text_of(formatting.track(debate, 80)).split(" ── ")[-2] == f"○ {last}"
 
 
 @pytest.mark.requirement("S4-34")
 def test_the_meter_has_ticks_where_it_warns_and_stops():
-    shown = stage()
-    take(shown, "cost", **{**COSTS, "totalCost": "0.5", "warningThreshold": "0.75", "limitThreshold": "1"})
-    meter = words.text_of(words.meter(shown, 110))
+    debate = debate_state()
+    apply(debate, "cost", **{**COSTS, "totalCost": "0.5", "warningThreshold": "0.75", "limitThreshold": "1"})
+    meter = formatting.text_of(formatting.meter(debate, 110))
 
     assert meter == f"$0.50 {'█' * 15}{'░' * 7}┊{'░' * 7}┃ warns at $0.75 · stops at $1.00"
 
 
 def test_without_limits_the_meter_is_the_amount_and_what_a_round_costs():
-    shown = stage()
-    take(shown, "round_recorded", round=recorded("opening", 1))
-    take(shown, "cost", **{**COSTS, "totalCost": "0.01234"})
+    debate = debate_state()
+    apply(debate, "round_recorded", round=recorded("opening", 1))
+    apply(debate, "cost", **{**COSTS, "totalCost": "0.01234"})
 
-    assert words.text_of(words.meter(shown, 80)) == "$0.0123 +$0.01 a round"
+    assert formatting.text_of(formatting.meter(debate, 80)) == "$0.0123 +$0.01 per round"
 
 
 def test_what_a_turn_cost_is_what_was_spent_with_its_end():
-    shown = stage()
-    take(shown, "cost", **{**COSTS, "totalCost": "1"})
-    take(shown, "turn_started", 1000, participantId="for", phase="opening", roundNumber=1)
-    take(shown, "turn_ended", 2500, participantId="for", end="whole")
-    take(shown, "cost", **{**COSTS, "totalCost": "1.25"})
+    debate = debate_state()
+    apply(debate, "cost", **{**COSTS, "totalCost": "1"})
+    apply(debate, "turn_started", 1000, participantId="for", phase="opening", roundNumber=1)
+    apply(debate, "turn_ended", 2500, participantId="for", end="whole")
+    apply(debate, "cost", **{**COSTS, "totalCost": "1.25"})
 
-    assert shown.turns["for"].cost_usd == Decimal("0.25")
-    assert words.doing(shown, shown.turns["for"], 9000) == ("spoke for 1.5 s · $0.25", "quiet")
+    assert debate.turns["for"].cost_usd == Decimal("0.25")
+    assert formatting.turn_status(debate, debate.turns["for"], 9000) == ("spoke for 1.5 s · $0.25", "quiet")
 
 
 def test_circles_and_contradictions_are_named():
-    shown = stage()
+    debate = debate_state()
     claims = [{"participantId": "for", "earlier": "Cars are loud", "now": "Cars are not loud"}]
-    take(shown, "round_recorded", round=recorded("opening", 1, loops=["against"], contradictions=claims))
-    line = words.text_of(words.quality(shown))
+    apply(debate, "round_recorded", round=recorded("opening", 1, loops=["against"], contradictions=claims))
+    line = formatting.text_of(formatting.quality(debate))
 
-    assert line.startswith("health 4.4 of 10 (4.0 new · 9.5 repeated · 1.0 alike)")
-    assert "Bruno goes round in circles" in line
+    assert line.startswith("health 4.4 of 10 (novelty 4.0 · repetition 9.5 · convergence 1.0)")
+    assert "Bruno repeats arguments" in line
     assert "Ada contradicts an earlier claim" in line
 
 
 @pytest.mark.requirement("S4-B6")
 def test_a_round_is_taken_once():
-    shown = stage()
+    debate = debate_state()
     for _ in range(2):
-        take(shown, "round_recorded", round=recorded("opening", 1))
+        apply(debate, "round_recorded", round=recorded("opening", 1))
 
-    assert len(shown.rounds) == 1
+    assert len(debate.rounds) == 1
 
 
 @pytest.mark.requirement("S4-B28")
 def test_a_tie_and_the_turns_it_refers_to_are_told():
-    shown = stage()
+    debate = debate_state()
     turns = [
         {"participantId": "for", "phase": "rebuttal", "round": 1},
         {"participantId": "x", "phase": "?", "round": 1},
     ]
     scores = {"for": 70, "against": 70}
     verdict = {"winner": None, "tie": True, "scores": scores, "criteria": {"argument": scores}, "references": turns}
-    take(shown, "verdict", verdict=verdict)
+    apply(debate, "verdict", verdict=verdict)
 
-    assert words.decision(shown) == "A tie"
-    assert words.references(shown) == "refers to Ada in round 1"
+    assert formatting.decision(debate) == "A tie"
+    assert formatting.format_references(debate) == "refers to Ada in round 1"
 
 
 @pytest.mark.parametrize("cells", [30, 60, 110])
 def test_the_rows_of_a_verdict_fit_and_stand_below_each_other(cells):
-    shown = stage()
+    debate = debate_state()
     criteria = {"argument": {"for": 100, "against": 0}, "evidence": {"for": 33.5, "against": 50}}
-    take(shown, "verdict", verdict={"winner": "for", "scores": {"for": 80, "against": 40}, "criteria": criteria})
-    rows = [words.text_of(row) for row in words.score_table(shown, cells)]
+    apply(debate, "verdict", verdict={"winner": "for", "scores": {"for": 80, "against": 40}, "criteria": criteria})
+    rows = [formatting.text_of(row) for row in formatting.score_table(debate, cells)]
 
     assert {len(row) for row in rows} == {len(rows[0])}
     assert len(rows[0]) <= cells
@@ -214,4 +214,4 @@ def test_the_rows_of_a_verdict_fit_and_stand_below_each_other(cells):
     ],
 )
 def test_a_model_is_called_by_a_word(id, name):
-    assert words.model_name({"modelId": id}) == name
+    assert formatting.model_name({"modelId": id}) == name

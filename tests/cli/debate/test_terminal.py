@@ -67,8 +67,8 @@ def test_p_pauses_and_r_resumes(tmp_path):
     with Screen("debate", TOPIC, "-m", debaters(tmp_path, 40), "--rounds", 1, columns=110) as screen:
         screen.until("speaking …")
         screen.press(b"p")
-        screen.until("paused: nobody speaks, and nothing is spent")
-        hint = screen.until("Ctrl-C leaves it as it is")
+        screen.until("\npaused")
+        hint = screen.until("Ctrl-C leave it as it is")
         screen.press(b"j")  # nothing was said: no judge can decide, so the key does nothing
         screen.press(b"r")
         screen.until("speaking …")
@@ -84,12 +84,12 @@ def test_what_is_left_paused_can_be_resumed_later(tmp_path):
     with Screen("debate", TOPIC, "-m", debaters(tmp_path, 20), "--rounds", 1, columns=110) as screen:
         screen.until("◉ round 1")
         screen.press(b"p")
-        screen.until("paused: nobody speaks")
-        screen.until("Ctrl-C leaves it as it is")
+        screen.until("\npaused")
+        screen.until("Ctrl-C leave it as it is")
         screen.press(CUT)
         shown, code = screen.end()
     with Screen("debate", "--resume", "last", columns=110) as screen:
-        screen.until("goes on")
+        screen.until("(resumed)")
         again = screen.until("◉ round 1")
         screen.until("Ada wins")
         _, done = screen.end()
@@ -151,13 +151,13 @@ def test_q_stops_and_the_judge_still_decides(tmp_path):
 def test_l_pays_more_for_a_debate_that_stands_still(tmp_path):
     words = ("debate", TOPIC, "-m", debaters(tmp_path, 1), "--rounds", 1, "--limit", 0.11, "--max-tokens", 7000)
     with Screen(*words, "--prices", prices(tmp_path), columns=110) as screen:
-        screen.until("stands still for want of money; the next call may cost")
+        screen.until("cost limit reached; the next call may cost")
         screen.until("l raise the limit")
         screen.press(b"l")
         screen.until("new limit in USD: ▌")
         screen.press(b"a lot")
         screen.press(ENTER)
-        screen.until("'a lot' is no amount in USD")
+        screen.until("amount in USD, not 'a lot'")
         screen.until("l raise the limit")
         screen.press(b"l")
         screen.until("new limit in USD: ▌")
@@ -177,7 +177,7 @@ def test_r_tries_again_what_failed(tmp_path):
     path.write_text('[[replies]]\nsteps = [{error = "1002", message = "too busy"}]\n')
     with Screen("debate", TOPIC, "-m", model, "--rounds", 1, columns=110) as screen:
         screen.until("too busy")
-        screen.until("r try again")
+        screen.until("r retry")
         path.write_text(good)
         screen.press(b"r")
         screen.until("wins by")
@@ -193,7 +193,7 @@ def test_control_c_in_the_openings_ends_them_for_good(tmp_path):
         shown, code = screen.end()
 
     assert code == 130
-    assert "stopping; Ctrl-C once more leaves at once" in shown
+    assert "stopping; press Ctrl-C again to leave at once" in shown
     assert "^C" not in shown
 
 

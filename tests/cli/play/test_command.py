@@ -54,8 +54,8 @@ def test_a_line_that_is_no_event_is_complained_about(door):
     played = antiphon("play", "--chart", door, typed='{"kind": 1}\nOPEN {"half":\nOPEN {"key": 7}\n')
 
     assert played.stderr.splitlines() == [
-        'antiphon play: an event has a string under "type", unlike {"kind": 1}',
-        'antiphon play: not JSON: {"half":',
+        'antiphon play: "type" must be a string in {"kind": 1}',
+        'antiphon play: invalid JSON: {"half":',
     ]
     assert "opening" in played.stdout
 
@@ -95,7 +95,11 @@ def test_a_chart_that_is_wrong_is_refused_with_its_place(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("{", "line 1, column 2: not JSON"), ("[]", "a chart is a JSON object, not list"), ("\x00", "not JSON")],
+    [
+        ("{", "line 1, column 2: invalid JSON"),
+        ("[]", "a chart must be a JSON object, not list"),
+        ("\x00", "invalid JSON"),
+    ],
 )
 def test_a_file_that_holds_no_chart_is_refused(tmp_path, text, problem):
     path = tmp_path / "no.json"
@@ -200,9 +204,7 @@ def test_in_a_terminal_it_draws_a_picture_that_stays():
     seen = read_until(screen, b"\x00 never").decode()
 
     assert process.wait(timeout=60) == 0
-    assert all(
-        word in seen for word in ("── states ─", "── events ─", "── context ─", "── text ─", "What to try next:")
-    )
+    assert all(word in seen for word in ("── states ─", "── events ─", "── context ─", "── text ─", "Try next:"))
     os.close(screen)
 
 

@@ -8,14 +8,14 @@ import threading
 import pytest
 
 from antiphon import create_machine, from_task
-from antiphon.cli.play.events_in import NoEvent, Typist, lines
+from antiphon.cli.play.events_in import EventParser, InvalidEvent, read_lines
 
 INVOKE = {"src": "load", "id": "l", "onDone": {"actions": "x"}}
 
 
-def typist():
+def event_parser():
     chart = {"id": "m", "invoke": INVOKE, "on": {"GO": {"actions": "x"}}}
-    return Typist(create_machine(chart, actions={"x": lambda: None}, actors={"load": from_task(lambda: None)}))
+    return EventParser(create_machine(chart, actions={"x": lambda: None}, actors={"load": from_task(lambda: None)}))
 
 
 @pytest.mark.parametrize(
@@ -31,20 +31,20 @@ def typist():
     ],
 )
 def test_a_line_is_an_event(line, event):
-    assert typist().event(line) == event
+    assert event_parser().parse(line) == event
 
 
 @pytest.mark.parametrize("line", ["{", 'GO {"n": }', '{"n": 1}', '{"type": 5}', '{"after": -1}', '{"after": true}'])
 def test_a_line_that_is_no_event_is_refused(line):
-    with pytest.raises(NoEvent):
-        typist().event(line)
+    with pytest.raises(InvalidEvent):
+        event_parser().parse(line)
 
 
 def test_lines_that_come_when_nobody_waits_are_dropped():
     end, beginning = os.pipe()
 
     async def read_one(source):
-        return await anext(lines(source))
+        return await anext(read_lines(source))
 
     with os.fdopen(end) as source, os.fdopen(beginning, "wb", buffering=0) as typed:
         typed.write(b"one\n")
@@ -58,6 +58,6 @@ def test_lines_that_come_when_nobody_waits_are_dropped():
 
 def test_lines_come_until_the_file_ends():
     async def read():
-        return [line async for line in lines(io.StringIO("one\n\n  \ntwo"))]
+        return [line async for line in read_lines(io.StringIO("one\n\n  \ntwo"))]
 
     assert asyncio.run(read()) == ["one\n", "two"]

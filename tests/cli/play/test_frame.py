@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from antiphon import assign, create_machine, get_microsteps, initial_transition
 from antiphon.chart.text import Text
-from antiphon.cli.play.feed import Step
-from antiphon.cli.play.frame import Picture
+from antiphon.cli.play.feed import PlayedStep
+from antiphon.cli.play.frame import FrameBuilder
 from antiphon.cli.render.text_width import width
 
 CHART = {
@@ -29,13 +29,13 @@ ACTIONS = {
 def picture(*events, chart=CHART):
     machine = create_machine(chart, actions=ACTIONS)
     snapshot, _ = initial_transition(machine)
-    found = Picture(machine)
-    found.add(Step(0, {"type": "xstate.init"}, "start", (), snapshot))
+    found = FrameBuilder(machine)
+    found.add(PlayedStep(0, {"type": "xstate.init"}, "start", (), snapshot))
     for number, event in enumerate(events, start=1):
         microsteps = get_microsteps(machine, snapshot, {"type": event})
         snapshot = microsteps[-1].snapshot
         taken = tuple(transition for microstep in microsteps for transition in microstep.transitions)
-        found.add(Step(number * 100, {"type": event}, event, taken, snapshot))
+        found.add(PlayedStep(number * 100, {"type": event}, event, taken, snapshot))
     return found
 
 
@@ -87,7 +87,7 @@ def test_a_low_terminal_shows_the_states_only():
 def test_a_machine_that_has_ended_says_so():
     lines = text_of(picture("SEND", "END").frame(70, 20))
 
-    assert "next  nothing: the machine has ended" in lines
+    assert "next  none: the machine has ended" in lines
     assert any("END → complete (done)" in line for line in lines)
 
 
@@ -95,7 +95,7 @@ def test_what_ended_the_machine_is_said():
     found = picture("SEND")
     machine = found.machine
     broken = machine.resolve_state("idle", status="error", error="no more")
-    found.add(Step(300, {"type": "xstate.error"}, "error", (), broken))
+    found.add(PlayedStep(300, {"type": "xstate.error"}, "error", (), broken))
 
     assert "failed: no more" in text_of(found.frame(70, 20))
 
@@ -108,7 +108,7 @@ def test_a_problem_takes_the_place_of_the_next_events():
 
 
 def test_there_is_nothing_to_see_before_the_first_step():
-    assert Picture(create_machine(CHART, actions=ACTIONS)).frame(80, 24) == []
+    assert FrameBuilder(create_machine(CHART, actions=ACTIONS)).frame(80, 24) == []
 
 
 @pytest.mark.parametrize("context", [{}, {"list": [1, 2]}, {"one": {"two": 3}}])

@@ -4,13 +4,13 @@ import json
 
 from antiphon import create_machine, from_callback, initial_transition
 from antiphon.chart.text import Text
-from antiphon.cli.play.feed import Step
+from antiphon.cli.play.feed import PlayedStep
 from antiphon.cli.play.lines import JsonLines, PlainLines, value_text
 
 
 def step(context, event=None, **more):
     machine = create_machine({"id": "m", "initial": "a", "context": context, "states": {"a": {}}}, **more)
-    return Step(1234, event or {"type": "xstate.init"}, "start", (), initial_transition(machine)[0])
+    return PlayedStep(1234, event or {"type": "xstate.init"}, "start", (), initial_transition(machine)[0])
 
 
 def test_a_plain_line_has_time_event_state_and_context():
@@ -52,8 +52,8 @@ def test_of_a_long_text_that_grows_the_end_is_shown_and_of_others_the_beginning(
 def test_problems_are_complained_about():
     written, complaints = [], []
     for view in (PlainLines(written.append, complaints.append), JsonLines(written.append, complaints.append)):
-        view.typed(None)
-        view.typed("wrong")
+        view.on_line(None)
+        view.on_line("wrong")
         view.refresh(0)
         view.close()
 

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from antiphon import create_machine, initial_transition
-from antiphon.cli.play.feed import Step
+from antiphon.cli.play.feed import PlayedStep
 from antiphon.cli.play.screen import Screen
 
 
@@ -21,7 +21,7 @@ def size(monkeypatch):
 def screen(written, **options):
     machine = create_machine({"id": "m", "initial": "a", "states": {"a": {}}})
     found = Screen(machine, written.append, environment=options.pop("environment", {}), **options)
-    found.show(Step(0, {"type": "xstate.init"}, "start", (), initial_transition(machine)[0]))
+    found.show(PlayedStep(0, {"type": "xstate.init"}, "start", (), initial_transition(machine)[0]))
     return found
 
 
@@ -73,7 +73,7 @@ def test_a_picture_of_another_height_is_drawn_over_the_old_one(size):
     found.refresh(0)
     height = written[-1].count("\n")
     machine = create_machine({"id": "m", "context": {"one": 1, "two": 2}})
-    found.show(Step(0, {"type": "E"}, "E", (), initial_transition(machine)[0]))
+    found.show(PlayedStep(0, {"type": "E"}, "E", (), initial_transition(machine)[0]))
 
     found.refresh(0)
 
@@ -92,7 +92,7 @@ def test_with_a_prompt_the_cursor_stays_and_the_line_is_cleaned(size):
     written = []
     found = screen(written, prompt=True)
     found.refresh(0)
-    found.typed(None)
+    found.on_line(None)
     found.close()
 
     assert "\x1b[?25l" not in "".join(written)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.cli.render.markdown_stream import LONGEST_FENCE, Blocks
+from antiphon.cli.render.markdown_stream import LONGEST_FENCE, MarkdownStream
 
 PAGE = """# A title
 Some words
@@ -43,7 +43,7 @@ EXPECTED = [
 
 
 def cut(pieces):
-    blocks = Blocks()
+    blocks = MarkdownStream()
     found = [block for piece in pieces for block in blocks.feed(piece)]
     return found + blocks.end()
 
@@ -70,7 +70,7 @@ def test_a_long_fence_is_given_in_pieces_that_are_fences_themselves():
 
 
 def test_what_grows_is_known_by_its_end():
-    blocks = Blocks()
+    blocks = MarkdownStream()
     blocks.feed("one\ntwo\nthr")
     blocks.feed("ee")
 
@@ -83,7 +83,7 @@ def test_what_grows_is_known_by_its_end():
 
 def test_the_cost_grows_with_the_length_of_the_text():
     def seconds(length):
-        blocks, start = Blocks(), time.process_time()
+        blocks, start = MarkdownStream(), time.process_time()
         for _ in range(length):
             blocks.feed("word ")
         blocks.end()

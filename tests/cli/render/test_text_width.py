@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.cli.render.text_width import clip, harmless, pad, width, wrap
+from antiphon.cli.render.text_width import clip, pad, sanitize_line, width, wrap
 
 SIZES = st.integers(min_value=1, max_value=40)
 
@@ -33,12 +33,12 @@ def test_an_empty_text_has_no_lines():
 
 
 def test_escapes_and_line_breaks_are_removed():
-    assert harmless("a\x1b[31m\nb\u202ec\u2028") == "a [31m b c "
+    assert sanitize_line("a\x1b[31m\nb\u202ec\u2028") == "a [31m b c "
 
 
 @given(st.text(), SIZES)
 def test_a_padded_text_has_exactly_its_width(text, cells):
-    assert width(pad(harmless(text), cells)) in (cells, cells - 1)  # half a wide character is no character
+    assert width(pad(sanitize_line(text), cells)) in (cells, cells - 1)  # half a wide character is no character
 
 
 @given(st.text(), SIZES)
@@ -46,4 +46,4 @@ def test_wrapped_lines_fit_and_lose_nothing(text, cells):
     lines = wrap(text, cells)
 
     assert all(width(line) <= max(cells, 2) for line in lines)
-    assert "".join("".join(lines).split()) == "".join(harmless(text).split())
+    assert "".join("".join(lines).split()) == "".join(sanitize_line(text).split())

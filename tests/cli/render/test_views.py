@@ -10,9 +10,9 @@ from antiphon.chat.service import Attempt
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.render.calls import format_arguments
-from antiphon.cli.render.plain import NoView, PlainView, View, is_smart
+from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
 from antiphon.cli.render.rich import RichView
-from antiphon.cli.render.text_width import harmless_lines
+from antiphon.cli.render.text_width import sanitize_lines
 from antiphon.threads.activity import Activity
 
 
@@ -116,7 +116,7 @@ def test_a_thought_is_folded_unless_it_is_wanted():
     for each in (view, wanted):
         each.begin()
         each.thinking("Secret thoughts.\n\n")
-        each.thought(2.1)
+        each.end_thinking(2.1)
         each.end()
 
     assert "thought for 2.1 s" in written.getvalue()
@@ -142,14 +142,14 @@ def test_no_view_lets_a_model_control_the_terminal(make):
 
 
 def test_lines_tabs_and_joined_emoji_survive():
-    assert harmless_lines("a\tb\n👩\u200d🚀\r\x00") == "a\tb\n👩\u200d🚀"
+    assert sanitize_lines("a\tb\n👩\u200d🚀\r\x00") == "a\tb\n👩\u200d🚀"
 
 
 def test_plain_text_ends_with_a_line_of_its_own_before_notes():
     out, notes = io.StringIO(), io.StringIO()
     view = PlainView(out, notes)
     view.text("words")
-    view.thought(1.0)
+    view.end_thinking(1.0)
     view.line("note")
     view.text("more\n")
     view.end()
@@ -158,12 +158,12 @@ def test_plain_text_ends_with_a_line_of_its_own_before_notes():
 
 
 def test_all_views_can_be_shown_to():
-    views: list[View] = [NoView(), PlainView(io.StringIO()), on_a_console()[2]]
+    views: list[TextView] = [NullView(), PlainView(io.StringIO()), on_a_console()[2]]
     for view in views:
         view.begin()
         view.text("x")
         view.thinking("x")
-        view.thought(1)
+        view.end_thinking(1)
         view.line("x")
         view.markdown("x")
         view.refresh()
@@ -176,16 +176,16 @@ def test_a_terminal_is_drawn_on_if_it_can_be(term, smart):
         def isatty(self):
             return True
 
-    assert is_smart(Terminal(), {"TERM": term}) is smart
-    assert not is_smart(io.StringIO(), {"TERM": term})
+    assert can_draw(Terminal(), {"TERM": term}) is smart
+    assert not can_draw(io.StringIO(), {"TERM": term})
 
 
 def told(*happened, attempt=None):
     out = io.StringIO()
-    narration = ReplyPrinter(PlainView(out))
+    printer = ReplyPrinter(PlainView(out))
     for one in happened:
-        narration.take(one, attempt)
-    return out.getvalue(), narration.stats
+        printer.print(one, attempt)
+    return out.getvalue(), printer.stats
 
 
 def test_a_tool_is_told_with_its_arguments_its_time_and_how_it_ended():
@@ -206,7 +206,7 @@ def test_a_tool_is_told_with_its_arguments_its_time_and_how_it_ended():
 
 
 def test_a_retry_is_told_with_when_and_why_and_a_failure_with_what_to_do():
-    text, account = told(
+    text, stats = told(
         happening("retrying", message="overloaded", code="1002"),
         happening("reply_failed", error={"message": "overloaded", "code": "1002", "recoverable": True}),
         happening("reply_failed", error={"message": "no key", "code": "2001", "recoverable": False}),
@@ -215,10 +215,10 @@ def test_a_retry_is_told_with_when_and_why_and_a_failure_with_what_to_do():
 
     assert text.splitlines() == [
         "attempt 2 of 4 in 1.8 s: overloaded",
-        "failed: overloaded (1002); /retry asks again",
+        "failed: overloaded (1002); try again with /retry",
         "failed: no key (2001)",
     ]
-    assert account.error["code"] == "2001"
+    assert stats.error["code"] == "2001"
 
 
 def test_a_failure_without_another_attempt_is_told_once():
@@ -234,23 +234,23 @@ def test_a_thought_is_timed_by_the_journal():
 
 
 def test_the_line_at_the_end_has_tokens_cost_and_times():
-    account = ReplyStats()
+    stats = ReplyStats()
     for one in (
         happening("status", 1000, status="running"),
         happening("text", 1400, text="Hi"),
         happening("replied", 2000, usage={"input": 1200, "output": 5}, costUsd=0.012),
         happening("status", 3000, status="completed"),
     ):
-        account.take(one)
+        stats.add(one)
 
-    assert account.line() == "1,200 in, 5 out · $0.0120 · 2.0 s · first words after 0.4 s"
+    assert stats.line() == "1,200 tokens in, 5 out · $0.0120 · 2.0 s · first token after 0.4 s"
 
 
 def test_a_reply_that_was_cut_costs_what_it_had_used_and_an_unknown_price_is_said():
-    account = ReplyStats()
-    account.take(happening("usage", usage={"input": 10, "output": 2}, costUsd=None))
-    account.take(happening("status", status="stopped"))
+    stats = ReplyStats()
+    stats.add(happening("usage", usage={"input": 10, "output": 2}, costUsd=None))
+    stats.add(happening("status", status="stopped"))
 
-    assert (account.tokens_in, account.tokens_out, account.cost_text) == (10, 2, "price unknown")
+    assert (stats.tokens_in, stats.tokens_out, stats.cost_text) == (10, 2, "price unknown")
     assert format_arguments({"text": "x" * 100}).endswith("…")
     assert (format_arguments(None), format_arguments("raw")) == ("", "raw")

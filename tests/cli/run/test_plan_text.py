@@ -14,8 +14,8 @@ FENCED = f"```json\n{PLAN}\n```"
 
 
 def told(pieces: list[str]) -> str:
-    words = PlanText()
-    return "".join([*(words.take(piece) for piece in pieces), words.rest()])
+    plan_text = PlanText()
+    return "".join([*(plan_text.feed(piece) for piece in pieces), plan_text.end()])
 
 
 def cut(text: str, cuts: list[int]) -> list[str]:
@@ -51,8 +51,8 @@ def test_words_without_a_plan_arrive_whole_and_in_order(pieces: list[str]) -> No
 
 
 def test_words_are_not_kept_longer_than_they_may_be_a_plan() -> None:
-    words = PlanText()
+    plan_text = PlanText()
 
-    assert words.take("Done.\n{") == "Done.\n"
-    assert words.take('"st') == ""
-    assert words.take('ate": 1}') == '{"state": 1}'
+    assert plan_text.feed("Done.\n{") == "Done.\n"
+    assert plan_text.feed('"st') == ""
+    assert plan_text.feed('ate": 1}') == '{"state": 1}'

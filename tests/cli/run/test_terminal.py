@@ -12,7 +12,7 @@ from tests.fixtures.screen import Screen
 from tests.fixtures.scripted_team import calls, decides, says, script
 
 CUT, LEAVE = b"\x03", b"\x04"
-ASKED = "e: show it all > "
+ASKED = "e: expand > "
 GOOD = "def add(a, b):\n    return a + b\n"
 TWO = ("The first file", "The second file")
 PLAN = '{"steps": ["Write add.py", "Read it"], "confidence": 0.9}'
@@ -90,9 +90,9 @@ def test_the_plan_the_agent_and_the_meters_are_drawn_below_what_is_said(tmp_path
     assert code == 0
     assert "▸ Write add.py" in drawn
     assert "· Read it" in drawn
-    assert "developer is at work …" in drawn
+    assert "developer working …" in drawn
     assert "✓ Write add.py" in shown
-    assert "done; antiphon runs show " in shown
+    assert "done; details: antiphon runs show " in shown
     assert "\x1b[1mbold" in screen.raw
 
 
@@ -106,7 +106,7 @@ def test_a_change_is_allowed_once_and_asked_for_again(tmp_path, folder):
         _, code = screen.end()
 
     assert code == 0
-    assert "developer wants write_file (write)\n  path: a.py\n  content:\n  │ " in asked
+    assert "developer requests write_file (write)\n  path: a.py\n  content:\n  │ " in asked
     assert sorted(file.name for file in folder.iterdir()) == ["a.py", "b.py"]
 
 
@@ -128,7 +128,7 @@ def test_a_change_is_denied_and_the_agent_is_told_why(tmp_path, folder):
         screen.type("x")  # no answer
         screen.until(ASKED)
         screen.type("d")
-        screen.until("why not? (the model is told) > ")
+        screen.until("reason (sent to the model) > ")
         screen.type("not today")
         screen.until("denied: not today")
         screen.until("← write_file was not called")
@@ -148,7 +148,7 @@ def test_a_call_is_shown_to_the_last_character_before_it_is_made(tmp_path, folde
 
     assert code == 0
     assert "  path: a.py\n  content:\n  │ one‹U+001B›[2J‹U+202E›two\n  │ def add(a, b):" in shown
-    assert "why it is asked: write_file changes something" in shown
+    assert "permission needed: write_file changes something" in shown
     assert "\x1b[2J" not in screen.raw
 
 
@@ -163,7 +163,7 @@ def test_what_was_typed_before_a_call_was_shown_allows_nothing(tmp_path, folder)
         screen.type("a")
         screen.until(ASKED)
         screen.type("d")
-        screen.until("why not?")
+        screen.until("reason (sent to the model)")
         screen.type("")
         _, code = screen.end()
 
@@ -184,7 +184,7 @@ def test_a_command_that_may_destroy_is_shown_exactly_without_asking_for_it(tmp_p
         _, code = screen.end()
 
     assert code == 0
-    assert "developer wants shell (destructive)\n  command: rm -f old.py && echo " + "x" * 100 in asked
+    assert "developer requests shell (destructive)\n  command: rm -f old.py && echo " + "x" * 100 in asked
     assert not (folder / "old.py").exists()
 
 
@@ -196,7 +196,7 @@ def test_a_question_of_an_agent_is_answered_by_typing(tmp_path, folder):
         calls("developer", "ask_user", {"question": "Which name?", "options": ["Grace", "Ada"]}),
     )
     with at_work(model, folder) as screen:
-        asked = screen.until("answer (1–2, or in words) > ")
+        asked = screen.until("answer (1–2, or text) > ")
         screen.type("2")
         screen.until("Thank you.")
         _, code = screen.end()
@@ -216,7 +216,7 @@ def test_control_c_cancels_the_run_and_ends_it_with_130(tmp_path, folder, capsys
         shown, code = screen.end()
 
     assert code == 130
-    assert "cancelled; what was done until then stays" in shown
+    assert "cancelled; changes so far are kept" in shown
     assert "typed" not in shown
     assert main(["run", "--resume", "last"]) == 2
     assert "it was cancelled" in capsys.readouterr().err
@@ -228,7 +228,7 @@ def test_control_c_kills_a_command_that_does_not_end(tmp_path, folder):
     with at_work(model, folder) as screen:
         screen.until(ASKED)
         screen.type("a")
-        screen.until("developer calls shell …")
+        screen.until("developer calling shell …")
         while not (folder / "pid").exists() or not (folder / "pid").read_text().strip():
             screen.until("iteration 1 of 50")
         pid = int((folder / "pid").read_text())
@@ -249,23 +249,23 @@ def test_at_a_prompt_too_the_run_is_cancelled(tmp_path, folder, key):
         shown, code = screen.end()
 
     assert code == 130
-    assert "cancelled; what was done until then stays" in shown
+    assert "cancelled; changes so far are kept" in shown
     assert list(folder.iterdir()) == []
 
 
 def test_a_second_control_c_leaves_at_once_and_takes_the_command_with_it(tmp_path, folder):
     model = script(tmp_path, calls("developer", "shell", {"command": "trap '' TERM; echo $$ > pid; sleep 600"}))
     with at_work(model, folder, "--mode", "auto") as screen:
-        screen.until("developer calls shell …")
+        screen.until("developer calling shell …")
         while not (folder / "pid").exists() or not (folder / "pid").read_text().strip():
             screen.until("iteration 1 of 50")
         screen.press(CUT)
-        screen.until("cancelling …; Ctrl-C leaves at once")
+        screen.until("cancelling …; press Ctrl-C again to leave at once")
         screen.press(CUT)
         shown, code = screen.end()
 
     assert code == 130
-    assert "left; antiphon run --resume " in shown
+    assert "left; continue with: antiphon run --resume " in shown
     assert screen.raw.rindex("\x1b[?25h") > screen.raw.rindex("\x1b[?25l")
 
 
@@ -275,7 +275,7 @@ def test_a_permission_that_a_killed_process_asked_for_is_not_given_and_the_run_g
         screen.until(ASKED)
         screen.process.kill()
     with Screen("run", "--resume", "last", columns=100) as screen:
-        screen.until("its process was lost; it goes on from its last step")
+        screen.until("process of this run was lost; continuing from its last step")
         screen.until("First is written.")
         _, code = screen.end()
 

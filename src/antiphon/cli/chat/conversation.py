@@ -1,4 +1,4 @@
-"""A conversation with a person, until they quit."""
+"""An interactive conversation."""
 
 import argparse
 
@@ -6,47 +6,48 @@ from antiphon.chat.record import branch_path
 from antiphon.cli.chat.session import chat_view, open_chat
 from antiphon.cli.chat.slash_commands import run_slash_command
 from antiphon.cli.chat.terminal import Terminal
-from antiphon.cli.default_model import Choice, choose, described
+from antiphon.cli.default_model import ModelChoice, choose_model, describe
 from antiphon.cli.frame import DONE
 from antiphon.cli.interruptible import Quit
-from antiphon.cli.loop import Background, OpenOnLoop
-from antiphon.cli.prompt import Typewriter, history_file
-from antiphon.cli.readline_sigint import heard
+from antiphon.cli.loop import BackgroundLoop, OpenOnLoop
+from antiphon.cli.prompt import Prompt, history_file
+from antiphon.cli.readline_sigint import watch_sigint
+from antiphon.cli.render.units import plural
 
-LOST = "the last reply was lost when its process ended; /resume goes on with it, or just say something"
-EXPIRED = "it waited for a permission when its process ended; /resume goes on, or just say something"
+LOST = "the last reply was lost when its process ended; /resume continues it, or type a message"
+EXPIRED = "the last reply waited for permission when its process ended; /resume continues it, or type a message"
 
 
-def talk(options: argparse.Namespace) -> int:
-    """Talk with a person until they quit."""
-    choice = choose(options.model)
+def hold_conversation(options: argparse.Namespace) -> int:
+    """Read and answer messages until the user quits."""
+    choice = choose_model(options.model)
     opened = open_chat(options, choice, chat_view(options, is_question=False))
-    with Background() as background, OpenOnLoop(background, opened) as client:
-        typewriter = Typewriter(history_file())
-        terminal = Terminal(background, client, typewriter)
-        is_chosen = options.model or client.thread is None
+    with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
+        prompt = Prompt(history_file())
+        terminal = Terminal(background, client, prompt)
+        uses_choice = options.model or client.thread is None
         try:
-            _greet(terminal, choice if is_chosen else described(client.config["model"]))
-            with heard(lambda: typewriter.prompt):
+            _greet(terminal, choice if uses_choice else describe(client.config["model"]))
+            with watch_sigint(lambda: prompt.current):
                 terminal.run(run_slash_command)
         except Quit:
             pass
         return DONE
 
 
-def _greet(terminal: Terminal, choice: Choice) -> None:
+def _greet(terminal: Terminal, choice: ModelChoice) -> None:
     view = terminal.view
     client = terminal.client
-    view.line(choice.said, "title")
+    view.line(choice.summary, "title")
     if choice.hint:
         view.line(choice.hint)
-    view.line("/help lists what can be done; Ctrl-C cuts a reply, Ctrl-D leaves")
+    view.line("/help lists the commands; Ctrl-C stops a reply, Ctrl-D quits")
     if client.thread is None:
         return
-    terminal.wait(client.pick_up())
+    terminal.wait(client.follow_running())
     record = terminal.wait(client.read())
     terminal.branch = record.content["branch"]
-    view.line(f"going on with “{record.view.title}” ({record.view.turns} turns, {record.view.id})")
+    view.line(f"continuing “{record.view.title}” ({plural(record.view.turns, 'turn')}, {record.view.id})")
     for message in branch_path(record.content)[-2:]:
         for part in message["parts"]:
             if part["type"] == "text":

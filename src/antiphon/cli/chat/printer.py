@@ -1,31 +1,31 @@
-"""A reply printed as it arrives: each activity as words or a line on a view."""
+"""Prints a reply as it arrives: each activity as text or as a line of a view."""
 
 from antiphon.chat.service import Attempt
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.render.calls import format_arguments, format_result
-from antiphon.cli.render.plain import View
+from antiphon.cli.render.plain import TextView
 from antiphon.threads.activity import Activity
 
 ENDINGS = {
-    "stopped": "cut off; what was said is kept",
-    "interrupted": "lost: the process that asked is gone; /resume goes on",
+    "stopped": "stopped; the text so far is kept",
+    "interrupted": "lost: its process ended; /resume continues it",
 }
 
 
 class ReplyPrinter:
-    """Prints one reply, from the question until the chat needs a person."""
+    """Prints one reply, until the chat is idle or waits for the user."""
 
-    def __init__(self, view: View, stats: ReplyStats | None = None) -> None:
+    def __init__(self, view: TextView, stats: ReplyStats | None = None) -> None:
         self._view = view
         self.stats = stats or ReplyStats()
         self._thinking_since: int | None = None
 
-    def take(self, activity: Activity, attempt: Attempt | None = None) -> None:
-        """Tell what happened; for a failure, also of the attempt that follows."""
-        self.stats.take(activity)
+    def print(self, activity: Activity, attempt: Attempt | None = None) -> None:
+        """Print an activity; for a retry, also the next attempt."""
+        self.stats.add(activity)
         facts = activity.facts
         if self._thinking_since is not None and activity.kind not in ("thinking", "usage"):
-            self._view.thought((activity.at - self._thinking_since) / 1000)
+            self._view.end_thinking((activity.at - self._thinking_since) / 1000)
             self._thinking_since = None
         match activity.kind:
             case "text":
@@ -39,11 +39,11 @@ class ReplyPrinter:
             case "tool_ended":
                 self._print_tool_end(activity)
             case "retrying" if attempt is not None:
-                wait = f"attempt {attempt.number} of {attempt.most} in {attempt.delay_ms / 1000:.1f} s"
-                self._view.line(f"{wait}: {facts['message']}")
+                retry = f"attempt {attempt.number} of {attempt.most} in {attempt.delay_ms / 1000:.1f} s"
+                self._view.line(f"{retry}: {facts['message']}")
             case "reply_failed":
                 error = facts["error"] or {}
-                hint = "; /retry asks again" if error.get("recoverable") else ""
+                hint = "; try again with /retry" if error.get("recoverable") else ""
                 self._view.line(f"failed: {error.get('message')} ({error.get('code')}){hint}", "error")
             case "status" if facts["status"] in ENDINGS:
                 self._view.line(ENDINGS[facts["status"]])
@@ -53,9 +53,9 @@ class ReplyPrinter:
         facts = activity.facts
         result = facts["result"] if isinstance(facts["result"], dict) else {}
         call = stats.calls.get(str(result.get("callId")))
-        if call is None:  # one that broke gives no result of its own
-            known = list(stats.calls.values())
-            call = known[facts["call"]] if facts["call"] < len(known) else {"name": f"call {facts['call']}"}
-        seconds = (activity.at - stats.called) / 1000 if stats.called else 0.0
+        if call is None:  # a call that failed internally has no result
+            calls = list(stats.calls.values())
+            call = calls[facts["call"]] if facts["call"] < len(calls) else {"name": f"call {facts['call']}"}
+        seconds = (activity.at - stats.called_at) / 1000 if stats.called_at else 0.0
         line = format_result(call["name"], result, seconds, failed=facts["failed"])
         self._view.line(line, "error" if facts["failed"] else "tool")

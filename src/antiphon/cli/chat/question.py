@@ -1,4 +1,4 @@
-"""One question from a program or a person: an answer, and an exit code."""
+"""One question, its answer, and an exit code."""
 
 import argparse
 import sys
@@ -6,33 +6,33 @@ import sys
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.chat.session import chat_view, open_chat
 from antiphon.cli.chat.terminal import Terminal
-from antiphon.cli.default_model import choose, described
+from antiphon.cli.default_model import choose_model, describe
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
 from antiphon.cli.interruptible import Quit
-from antiphon.cli.loop import Background, OpenOnLoop
-from antiphon.cli.permission_prompt import Nobody
-from antiphon.cli.prompt import Typewriter
+from antiphon.cli.loop import BackgroundLoop, OpenOnLoop
+from antiphon.cli.permission_prompt import UnattendedAnswerer
+from antiphon.cli.prompt import Prompt
 from antiphon.cli.render.json_output import JsonOutput
 
 EXIT_CODES = {"completed": DONE, "stopped": INTERRUPTED}
 
 
-def ask(options: argparse.Namespace, question: str) -> int:
-    """Ask one question, and return the exit code: answered, failed, or cut off."""
+def ask_question(options: argparse.Namespace, question: str) -> int:
+    """Ask one question and return the exit code."""
     view = chat_view(options, is_question=True)
     output = JsonOutput(sys.stdout) if options.json else None
-    choice = choose(options.model)
+    choice = choose_model(options.model)
     opened = open_chat(options, choice, view, output.activity if output else None)
-    with Background() as background, OpenOnLoop(background, opened) as client:
+    with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
         if options.model is None:
-            view.line((choice if client.thread is None else described(client.config["model"])).said)
-        is_answered = sys.stdin.isatty() and sys.stderr.isatty()
-        terminal = Terminal(background, client, Typewriter(), answerer=None if is_answered else Nobody(view))
+            view.line((choice if client.thread is None else describe(client.config["model"])).summary)
+        has_user = sys.stdin.isatty() and sys.stderr.isatty()
+        terminal = Terminal(background, client, Prompt(), answerer=None if has_user else UnattendedAnswerer(view))
         try:
             stats = terminal.converse(client.say(question))
         except Quit:
             return INTERRUPTED
-        code = EXIT_CODES.get(stats.ended or "", FAILED)
+        code = EXIT_CODES.get(stats.status or "", FAILED)
         if output is not None:
             output.end(_end_facts(stats, client.thread, client.config["model"], code))
         return code
@@ -42,7 +42,7 @@ def _end_facts(stats: ReplyStats, thread: str | None, model: str, code: int) -> 
     return {
         "thread": thread,
         "model": model,
-        "status": stats.ended,
+        "status": stats.status,
         "text": "".join(stats.text),
         "usage": {"input": stats.tokens_in, "output": stats.tokens_out},
         "costUsd": stats.cost_usd if stats.is_priced else None,

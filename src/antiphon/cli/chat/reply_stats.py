@@ -1,23 +1,24 @@
-"""Statistics of a reply as it arrives: times, tokens, costs, and the tools it called."""
+"""Statistics of a reply: times, tokens, costs, and its tool calls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from antiphon.cli.render.units import plural
 from antiphon.money import format_usd
 from antiphon.threads.activity import Activity
 
-SHOWN = ("text", "thinking", "tool_called")
+VISIBLE = ("text", "thinking", "tool_called")
 
 
 @dataclass(slots=True)
 class ReplyStats:
-    """Counts from a question to the end of the answer."""
+    """Counts from a question to the end of its answer."""
 
-    ended: str | None = None  # the status that the thread was left in
-    began: int | None = None
-    first: int | None = None
-    last: int = 0
+    status: str | None = None  # of the thread once it is not running any more
+    started_at: int | None = None
+    first_at: int | None = None  # when there was something to show
+    last_at: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float = 0.0
@@ -27,27 +28,27 @@ class ReplyStats:
     request: Mapping[str, Any] | None = None
     text: list[str] = field(default_factory=list)
     calls: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    called: int = 0
-    _unsettled: Mapping[str, Any] | None = None
+    called_at: int = 0  # when the calls of the last reply started
+    _partial: Mapping[str, Any] | None = None
 
-    def take(self, activity: Activity) -> None:
-        """Take note of what happened."""
+    def add(self, activity: Activity) -> None:
+        """Count an activity."""
         facts = activity.facts
-        self.began = activity.at if self.began is None else self.began
-        self.last = activity.at
-        if self.first is None and activity.kind in SHOWN:
-            self.first = activity.at
+        self.started_at = activity.at if self.started_at is None else self.started_at
+        self.last_at = activity.at
+        if self.first_at is None and activity.kind in VISIBLE:
+            self.first_at = activity.at
         match activity.kind:
             case "text":
                 self.text.append(facts["text"])
             case "tool_called":
                 self.calls[facts["id"]] = facts
             case "usage":
-                self._unsettled = facts
+                self._partial = facts
             case "replied":
-                self._unsettled = None
+                self._partial = None
                 self.replies += 1
-                self.called = activity.at
+                self.called_at = activity.at
                 self._spend(facts)
             case "permission_asked":
                 self.request = facts
@@ -57,13 +58,13 @@ class ReplyStats:
                 self._end(facts["status"])
             case "permission_answered":
                 self.request = None
-                self.called = activity.at
+                self.called_at = activity.at
 
     def _end(self, status: str) -> None:
-        self.ended = None if status == "running" else status
-        if self.ended and self._unsettled is not None:
-            self._spend(self._unsettled)
-            self._unsettled = None
+        self.status = None if status == "running" else status
+        if self.status and self._partial is not None:
+            self._spend(self._partial)
+            self._partial = None
 
     def _spend(self, facts: Mapping[str, Any]) -> None:
         usage = facts.get("usage") or {}
@@ -76,22 +77,27 @@ class ReplyStats:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
-        return (self.last - (self.began or self.last)) / 1000
+        """Duration of the reply."""
+        return (self.last_at - (self.started_at or self.last_at)) / 1000
 
     @property
     def first_ms(self) -> int | None:
-        """How long until there was something to show."""
-        return None if self.first is None or self.began is None else self.first - self.began
+        """Time to the first text, thinking or call."""
+        return None if self.first_at is None or self.started_at is None else self.first_at - self.started_at
 
     def line(self) -> str:
-        """Tokens, cost and time in one line."""
-        words = [f"{self.tokens_in:,} in, {self.tokens_out:,} out", self.cost_text, f"{self.seconds:.1f} s"]
+        """Format tokens, cost and time as one line."""
+        facts = [format_tokens(self.tokens_in, self.tokens_out), self.cost_text, f"{self.seconds:.1f} s"]
         if self.first_ms is not None:
-            words.append(f"first words after {self.first_ms / 1000:.1f} s")
-        return " · ".join(words)
+            facts.append(f"first token after {self.first_ms / 1000:.1f} s")
+        return " · ".join(facts)
 
     @property
     def cost_text(self) -> str:
-        """What it cost, as far as prices are known."""
+        """The cost, or that the price is unknown."""
         return format_usd(self.cost_usd) if self.is_priced else "price unknown"
+
+
+def format_tokens(tokens_in: int, tokens_out: int) -> str:
+    """Format token counts as `1,760 tokens in, 118 out`."""
+    return f"{plural(tokens_in, 'token')} in, {tokens_out:,} out"

@@ -1,4 +1,4 @@
-"""What can be typed with a slash: the conversation forked, rewound, marked, merged, exported, and more."""
+"""Slash commands: fork, rewind, checkpoint, merge, export and more."""
 
 import difflib
 import shlex
@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from antiphon.cli.chat.merge import merge
 from antiphon.cli.chat.outline import branch_lines, checkpoint_lines
+from antiphon.cli.chat.reply_stats import format_tokens
 from antiphon.cli.chat.terminal import Terminal
-from antiphon.cli.default_model import described
+from antiphon.cli.default_model import describe
 from antiphon.cli.exports import write_export
 from antiphon.cli.interruptible import Quit
 from antiphon.money import format_usd
@@ -20,27 +21,27 @@ Words = Sequence[str]
 
 
 class SlashCommand(NamedTuple):
-    """A command, how it is typed, and what it does."""
+    """A command with its usage, its help text, and the function that runs it."""
 
     usage: str
-    about: str
+    help: str
     run: Callable[[Terminal, Words], None]
 
 
 def run_slash_command(terminal: Terminal, line: str) -> None:
-    """Do what a line with a slash says."""
+    """Run the command in a line that starts with a slash."""
     try:
         name, *words = shlex.split(line)
     except ValueError:
         name, *words = line.split()
-    found = COMMANDS.get(name)
-    if found is None:
-        near = difflib.get_close_matches(name, COMMANDS, 1, 0.5)
-        hint = f"did you mean {near[0]}?" if near else "/help lists what there is"
-        raise Refused(f"there is no command {name}; {hint}")
-    if len(words) > len(found.usage.split()) - 1:
-        raise Refused(f"too many words: {found.usage}")
-    found.run(terminal, words)
+    command = COMMANDS.get(name)
+    if command is None:
+        matches = difflib.get_close_matches(name, COMMANDS, 1, 0.5)
+        hint = f"did you mean {matches[0]}?" if matches else "/help lists all commands"
+        raise Refused(f"unknown command {name}; {hint}")
+    if len(words) > len(command.usage.split()) - 1:
+        raise Refused(f"usage: {command.usage}")
+    command.run(terminal, words)
 
 
 def _fork(terminal: Terminal, words: Words) -> None:
@@ -48,10 +49,10 @@ def _fork(terminal: Terminal, words: Words) -> None:
     turn = int(last) if last.isdigit() else None
     name = names[0] if names else "" if turn is not None else last
     if len(words) == 2 and turn is None:
-        raise Refused(f"{last!r} is no turn: /fork [NAME] [TURN]")
+        raise Refused(f"turn must be a number, not {last!r}; usage: /fork [NAME] [TURN]")
     payload = {**({"name": name} if name else {}), **({"turn": turn} if turn is not None else {})}
     terminal.wait(terminal.client.perform("fork", **payload))
-    _stand(terminal, terminal.wait(terminal.client.perform("confirm_fork")))
+    _print_position(terminal, terminal.wait(terminal.client.perform("confirm_fork")))
 
 
 def _branches(terminal: Terminal, words: Words) -> None:
@@ -60,7 +61,9 @@ def _branches(terminal: Terminal, words: Words) -> None:
 
 
 def _switch(terminal: Terminal, words: Words) -> None:
-    _stand(terminal, terminal.wait(terminal.client.perform("switch", branch=_one(words, "/switch BRANCH"))))
+    _print_position(
+        terminal, terminal.wait(terminal.client.perform("switch", branch=_required(words, "/switch BRANCH")))
+    )
 
 
 def _rewind(terminal: Terminal, words: Words) -> None:
@@ -69,15 +72,17 @@ def _rewind(terminal: Terminal, words: Words) -> None:
     else:
         payload = {"checkpointId": _checkpoint_id(_chat(terminal), words[0])}
     chat = terminal.wait(terminal.client.perform("rewind", **payload))
-    _stand(terminal, chat)
-    _last_words(terminal, _chat(terminal))
+    _print_position(terminal, chat)
+    _print_branch(terminal, _chat(terminal))
 
 
 def _checkpoint_id(chat: Json, word: str) -> str:
-    known = chat["checkpoints"]
-    named = [id for id, checkpoint in known.items() if checkpoint.get("name") == word]
-    begun = [id for id in known if id.startswith(word)]
-    return named[-1] if named else begun[0] if len(begun) == 1 else word
+    checkpoints = chat["checkpoints"]
+    by_name: list[str] = [id for id, checkpoint in checkpoints.items() if checkpoint.get("name") == word]
+    by_prefix: list[str] = [id for id in checkpoints if id.startswith(word)]
+    if by_name:
+        return by_name[-1]
+    return by_prefix[0] if len(by_prefix) == 1 else word
 
 
 def _checkpoint(terminal: Terminal, words: Words) -> None:
@@ -85,43 +90,44 @@ def _checkpoint(terminal: Terminal, words: Words) -> None:
     terminal.wait(terminal.client.perform("checkpoint", **payload))
     chat = _chat(terminal)
     head = chat["branches"][chat["branch"]]["head"]
-    marked = [id for id, checkpoint in chat["checkpoints"].items() if checkpoint["head"] == head]
-    terminal.view.line(
-        f"checkpoint {marked[-1] if marked else ''}; /rewind {words[0] if words else marked[-1]} leads back"
-    )
+    ids = [id for id, checkpoint in chat["checkpoints"].items() if checkpoint["head"] == head]
+    terminal.view.line(f"checkpoint {ids[-1] if ids else ''}; return with: /rewind {words[0] if words else ids[-1]}")
 
 
 def _checkpoints(terminal: Terminal, words: Words) -> None:
-    for line in checkpoint_lines(_chat(terminal)) or ["no checkpoints; /checkpoint makes one"]:
+    for line in checkpoint_lines(_chat(terminal)) or ["no checkpoints; create one with /checkpoint"]:
         terminal.view.line(line)
 
 
 def _merge(terminal: Terminal, words: Words) -> None:
-    source = _one(words, "/merge BRANCH [sequential|interleave|manual]")
+    source = _required(words, "/merge BRANCH [sequential|interleave|manual]")
     chat = merge(terminal, source, words[1] if len(words) > 1 else "sequential")
     if chat is not None:
-        _stand(terminal, chat)
+        _print_position(terminal, chat)
 
 
 def _model(terminal: Terminal, words: Words) -> None:
     client = terminal.client
     if words:
-        client.app.models.open(words[0])  # says what a reference looks like
+        client.app.models.open(words[0])  # fails on an unknown model
         if client.thread is not None:
             terminal.wait(client.perform("use_model", model=words[0]))
         client.config["model"] = words[0]
-    choice = described(client.config["model"])
-    terminal.view.line(choice.said)
+    choice = describe(client.config["model"])
+    terminal.view.line(choice.summary)
 
 
 def _cost(terminal: Terminal, words: Words) -> None:
     metrics = _chat(terminal)["metrics"]
-    tokens = f"{metrics['inputTokens']:,} in, {metrics['outputTokens']:,} out"
-    unpriced = f" and {metrics['unpriced']} replies of unknown price" if metrics["unpriced"] else ""
-    times = f"{metrics['durationMs'] / 1000:.1f} s, the slowest {metrics['slowestMs'] / 1000:.1f} s"
-    terminal.view.line(
-        f"{metrics['replies']} replies · {tokens} · {format_usd(metrics['costUsd'])}{unpriced} · {times}"
-    )
+    tokens = format_tokens(metrics["inputTokens"], metrics["outputTokens"])
+    unpriced = f" (price of {_replies(metrics['unpriced'])} unknown)" if metrics["unpriced"] else ""
+    times = f"{metrics['durationMs'] / 1000:.1f} s, slowest {metrics['slowestMs'] / 1000:.1f} s"
+    cost = f"{format_usd(metrics['costUsd'])}{unpriced}"
+    terminal.view.line(f"{_replies(metrics['replies'])} · {tokens} · {cost} · {times}")
+
+
+def _replies(count: int) -> str:
+    return "1 reply" if count == 1 else f"{count:,} replies"
 
 
 def _retry(terminal: Terminal, words: Words) -> None:
@@ -133,21 +139,24 @@ def _resume(terminal: Terminal, words: Words) -> None:
 
 
 def _export(terminal: Terminal, words: Words) -> None:
-    target = Path(_one(words, "/export FILE, with a name that ends in .md, .html or .json"))
+    target = Path(_required(words, "/export FILE (.md, .html or .json)"))
     write_export(terminal.client.app.library, _read(terminal), target)
-    terminal.view.line(f"written to {target}")
+    terminal.view.line(f"exported to {target}")
 
 
 def _new(terminal: Terminal, words: Words) -> None:
-    terminal.client.thread, terminal.branch = None, "main"
-    terminal.view.line("a new conversation; the old one is kept: antiphon threads list")
+    terminal.client.thread = None
+    terminal.branch = "main"
+    terminal.view.line("new conversation; list the previous ones with: antiphon threads list")
 
 
 def _help(terminal: Terminal, words: Words) -> None:
-    cells = max(len(each.usage) for each in COMMANDS.values())
-    for each in COMMANDS.values():
-        terminal.view.line(f"{each.usage:<{cells}}  {each.about}")
-    terminal.view.line("A line that ends in \\ goes on in the next one. Ctrl-C cuts a reply, twice it quits.")
+    cells = max(len(command.usage) for command in COMMANDS.values())
+    for command in COMMANDS.values():
+        terminal.view.line(f"{command.usage:<{cells}}  {command.help}")
+    terminal.view.line(
+        "A line that ends in \\ continues on the next line. Ctrl-C stops a reply; pressed twice, it quits."
+    )
 
 
 def _quit(terminal: Terminal, words: Words) -> None:
@@ -162,43 +171,43 @@ def _chat(terminal: Terminal) -> Json:
     return _read(terminal).content
 
 
-def _one(words: Words, usage: str) -> str:
+def _required(words: Words, usage: str) -> str:
     if not words:
-        raise Refused(f"something is missing: {usage}")
+        raise Refused(f"usage: {usage}")
     return words[0]
 
 
-def _stand(terminal: Terminal, chat: Json) -> None:
+def _print_position(terminal: Terminal, chat: Json) -> None:
     terminal.branch = chat["branch"]
     head = chat["branches"][chat["branch"]]["head"]
     turns = chat["messages"][head]["turn"] if head else 0
     terminal.view.line(f"on {terminal.branch}, after turn {turns}")
 
 
-def _last_words(terminal: Terminal, chat: Json) -> None:
+def _print_branch(terminal: Terminal, chat: Json) -> None:
     for line in branch_lines(chat, only=chat["branch"]):
         terminal.view.line(line)
 
 
 COMMANDS: Mapping[str, SlashCommand] = {
-    each.usage.split()[0]: each
-    for each in (
-        SlashCommand("/fork [NAME] [TURN]", "begin a branch here, or after a turn", _fork),
-        SlashCommand("/branches", "show all branches", _branches),
-        SlashCommand("/switch BRANCH", "go to a branch", _switch),
+    command.usage.split()[0]: command
+    for command in (
+        SlashCommand("/fork [NAME] [TURN]", "create a branch here, or after a turn", _fork),
+        SlashCommand("/branches", "list the branches", _branches),
+        SlashCommand("/switch BRANCH", "switch to a branch", _switch),
         SlashCommand(
-            "/rewind [N|CHECKPOINT]", "go back a turn, N turns, or to a checkpoint; nothing is deleted", _rewind
+            "/rewind [N|CHECKPOINT]", "go back one turn, N turns, or to a checkpoint; nothing is deleted", _rewind
         ),
-        SlashCommand("/checkpoint [NAME]", "mark this place", _checkpoint),
-        SlashCommand("/checkpoints", "show the marked places", _checkpoints),
-        SlashCommand("/merge BRANCH [STRATEGY]", "bring a branch in: sequential, interleave or manual", _merge),
-        SlashCommand("/model [REF]", "say who answers, or ask another model from now on", _model),
-        SlashCommand("/cost", "say what was used so far", _cost),
-        SlashCommand("/retry", "ask the last question again", _retry),
-        SlashCommand("/resume", "go on where a reply was lost", _resume),
-        SlashCommand("/export FILE", "write it all to a new .md, .html or .json file", _export),
-        SlashCommand("/new", "begin another conversation", _new),
-        SlashCommand("/help", "show this", _help),
-        SlashCommand("/quit", "leave; Ctrl-D does too", _quit),
+        SlashCommand("/checkpoint [NAME]", "create a checkpoint here", _checkpoint),
+        SlashCommand("/checkpoints", "list the checkpoints", _checkpoints),
+        SlashCommand("/merge BRANCH [STRATEGY]", "merge a branch: sequential, interleave or manual", _merge),
+        SlashCommand("/model [REF]", "show the model, or switch to another", _model),
+        SlashCommand("/cost", "show tokens, cost and time so far", _cost),
+        SlashCommand("/retry", "request the last reply again", _retry),
+        SlashCommand("/resume", "continue a reply that was lost", _resume),
+        SlashCommand("/export FILE", "export the conversation to a new .md, .html or .json file", _export),
+        SlashCommand("/new", "start a new conversation", _new),
+        SlashCommand("/help", "show this help", _help),
+        SlashCommand("/quit", "quit, like Ctrl-D", _quit),
     )
 }

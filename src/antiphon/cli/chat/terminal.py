@@ -1,4 +1,4 @@
-"""A chat with a person at the keyboard: messages, slash commands, permissions and Ctrl-C, on the main thread."""
+"""The read loop of a conversation: messages, slash commands, permissions and Ctrl-C, on the main thread."""
 
 import time
 from collections.abc import Callable, Coroutine
@@ -7,20 +7,20 @@ from typing import Any, TypeVar
 from antiphon.cli.chat.client import ChatClient
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.frame import PROBLEMS, error_text
-from antiphon.cli.interruptible import Patience, Quit
-from antiphon.cli.loop import Background
-from antiphon.cli.permission_prompt import Answerer, LineInput, Person
+from antiphon.cli.interruptible import InterruptibleWait, Quit
+from antiphon.cli.loop import BackgroundLoop
+from antiphon.cli.permission_prompt import Answerer, LineInput, TerminalAnswerer
 
 T = TypeVar("T")
 MODEL = "the model"
 
 
 class Terminal:
-    """Talks with a person until they quit."""
+    """Reads messages and slash commands until the user quits."""
 
     def __init__(
         self,
-        background: Background,
+        background: BackgroundLoop,
         client: ChatClient,
         lines: LineInput,
         now: Callable[[], float] = time.monotonic,
@@ -30,11 +30,11 @@ class Terminal:
         self.lines = lines
         self.view = client.view
         self.branch = "main"
-        self._patience = Patience(background, client.stop, now=now)
-        self._answerer = answerer or Person(lines, self.view)
+        self._interruptible = InterruptibleWait(background, client.stop, now=now)
+        self._answerer = answerer or TerminalAnswerer(lines, self.view)
 
     def run(self, command: Callable[["Terminal", str], None]) -> None:
-        """Read messages and commands until the end."""
+        """Read messages and commands until the user quits."""
         while True:
             try:
                 text = self.lines.message("> " if self.branch == "main" else f"{self.branch}> ").strip()
@@ -52,18 +52,18 @@ class Terminal:
                 self.view.line(error_text(problem), "error")
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for something; Ctrl-C cuts the reply, and a second one soon after it quits."""
-        return self._patience.wait(work)
+        """Wait for work; Ctrl-C stops the reply, and a second press soon after quits."""
+        return self._interruptible.wait(work)
 
     def converse(self, work: Coroutine[Any, Any, ReplyStats]) -> ReplyStats:
-        """Show a reply to its end, asking for permissions on the way."""
+        """Print a reply to its end, asking for permissions on the way."""
         stats = self.wait(work)
-        while stats.ended == "waiting" and stats.request is not None:
+        while stats.status == "waiting" and stats.request is not None:
             try:
                 decision = self._answerer.permit(stats.request["calls"], MODEL)
             except (EOFError, KeyboardInterrupt):
                 self.wait(self.client.stop())
-                self.view.line("not allowed; the reply was stopped")
+                self.view.line("permission denied; reply stopped")
                 stats.request = None
                 return stats
             stats = self.wait(self.client.answer(stats, decision))

@@ -1,4 +1,4 @@
-"""The command `antiphon debate`: a debate held before a person, or for a program."""
+"""The command `antiphon debate`: hold a debate, or continue one."""
 
 import argparse
 import asyncio
@@ -6,18 +6,18 @@ from contextlib import closing
 from typing import Any
 
 from antiphon.app import App
-from antiphon.cli.debate.environment import announce, check_models, load_prices, open_show
+from antiphon.cli.debate.environment import announce, check_models, load_prices, open_output
 from antiphon.cli.debate.options import EXAMPLES, add_options, debate_settings, format_problems
 from antiphon.cli.debate.start import prepare
-from antiphon.cli.default_model import Choice
+from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.exports import check_target, write_export
-from antiphon.cli.frame import Command, Misuse
+from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import find_thread
-from antiphon.cli.options import existing_store, given_flags, store_file
+from antiphon.cli.options import existing_store, store_file, used_flags
 from antiphon.debate import InvalidConfig
 from antiphon.providers.registry import Models
 
-# What cannot be changed once a debate has begun.
+# Options of new debates only.
 FOR_NEW = (
     "model", "judge", "criteria", "format", "rounds", "participants", "warn", "on_limit", "early_stop", "timeout",
     "max_tokens", "context", "config",
@@ -28,14 +28,15 @@ def run(options: argparse.Namespace) -> int:
     """Hold a debate, or continue one."""
     _check_export(options)
     if options.resume is not None:
-        return asyncio.run(_hold(options, *_resumed(options)))
+        _check_resume(options)
+        return asyncio.run(_hold(options, None, None))
     if not options.topic and options.config is None:
-        raise Misuse('there is nothing to debate: antiphon debate "TOPIC", or --config FILE')
+        raise UsageError('no topic; pass one as in: antiphon debate "TOPIC", or use --config FILE')
     try:
         settings, choice = debate_settings(options)
         return asyncio.run(_hold(options, settings, choice))
     except InvalidConfig as error:
-        raise Misuse(format_problems(error.problems)) from error
+        raise UsageError(format_problems(error.problems)) from error
 
 
 def _check_export(options: argparse.Namespace) -> None:
@@ -43,43 +44,42 @@ def _check_export(options: argparse.Namespace) -> None:
         check_target(options.export)
 
 
-def _resumed(options: argparse.Namespace) -> tuple[None, None]:
-    """Check that nothing was given that only a new debate takes."""
-    flags = [*(["TOPIC"] if options.topic else []), *given_flags(options, FOR_NEW)]
+def _check_resume(options: argparse.Namespace) -> None:
+    """Raise `UsageError` if options of new debates are used with `--resume`."""
+    flags = [*(["TOPIC"] if options.topic else []), *used_flags(options, FOR_NEW)]
     if flags:
-        raise Misuse(f"--resume keeps the original settings, only --limit can change; remove {', '.join(flags)}")
+        raise UsageError(f"--resume keeps the original settings except --limit; remove {', '.join(flags)}")
     if options.limit is not None and not isinstance(options.limit, int | float):
-        raise Misuse(f"--limit: {options.limit!r} is no amount in USD")
-    return None, None
+        raise UsageError(f"--limit must be an amount in USD, not {options.limit!r}")
 
 
-async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, choice: Choice | None) -> int:
+async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, choice: ModelChoice | None) -> int:
     store = existing_store(options) if settings is None else store_file(options)
-    show = open_show(options)
+    output = open_output(options)
     prices = load_prices(options.prices)
     models = Models()
     if settings is not None:
         check_models(models, settings, prices)
     if choice is not None:
-        show.note(announce(choice))
+        output.note(announce(choice))
     async with App(store, models=models, prices=prices) as app:
         if settings is not None:
             id = await app.debates.create(settings)
         else:
             id = await find_thread(app.library, options.resume, "debate")
-        with closing(show):
-            moderator, begin, after = await prepare(app.debates, id, show, options)
-            code = await moderator.hold(begin, after)
+        with closing(output):
+            controller, begin, after = await prepare(app.debates, id, output, options)
+            code = await controller.run(begin, after)
             record = await app.library.read(id)
-            show.end(moderator.stage, record.content, code)
+            output.end(controller.debate, record.content, code)
         if options.export is not None:
             write_export(app.library, record, options.export)
-            show.note(f"written to {options.export}")
+            output.note(f"exported to {options.export}")
         return code
 
 
-COMMAND = Command(
-    "Let several models debate a topic in rounds, and a judge decide, within a budget.",
+COMMAND = CliCommand(
+    "Let several models debate a topic in rounds, within a budget; a judge decides.",
     add_options,
     run,
     EXAMPLES,

@@ -1,121 +1,124 @@
-"""A person before a debate: sees it from the journal, pauses and resumes it, speaks into it, pays more, stops it."""
+"""Controller of a debate: follows its activities, handles keys and signals, and updates the output."""
 
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 
-from antiphon.cli.debate.plain_view import DebateShow
-from antiphon.cli.debate.state import SPEAKING, Stage
-from antiphon.cli.raw_keys import TypedLine, heard
+from antiphon.cli.debate.plain_view import DebateOutput
+from antiphon.cli.debate.state import SPEAKING, DebateState
+from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
+from antiphon.cli.raw_keys import TypedLine, read_keys
 from antiphon.debate.service import Debates
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.threads.errors import ThreadError
 
-DONE, FAILED, CANCELLED = 0, 1, 130
 REFRESH_S = 0.1
-SAY, LIMIT = "say: ", "new limit in USD: "
-# Every key with what it does; which of them can be used depends on where the debate is.
+INTERJECTION_PROMPT = "say: "
+LIMIT_PROMPT = "new limit in USD: "
+# All keys with their labels; `keys_now` returns those that are available.
 KEYS = {
     "p": "pause",
     "r": "resume",
     "j": "judge now",
     "i": "interject",
-    "a": "warning seen",
+    "a": "dismiss warning",
     "l": "raise the limit",
     "q": "stop",
 }
-STOPPING = "stopping; Ctrl-C once more leaves at once"
+STOPPING = "stopping; press Ctrl-C again to leave at once"
 
 
-def keys_now(stage: Stage) -> list[str]:
-    """The keys that do something now."""
-    if stage.is_over:
+def keys_now(debate: DebateState) -> list[str]:
+    """Return the keys that are available now."""
+    if debate.is_over:
         return []
-    found = {
-        "p": stage.state in (*SPEAKING, "initializing", "judgeEvaluating"),
-        "r": stage.state == "paused" or stage.can_retry,
-        "j": stage.state == "debating" or (stage.state == "paused" and _has_words(stage)),
-        "i": stage.state in (*SPEAKING, "paused"),
-        "a": stage.has_open_warning,
-        "l": stage.is_out_of_money,
+    is_available = {
+        "p": debate.state in (*SPEAKING, "initializing", "judgeEvaluating"),
+        "r": debate.state == "paused" or debate.can_retry,
+        "j": debate.state == "debating" or (debate.state == "paused" and _has_arguments(debate)),
+        "i": debate.state in (*SPEAKING, "paused"),
+        "a": debate.has_open_warning,
+        "l": debate.is_at_cost_limit,
         "q": True,
     }
-    return [key for key in KEYS if found[key]]
+    return [key for key in KEYS if is_available[key]]
 
 
-def hint(stage: Stage) -> str:
-    """What can be done now, in a line."""
-    words = {**KEYS, "r": "try again" if stage.state == "error" else KEYS["r"]}
-    said = [f"{key} {words[key]}" for key in keys_now(stage)]
-    return " · ".join([*said, "Ctrl-C leaves it as it is"] if stage.is_resting else said)
+def hint(debate: DebateState) -> str:
+    """Format the available keys as one line."""
+    labels = {**KEYS, "r": "retry" if debate.state == "error" else KEYS["r"]}
+    keys = [f"{key} {labels[key]}" for key in keys_now(debate)]
+    return " · ".join([*keys, "Ctrl-C leave it as it is"] if debate.is_resting else keys)
 
 
-def _has_words(stage: Stage) -> bool:
-    return bool(stage.rounds) or any(turn.end == "whole" for turn in stage.turns.values())
+def _has_arguments(debate: DebateState) -> bool:
+    return bool(debate.rounds) or any(turn.end == "whole" for turn in debate.turns.values())
 
 
-class Moderator:
-    """Follows one debate to its end, or until nothing can be done about it."""
+class DebateController:
+    """Runs one debate to its end, or until the user cannot continue it."""
 
-    def __init__(self, debates: Debates, stage: Stage, show: DebateShow, *, is_interactive: bool) -> None:
-        self._debates, self.stage, self._show = debates, stage, show
+    def __init__(self, debates: Debates, debate: DebateState, output: DebateOutput, *, is_interactive: bool) -> None:
+        self._debates = debates
+        self.debate = debate
+        self._output = output
         self._is_interactive = is_interactive
-        self.resumes_lost = False  # whether a debate that a lost process held is to go on as soon as that is known
+        self.resumes_interrupted = False  # whether to resume once the runtime finds that the process was lost
         self._line: TypedLine | None = None
         self._leaving = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_cancelled = False  # by Ctrl-C
 
-    async def hold(self, begin: Callable[[], Awaitable[object]], after: int) -> int:
-        """Begin or go on, show what happens after a step, and give the exit code."""
+    async def run(self, begin: Callable[[], Awaitable[object]], after: int) -> int:
+        """Call `begin`, show the activities after step `after`, and return the exit code."""
         async with self._signals(), self._ticking():
-            with heard(self._press) if self._is_interactive else nullcontext():
+            with read_keys(self._press) if self._is_interactive else nullcontext():
                 await begin()
-                watching = asyncio.create_task(self._watch(after))
+                watcher = asyncio.create_task(self._watch(after))
                 leaving = asyncio.create_task(self._leaving.wait())
-                await asyncio.wait({watching, leaving}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({watcher, leaving}, return_when=asyncio.FIRST_COMPLETED)
                 leaving.cancel()
-                if not watching.done():
-                    watching.cancel()
+                if not watcher.done():
+                    watcher.cancel()
                 with suppress(asyncio.CancelledError):
-                    await watching
-        return self.code
+                    await watcher
+        return self.exit_code
 
     @property
-    def code(self) -> int:
-        """How it ended, as an exit code."""
-        if self._is_cancelled or self.stage.outcome == "stopped" or self.stage.state == "paused":
-            return CANCELLED
-        return DONE if self.stage.outcome == "verdict" else FAILED
+    def exit_code(self) -> int:
+        """The exit code for the state of the debate."""
+        if self._is_cancelled or self.debate.outcome == "stopped" or self.debate.state == "paused":
+            return INTERRUPTED
+        return DONE if self.debate.outcome == "verdict" else FAILED
 
     async def _watch(self, after: int) -> None:
-        stage = self.stage
-        async for step in self._debates.steps(stage.id, after):
+        debate = self.debate
+        async for step in self._debates.steps(debate.id, after):
             for activity in step:
-                stage.take(activity)
-                self._show.take(activity, stage)
+                debate.apply(activity)
+                self._output.handle(activity, debate)
             self._refresh()
-            if stage.is_over or (stage.is_resting and not await self._goes_on()):
+            if debate.is_over or (debate.is_resting and not await self._can_continue()):
                 return
 
-    async def _goes_on(self) -> bool:
-        """Whether somebody is there who may do something about a debate that rests."""
-        if self.resumes_lost and self.stage.status == "interrupted":
-            self.resumes_lost = False
-            await self._debates.resume(self.stage.id)
+    async def _can_continue(self) -> bool:
+        """Resume an interrupted debate, or return whether the user can continue one that rests."""
+        if self.resumes_interrupted and self.debate.status == "interrupted":
+            self.resumes_interrupted = False
+            await self._debates.resume(self.debate.id)
             return True
-        can_be_helped = set(keys_now(self.stage)) - {"q", "a", "i"}
-        return self._is_interactive and not self._is_cancelled and bool(can_be_helped)
+        continuing_keys = set(keys_now(self.debate)) - {"q", "a", "i"}
+        return self._is_interactive and not self._is_cancelled and bool(continuing_keys)
 
     @asynccontextmanager
     async def _signals(self) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
         try:
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
-            # Whoever ends the process must not leave the terminal without its echo.
+            # The terminal settings must be restored before the process ends.
             loop.add_signal_handler(signal.SIGTERM, self._leave)
-        except (NotImplementedError, RuntimeError):  # not on every system, nor on every thread
+        except (NotImplementedError, RuntimeError):  # not available on every platform, nor on other threads
             yield
             return
         try:
@@ -129,12 +132,12 @@ class Moderator:
         self._leaving.set()
 
     def _interrupt(self) -> None:
-        if self._is_cancelled or self.stage.is_resting:
+        if self._is_cancelled or self.debate.is_resting:
             self._leave()
             return
         self._is_cancelled = True
-        self._show.note(STOPPING)
-        self._do(self._debates.stop(self.stage.id))
+        self._output.note(STOPPING)
+        self._submit(self._debates.stop(self.debate.id))
 
     @asynccontextmanager
     async def _ticking(self) -> AsyncIterator[None]:
@@ -143,67 +146,69 @@ class Moderator:
                 self._refresh()
                 await asyncio.sleep(REFRESH_S)
 
-        ticking = asyncio.create_task(tick())
+        ticker = asyncio.create_task(tick())
         try:
             yield
         finally:
-            for task in (ticking, *self._tasks):
+            for task in (ticker, *self._tasks):
                 task.cancel()
-            await asyncio.gather(ticking, *self._tasks, return_exceptions=True)
+            await asyncio.gather(ticker, *self._tasks, return_exceptions=True)
 
     def _refresh(self) -> None:
-        words = hint(self.stage) if self._line is None else self._line.shown
-        self._show.refresh(self.stage, words if self._is_interactive else "")
+        text = hint(self.debate) if self._line is None else self._line.display_text
+        self._output.refresh(self.debate, text if self._is_interactive else "")
 
     def _press(self, key: str) -> None:
         if self._line is not None:
             self._type(self._line, key)
-        elif key.lower() in keys_now(self.stage):
+        elif key.lower() in keys_now(self.debate):
             self._act(key.lower())
         self._refresh()
 
     def _act(self, key: str) -> None:
-        id, debates = self.stage.id, self._debates
+        id = self.debate.id
+        debates = self._debates
         match key:
             case "i":
-                self._line = TypedLine(SAY)
+                self._line = TypedLine(INTERJECTION_PROMPT)
             case "l":
-                self._line = TypedLine(LIMIT)
+                self._line = TypedLine(LIMIT_PROMPT)
             case "p":
-                self._do(debates.pause(id))
+                self._submit(debates.pause(id))
             case "r":
-                self._do(debates.retry(id) if self.stage.state == "error" else debates.resume(id))
+                self._submit(debates.retry(id) if self.debate.state == "error" else debates.resume(id))
             case "j":
-                self._do(debates.judge_now(id))
+                self._submit(debates.judge_now(id))
             case "a":
-                self.stage.has_open_warning = False
-                self._do(debates.acknowledge(id))
+                self.debate.has_open_warning = False
+                self._submit(debates.acknowledge(id))
             case "q":
-                self._do(debates.stop(id))
+                self._submit(debates.stop(id))
 
     def _type(self, line: TypedLine, key: str) -> None:
-        done = line.press(key)
-        if done is None:
+        is_complete = line.press(key)
+        if is_complete is None:
             return
-        self._line, text = None, line.text.strip()
-        if not done or not text:
+        self._line = None
+        text = line.text.strip()
+        if not is_complete or not text:
             return
-        if line.prompt == SAY:
-            self._do(self._debates.interject(self.stage.id, text))
+        if line.prompt == INTERJECTION_PROMPT:
+            self._submit(self._debates.interject(self.debate.id, text))
             return
         try:
             limit = float(text)
         except ValueError:
-            self._show.note(f"{text!r} is no amount in USD", "error")
+            self._output.note(f"the limit must be an amount in USD, not {text!r}", "error")
             return
-        self._do(self._debates.raise_limit(self.stage.id, limit))
+        self._submit(self._debates.raise_limit(self.debate.id, limit))
 
-    def _do(self, work: Awaitable[object]) -> None:
+    def _submit(self, work: Awaitable[object]) -> None:
         async def run() -> None:
             try:
                 await work
             except (ThreadError, RuntimeFault) as problem:
-                self._show.note(str(problem), "error")
+                self._output.note(str(problem), "error")
 
         task = asyncio.create_task(run())
         self._tasks.add(task)

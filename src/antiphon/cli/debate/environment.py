@@ -1,4 +1,4 @@
-"""What a debate in the terminal needs: models that can be asked, prices, and a place to show it."""
+"""Setup of a debate: checks of its models, prices, and the output."""
 
 import argparse
 import os
@@ -7,51 +7,55 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.debate.plain_view import DebateShow, JsonDebate, PlainDebate, QuietDebate
-from antiphon.cli.default_model import Choice
-from antiphon.cli.frame import Misuse
-from antiphon.cli.render.plain import is_smart
+from antiphon.cli.debate.plain_view import DebateOutput, JsonDebateView, PlainDebateView, QuietDebateView
+from antiphon.cli.default_model import ModelChoice
+from antiphon.cli.frame import UsageError
+from antiphon.cli.render.plain import can_draw
 from antiphon.debate import complete, reference
 from antiphon.providers import Code, Keys, Models, Prices, ProviderError, parse_reference
 from antiphon.providers.keys import VARIABLES
 from antiphon.providers.prices import default_path
 
 
-def announce(choice: Choice) -> str:
-    """Say which model was chosen, and how to have a better one."""
+def announce(choice: ModelChoice) -> str:
+    """Format the chosen model, with a hint on how to get a better one."""
     note = f" ({choice.note})" if choice.note else ""
-    return "\n".join([f"{choice.reference} speaks for all sides{note}", *([choice.hint] if choice.hint else [])])
+    return "\n".join([f"model of all debaters: {choice.reference}{note}", *([choice.hint] if choice.hint else [])])
 
 
-def check_models(models: Models, given: dict[str, Any], prices: Prices) -> None:
-    """Find out before anything is stored that a model is not there, has no key, or cannot be counted."""
-    config, keys = complete(given), Keys()
-    for name in dict.fromkeys(reference(one["model"]) for one in (*config["participants"], config["judge"])):
+def check_models(models: Models, settings: dict[str, Any], prices: Prices) -> None:
+    """Raise before anything is stored if a model is unknown, has no key, or has no price for the limit."""
+    config = complete(settings)
+    keys = Keys()
+    speakers = (*config["participants"], config["judge"])
+    for name in dict.fromkeys(reference(speaker["model"]) for speaker in speakers):
         model = models.open(name).model
-        named = parse_reference(name)
-        if named.provider in VARIABLES and named.base_url is None and keys.find(named.provider) is None:
-            raise ProviderError(Code.UNAUTHENTICATED, keys.advice(named.provider))
+        parsed = parse_reference(name)
+        if parsed.provider in VARIABLES and parsed.base_url is None and keys.find(parsed.provider) is None:
+            raise ProviderError(Code.UNAUTHENTICATED, keys.advice(parsed.provider))
         if config["costLimit"] is not None and prices.price(model) is None:
-            raise Misuse(f"no price is known for {name!r}, so no limit can hold; add it to a file for --prices")
+            raise UsageError(
+                f"the price of {name!r} is unknown, so the cost limit cannot be enforced; add it to a file for --prices"
+            )
 
 
-def load_prices(named: Path | None) -> Prices:
-    """The prices of the file that was named, or of the default one if it is there."""
-    path = named or default_path()
-    return Prices.load(path) if named is not None or path.is_file() else Prices()
+def load_prices(file: Path | None) -> Prices:
+    """Load the prices of a file, or of the default file if it exists."""
+    path = file or default_path()
+    return Prices.load(path) if file is not None or path.is_file() else Prices()
 
 
-def open_show(options: argparse.Namespace) -> DebateShow:
-    """The show that the options, and what the output goes to, ask for."""
+def open_output(options: argparse.Namespace) -> DebateOutput:
+    """Return the output for the options and the standard output."""
     if options.json:
-        return JsonDebate(sys.stdout)
+        return JsonDebateView(sys.stdout)
     if options.quiet:
-        return QuietDebate(sys.stdout, sys.stderr)
-    can_draw = is_smart(sys.stdout, os.environ) and (sys.stdout.encoding or "").lower().startswith("utf")
-    if options.plain or not can_draw or find_spec("rich") is None:
-        return PlainDebate(sys.stdout, sys.stderr)
-    # Loading it takes a while, which only those pay who see it.
-    from antiphon.cli.debate.live_view import Arena
+        return QuietDebateView(sys.stdout, sys.stderr)
+    is_drawable = can_draw(sys.stdout, os.environ) and (sys.stdout.encoding or "").lower().startswith("utf")
+    if options.plain or not is_drawable or find_spec("rich") is None:
+        return PlainDebateView(sys.stdout, sys.stderr)
+    # Imported here because rich is slow to load.
+    from antiphon.cli.debate.live_view import LiveDebateView
     from antiphon.cli.render.rich import rich_console
 
-    return Arena(rich_console())
+    return LiveDebateView(rich_console())

@@ -1,4 +1,4 @@
-"""What `antiphon debate` is told: flags, over the settings of a file, as the configuration of a debate."""
+"""Options of `antiphon debate`, merged with a settings file into the configuration of a debate."""
 
 import argparse
 import re
@@ -7,15 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.default_model import SCRIPTED, SMALL_WINDOWS, Choice, choose, provider_of
+from antiphon.cli.default_model import SCRIPTED, SMALL_WINDOWS, ModelChoice, choose_model, provider_of
+from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_store
+from antiphon.cli.render.units import plural
 from antiphon.debate import FORMATS, POSITIONS, InvalidConfig, Problem, problems_with
 from antiphon.debate.settings import merged_settings
 
 SCRIPTED_DEBATE = "scripted:debate"
-# The judge is given four times what a debater is, and every prompt needs room for a reply.
+# The judge gets four times the transcript of a debater, and every prompt needs room for a reply.
 SHARE_OF_WINDOW = 6
-# Which flag sets a field, to be named when the field is wrong.
+# The flag of each field, for error messages.
 FLAGS: Mapping[str, str] = {
     "topic": "TOPIC",
     "format": "--format",
@@ -37,79 +39,83 @@ EXAMPLES = """examples:
   antiphon debate "..." -m anthropic:claude-sonnet-5-5 -m openai:gpt-6.1-sol --judge google:gemini-3.8-flash
   antiphon debate "..." --format roundtable --participants Ada=for Bruno=against Clara=neutral
   antiphon debate --config debate.toml --limit 2 --warn 1 --on-limit judge
-  antiphon debate --resume last                     go on with the last debate
-  antiphon debate "..." --quiet --export debate.html  only the verdict, and all of it in a file
+  antiphon debate --resume last                       continue the last debate
+  antiphon debate "..." --quiet --export debate.html  print the verdict, export the debate
 
-in a terminal: p pauses, r resumes, j asks the judge now, i interjects, l raises the limit, q stops
-exit codes: 0 a verdict, 1 none, 2 called wrongly, 130 cancelled
+keys: p pause, r resume, j judge now, i interject, l raise the limit, q stop
+exit codes: 0 verdict, 1 no verdict, 2 wrong usage, 130 cancelled
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add = parser.add_argument
-    add("topic", metavar="TOPIC", nargs="*", help="what is debated: 10 to 500 characters")
-    add("-m", "--model", metavar="REF", action="append", help="a debater's model; once for all, or once for each")
-    add("--judge", metavar="REF", help="the judge's model (default: that of the first debater)")
-    add("--criteria", metavar="NAME", nargs="+", help="what the judge scores by")
+    add("topic", metavar="TOPIC", nargs="*", help="topic of 10 to 500 characters")
+    add(
+        "-m", "--model", metavar="REF", action="append", help="model of the debaters; one for all, or repeated for each"
+    )
+    add("--judge", metavar="REF", help="model of the judge (default: that of the first debater)")
+    add("--criteria", metavar="NAME", nargs="+", help="criteria of the judge")
     add("--format", metavar="F", help=f"{', '.join(FORMATS)} (default: oxford)")
-    add("--rounds", metavar="N", type=_number, help="1 to 10, after the openings (default: 5)")
+    add("--rounds", metavar="N", type=_number, help="rounds after the openings, 1 to 10 (default: 5)")
     add("--participants", metavar="NAME", nargs="+", help="2 to 4 names, or NAME=for, NAME=against, NAME=neutral")
-    add("--limit", metavar="USD", type=_number, help="no call is made that might cost more; with --resume a new limit")
-    add("--warn", metavar="USD", type=_number, help="warn once when so much is spent")
-    add("--on-limit", metavar="DO", help="error: stand still (the default); judge: let the judge decide")
-    add("--early-stop", action="store_true", default=None, help="go to the judge when nothing new comes")
-    add("--timeout", metavar="S", type=_number, help="seconds for a round (default: 120)")
-    add("--max-tokens", metavar="N", type=_number, help="tokens of a reply (default: 1024)")
-    add("--context", metavar="N", type=_number, help="tokens of the transcript that a debater is given (default: 8000)")
-    add("--config", type=Path, metavar="FILE", help="settings in a .toml or .json file; flags win over it")
-    add("--resume", metavar="ID", help="go on with a debate; the start of its id is enough, or 'last'")
-    add("--export", type=Path, metavar="FILE", help="write it to a new .md, .html or .json file at the end")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="a JSON object for everything that happens, last the result")
-    how.add_argument("--quiet", action="store_true", help="only the verdict")
-    how.add_argument("--plain", action="store_true", help="plain text, each turn when it is over")
-    add("--prices", type=Path, metavar="FILE", help="prices of your own (default: ANTIPHON_PRICES)")
+    add("--limit", metavar="USD", type=_number, help="cost limit; with --resume a new limit")
+    add("--warn", metavar="USD", type=_number, help="cost at which to warn once")
+    add("--on-limit", metavar="DO", help="at the cost limit: error (stop, the default) or judge (go to the verdict)")
+    add("--early-stop", action="store_true", default=None, help="go to the verdict when arguments repeat")
+    add("--timeout", metavar="S", type=_number, help="timeout of a round in seconds (default: 120)")
+    add("--max-tokens", metavar="N", type=_number, help="maximum tokens of a reply (default: 1024)")
+    add("--context", metavar="N", type=_number, help="maximum tokens of the transcript for a debater (default: 8000)")
+    add("--config", type=Path, metavar="FILE", help="settings in a .toml or .json file; flags take precedence")
+    add("--resume", metavar="ID", help=f"continue a debate: {ID_HELP}")
+    add("--export", type=Path, metavar="FILE", help="export the debate to a new .md, .html or .json file")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--json", action="store_true", help="print each activity as a JSON object, and the result as the last one"
+    )
+    group.add_argument("--quiet", action="store_true", help="print only the verdict")
+    group.add_argument("--plain", action="store_true", help="print plain text, each turn when it is complete")
+    add("--prices", type=Path, metavar="FILE", help="price file (default: ANTIPHON_PRICES)")
     add_store(parser)
 
 
 def _number(text: str) -> Any:
-    """A number if it is one; anything else is found wrong with all other fields."""
+    """Parse a number; other text is kept, to be reported with the other invalid fields."""
     if re.fullmatch(r"-?\d{1,15}", text):
         return int(text)
     return float(text) if re.fullmatch(r"-?\d{0,15}\.\d{1,15}", text) else text
 
 
-def debate_settings(options: argparse.Namespace) -> tuple[dict[str, Any], Choice | None]:
-    """The configuration, and the model that was chosen if nobody named one; `InvalidConfig` has all that is wrong."""
-    given = merged_settings(options.config, _flags(options))
+def debate_settings(options: argparse.Namespace) -> tuple[dict[str, Any], ModelChoice | None]:
+    """Return the configuration, and the chosen model if none was named; `InvalidConfig` lists all problems."""
+    settings = merged_settings(options.config, _flags(options))
     problems: list[Problem] = []
-    choice, models = None, options.model
+    choice = None
+    models = options.model
     if options.participants:
-        given["participants"] = _named(options.participants, given.get("format"))
-        models = models or (given["models"] if isinstance(given.get("models"), list) else None)
-    if not models and (options.participants or not (given.get("participants") or given.get("models"))):
-        choice = _chosen()
+        settings["participants"] = _participants(options.participants, settings.get("format"))
+        models = models or (settings["models"] if isinstance(settings.get("models"), list) else None)
+    if not models and (options.participants or not (settings.get("participants") or settings.get("models"))):
+        choice = _choose()
         models = [choice.reference]
     if models:
-        problems += _seat(given, models)
-    _appoint(given, options)
-    _fit(given)
-    problems += problems_with(given)
+        problems += _assign_models(settings, models)
+    _set_judge(settings, options)
+    _limit_context(settings)
+    problems += problems_with(settings)
     if problems:
         raise InvalidConfig(list(dict.fromkeys(problems)))
-    return given, choice
+    return settings, choice
 
 
 def format_problems(problems: Sequence[Problem]) -> str:
-    """Every field that is wrong, with the flag that sets it."""
+    """Format the invalid fields, each with the flag that sets it."""
     lines = []
     for field, message in problems:
         place = re.sub(r"^participants\[\d+\]\.model.*", "models", field)
         flag = FLAGS.get(place) or FLAGS.get(re.split(r"[\[.]", place)[0])
         lines.append(f"  {field}{f' ({flag})' if flag else ''}: {message}")
-    count = f"{len(lines)} setting{' is' if len(lines) == 1 else 's are'}"
-    return "\n".join([f"{count} wrong; nothing was begun", *lines])
+    return "\n".join([f"{plural(len(lines), 'invalid setting')}; debate not started", *lines])
 
 
 def _flags(options: argparse.Namespace) -> dict[str, Any]:
@@ -127,50 +133,58 @@ def _flags(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _chosen() -> Choice:
-    choice = choose()
+def _choose() -> ModelChoice:
+    choice = choose_model()
     return replace(choice, reference=SCRIPTED_DEBATE) if choice.reference == SCRIPTED else choice
 
 
-def _named(names: Sequence[str], format: Any) -> list[dict[str, Any]]:
-    """Debaters by name, with the side that was given or the next one in turn."""
+def _participants(names: Sequence[str], format: Any) -> list[dict[str, Any]]:
+    """Return the debaters by name, each with its position or the next one in turn."""
     sides = POSITIONS if format == "roundtable" else POSITIONS[:2]
-    seats: list[dict[str, Any]] = []
+    participants: list[dict[str, Any]] = []
     for place, word in enumerate(names):
         name, _, side = word.partition("=")
         position = side or sides[place % len(sides)]
-        taken = any(one["id"] == position for one in seats)
-        seats.append({"id": f"{position}-{place + 1}" if taken else position, "name": name, "position": position})
-    return seats
+        is_taken = any(participant["id"] == position for participant in participants)
+        id = f"{position}-{place + 1}" if is_taken else position
+        participants.append({"id": id, "name": name, "position": position})
+    return participants
 
 
-def _seat(given: dict[str, Any], models: list[str]) -> list[Problem]:
-    """Give each debater a model: the same for all, or one for each."""
-    seats = given.get("participants")
-    if not isinstance(seats, list) or not seats or not all(isinstance(one, dict) for one in seats):
-        given["models"] = models
+def _are_mappings(values: Any) -> bool:
+    return isinstance(values, list) and bool(values) and all(isinstance(value, dict) for value in values)
+
+
+def _assign_models(settings: dict[str, Any], models: list[str]) -> list[Problem]:
+    """Assign a model to each debater: the same for all, or one for each."""
+    participants: Any = settings.get("participants")
+    if not _are_mappings(participants):
+        settings["models"] = models
         return []
-    each = [models[place % len(models)] for place in range(len(seats))]
-    given["participants"] = [{**one, "model": model} for one, model in zip(seats, each, strict=True)]
-    if len(models) in (1, len(seats)):
+    settings["participants"] = [
+        {**participant, "model": models[place % len(models)]} for place, participant in enumerate(participants)
+    ]
+    if len(models) in (1, len(participants)):
         return []
-    return [Problem("models", f"there are {len(models)} for {len(seats)} participants; give one, or one for each")]
+    count = f"{plural(len(models), 'model')} for {plural(len(participants), 'participant')}"
+    return [Problem("models", f"{count}; name one, or one for each")]
 
 
-def _appoint(given: dict[str, Any], options: argparse.Namespace) -> None:
-    told = {"model": options.judge, "evaluationCriteria": options.criteria}
-    known = {key: value for key, value in told.items() if value is not None}
-    before = given.get("judge")
-    if known and (before is None or isinstance(before, dict)):
-        given["judge"] = {**(before or {}), **known}
+def _set_judge(settings: dict[str, Any], options: argparse.Namespace) -> None:
+    flags = {"model": options.judge, "evaluationCriteria": options.criteria}
+    changes = {key: value for key, value in flags.items() if value is not None}
+    judge = settings.get("judge")
+    if changes and (judge is None or isinstance(judge, dict)):
+        settings["judge"] = {**(judge or {}), **changes}
 
 
-def _fit(given: dict[str, Any]) -> None:
-    """Keep the transcript within the window of the smallest model, unless somebody said how much of it is given."""
-    seats = given.get("participants") if isinstance(given.get("participants"), list) else []
-    models = [one.get("model") for one in (*(seats or []), given.get("judge")) if isinstance(one, dict)]
-    models += given["models"] if isinstance(given.get("models"), list) else []
-    windows = [SMALL_WINDOWS.get(provider_of(one)) for one in models if isinstance(one, str)]
-    smallest = min((one for one in windows if one is not None), default=None)
-    if smallest is not None and "contextLimit" not in given:
-        given["contextLimit"] = smallest // SHARE_OF_WINDOW
+def _limit_context(settings: dict[str, Any]) -> None:
+    """Limit the transcript to the window of the smallest model, unless a limit is set."""
+    participants = settings.get("participants") if isinstance(settings.get("participants"), list) else []
+    speakers = (*(participants or []), settings.get("judge"))
+    models = [speaker.get("model") for speaker in speakers if isinstance(speaker, dict)]
+    models += settings["models"] if isinstance(settings.get("models"), list) else []
+    windows = [SMALL_WINDOWS.get(provider_of(model)) for model in models if isinstance(model, str)]
+    smallest = min((window for window in windows if window is not None), default=None)
+    if smallest is not None and "contextLimit" not in settings:
+        settings["contextLimit"] = smallest // SHARE_OF_WINDOW

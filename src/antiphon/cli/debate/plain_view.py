@@ -1,13 +1,13 @@
-"""Where a debate is shown: as plain text, turn by turn; only its verdict; or as JSON for programs."""
+"""Outputs of a debate: the protocol, plain text, the verdict only, and JSON."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Protocol, TextIO
 
-from antiphon.cli.debate import format as words
-from antiphon.cli.debate.state import Stage
+from antiphon.cli.debate import format as formatting
+from antiphon.cli.debate.state import DebateState
 from antiphon.cli.render.json_output import JsonOutput
 from antiphon.cli.render.plain import write
-from antiphon.cli.render.text_width import harmless, harmless_lines, wrap
+from antiphon.cli.render.text_width import sanitize_line, sanitize_lines, wrap
 from antiphon.debate.export import round_title
 from antiphon.money import format_usd
 from antiphon.threads.activity import Activity
@@ -17,186 +17,189 @@ COLUMNS = 100
 ASCII = str.maketrans({"█": "#", "░": ".", "·": "-", "…": "~"})
 
 
-class DebateShow(Protocol):
-    """Shows what happens in a debate, and how it ended."""
+class DebateOutput(Protocol):
+    """Shows a debate and its result."""
 
-    is_drawn: bool  # whether keys can be offered below it
+    is_drawn: bool  # whether it can show the available keys
 
-    def begin(self, stage: Stage, *, is_resumed: bool) -> None:
-        """A debate begins, or goes on."""
+    def begin(self, debate: DebateState, *, is_resumed: bool) -> None:
+        """Start the output of a new or resumed debate."""
         ...
 
-    def take(self, activity: Activity, stage: Stage) -> None:
-        """Something happened, and the stage knows of it."""
+    def handle(self, activity: Activity, debate: DebateState) -> None:
+        """Show an activity, after `debate` was updated with it."""
         ...
 
-    def note(self, said: str, tone: Tone = "note") -> None:
-        """Something about the debate that is not in its journal."""
+    def note(self, text: str, tone: Tone = "note") -> None:
+        """Show a message that is not part of the journal."""
         ...
 
-    def refresh(self, stage: Stage, hint: str) -> None:
-        """Some time has passed; the hint says what can be done now."""
+    def refresh(self, debate: DebateState, hint: str) -> None:
+        """Redraw whatever depends on time; `hint` lists the available keys."""
         ...
 
-    def end(self, stage: Stage, debate: Mapping[str, Any], code: int) -> None:
-        """Nothing more will happen."""
+    def end(self, debate: DebateState, record: Mapping[str, Any], code: int) -> None:
+        """Show the result."""
         ...
 
     def close(self) -> None:
-        """Give the terminal back, whatever went wrong."""
+        """Restore the terminal."""
         ...
 
 
-class PlainDebate:
-    """Each turn whole and labelled once it is over, one after the other; what is about it goes elsewhere."""
+class PlainDebateView:
+    """Prints each turn with a heading once it is complete; notes go to another file."""
 
     is_drawn = False
 
     def __init__(self, out: TextIO, notes: TextIO) -> None:
-        self._out, self._notes = out, notes
-        self._titled: tuple[str, int] | None = None
+        self._out = out
+        self._notes = notes
+        self._last_title: tuple[str, int] | None = None
 
-    def begin(self, stage: Stage, *, is_resumed: bool) -> None:
-        """Say what it is about, and who takes part."""
-        self._say(f"# {harmless(stage.topic)}")
-        sides = ", ".join(words.heading(one) for one in stage.participants)
-        self._say(f"{stage.format}: {sides}")
-        self.note(f"debate {stage.id}{' goes on' if is_resumed else ''}")
+    def begin(self, debate: DebateState, *, is_resumed: bool) -> None:
+        """Print topic, format and debaters."""
+        self._write(f"# {sanitize_line(debate.topic)}")
+        sides = ", ".join(formatting.heading(debater) for debater in debate.participants)
+        self._write(f"{debate.format}: {sides}")
+        self.note(f"debate {debate.id}{' (resumed)' if is_resumed else ''}")
 
-    def take(self, activity: Activity, stage: Stage) -> None:
-        """Show a turn that is over, and what is worth a line."""
+    def handle(self, activity: Activity, debate: DebateState) -> None:
+        """Print complete turns, interjections, warnings and errors."""
         facts = activity.facts
         match activity.kind:
             case "turn_ended" if facts["end"] == "whole":
-                self._tell_turn(stage, facts["participantId"])
+                self._write_turn(debate, facts["participantId"])
             case "round_recorded":
-                for failure in words.failures(facts["round"], stage):
+                for failure in formatting.failures(facts["round"], debate):
                     self.note(failure, "error")
             case "interjection":
-                self._say(f"\n> From the audience: {harmless(facts['text'])}")
+                self._write(f"\n> From the audience: {sanitize_line(facts['text'])}")
             case "cost_warning":
-                self.note(f"warning: {format_usd(facts['warning']['currentCost'])} are spent")
+                self.note(f"warning: {format_usd(facts['warning']['currentCost'])} spent")
             case "judging":
-                self.note(words.state_line(stage)[0])
-            case "status" if stage.is_resting and stage.state == "paused":
-                self.note(words.state_line(stage)[0])
+                self.note(formatting.state_line(debate)[0])
+            case "status" if debate.is_resting and debate.state == "paused":
+                self.note(formatting.state_line(debate)[0])
             case "error":
-                self.note(words.state_line(stage)[0], "error")
+                self.note(formatting.state_line(debate)[0], "error")
 
-    def note(self, said: str, tone: Tone = "note") -> None:
-        """A line beside the debate."""
-        write(self._notes, harmless_lines(said) + "\n")
+    def note(self, text: str, tone: Tone = "note") -> None:
+        """Print a line to the notes."""
+        write(self._notes, sanitize_lines(text) + "\n")
 
-    def refresh(self, stage: Stage, hint: str) -> None:
-        """Nothing: what came is shown."""
+    def refresh(self, debate: DebateState, hint: str) -> None:
+        """Do nothing: turns are printed when they are complete."""
 
-    def end(self, stage: Stage, debate: Mapping[str, Any], code: int) -> None:
-        """The verdict, and what it took."""
-        if stage.verdict is not None:
-            self._say("\n## Verdict\n")
-            tell_verdict(self._out, stage)
-        self.note(words.summary(stage))
-        self.note(next_step(stage))
+    def end(self, debate: DebateState, record: Mapping[str, Any], code: int) -> None:
+        """Print the verdict and the summary."""
+        if debate.verdict is not None:
+            self._write("\n## Verdict\n")
+            write_verdict(self._out, debate)
+        self.note(formatting.summary(debate))
+        self.note(next_step(debate))
 
     def close(self) -> None:
-        """Nothing: text leaves no traces."""
+        """Do nothing: there is no terminal state."""
 
-    def _tell_turn(self, stage: Stage, participant: str) -> None:
-        turn = stage.turns[participant]
+    def _write_turn(self, debate: DebateState, participant: str) -> None:
+        turn = debate.turns[participant]
         place = (turn.phase, turn.number)
-        if place != self._titled:
-            self._titled = place
-            self._say(f"\n## {round_title({'phase': turn.phase, 'roundNumber': turn.number})}")
-        who = next(one for one in stage.participants if one["id"] == participant)
-        self._say(f"\n### {harmless(who['name'])} ({who['position']})\n\n{harmless_lines(turn.text).strip()}")
+        if place != self._last_title:
+            self._last_title = place
+            self._write(f"\n## {round_title({'phase': turn.phase, 'roundNumber': turn.number})}")
+        debater = next(debater for debater in debate.participants if debater["id"] == participant)
+        self._write(f"\n### {sanitize_line(debater['name'])} ({debater['position']})\n")
+        self._write(sanitize_lines(turn.text).strip())
 
-    def _say(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         write(self._out, text + "\n")
 
 
-class QuietDebate:
-    """Nothing but the verdict; what went wrong goes elsewhere."""
+class QuietDebateView:
+    """Prints only the verdict; errors go to another file."""
 
     is_drawn = False
 
     def __init__(self, out: TextIO, notes: TextIO) -> None:
-        self._out, self._notes = out, notes
+        self._out = out
+        self._notes = notes
 
-    def begin(self, stage: Stage, *, is_resumed: bool) -> None:
-        """Nothing."""
+    def begin(self, debate: DebateState, *, is_resumed: bool) -> None:
+        """Ignore it."""
 
-    def take(self, activity: Activity, stage: Stage) -> None:
-        """Nothing, unless it failed."""
+    def handle(self, activity: Activity, debate: DebateState) -> None:
+        """Print errors, ignore everything else."""
         if activity.kind == "error":
-            self.note(words.state_line(stage)[0], "error")
+            self.note(formatting.state_line(debate)[0], "error")
 
-    def note(self, said: str, tone: Tone = "note") -> None:
-        """Only what went wrong."""
+    def note(self, text: str, tone: Tone = "note") -> None:
+        """Print errors, ignore other notes."""
         if tone == "error":
-            write(self._notes, harmless_lines(said) + "\n")
+            write(self._notes, sanitize_lines(text) + "\n")
 
-    def refresh(self, stage: Stage, hint: str) -> None:
-        """Nothing."""
+    def refresh(self, debate: DebateState, hint: str) -> None:
+        """Ignore it."""
 
-    def end(self, stage: Stage, debate: Mapping[str, Any], code: int) -> None:
-        """The verdict, or how to go on."""
-        if stage.verdict is not None:
-            tell_verdict(self._out, stage)
+    def end(self, debate: DebateState, record: Mapping[str, Any], code: int) -> None:
+        """Print the verdict, or how to continue."""
+        if debate.verdict is not None:
+            write_verdict(self._out, debate)
         else:
-            self.note(next_step(stage), "error")
+            self.note(next_step(debate), "error")
 
     def close(self) -> None:
-        """Nothing: text leaves no traces."""
+        """Do nothing: there is no terminal state."""
 
 
-class JsonDebate:
-    """Everything that happens, one JSON object a line; the last has the result."""
+class JsonDebateView:
+    """Prints each activity as a JSON object, and the result as the last one."""
 
     is_drawn = False
 
     def __init__(self, out: TextIO) -> None:
         self._json = JsonOutput(out)
 
-    def begin(self, stage: Stage, *, is_resumed: bool) -> None:
-        """Nothing: the journal tells."""
+    def begin(self, debate: DebateState, *, is_resumed: bool) -> None:
+        """Do nothing: the activities tell."""
 
-    def take(self, activity: Activity, stage: Stage) -> None:
-        """Write what happened."""
+    def handle(self, activity: Activity, debate: DebateState) -> None:
+        """Write the activity."""
         self._json.activity(activity)
 
-    def note(self, said: str, tone: Tone = "note") -> None:
-        """Nothing."""
+    def note(self, text: str, tone: Tone = "note") -> None:
+        """Ignore it."""
 
-    def refresh(self, stage: Stage, hint: str) -> None:
-        """Nothing."""
+    def refresh(self, debate: DebateState, hint: str) -> None:
+        """Ignore it."""
 
-    def end(self, stage: Stage, debate: Mapping[str, Any], code: int) -> None:
-        """Write how it ended; the last line."""
-        facts = {"debate": stage.id, "status": stage.status, "outcome": stage.outcome}
-        self._json.end({**facts, "exit": code, "result": dict(debate)})
+    def end(self, debate: DebateState, record: Mapping[str, Any], code: int) -> None:
+        """Write the result as the last line."""
+        facts = {"debate": debate.id, "status": debate.status, "outcome": debate.outcome}
+        self._json.end({**facts, "exit": code, "result": dict(record)})
 
     def close(self) -> None:
-        """Nothing: text leaves no traces."""
+        """Do nothing: there is no terminal state."""
 
 
-def tell_verdict(out: TextIO, stage: Stage, cells: int = COLUMNS) -> None:
-    """The verdict as text: who has won, scores with bars, and why."""
+def write_verdict(out: TextIO, debate: DebateState, cells: int = COLUMNS) -> None:
+    """Write the verdict as text: winner, scores with bars, and reasoning."""
     is_plain = not (out.encoding or "utf-8").lower().startswith("utf")
-    lines = [words.decision(stage), ""]
-    lines += [words.text_of(row).rstrip() for row in words.score_table(stage, cells)]
-    for paragraph in str((stage.verdict or {})["reasoning"]).split("\n"):
+    lines = [formatting.decision(debate), ""]
+    lines += [formatting.text_of(row).rstrip() for row in formatting.score_table(debate, cells)]
+    for paragraph in str((debate.verdict or {})["reasoning"]).split("\n"):
         lines += ["", *wrap(paragraph, cells)] if paragraph.strip() else []
-    lines += ["", found] if (found := words.references(stage)) else []
-    text = "\n".join(map(harmless_lines, lines)) + "\n"
+    lines += ["", references] if (references := formatting.format_references(debate)) else []
+    text = "\n".join(map(sanitize_lines, lines)) + "\n"
     write(out, text.translate(ASCII) if is_plain else text)
 
 
-def next_step(stage: Stage) -> str:
-    """What can be done with a debate that nobody watches any more."""
-    if stage.is_over:
-        return f"antiphon debates show {stage.id} prints it again, export writes it into a file"
-    if stage.is_out_of_money:
-        return f"antiphon debate --resume {stage.id} --limit USD goes on with more money"
-    if stage.state == "error" and not stage.can_retry:
-        return f"antiphon debates show {stage.id} prints what was said"
-    return f"antiphon debate --resume {stage.id} goes on with it"
+def next_step(debate: DebateState) -> str:
+    """Return a hint on how to show, export or continue the debate."""
+    if debate.is_over:
+        return f"show it with: antiphon debates show {debate.id}; export it with: antiphon debates export {debate.id}"
+    if debate.is_at_cost_limit:
+        return f"continue with: antiphon debate --resume {debate.id} --limit USD"
+    if debate.state == "error" and not debate.can_retry:
+        return f"show it with: antiphon debates show {debate.id}"
+    return f"continue with: antiphon debate --resume {debate.id}"

@@ -1,4 +1,4 @@
-"""A debate as it is shown: who speaks, what was said, paid and decided, put together from what happens."""
+"""View model of a debate, computed from its activities: turns, rounds, costs and verdict."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,28 +15,28 @@ SPEAKING = ("awaitingArguments", "debating")
 
 
 @dataclass(slots=True)
-class Turn:
-    """What a debater says in a round, as it comes."""
+class DebateTurn:
+    """A debater's turn in a round, as it arrives."""
 
     participant: str
     phase: str
     number: int
-    began: int
+    started_at: int
     pieces: list[str] = field(default_factory=list)
     is_thinking: bool = False
-    ended: int | None = None
+    ended_at: int | None = None
     end: End | None = None
     cost_usd: Decimal = Decimal(0)
 
     @property
     def text(self) -> str:
-        """All words so far."""
+        """The text so far."""
         return "".join(self.pieces)
 
 
 @dataclass(slots=True)
-class Stage:
-    """Everything there is to show of one debate."""
+class DebateState:
+    """Everything a view shows of one debate."""
 
     id: str
     topic: str
@@ -48,7 +48,7 @@ class Stage:
     state: str = "idle"
     phase: str = "opening"
     number: int = 0
-    turns: dict[str, Turn] = field(default_factory=dict)  # the latest of each debater
+    turns: dict[str, DebateTurn] = field(default_factory=dict)  # the latest turn of each debater
     rounds: list[Json] = field(default_factory=list)
     costs: Json = field(default_factory=dict)
     has_open_warning: bool = False
@@ -59,83 +59,91 @@ class Stage:
     error: Json | None = None
     retries: int = 0
     at: int = 0
-    began: int | None = None
-    _last_ended: Turn | None = None
+    started_at: int | None = None
+    _last_ended: DebateTurn | None = None
 
     @classmethod
-    def of(cls, id: str, debate: Json) -> "Stage":
-        """An empty stage for a debate that was read."""
-        seats = debate["participants"], debate["judge"]
-        stage = cls(id, debate["topic"], debate["format"], debate["maxRounds"], *seats)
-        limits = {"limitThreshold": debate.get("costLimit"), "warningThreshold": debate.get("warnAtCost")}
-        known = {key: str(value) for key, value in limits.items() if value is not None}
-        stage.costs = {**debate["costTracker"], **known}
-        return stage
+    def of(cls, id: str, context: Json) -> "DebateState":
+        """Return the initial state of a debate from its stored context."""
+        state = cls(
+            id,
+            context["topic"],
+            context["format"],
+            context["maxRounds"],
+            context["participants"],
+            context["judge"],
+        )
+        limits = {"limitThreshold": context.get("costLimit"), "warningThreshold": context.get("warnAtCost")}
+        thresholds = {key: str(value) for key, value in limits.items() if value is not None}
+        state.costs = {**context["costTracker"], **thresholds}
+        return state
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing will happen any more."""
+        """True when the debate has ended."""
         return self.outcome is not None
 
     @property
     def is_resting(self) -> bool:
-        """Whether a person has to do something before it goes on."""
+        """True when the debate continues only after an action of the user."""
         return not self.is_over and self.status in RESTING
 
     @property
-    def is_out_of_money(self) -> bool:
-        """Whether it stands still because of its limit."""
+    def is_at_cost_limit(self) -> bool:
+        """True when the cost limit stopped the debate."""
         return self.state == "error" and self.error is not None and self.error["type"] == "cost_limit"
 
     @property
     def can_retry(self) -> bool:
-        """Whether what went wrong is worth another try."""
+        """True when the error may be retried."""
         error = self.error or {}
         return self.state == "error" and bool(error.get("retryable")) and self.retries < MOST_RETRIES
 
     @property
     def cost_usd(self) -> Decimal:
-        """What was spent."""
+        """The cost so far."""
         return Decimal(self.costs.get("totalCost", "0"))
 
     def name(self, participant: str | None) -> str:
-        """What a debater is called."""
-        found = (str(one["name"]) for one in self.participants if one["id"] == participant)
-        return next(found, participant or "")
+        """Return the name of a debater by id."""
+        names = (str(debater["name"]) for debater in self.participants if debater["id"] == participant)
+        return next(names, participant or "")
 
     def steps(self) -> list[tuple[str, int]]:
-        """The phases of the whole debate, by name and number, up to the verdict."""
-        rounds = [(phase_of(self.format, each, self.max_rounds), each) for each in range(1, self.max_rounds + 1)]
+        """Return all phases of the debate, by name and number, including the verdict."""
+        numbers = range(1, self.max_rounds + 1)
+        rounds = [(phase_of(self.format, number, self.max_rounds), number) for number in numbers]
         return [("opening", 1), *rounds, ("verdict", 1)]
 
     def step(self) -> tuple[str, int]:
-        """The phase that it is in."""
+        """Return the current phase, by name and number."""
         return ("verdict", 1) if self.state == "judgeEvaluating" or self.is_over else (self.phase, max(1, self.number))
 
-    def current(self, participant: str) -> Turn | None:
-        """What a debater says in the round that is on, or said in it."""
+    def current(self, participant: str) -> DebateTurn | None:
+        """Return a debater's turn in the current round, if any."""
         turn = self.turns.get(participant)
         return turn if turn is not None and (turn.phase, turn.number) == self.step() else None
 
     def is_recorded(self, phase: str, number: int) -> bool:
-        """Whether a round is over."""
-        return any((one["phase"], one["roundNumber"]) == (phase, number) for one in self.rounds)
+        """Return whether a round is complete."""
+        return any((round["phase"], round["roundNumber"]) == (phase, number) for round in self.rounds)
 
-    def take(self, activity: Activity) -> None:
-        """Take in what happened."""
-        facts, self.at = activity.facts, activity.at
+    def apply(self, activity: Activity) -> None:
+        """Update the state with an activity."""
+        facts = activity.facts
+        self.at = activity.at
         match activity.kind:
             case "text" | "thinking":
-                self._hear(activity)
+                self._add_text(activity)
             case "turn_started":
                 id = facts["participantId"]
-                self.turns[id] = Turn(id, facts["phase"], facts["roundNumber"], activity.at)
+                self.turns[id] = DebateTurn(id, facts["phase"], facts["roundNumber"], activity.at)
             case "turn_ended":
                 self._end_turn(facts)
             case "round_recorded":
                 self._record(facts["round"])
             case "cost":
-                self._pay(facts)
+                self._update_costs(facts)
             case "cost_warning":
                 self.has_open_warning = True
                 self.costs = {**self.costs, "warnings": [*self.costs.get("warnings", ()), facts["warning"]]}
@@ -145,27 +153,31 @@ class Stage:
                 self.verdict = facts["verdict"]
             case "error":
                 self.error = facts["error"]
-                self._pay(facts["costTracker"])
+                self._update_costs(facts["costTracker"])
             case "result":
-                self.outcome, self.stopped_early = facts["result"]["outcome"], facts["result"]["stoppedEarly"]
+                self.outcome = facts["result"]["outcome"]
+                self.stopped_early = facts["result"]["stoppedEarly"]
             case "completed":
                 self.state = "completed"
-                self._pay(facts["costTracker"])
+                self._update_costs(facts["costTracker"])
             case "state":
                 self._move(facts)
             case "status":
                 self.status = facts["status"]
-                self.began = activity.at if self.began is None and self.status == "running" else self.began
+                if self.started_at is None and self.status == "running":
+                    self.started_at = activity.at
 
     def _move(self, facts: Json) -> None:
         if self.state == "error" and facts["state"] == "initializing":
             self.retries += 1
-        self.state, self.phase, self.number = facts["state"], facts["phase"], facts["roundNumber"]
+        self.state = facts["state"]
+        self.phase = facts["phase"]
+        self.number = facts["roundNumber"]
         self.max_rounds = facts["maxRounds"]
         if self.state not in ("error", "paused"):
             self.error = None
 
-    def _hear(self, activity: Activity) -> None:
+    def _add_text(self, activity: Activity) -> None:
         turn = self.turns.get(activity.speaker or "")
         if turn is not None:
             turn.is_thinking = activity.kind == "thinking"
@@ -174,18 +186,20 @@ class Stage:
     def _end_turn(self, facts: Json) -> None:
         turn = self.turns.get(facts["participantId"])
         if turn is not None and turn.end is None:
-            turn.end, turn.ended, turn.is_thinking = facts["end"], self.at, False
+            turn.end = facts["end"]
+            turn.ended_at = self.at
+            turn.is_thinking = False
             self._last_ended = turn
 
-    def _record(self, one: Json) -> None:
-        if not self.is_recorded(one["phase"], one["roundNumber"]):
-            self.rounds.append(one)
+    def _record(self, round: Json) -> None:
+        if not self.is_recorded(round["phase"], round["roundNumber"]):
+            self.rounds.append(round)
             self.retries = 0
 
-    def _pay(self, tracker: Json) -> None:
-        # The costs that follow the end of a turn are those of the turn.
+    def _update_costs(self, tracker: Json) -> None:
+        # The next costs after the end of a turn are those of the turn.
         if self._last_ended is not None:
             self._last_ended.cost_usd = Decimal(tracker["totalCost"]) - self.cost_usd
             self._last_ended = None
         self.costs = {key: value for key, value in tracker.items() if key != "type"}
-        self.has_open_warning = any(not one["acknowledged"] for one in tracker["warnings"])
+        self.has_open_warning = any(not warning["acknowledged"] for warning in tracker["warnings"])

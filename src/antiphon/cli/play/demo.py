@@ -1,4 +1,4 @@
-"""The demonstration: a chat whose reply streams in, breaks off once, and is asked for again."""
+"""The demo: a chat whose reply streams in, fails once, and is retried."""
 
 import asyncio
 import json
@@ -20,24 +20,27 @@ REPLY = (
     "is not a log of the program but the program itself."
 )
 BREAKS_AFTER = 12  # chunks of the first attempt
-CHUNK_MS, CONNECT_MS, BACKOFF_MS, PATIENCE_MS = 80, 700, 1200, 5000
+CHUNK_MS = 80
+CONNECT_MS = 700
+BACKOFF_MS = 1200
+PATIENCE_MS = 5000
 Pause = Callable[[float], Awaitable[None]]
 
 
 class ConnectionLost(Exception):
-    """The line to the model broke; asking again may help."""
+    """The connection to the model failed; a retry may succeed."""
 
 
 def chart() -> dict[str, Any]:
-    """The chart as it is shipped."""
+    """Load the chart of the demo."""
     loaded: dict[str, Any] = json.loads(files("antiphon.cli.play").joinpath("demo.json").read_text(encoding="utf-8"))
     return loaded
 
 
 def demo_machine(pause: Pause = lambda ms: asyncio.sleep(ms / 1000)) -> Machine[Any, Any]:
-    """The chat, on a line where time passes by `pause`."""
+    """Return the machine of the demo; `pause` lets time pass."""
     config = chart()
-    # JSON has names for functions everywhere but here: what the invoked actor is given is computed.
+    # The input of an invoked actor is computed, and JSON has no names for that.
     config["states"]["replying"]["invoke"]["input"] = lambda context: {"attempt": context["attempt"]}
     return create_machine(
         config,
@@ -56,12 +59,12 @@ def demo_machine(pause: Pause = lambda ms: asyncio.sleep(ms / 1000)) -> Machine[
 
 
 def begin_attempt(context: dict[str, Any]) -> dict[str, Any]:
-    """A new attempt starts with an empty text."""
+    """Start an attempt with an empty text."""
     return {"attempt": context["attempt"] + 1, "text": Text(), "chunks": 0, "error": None}
 
 
 def append_text(context: dict[str, Any], event: dict[str, Any]) -> dict[str, Any]:
-    """A chunk is added to the text."""
+    """Append a chunk to the text."""
     return {"text": context["text"] + event["content"], "chunks": context["chunks"] + 1}
 
 
@@ -80,7 +83,7 @@ def _stream_reply(pause: Pause) -> Callable[..., Awaitable[Any]]:
 
 
 async def converse(actor: Actor[Any, Any], pause: Pause) -> None:
-    """Play the user: ask once, and stay until the reply is there."""
+    """Act as the user: send a prompt and wait for the reply."""
     answered = asyncio.Event()
     actor.subscribe(lambda snapshot: answered.set() if snapshot.matches("complete") else None, lambda error: None)
     await pause(900)

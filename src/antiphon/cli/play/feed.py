@@ -1,4 +1,4 @@
-"""What happens in an actor, step by step, for views to show."""
+"""The steps of an actor, collected for views."""
 
 import asyncio
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from antiphon.chart.explore.labels import EventLabels
 from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
 from antiphon.chart.snapshot import Snapshot
-from antiphon.cli.play.scaled_clock import PacedClock
+from antiphon.cli.play.scaled_clock import ScaledClock
 
-STOP = "xstate.stop"  # how a session ends, which is no step of the chart
+STOP = "xstate.stop"  # ends a session and is not a step of the chart
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One step of the actor: when, on which event, through which transitions, to where."""
+class PlayedStep:
+    """One step of the actor: its time, event, transitions and snapshot."""
 
     at_ms: float
     event: Any
@@ -28,42 +28,45 @@ class Step:
 
     @property
     def title(self) -> str:
-        """The event, and whether anything came of it."""
-        reacted = self.transitions or self.event["type"].startswith("xstate.")
-        return self.label if reacted else f"{self.label} (no reaction)"
+        """The label of the event, marked if it had no effect."""
+        has_effect = self.transitions or self.event["type"].startswith("xstate.")
+        return self.label if has_effect else f"{self.label} (no reaction)"
 
 
-class View(Protocol):
-    """Somewhere to show an actor's life."""
+class StepView(Protocol):
+    """Shows the steps of an actor."""
 
-    def show(self, step: Step) -> None:
-        """Show one more step."""
+    def show(self, step: PlayedStep) -> None:
+        """Show a step."""
         ...
 
     def refresh(self, now_ms: float) -> None:
-        """Show that time has passed."""
+        """Redraw at the time `now_ms`."""
         ...
 
-    def typed(self, problem: str | None) -> None:
-        """Go on after the user has typed a line, and say what was wrong with it."""
+    def on_line(self, problem: str | None) -> None:
+        """Handle a line typed by the user, and show its problem if there is one."""
         ...
 
     def close(self) -> None:
-        """Leave the terminal as it was found."""
+        """Restore the terminal."""
         ...
 
 
 class Feed:
-    """Follows an actor and keeps its steps until they are taken.
+    """Observes an actor and queues its steps.
 
-    Nothing is shown while a step is made: what goes wrong in the terminal must not reach the actor.
+    Views read the queue between steps, so that errors of the terminal never reach the actor.
     """
 
-    def __init__(self, machine: Machine[Any, Any], clock: PacedClock) -> None:
-        self._clock, self._waiting = clock, list[Step]()
+    def __init__(self, machine: Machine[Any, Any], clock: ScaledClock) -> None:
+        self._clock = clock
+        self._pending: list[PlayedStep] = []
         self._labels = EventLabels(machine.root)
-        self._taken: list[Transition] = []
-        self.steps, self.failures, self.last_ms = 0, 0, 0.0
+        self._transitions: list[Transition] = []
+        self.steps = 0
+        self.failures = 0
+        self.last_ms = 0.0
         self.states: set[str] = set()
         self.ended = asyncio.Event()
         self._last: Snapshot[Any] | None = None
@@ -72,34 +75,42 @@ class Feed:
         )
         self.actor.subscribe(None, self._fail, self.ended.set)
 
-    def take(self) -> list[Step]:
-        """The steps since the last time."""
-        steps, self._waiting = self._waiting, []
+    def pop_steps(self) -> list[PlayedStep]:
+        """Return the steps since the last call."""
+        steps = self._pending
+        self._pending = []
         return steps
 
-    def _inspect(self, happened: Inspection) -> None:
-        if happened.actor.parent is not None:
+    def _inspect(self, inspection: Inspection) -> None:
+        if inspection.actor.parent is not None:
             return
-        if happened.type == MICROSTEP:
-            self._taken.extend(happened.transitions)
-        elif happened.type == SNAPSHOT and isinstance(happened.snapshot, Snapshot) and happened.event["type"] != STOP:
-            self._tell(happened.event, happened.snapshot)
+        if inspection.type == MICROSTEP:
+            self._transitions.extend(inspection.transitions)
+        elif (
+            inspection.type == SNAPSHOT
+            and isinstance(inspection.snapshot, Snapshot)
+            and inspection.event["type"] != STOP
+        ):
+            self._add_step(inspection.event, inspection.snapshot)
 
     def _fail(self, error: Any) -> None:
-        # What ends an actor may still be told as a step of its own, right after its observers hear of it.
-        asyncio.get_running_loop().call_soon(self._tell_failure, error)
+        # The error may still arrive as a step of its own, right after observers are notified.
+        asyncio.get_running_loop().call_soon(self._add_failure, error)
 
-    def _tell_failure(self, error: Any) -> None:
-        """An error in a function of the machine ends it without a step; it is shown as one."""
+    def _add_failure(self, error: Any) -> None:
+        """Add a step for an error in a function of the machine, which ends it without one."""
         snapshot: Any = self.actor.get_snapshot()
         if isinstance(snapshot, Snapshot) and snapshot is not self._last:
-            self._tell({"type": "xstate.error", "error": error}, snapshot)
+            self._add_step({"type": "xstate.error", "error": error}, snapshot)
         self.ended.set()
 
-    def _tell(self, event: Any, snapshot: Snapshot[Any]) -> None:
-        taken, self._taken, self._last = tuple(self._taken), [], snapshot
-        self.steps, self.last_ms = self.steps + 1, self._clock.now()
+    def _add_step(self, event: Any, snapshot: Snapshot[Any]) -> None:
+        transitions = tuple(self._transitions)
+        self._transitions = []
+        self._last = snapshot
+        self.steps += 1
+        self.last_ms = self._clock.now()
         self.failures += event["type"].startswith("xstate.error")
         self.states.update(node.id for node in snapshot.nodes if not node.states)
         label = "start" if event["type"] == "xstate.init" else self._labels[event["type"]]
-        self._waiting.append(Step(self.last_ms, event, label, taken, snapshot))
+        self._pending.append(PlayedStep(self.last_ms, event, label, transitions, snapshot))

@@ -1,4 +1,4 @@
-"""An actor's life as lines: for people, or as JSON for programs."""
+"""The steps of an actor as lines of text or as JSON Lines."""
 
 import json
 from collections.abc import Callable
@@ -8,50 +8,55 @@ from antiphon.chart.explore.labels import value_label
 from antiphon.chart.nodes import Transition
 from antiphon.chart.persist import to_json_error
 from antiphon.chart.text import Text
-from antiphon.cli.play.feed import Step
-from antiphon.cli.render.text_width import clip, harmless, pad
+from antiphon.cli.play.feed import PlayedStep
+from antiphon.cli.render.text_width import clip, pad, sanitize_line
 
 Write = Callable[[str], Any]
 WIDEST_VALUE = 40
 
 
 class PlainLines:
-    """One line per step: time, event, where it led, what changed in the context."""
+    """One line per step: time, event, state, and changes of the context."""
 
-    def __init__(self, write: Write, complain: Write) -> None:
-        self._write, self._complain = write, complain
+    def __init__(self, write: Write, report: Write) -> None:
+        self._write = write
+        self._report = report
         self._context: dict[str, Any] = {}
 
-    def show(self, step: Step) -> None:
-        """Show one more step."""
-        before, self._context = self._context, step.snapshot.context
-        at, where = f"{step.at_ms / 1000:7.2f} s", state_text(step)
-        changed = "  ".join(f"{key}={value_text(value)}" for key, value in _changes(before, self._context))
-        found = changed if step.snapshot.error is None else error_text(step)
-        self._write(f"{at}  {pad(harmless(step.title), 18)}  {pad(harmless(where), 20)}  {found}".rstrip() + "\n")
+    def show(self, step: PlayedStep) -> None:
+        """Write a step."""
+        changes = _changes(self._context, step.snapshot.context)
+        self._context = step.snapshot.context
+        at = f"{step.at_ms / 1000:7.2f} s"
+        changed = "  ".join(f"{key}={value_text(value)}" for key, value in changes)
+        details = changed if step.snapshot.error is None else error_text(step)
+        event = pad(sanitize_line(step.title), 18)
+        state = pad(sanitize_line(state_text(step)), 20)
+        self._write(f"{at}  {event}  {state}  {details}".rstrip() + "\n")
 
     def refresh(self, now_ms: float) -> None:
-        """Nothing: lines show no time between steps."""
+        """Do nothing: lines show no time between steps."""
 
-    def typed(self, problem: str | None) -> None:
-        """Say what was wrong with a typed line."""
+    def on_line(self, problem: str | None) -> None:
+        """Report the problem of a typed line."""
         if problem is not None:
-            self._complain(problem)
+            self._report(problem)
 
     def close(self) -> None:
-        """Nothing: lines leave no traces."""
+        """Do nothing: there is no terminal state."""
 
 
 class JsonLines:
     """One JSON object per step."""
 
-    def __init__(self, write: Write, complain: Write) -> None:
-        self._write, self._complain = write, complain
+    def __init__(self, write: Write, report: Write) -> None:
+        self._write = write
+        self._report = report
 
-    def show(self, step: Step) -> None:
-        """Show one more step."""
+    def show(self, step: PlayedStep) -> None:
+        """Write a step."""
         snapshot = step.snapshot
-        found = {
+        fields = {
             "at_ms": round(step.at_ms),
             "event": step.event,
             "transitions": [_transition(transition) for transition in step.transitions],
@@ -61,19 +66,19 @@ class JsonLines:
             "output": snapshot.output,
             "error": snapshot.error,
         }
-        present = {key: value for key, value in found.items() if value is not None}
+        present = {key: value for key, value in fields.items() if value is not None}
         self._write(json.dumps(present, ensure_ascii=False, default=_plain) + "\n")
 
     def refresh(self, now_ms: float) -> None:
-        """Nothing: lines show no time between steps."""
+        """Do nothing: lines show no time between steps."""
 
-    def typed(self, problem: str | None) -> None:
-        """Say what was wrong with a typed line."""
+    def on_line(self, problem: str | None) -> None:
+        """Report the problem of a typed line."""
         if problem is not None:
-            self._complain(problem)
+            self._report(problem)
 
     def close(self) -> None:
-        """Nothing: lines leave no traces."""
+        """Do nothing: there is no terminal state."""
 
 
 def _transition(transition: Transition) -> dict[str, Any]:
@@ -81,25 +86,25 @@ def _transition(transition: Transition) -> dict[str, Any]:
     return {"event": transition.event_type, "source": transition.source.id, "targets": targets}
 
 
-def state_text(step: Step) -> str:
-    """Where a step led, in one line."""
+def state_text(step: PlayedStep) -> str:
+    """Format the state after a step as one line."""
     snapshot = step.snapshot
-    ended = "" if snapshot.status == "active" else f" ({snapshot.status})"
-    return f"{value_label(snapshot.value)}{ended}"
+    status = "" if snapshot.status == "active" else f" ({snapshot.status})"
+    return f"{value_label(snapshot.value)}{status}"
 
 
-def error_text(step: Step) -> str:
-    """What ended the machine, in one line."""
+def error_text(step: PlayedStep) -> str:
+    """Format the error that ended the machine as one line."""
     error = step.snapshot.error
-    return harmless(f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else f"failed: {error}")
+    return sanitize_line(f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else f"failed: {error}")
 
 
 def value_text(value: Any) -> str:
-    """A value of the context, short; of a long text the end, where it grows."""
+    """Format a value of the context, clipped; of a streamed text the end is kept."""
     text = json.dumps(value, ensure_ascii=False, default=_plain)
     if len(text) > WIDEST_VALUE and isinstance(value, Text):
-        return harmless(f'"…{text[-WIDEST_VALUE + 2 :]}')
-    return clip(harmless(text), WIDEST_VALUE)
+        return sanitize_line(f'"…{text[-WIDEST_VALUE + 2 :]}')
+    return clip(sanitize_line(text), WIDEST_VALUE)
 
 
 def _changes(before: dict[str, Any], after: dict[str, Any]) -> list[tuple[str, Any]]:

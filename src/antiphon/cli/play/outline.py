@@ -1,4 +1,4 @@
-"""The states of a chart as an indented outline, short enough for the space there is."""
+"""The states of a chart as an indented outline of limited height."""
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from antiphon.chart.nodes import FINAL, PARALLEL, Node
 
 @dataclass(frozen=True, slots=True)
 class OutlineLine:
-    """A state in its place: how deep, whether it is active, and what is folded away inside."""
+    """A state with its depth, activity, and number of hidden children."""
 
     node: Node
     depth: int
@@ -17,7 +17,7 @@ class OutlineLine:
 
     @property
     def kind(self) -> str:
-        """What sets the state apart, in a word."""
+        """The special type of the state, if any."""
         if self.node.type == FINAL:
             return "final"
         if self.node.is_history:
@@ -26,10 +26,13 @@ class OutlineLine:
 
 
 def outline(root: Node, active: Set[Node], height: int) -> list[OutlineLine]:
-    """The outline in at most `height` lines: whole, else inactive states folded, else a part around what is active."""
-    whole = list(_lines(root, active, 0, fold=False))
-    if len(whole) <= height:
-        return whole
+    """Return an outline of at most `height` lines.
+
+    It is complete if that fits, else inactive states are folded, else it is cut around the active state.
+    """
+    complete = list(_lines(root, active, 0, fold=False))
+    if len(complete) <= height:
+        return complete
     folded = list(_lines(root, active, 0, fold=True))
     if len(folded) <= height:
         return folded

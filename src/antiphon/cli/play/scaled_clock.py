@@ -1,4 +1,4 @@
-"""Time that passes faster or slower than it does."""
+"""A clock that runs `speed` times as fast as real time."""
 
 import asyncio
 import time
@@ -8,27 +8,27 @@ from typing import Any
 from antiphon.actors.clock import REAL_CLOCK
 
 
-class PacedClock:
-    """A clock whose milliseconds are `speed` times as short; it starts at zero."""
+class ScaledClock:
+    """Clock of an actor that runs `speed` times as fast as real time and starts at zero."""
 
-    __slots__ = ("_began", "speed")
+    __slots__ = ("_started_at", "speed")
 
     def __init__(self, speed: float) -> None:
         self.speed = speed
-        self._began = time.monotonic()
+        self._started_at = time.monotonic()
 
     def now(self) -> float:
-        """Milliseconds since the start, as the chart counts them."""
-        return (time.monotonic() - self._began) * 1000 * self.speed
+        """Return the scaled milliseconds since the start."""
+        return (time.monotonic() - self._started_at) * 1000 * self.speed
 
     def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> Any:
-        """Call back on the event loop after a delay."""
+        """Schedule a callback on the event loop."""
         return REAL_CLOCK.set_timeout(callback, delay_ms / self.speed)
 
     def clear_timeout(self, handle: Any) -> None:
-        """Forget a call that was asked for."""
+        """Cancel a scheduled callback."""
         REAL_CLOCK.clear_timeout(handle)
 
     async def pause(self, ms: float) -> None:
-        """Let time pass."""
+        """Sleep for scaled milliseconds."""
         await asyncio.sleep(ms / 1000 / self.speed)

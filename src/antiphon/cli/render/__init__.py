@@ -1,1 +1,1 @@
-"""Text on terminals: measured, drawn as Markdown, plain, or as progress."""
+"""Output to terminals: text width, Markdown, plain text, JSON and progress."""

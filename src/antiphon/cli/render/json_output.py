@@ -1,4 +1,4 @@
-"""JSON for programs: one object a line."""
+"""Output as JSON Lines."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from antiphon.threads.activity import Activity
 
 
 class JsonOutput:
-    """Writes activities as they happen, and at last how it ended."""
+    """Writes one JSON object per activity, and a last one with the result."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -19,9 +19,9 @@ class JsonOutput:
         self._put(activity.to_json())
 
     def end(self, facts: Mapping[str, Any]) -> None:
-        """Write the last line."""
+        """Write the result as the last line."""
         self._put({"kind": "end", **facts})
 
     def _put(self, value: object) -> None:
-        # Characters beyond ASCII are escaped: whatever a model says, no terminal obeys it.
+        # `json.dumps` escapes non-ASCII and control characters, so a terminal interprets none of them.
         write(self._out, json.dumps(value) + "\n")

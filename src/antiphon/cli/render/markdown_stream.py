@@ -1,7 +1,7 @@
-"""Markdown as it arrives: blocks that are finished, and the one that still grows.
+"""Incremental splitting of Markdown into finished blocks and one unfinished block.
 
-A block ends with a blank line, unless what follows is indented and belongs to its list; a fence ends where it is
-closed. A fence that grows too long is given in pieces, so that what still grows stays small.
+A block ends at a blank line, unless the next line is indented and belongs to its list; a fence ends where it is
+closed. A long fence is split into several blocks, so that the unfinished block stays small.
 """
 
 import re
@@ -12,61 +12,62 @@ HEADING = re.compile(r"#{1,6}\s")
 LONGEST_FENCE = 60  # lines
 
 
-class Blocks:
-    """Takes pieces of Markdown in any size; the work grows with their length, not with what came before."""
+class MarkdownStream:
+    """Splits streamed Markdown into blocks, in time linear in its length."""
 
     def __init__(self) -> None:
-        self._lines: list[str] = []  # of the block that grows
-        self._pieces: list[str] = []  # of the line that grows
+        self._lines: list[str] = []  # of the unfinished block
+        self._pieces: list[str] = []  # of the unfinished line
         self._fence: str | None = None
         self._is_gap = False  # the last line was blank
-        self._is_piece = False  # the fence goes on from the block before
+        self._is_continuation = False  # the fence continues that of the previous block
         self._finished: list[str] = []
 
     def feed(self, text: str) -> list[str]:
-        """Take a piece; gives the blocks that are finished by it."""
-        *whole, rest = text.split("\n")
-        for line in whole:
+        """Add text and return the blocks that it finishes."""
+        *lines, unfinished = text.split("\n")
+        for line in lines:
             self._pieces.append(line)
-            self._take("".join(self._pieces))
+            self._add_line("".join(self._pieces))
             self._pieces.clear()
-        if rest:
-            self._pieces.append(rest)
-        return self._given()
+        if unfinished:
+            self._pieces.append(unfinished)
+        return self._pop_finished()
 
     def end(self) -> list[str]:
-        """Nothing more comes; gives what is left."""
+        """End the text and return the remaining blocks."""
         if self._pieces:
-            self._take("".join(self._pieces))
+            self._add_line("".join(self._pieces))
             self._pieces.clear()
         self._finish()
         self._fence = None
-        return self._given()
+        return self._pop_finished()
 
     def growing(self, most: int) -> str:
-        """The end of the block that grows."""
+        """Return up to `most` characters from the end of the unfinished block."""
         self._pieces = ["".join(self._pieces)] if self._pieces else []
-        found = self._pieces[:]
-        length = sum(map(len, found))
+        tail = self._pieces[:]
+        length = sum(map(len, tail))
         for line in reversed(self._lines):
             if length > most:
                 break
-            found.append(line)
+            tail.append(line)
             length += len(line) + 1
-        return "\n".join(reversed(found))[-most:]
+        return "\n".join(reversed(tail))[-most:]
 
     @property
     def is_code(self) -> bool:
-        """Whether a fence is open."""
+        """True inside a fence."""
         return self._fence is not None
 
-    def _given(self) -> list[str]:
-        given, self._finished = self._finished, []
-        return given
+    def _pop_finished(self) -> list[str]:
+        finished = self._finished
+        self._finished = []
+        return finished
 
-    def _take(self, line: str) -> None:
+    def _add_line(self, line: str) -> None:
         if self._fence is not None:
-            self._take_code(line)
+            self._add_code_line(line)
             return
         if not line.strip():
             if self._is_list:
@@ -86,21 +87,22 @@ class Blocks:
         elif HEADING.match(line) and not belongs:
             self._finish()
 
-    def _take_code(self, line: str) -> None:
+    def _add_code_line(self, line: str) -> None:
         assert self._fence is not None
         self._lines.append(line)
         bare = line.strip()
         if len(bare) >= len(self._fence) and set(bare) == {self._fence[0]}:
             self._fence = None
-            if self._is_piece and len(self._lines) == 2:
-                self._lines = []  # all of it is in the pieces before
+            if self._is_continuation and len(self._lines) == 2:
+                self._lines = []  # the previous blocks contain all of it
             if not self._is_list:
                 self._finish()
         elif len(self._lines) > LONGEST_FENCE and not self._is_list:
             first = self._lines[0]
             self._lines.append(self._fence)
             self._finish()
-            self._lines, self._is_piece = [first], True
+            self._lines = [first]
+            self._is_continuation = True
 
     @property
     def _is_list(self) -> bool:
@@ -110,4 +112,6 @@ class Blocks:
         block = "\n".join(self._lines).strip("\n")
         if block.strip():
             self._finished.append(block)
-        self._lines, self._is_gap, self._is_piece = [], False, False
+        self._lines = []
+        self._is_gap = False
+        self._is_continuation = False

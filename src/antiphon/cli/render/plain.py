@@ -1,95 +1,97 @@
-"""Where a conversation is shown: as plain text, which any terminal, file and pipe takes."""
+"""Views of a conversation: the protocol, plain text, and no output."""
 
 from collections.abc import Mapping
 from typing import Literal, Protocol, TextIO
 
-from antiphon.cli.render.text_width import harmless_lines
+from antiphon.cli.render.text_width import sanitize_lines
 
 Tone = Literal["note", "tool", "error", "title"]
 
 
-class View(Protocol):
-    """Shows words as they come, and lines about them."""
+class TextView(Protocol):
+    """Shows streamed text, and lines about it."""
 
     def begin(self) -> None:
-        """A reply is expected."""
+        """Prepare for a reply."""
         ...
 
     def text(self, piece: str) -> None:
-        """More of what a model says."""
+        """Show more text of the reply."""
         ...
 
     def thinking(self, piece: str) -> None:
-        """More of what a model thinks."""
+        """Show more text of the model's thinking."""
         ...
 
-    def thought(self, seconds: float) -> None:
-        """The thought is over; it took so long."""
+    def end_thinking(self, seconds: float) -> None:
+        """End the thinking, which took `seconds`."""
         ...
 
-    def line(self, words: str, tone: Tone = "note") -> None:
-        """Something about the conversation."""
+    def line(self, text: str, tone: Tone = "note") -> None:
+        """Show a line about the conversation."""
         ...
 
     def markdown(self, text: str) -> None:
-        """Words that are whole already."""
+        """Show complete Markdown."""
         ...
 
     def refresh(self) -> None:
-        """Some time has passed."""
+        """Redraw whatever depends on time."""
         ...
 
     def end(self) -> None:
-        """Nothing more is expected for now."""
+        """End the reply."""
         ...
 
 
 class PlainView:
-    """Text as it comes, without a single control character; what is about it may go elsewhere."""
+    """Plain text without control characters; lines about it can go to another file."""
 
     def __init__(self, out: TextIO, notes: TextIO | None = None, *, show_thinking: bool = False) -> None:
-        self._out, self._notes, self._show_thinking = out, notes or out, show_thinking
-        self._is_open = False  # the last line has no end yet
+        self._out = out
+        self._notes = notes or out
+        self._show_thinking = show_thinking
+        self._is_open = False  # the last line has no newline yet
 
     def begin(self) -> None:
-        """Nothing yet."""
+        """Do nothing."""
 
     def text(self, piece: str) -> None:
-        """More of what a model says."""
+        """Write more text of the reply."""
         self._put(piece)
 
     def thinking(self, piece: str) -> None:
-        """More of what a model thinks, if anybody wants to know."""
+        """Write more of the thinking, if enabled."""
         if self._show_thinking:
             self._put(piece)
 
-    def thought(self, seconds: float) -> None:
-        """The thought, folded into a line."""
-        self.line(folded(seconds))
+    def end_thinking(self, seconds: float) -> None:
+        """Write how long the model was thinking."""
+        self.line(thought_line(seconds))
 
-    def line(self, words: str, tone: Tone = "note") -> None:
-        """Something about the conversation, on lines of its own."""
+    def line(self, text: str, tone: Tone = "note") -> None:
+        """Write a line about the conversation."""
         self._end_line()
-        write(self._notes, harmless_lines(words) + "\n")
+        write(self._notes, sanitize_lines(text) + "\n")
 
     def markdown(self, text: str) -> None:
-        """Words that are whole already."""
+        """Write complete Markdown as it is."""
         self._end_line()
         self._put(text)
         self._end_line()
 
     def refresh(self) -> None:
-        """Nothing: what came is shown."""
+        """Do nothing: text is written as it arrives."""
 
     def end(self) -> None:
-        """Finish the last line."""
+        """End the last line."""
         self._end_line()
 
     def _put(self, piece: str) -> None:
-        shown = harmless_lines(piece)
-        if shown:
-            write(self._out, shown)
-            self._is_open = not shown.endswith("\n")
+        text = sanitize_lines(piece)
+        if text:
+            write(self._out, text)
+            self._is_open = not text.endswith("\n")
 
     def _end_line(self) -> None:
         if self._is_open:
@@ -97,46 +99,46 @@ class PlainView:
             self._is_open = False
 
 
-class NoView:
-    """Shows nothing, where a program reads what happens as JSON."""
+class NullView:
+    """Shows nothing; used with `--json` and `--quiet`."""
 
     def begin(self) -> None:
-        """Nothing."""
+        """Ignore it."""
 
     def text(self, piece: str) -> None:
-        """Nothing."""
+        """Ignore it."""
 
     def thinking(self, piece: str) -> None:
-        """Nothing."""
+        """Ignore it."""
 
-    def thought(self, seconds: float) -> None:
-        """Nothing."""
+    def end_thinking(self, seconds: float) -> None:
+        """Ignore it."""
 
-    def line(self, words: str, tone: Tone = "note") -> None:
-        """Nothing."""
+    def line(self, text: str, tone: Tone = "note") -> None:
+        """Ignore it."""
 
     def markdown(self, text: str) -> None:
-        """Nothing."""
+        """Ignore it."""
 
     def refresh(self) -> None:
-        """Nothing."""
+        """Ignore it."""
 
     def end(self) -> None:
-        """Nothing."""
+        """Ignore it."""
 
 
-def folded(seconds: float) -> str:
-    """A thought, folded."""
+def thought_line(seconds: float) -> str:
+    """Return the line that stands for the model's thinking."""
     return f"thought for {seconds:.1f} s"
 
 
 def write(file: TextIO, text: str) -> None:
-    """Text in the characters that a file takes, shown at once."""
+    """Write text and flush; characters that the encoding lacks are replaced."""
     encoding = file.encoding or "utf-8"
     file.write(text.encode(encoding, "replace").decode(encoding))
     file.flush()
 
 
-def is_smart(file: TextIO, environment: Mapping[str, str]) -> bool:
-    """Whether a file is a terminal that can be drawn on."""
+def can_draw(file: TextIO, environment: Mapping[str, str]) -> bool:
+    """Return whether a file is a terminal with cursor control."""
     return file.isatty() and environment.get("TERM", "") not in ("", "dumb")

@@ -1,27 +1,27 @@
-"""Views that are redrawn at regular intervals."""
+"""Periodic refresh of views."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from antiphon.cli.render.plain import View
+from antiphon.cli.render.plain import TextView
 
 REFRESH_S = 0.1
 
 
 @asynccontextmanager
-async def refreshed(view: View) -> AsyncIterator[None]:
-    """Refresh a view at regular intervals, from its begin to its end."""
+async def auto_refresh(view: TextView) -> AsyncIterator[None]:
+    """Begin a view, refresh it periodically, and end it."""
     view.begin()
-    ticking = asyncio.create_task(_tick(view))
+    ticker = asyncio.create_task(_tick(view))
     try:
         yield
     finally:
-        ticking.cancel()
+        ticker.cancel()
         view.end()
 
 
-async def _tick(view: View) -> None:
+async def _tick(view: TextView) -> None:
     while True:
         await asyncio.sleep(REFRESH_S)
         view.refresh()

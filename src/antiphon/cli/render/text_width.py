@@ -1,26 +1,26 @@
-"""Text measured in terminal cells, and made harmless for a terminal."""
+"""Width of text in terminal cells, and removal of control characters."""
 
 from unicodedata import category, combining, east_asian_width
 
 ELLIPSIS = "…"
-# Lines, tabs, and what joins the parts of one character.
-KEPT = "\n\t\u200c\u200d"
+# Newline, tab, and the joiners within one character.
+ALLOWED = "\n\t\u200c\u200d"
 
 
-def harmless(text: str) -> str:
-    """The text in one line, without anything a terminal would obey."""
+def sanitize_line(text: str) -> str:
+    """Return the text as one line, with control characters and separators replaced by spaces."""
     return "".join(" " if category(character)[0] in "CZ" else character for character in text)
 
 
-def harmless_lines(text: str) -> str:
-    """The text with its lines and tabs, but without anything else a terminal would obey."""
+def sanitize_lines(text: str) -> str:
+    """Return the text without control characters, except newlines and tabs."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(character for character in text if category(character)[0] != "C" or character in KEPT)
+    return "".join(character for character in text if category(character)[0] != "C" or character in ALLOWED)
 
 
-def written_out(text: str) -> str:
-    """The text in one line, in which everything that cannot be seen is written out."""
+def escape_invisible(text: str) -> str:
+    """Return the text as one line, with invisible characters written as `‹U+001B›`."""
     return "".join(_visible(character) for character in text)
 
 
@@ -30,37 +30,40 @@ def _visible(character: str) -> str:
 
 
 def width(text: str) -> int:
-    """How many cells a text takes."""
+    """Return the width of a text in cells."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def clip(text: str, cells: int) -> str:
-    """The text if it fits, else its beginning."""
+    """Shorten a text to `cells`, with an ellipsis if it does not fit."""
     if width(text) <= cells:
         return text
-    kept = text[: max(0, cells)]
-    while kept and width(kept) > cells - 1:
-        kept = kept[:-1]
-    return kept + ELLIPSIS if cells > 0 else ""
+    start = text[: max(0, cells)]
+    while start and width(start) > cells - 1:
+        start = start[:-1]
+    return start + ELLIPSIS if cells > 0 else ""
 
 
 def pad(text: str, cells: int) -> str:
-    """The text in exactly so many cells."""
+    """Clip or pad a text to exactly `cells`."""
     clipped = clip(text, cells)
     return clipped + " " * (cells - width(clipped))
 
 
 def wrap(text: str, cells: int) -> list[str]:
-    """The text in lines that fit, broken between words where possible."""
+    """Wrap a text to lines of `cells`, between words where possible."""
     lines: list[str] = []
     line = ""
-    for word in harmless(text).split():
+    for word in sanitize_line(text).split():
         while width(word) > cells:
             room = max(1, cells)
             lines.extend([line] if line else [])
-            line, word = "", _rest(word, room, lines)
+            line = ""
+            head = _fitting_prefix(word, room)
+            lines.append(head)
+            word = word[len(head) :]
         if line and width(line) + 1 + width(word) > cells:
             lines.append(line)
             line = word
@@ -69,10 +72,9 @@ def wrap(text: str, cells: int) -> list[str]:
     return [*lines, line] if line else lines
 
 
-def _rest(word: str, cells: int, lines: list[str]) -> str:
-    """Put as much of a long word into a line of its own as fits; gives what is left."""
+def _fitting_prefix(word: str, cells: int) -> str:
+    """Return the longest prefix that fits, at least one character."""
     count = 1
     while count < len(word) and width(word[: count + 1]) <= cells:
         count += 1
-    lines.append(word[:count])
-    return word[count:]
+    return word[:count]

@@ -1,18 +1,24 @@
-"""Sizes and times as people read them."""
+"""Sizes, times and counts for people."""
 
 from datetime import UTC, datetime
 
-
-def size(count: int) -> str:
-    """Bytes in the unit that suits them."""
-    amount, units = float(count), ["bytes", "kB", "MB", "GB", "TB"]
-    while amount >= 1000 and len(units) > 1:
-        amount, units = amount / 1000, units[1:]
-    return f"{count:,} bytes" if units[0] == "bytes" else f"{amount:.1f} {units[0]}"
+UNITS = ("kB", "MB", "GB", "TB")
 
 
-def moment(at: int | None) -> str:
-    """Milliseconds since the epoch as a date and time."""
+def format_size(count: int) -> str:
+    """Format a number of bytes in a suitable unit."""
+    if count < 1000:
+        return plural(count, "byte")
+    amount = float(count)
+    for unit in UNITS:
+        amount /= 1000
+        if amount < 1000 or unit == UNITS[-1]:
+            break
+    return f"{amount:.1f} {unit}"
+
+
+def format_time(at: int | None) -> str:
+    """Format milliseconds since the epoch as date and time; None is "never"."""
     if at is None:
         return "never"
     try:
@@ -22,5 +28,5 @@ def moment(at: int | None) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """A number with its noun."""
+    """Format a number with its noun, in singular or plural."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

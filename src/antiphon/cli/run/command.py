@@ -1,60 +1,60 @@
-"""The command `antiphon run`: agents at work on a task, in a folder, until it is done."""
+"""The command `antiphon run`: agents work on a task in a folder until it is done."""
 
 import argparse
 from pathlib import Path
 
-from antiphon.cli.frame import Command, Misuse
-from antiphon.cli.interruptible import Patience, Quit
-from antiphon.cli.loop import Background, OpenOnLoop
-from antiphon.cli.options import given_flags, store_file
-from antiphon.cli.readline_sigint import heard
+from antiphon.cli.frame import CliCommand, UsageError
+from antiphon.cli.interruptible import InterruptibleWait, Quit
+from antiphon.cli.loop import BackgroundLoop, OpenOnLoop
+from antiphon.cli.options import store_file, used_flags
+from antiphon.cli.readline_sigint import watch_sigint
 from antiphon.cli.run.environment import RunSpec, open_environment, stored_spec
-from antiphon.cli.run.flow import Begin, GoOn, attend, dry_run, lost_run, open_run
+from antiphon.cli.run.flow import NewRun, ResumedRun, dry_run, find_resumable_run, open_run, run_to_end
 from antiphon.cli.run.options import EXAMPLES, FOR_NEW, add_options, run_plan, run_spec, run_task
 from antiphon.cli.run.output import RunOutput, leave
 
 
 def run(options: argparse.Namespace) -> int:
-    """Begin a run, resume one, or only plan."""
+    """Start a run, resume one, or only plan."""
     if options.resume is not None:
         return _resume(options)
     task = run_task(options)
     spec = run_spec(options)
     plan = run_plan(options, spec)
     store = store_file(options)
-    return dry_run(options, store, spec, task) if options.dry_run else _run(options, store, spec, Begin(task, plan))
+    return dry_run(options, store, spec, task) if options.dry_run else _run(options, store, spec, NewRun(task, plan))
 
 
 def _resume(options: argparse.Namespace) -> int:
-    flags = [*given_flags(options, FOR_NEW), *(["TASK"] if options.task else [])]
+    flags = [*used_flags(options, FOR_NEW), *(["TASK"] if options.task else [])]
     if flags:
-        raise Misuse(f"--resume keeps the original settings; remove {', '.join(flags)}")
+        raise UsageError(f"--resume keeps the original settings; remove {', '.join(flags)}")
     store = store_file(options)
-    lost = lost_run(store, options.resume)
-    return _run(options, store, stored_spec(lost.config), GoOn(lost.id))
+    stored = find_resumable_run(store, options.resume)
+    return _run(options, store, stored_spec(stored.config), ResumedRun(stored.id))
 
 
-def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: Begin | GoOn) -> int:
+def _run(options: argparse.Namespace, store: Path, spec: RunSpec, start: NewRun | ResumedRun) -> int:
     output = RunOutput.of(options)
-    # The first Ctrl-C cancels the run, and any further one leaves.
-    with Background() as background, OpenOnLoop(background, open_environment(store, spec)) as environment:
+    # The first Ctrl-C cancels the run, any other leaves at once.
+    with BackgroundLoop() as background, OpenOnLoop(background, open_environment(store, spec)) as environment:
         client = background.call(open_run(environment, spec, start, output))
         output.greet(client.id, spec, environment.problems)
-        patience = Patience(background, client.cancel, twice_s=float("inf"))
+        interruptible = InterruptibleWait(background, client.cancel, second_press_s=float("inf"))
         try:
-            with heard(output.prompt):
-                status = attend(client, start, patience, output.answerer)
+            with watch_sigint(output.current_prompt):
+                status = run_to_end(client, start, interruptible, output.answerer)
             result = background.call(client.outcome())
         except Quit:
             leave(output, client.id)
         return output.end(client.id, status, result)
 
 
-COMMAND = Command(
-    "Let agents work on a TASK in a folder: an arbiter says who works next, until it is done.",
+COMMAND = CliCommand(
+    "Let agents work on a TASK in a folder until it is done; an arbiter selects the next agent.",
     add_options,
     run,
     EXAMPLES,
-    interrupted="interrupted; antiphon run --resume last goes on with what was begun",
+    interrupted="interrupted; continue with: antiphon run --resume last",
     works=True,
 )

@@ -1,44 +1,45 @@
-"""What a run's picture shows besides words: the plan with its marks, who is at work, and the meters."""
+"""The dashboard of a run: its plan, the active agents, and counters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from antiphon.cli.render.plain import Tone
-from antiphon.cli.render.text_width import ELLIPSIS, clip, harmless, pad, width
+from antiphon.cli.render.text_width import ELLIPSIS, clip, pad, sanitize_line, width
 from antiphon.money import format_usd
 from antiphon.threads.activity import Activity
 
 MARKS = {"pending": "·", "in_progress": "▸", "complete": "✓", "failed": "✗", "skipped": "–"}
 TONES: Mapping[str, Tone] = {"in_progress": "title", "complete": "tool", "failed": "error"}
 MOST_STEPS = 8
-MOST_TAIL = 400  # characters of what an agent says, of which the board shows the end
+MOST_TAIL = 400  # characters kept of the text of an agent, of which the end is shown
 NAME_CELLS = 14
+DECIDING = "arbiter is deciding"
 Line = tuple[str, Tone]
 
 
 @dataclass(slots=True)
 class Dashboard:
-    """Takes note of what happens in a run; everything on it was read from the journal."""
+    """State of a run as shown below its text, computed from its activities."""
 
     task: str = ""
     plan: Mapping[str, Any] | None = None
-    crew: list[str] = field(default_factory=list)  # who works now, by number
-    tails: dict[str, str] = field(default_factory=dict)  # the end of what each of them says
-    calls: dict[str, tuple[str, str]] = field(default_factory=dict)  # open calls: whose, and of which tool
-    phase: str = "the arbiter decides"
+    crew: list[str] = field(default_factory=list)  # names of the active agents, by number
+    tails: dict[str, str] = field(default_factory=dict)  # the end of the text of each agent
+    calls: dict[str, tuple[str, str]] = field(default_factory=dict)  # calls without a result: agent and tool
+    phase: str = DECIDING
     iteration: int = 0
     failures: int = 0
     cost_usd: float = 0.0
     limits: Mapping[str, Any] = field(default_factory=dict)
-    began: int | None = None
+    started_at: int | None = None
     now: int = 0
 
-    def take(self, activity: Activity) -> None:
-        """Take note of what happened."""
+    def apply(self, activity: Activity) -> None:
+        """Update the dashboard with an activity."""
         facts = activity.facts
         agent = activity.speaker or ""
-        self.began = activity.at if self.began is None else self.began
+        self.started_at = activity.at if self.started_at is None else self.started_at
         self.now = max(self.now, activity.at)
         self.plan = facts.get("plan") or self.plan
         self.failures = facts.get("failures", self.failures)
@@ -46,9 +47,12 @@ class Dashboard:
             case "task_started":
                 self.task = facts["task"]
             case "agent_started":
-                self.crew = [one["mode"] for one in facts["crew"]]
-                self.iteration, self.cost_usd, self.phase = facts["iteration"], facts["costUsd"], ""
-                self.tails, self.calls = {}, {}
+                self.crew = [agent["mode"] for agent in facts["crew"]]
+                self.iteration = facts["iteration"]
+                self.cost_usd = facts["costUsd"]
+                self.phase = ""
+                self.tails = {}
+                self.calls = {}
             case "text":
                 self.tails[agent] = (self.tails.get(agent, "") + facts["text"])[-MOST_TAIL:]
             case "agent_message":
@@ -58,106 +62,114 @@ class Dashboard:
             case "tool_answered":
                 self.calls.pop(facts["toolResult"]["id"], None)
             case "agent_completed" | "agent_failed":
-                self.crew, self.calls, self.phase = [], {}, "the arbiter decides"
+                self.crew = []
+                self.calls = {}
+                self.phase = DECIDING
                 self.cost_usd = facts["costUsd"]
             case "recovering":
-                self.phase = "going on after an error"
+                self.phase = "recovering from an error"
             case "run_ended":
                 self._end(facts)
 
-    def pick_up(self, context: Mapping[str, Any]) -> None:
-        """Begin with what a run knows: its limits, and, in the middle of it, who works and how far it is."""
+    def restore(self, context: Mapping[str, Any]) -> None:
+        """Set the state from the context of a run that is resumed."""
         self.limits = {key: context[key] for key in ("maxIterations", "maxFailures", "maxCostUsd")}
-        self.task, self.plan = context["task"], context["plan"]
-        self.iteration, self.failures = context["iterationCount"], context["consecutiveFailures"]
+        self.task = context["task"]
+        self.plan = context["plan"]
+        self.iteration = context["iterationCount"]
+        self.failures = context["consecutiveFailures"]
         self.cost_usd = context["costUsd"]
         if context["atWork"]:
-            self.crew, self.phase = [one["mode"] for one in context["crew"]], ""
+            self.crew = [agent["mode"] for agent in context["crew"]]
+            self.phase = ""
 
     def _end(self, facts: Mapping[str, Any]) -> None:
-        self.crew, self.phase = [], ""
-        self.iteration, self.cost_usd = facts["iterations"], facts["costUsd"]
-        self.limits = {**self.limits, "maxFailures": None}  # all failures are told now, not those in a row
+        self.crew = []
+        self.phase = ""
+        self.iteration = facts["iterations"]
+        self.cost_usd = facts["costUsd"]
+        # The result counts all failures; the limit is for those in a row.
+        self.limits = {**self.limits, "maxFailures": None}
 
     def name(self, agent: str | None) -> str:
-        """Who an agent of the crew is."""
+        """Return the name of an active agent by its id."""
         number = (agent or "").removeprefix("agent-")
         is_known = number.isdigit() and int(number) < len(self.crew)
         return self.crew[int(number)] if is_known else (self.crew[0] if self.crew else "")
 
     @property
-    def done(self) -> str:
-        """How much of the plan is done."""
+    def progress(self) -> str:
+        """The number of finished steps, as `2 of 5`."""
         steps = self.plan["steps"] if self.plan else ()
         return f"{sum(step['status'] in ('complete', 'skipped') for step in steps)} of {len(steps)}"
 
     def meters(self, seconds: float | None = None) -> str:
-        """Iterations, failures, cost and time in one line."""
-        most = self.limits
+        """Format iterations, failures, cost and time as one line."""
+        limits = self.limits
         cost = format_usd(self.cost_usd)
-        limit = most.get("maxCostUsd")
-        passed = (self.now - (self.began or self.now)) / 1000 if seconds is None else seconds
-        words = [
-            f"iteration {self.iteration}{_of(most.get('maxIterations'))}",
-            f"failures {self.failures}{_of(most.get('maxFailures'))}",
+        limit = limits.get("maxCostUsd")
+        elapsed = (self.now - (self.started_at or self.now)) / 1000 if seconds is None else seconds
+        facts = [
+            f"iteration {self.iteration}{_of(limits.get('maxIterations'))}",
+            f"failures {self.failures}{_of(limits.get('maxFailures'))}",
             f"{cost} of {format_usd(limit)}" if limit else cost,
-            f"{passed:.0f} s",
+            f"{elapsed:.0f} s",
         ]
-        return " · ".join(words)
+        return " · ".join(facts)
 
     def lines(self, cells: int, seconds: float) -> list[Line]:
-        """The board in lines that fit."""
-        head = f"── plan · {self.done} done " if self.plan else ""
+        """Render the dashboard in lines of `cells`."""
+        head = f"── plan · {self.progress} done " if self.plan else ""
         rule = head + "─" * max(0, cells - len(head))
         return [
             (clip(rule, cells), "note"),
             *self.steps(cells),
-            *self._workers(cells),
+            *self._agents(cells),
             (clip(self.meters(seconds), cells), "note"),
         ]
 
     def steps(self, cells: int, most: int = MOST_STEPS) -> list[Line]:
-        """The steps of the plan with their marks; of a long plan those around the current one."""
+        """Render the steps of the plan; of a long plan those around the current step."""
         steps: Sequence[Any] = self.plan["steps"] if self.plan else ()
         current = self.plan["currentStepIndex"] if self.plan else 0
         first = min(max(0, current - most // 2), max(0, len(steps) - most))
-        left = len(steps) - first - most
+        hidden = len(steps) - first - most
         lines: list[Line] = [(f"  … {first} before", "note")] if first else []
         lines += [_step(step, cells) for step in steps[first : first + most]]
-        return [*lines, (f"  … {left} more", "note")] if left > 0 else lines
+        return [*lines, (f"  … {hidden} more", "note")] if hidden > 0 else lines
 
-    def _workers(self, cells: int) -> Iterator[Line]:
+    def _agents(self, cells: int) -> Iterator[Line]:
         if not self.crew and self.phase:
             yield clip(f"{self.phase} …", cells), "title"
         for number, name in enumerate(self.crew):
             agent = f"agent-{number}"
-            called = [tool for whose, tool in self.calls.values() if whose == agent]
-            doing = f"calls {', '.join(called)} …" if called else "is at work …"
-            if len(self.crew) > 1 and not called and self.tails.get(agent):
-                doing = _end_of(self.tails[agent], cells - NAME_CELLS)
-            head = pad(harmless(name), NAME_CELLS) if len(self.crew) > 1 else f"{harmless(name)} "
-            yield clip(f"{head}{doing}", cells), "title"
+            tools = [tool for caller, tool in self.calls.values() if caller == agent]
+            activity = f"calling {', '.join(tools)} …" if tools else "working …"
+            if len(self.crew) > 1 and not tools and self.tails.get(agent):
+                activity = _tail(self.tails[agent], cells - NAME_CELLS)
+            head = pad(sanitize_line(name), NAME_CELLS) if len(self.crew) > 1 else f"{sanitize_line(name)} "
+            yield clip(f"{head}{activity}", cells), "title"
 
 
-def _of(most: Any) -> str:
-    return "" if most is None else f" of {most}"
+def _of(limit: Any) -> str:
+    return "" if limit is None else f" of {limit}"
 
 
 def _step(step: Mapping[str, Any], cells: int) -> Line:
     status = step["status"]
-    who = step.get("agentUsed") or step.get("agent") or ""
-    said = f"{MARKS.get(status, '?')} {harmless(step['description'])}"
-    room = cells - len(who) - 2
-    line = f"{pad(said, room)}  {harmless(who)}" if who and room > cells // 2 else clip(said, cells)
+    agent = step.get("agentUsed") or step.get("agent") or ""
+    text = f"{MARKS.get(status, '?')} {sanitize_line(step['description'])}"
+    room = cells - len(agent) - 2
+    line = f"{pad(text, room)}  {sanitize_line(agent)}" if agent and room > cells // 2 else clip(text, cells)
     return line, TONES.get(status, "note")
 
 
-def _end_of(text: str, cells: int) -> str:
-    """The end of a text that fits, in one line."""
-    flat = " ".join(harmless(text).split())
-    if width(flat) <= cells:
-        return flat
-    kept = flat[-max(1, cells) :]
-    while kept and width(kept) > cells - 1:
-        kept = kept[1:]
-    return f"{ELLIPSIS}{kept}"
+def _tail(text: str, cells: int) -> str:
+    """Return the end of a text that fits in one line."""
+    line = " ".join(sanitize_line(text).split())
+    if width(line) <= cells:
+        return line
+    tail = line[-max(1, cells) :]
+    while tail and width(tail) > cells - 1:
+        tail = tail[1:]
+    return f"{ELLIPSIS}{tail}"

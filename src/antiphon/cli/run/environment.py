@@ -1,4 +1,4 @@
-"""What a run in the terminal needs: its agents, folder, tools, models, and the app to run it."""
+"""Setup of a run: its settings, workspace, tools and models, and the app that runs it."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -7,30 +7,30 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.app import App
-from antiphon.cli.default_model import Choice
-from antiphon.cli.frame import Misuse
+from antiphon.cli.default_model import ModelChoice
+from antiphon.cli.frame import UsageError
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
 
 RULES = "rules"
-# A tool that is at work when the run is cancelled may come to its end for so long.
+# Time that a running tool gets to finish when the run is cancelled.
 GRACE_MS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What a run works with: agents and settings, the folder, the file of MCP servers, and how its model was chosen."""
+    """Specification of a run: agents, settings, workspace, MCP file, and the choice of its model."""
 
     agents: Mapping[str, Any]
     settings: Mapping[str, Any]
     workspace: Path
     mcp: Path | None = None
-    choice: Choice | None = None
+    choice: ModelChoice | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnvironment:
-    """An app with the tools of a run, and these as the run's settings list them."""
+    """An app with the tools of a run, also in the form of its settings."""
 
     app: App
     tools: list[dict[str, Any]]
@@ -39,7 +39,7 @@ class RunEnvironment:
 
 @asynccontextmanager
 async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvironment]:
-    """Open the folder, the servers and the store; a model that does not exist is found before any work."""
+    """Open workspace, MCP servers, store and models; fails early on an unknown model."""
     async with AsyncExitStack() as stack:
         toolbox, problems = await _toolbox(stack, spec)
         app = await stack.enter_async_context(App(store, toolbox=toolbox))
@@ -49,7 +49,7 @@ async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvir
 
 
 async def _toolbox(stack: AsyncExitStack, spec: RunSpec) -> tuple[Toolbox, tuple[str, ...]]:
-    # Loading the tools takes a while, which only those pay who work with them.
+    # Imported here because the tools are slow to load.
     from antiphon.tools import Bundle, McpTools, Workspace, load_servers, workspace_tools
 
     own = workspace_tools(stack.enter_context(Workspace(spec.workspace)))
@@ -61,18 +61,18 @@ async def _toolbox(stack: AsyncExitStack, spec: RunSpec) -> tuple[Toolbox, tuple
 
 
 def models_of(spec: RunSpec) -> list[str]:
-    """Every model that a run may ask."""
+    """Return the references of all models that a run may use."""
     names = [spec.settings.get("model"), (spec.settings.get("arbiter") or {}).get("model")]
     names += [agent.get("model") for agent in spec.agents.values()]
     return [name for name in dict.fromkeys(names) if name and name != RULES]
 
 
 def stored_spec(config: Mapping[str, Any]) -> RunSpec:
-    """What a run was begun with, from the settings that are stored with it."""
+    """Return the specification of a run from its stored settings."""
     folder = config.get("workspace")
     if folder is None:
-        raise Misuse("this run was not begun by antiphon run: nobody knows in which folder it works")
+        raise UsageError("this run was not started by antiphon run; its workspace is unknown")
     if not Path(folder).is_dir():
-        raise ToolsError(f"{folder}: the folder of this run is not there any more; put it back to go on")
+        raise ToolsError(f"{folder}: the workspace of this run no longer exists; restore it to continue")
     mcp = config.get("mcp")
     return RunSpec(config["agents"], config, Path(folder), Path(mcp) if mcp else None)

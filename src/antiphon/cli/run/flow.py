@@ -1,4 +1,4 @@
-"""A run from its first word to its last, on the main thread: begun or resumed and attended, or only planned."""
+"""Course of a run on the main thread: starting or resuming it, answering its agents, and dry runs."""
 
 import argparse
 import asyncio
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.app import open_library
-from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, Misuse
-from antiphon.cli.interruptible import Patience
+from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, UsageError
+from antiphon.cli.interruptible import InterruptibleWait
 from antiphon.cli.lookup import find_thread
-from antiphon.cli.loop import Background, OpenOnLoop
+from antiphon.cli.loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.permission_prompt import Answerer
 from antiphon.cli.render.plain import PlainView, write
 from antiphon.cli.run.client import RunClient
@@ -21,60 +21,62 @@ from antiphon.cli.run.environment import RunEnvironment, RunSpec, open_environme
 from antiphon.cli.run.output import RunOutput
 from antiphon.threads.library import Library
 
-OVER = {
-    "completed": "it is done",
-    "failed": "it has failed and is over",
+NOT_RESUMABLE = {
+    "completed": "it is complete",
+    "failed": "it has failed",
     "stopped": "it was cancelled",
-    "pending": "it never got its task",
+    "pending": "it was never started",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
-    """A new run, with its task, and maybe a plan."""
+class NewRun:
+    """A new run with its task and an optional plan."""
 
     task: str
     plan: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class GoOn:
-    """A run that is there."""
+class ResumedRun:
+    """An existing run, to be resumed."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """A run that somebody left behind, and what it was made with."""
+class StoredRun:
+    """A stored run with its settings."""
 
     id: str
     config: Mapping[str, Any]
 
 
-def lost_run(store: Path, start: str) -> Lost:
-    """The run that is to be resumed; `Misuse` says why there is nothing to resume, and what to do."""
+def find_resumable_run(store: Path, prefix: str) -> StoredRun:
+    """Find the run to resume by a prefix of its id; `UsageError` if it cannot be resumed."""
     if not store.is_file():
-        raise Misuse(f"{store}: there is no such file, so there is nothing to resume; --store names another")
+        raise UsageError(f"{store}: store not found, nothing to resume; choose another with --store")
 
-    async def find() -> Lost:
+    async def find() -> StoredRun:
         async with open_library(store) as library:
-            return await _found(library, start)
+            return await _find(library, prefix)
 
     return asyncio.run(find())
 
 
-async def _found(library: Library, start: str) -> Lost:
-    record = await library.read(await find_thread(library, start, "run"))
-    if record.view.status in OVER:
-        hint = 'antiphon run "…" begins another; antiphon runs show tells how it went'
-        raise Misuse(f"there is nothing to resume in run {record.view.id}: {OVER[record.view.status]}; {hint}")
-    return Lost(record.view.id, await library.config(record.view.id))
+async def _find(library: Library, prefix: str) -> StoredRun:
+    record = await library.read(await find_thread(library, prefix, "run"))
+    if record.view.status in NOT_RESUMABLE:
+        hint = f'show it with: antiphon runs show {record.view.id}; start another with: antiphon run "TASK"'
+        raise UsageError(f"cannot resume run {record.view.id}: {NOT_RESUMABLE[record.view.status]}; {hint}")
+    return StoredRun(record.view.id, await library.config(record.view.id))
 
 
-async def open_run(environment: RunEnvironment, spec: RunSpec, start: Begin | GoOn, output: RunOutput) -> RunClient:
-    """The run, created if there is none yet."""
-    if isinstance(start, GoOn):
+async def open_run(
+    environment: RunEnvironment, spec: RunSpec, start: NewRun | ResumedRun, output: RunOutput
+) -> RunClient:
+    """Return a client of the run, which is created if it is new."""
+    if isinstance(start, ResumedRun):
         id = start.id
     else:
         settings = {**spec.settings, "tools": environment.tools}
@@ -83,41 +85,43 @@ async def open_run(environment: RunEnvironment, spec: RunSpec, start: Begin | Go
     return RunClient(environment.app, id, output.view, output.printer, listener)
 
 
-def attend(client: RunClient, start: Begin | GoOn, patience: Patience, answerer: Answerer) -> str:
-    """Let the run work, and answer its agents, until it is over; returns its last status."""
-    status = patience.wait(client.begin(start.task, start.plan) if isinstance(start, Begin) else client.resume())
+def run_to_end(
+    client: RunClient, start: NewRun | ResumedRun, interruptible: InterruptibleWait, answerer: Answerer
+) -> str:
+    """Follow the run to its end, answering its agents; return its last status."""
+    status = interruptible.wait(client.start(start.task, start.plan) if isinstance(start, NewRun) else client.resume())
     while status == "waiting":
-        request = patience.wait(client.request())
-        if request is None:  # it has gone on without an answer
-            status = patience.wait(client.follow())
+        request = interruptible.wait(client.request())
+        if request is None:  # it continued without an answer
+            status = interruptible.wait(client.follow())
             continue
         try:
             answer = client.decide(request, answerer)
         except (EOFError, KeyboardInterrupt):
-            status = patience.wait(client.cancel_and_follow())
+            status = interruptible.wait(client.cancel_and_follow())
         else:
-            status = patience.wait(client.answer(request, answer))
+            status = interruptible.wait(client.answer(request, answer))
     return status
 
 
 def dry_run(options: argparse.Namespace, store: Path, spec: RunSpec, task: str) -> int:
-    """Only the plan, as JSON on the standard output; 1 if it is not to be relied on."""
+    """Print only the plan, as JSON; return 1 if it is uncertain."""
 
-    async def plan(environment: RunEnvironment) -> tuple[dict[str, Any], Any]:
+    async def make_plan(environment: RunEnvironment) -> tuple[dict[str, Any], Any]:
         settings = {**spec.settings, "tools": environment.tools}
-        found = await environment.app.runs.dry_run(dict(spec.agents), task, **settings)
-        return found, await environment.app.runs.result(found["run"])
+        planned = await environment.app.runs.dry_run(dict(spec.agents), task, **settings)
+        return planned, await environment.app.runs.result(planned["run"])
 
     if sys.stderr.isatty() and not options.quiet:
         write(sys.stderr, "planning …\n")
-    with Background() as background, OpenOnLoop(background, open_environment(store, spec)) as environment:
+    with BackgroundLoop() as background, OpenOnLoop(background, open_environment(store, spec)) as environment:
         try:
-            found, ended = background.call(plan(environment))
+            plan, result = background.call(make_plan(environment))
         except KeyboardInterrupt:
             return INTERRUPTED
-    write(sys.stdout, json.dumps(found, indent=2) + "\n")
-    error = ((ended or {}).get("error") or {}).get("message")
-    if not found["isSure"] and not options.quiet:
-        why = error or "; ".join(found["warnings"]) or "the planner is not sure of it"
-        PlainView(sys.stderr).line(f"antiphon run: the plan is not to be relied on ({found['confidence']}): {why}")
-    return DONE if found["isSure"] else FAILED
+    write(sys.stdout, json.dumps(plan, indent=2) + "\n")
+    error = ((result or {}).get("error") or {}).get("message")
+    if not plan["isSure"] and not options.quiet:
+        reason = error or "; ".join(plan["warnings"]) or "the planner is not confident"
+        PlainView(sys.stderr).line(f"antiphon run: the plan is uncertain (confidence {plan['confidence']}): {reason}")
+    return DONE if plan["isSure"] else FAILED

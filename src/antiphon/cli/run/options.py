@@ -1,4 +1,4 @@
-"""What `antiphon run` is given: a task, a folder, agents and limits, from flags and from what is piped in."""
+"""Options of `antiphon run`, and the task, specification and plan they describe."""
 
 import argparse
 import sys
@@ -8,9 +8,10 @@ from typing import Any
 
 from antiphon.agents.errors import BadAgents
 from antiphon.agents.plans import BadPlan, load_plan
-from antiphon.cli.default_model import choose
-from antiphon.cli.frame import Misuse
-from antiphon.cli.options import add_json, add_store, amount, count
+from antiphon.cli.default_model import choose_model
+from antiphon.cli.frame import UsageError
+from antiphon.cli.lookup import ID_HELP
+from antiphon.cli.options import add_json, add_store, positive_int, positive_number
 from antiphon.cli.render.plain import write
 from antiphon.cli.run.agents import FOLDER, default_team, problem_lines, team_in
 from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec
@@ -31,78 +32,85 @@ FOR_NEW = (
     "workspace",
 )
 MOST_TASK = 100_000
-SCRIPT = "scripted:agents"  # where no model can be used
+SCRIPT = "scripted:agents"  # the fallback where no model is usable
 EXAMPLES = f"""examples:
-  antiphon run "Write greet.py with tests"          in this folder, asking before anything is changed
-  antiphon run -m scripted:agents "Write greet.py"  without a key and without a model
+  antiphon run "Write greet.py with tests"          work in this folder; ask before changes
+  antiphon run -m scripted:agents "Write greet.py"  try it without a key or a model
   antiphon run --mode auto-edit --max-cost 0.50 "Fix the failing test"
-  antiphon run --dry-run "Split app.py in two"      only the plan, as JSON
-  antiphon run --resume last                        go on after a crash
-  cat task.md | antiphon run --json --mode auto     for programs
+  antiphon run --dry-run "Split app.py in two"      print only the plan, as JSON
+  antiphon run --resume last                        continue after a crash
+  cat task.md | antiphon run --json --mode auto     use it from a program
 
-exit codes: 0 the task is done, 1 it is not, 2 called wrongly, 130 cancelled.
-Agents are files in {FOLDER} of the workspace; antiphon agents init writes some.
+exit codes: 0 task done, 1 task not done, 2 wrong usage, 130 cancelled.
+Agents are files in {FOLDER} of the workspace; create them with: antiphon agents init
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add = parser.add_argument
-    add("task", metavar="TASK", nargs="*", help="what is to be done; what is piped in comes after it")
-    add("-m", "--model", metavar="MODEL", help="who answers for agents without a model of their own, and decides")
-    add("--arbiter", metavar="rules|MODEL", help="who says who works next: rules, or another model")
-    add("--agents", type=Path, metavar="DIR", help=f"the agents (default: {FOLDER} of the workspace, if it is there)")
-    add("--workspace", type=Path, metavar="DIR", help="the folder that agents work in, and never leave (default: .)")
-    add("--mode", choices=MODES, help="what tools may do unasked (default: ask)")
-    add("--mcp", type=Path, metavar="FILE", help="offer the tools of the MCP servers in a TOML file, too")
-    add("--max-iterations", type=count, metavar="N", help="how many turns agents may take (default: 50)")
-    add("--max-failures", type=count, metavar="N", help="how many failures in a row end it (default: 3)")
-    add("--max-cost", type=amount, metavar="USD", help="what it may cost")
-    add("--max-time", type=amount, metavar="SECONDS", help="how long it may take")
-    add("--plan", type=Path, metavar="FILE", help="begin with the plan of a JSON file, as --dry-run prints it")
-    add("--dry-run", action="store_true", help="only print the plan as JSON; ends with 1 if it is not to be relied on")
-    add("--resume", metavar="ID", help="go on with a run that was lost; the start of its id is enough, or: last")
-    add("-q", "--quiet", action="store_true", help="only the result")
-    add_json(parser, "a JSON object for everything that happens; the last is the result")
+    add("task", metavar="TASK", nargs="*", help="the task; piped input is appended")
+    add("-m", "--model", metavar="MODEL", help="model of the arbiter, and of agents that name none")
+    add("--arbiter", metavar="rules|MODEL", help="what selects the next agent: rules, or another model")
+    add(
+        "--agents",
+        type=Path,
+        metavar="DIR",
+        help=f"folder of agents (default: {FOLDER} of the workspace, if it exists)",
+    )
+    add("--workspace", type=Path, metavar="DIR", help="folder to which agents are confined (default: .)")
+    add("--mode", choices=MODES, help="what tools may do without permission (default: ask)")
+    add("--mcp", type=Path, metavar="FILE", help="also offer the tools of the MCP servers in a TOML file")
+    add("--max-iterations", type=positive_int, metavar="N", help="maximum turns of agents (default: 50)")
+    add("--max-failures", type=positive_int, metavar="N", help="maximum failures in a row (default: 3)")
+    add("--max-cost", type=positive_number, metavar="USD", help="maximum cost")
+    add("--max-time", type=positive_number, metavar="SECONDS", help="maximum duration")
+    add("--plan", type=Path, metavar="FILE", help="start with the plan in a JSON file, as printed by --dry-run")
+    add("--dry-run", action="store_true", help="print only the plan, as JSON; exits with 1 if the plan is uncertain")
+    add("--resume", metavar="ID", help=f"continue an interrupted run: {ID_HELP}")
+    add("-q", "--quiet", action="store_true", help="print only the result")
+    add_json(parser, "print each activity as a JSON object, and the result as the last one")
     add_store(parser)
 
 
 def run_task(options: argparse.Namespace) -> str:
-    """The task, from the words and from what is piped in."""
-    given = [" ".join(options.task)] if options.task else []
+    """Return the task from the arguments and from piped input."""
+    texts = [" ".join(options.task)] if options.task else []
     if not sys.stdin.isatty():
         try:
-            given += [text] if (text := sys.stdin.read(MOST_TASK + 1).strip()) else []
+            texts += [text] if (text := sys.stdin.read(MOST_TASK + 1).strip()) else []
         except UnicodeDecodeError as error:
-            raise Misuse("what is piped in is no text") from error
-    task = "\n\n".join(given).encode(errors="replace").decode().strip()
+            raise UsageError("piped input is not text") from error
+    task = "\n\n".join(texts).encode(errors="replace").decode().strip()
     if len(task) > MOST_TASK:
-        raise Misuse(f"the task has more than {MOST_TASK:,} characters; put it into a file that agents can read")
+        raise UsageError(f"the task is longer than {MOST_TASK:,} characters; put it into a file in the workspace")
     if not task:
-        raise Misuse('there is no task: antiphon run "what is to be done", or pipe it in; --resume ID goes on')
+        raise UsageError(
+            'no task; pass one as in: antiphon run "TASK", pipe one in, or continue a run with --resume ID'
+        )
     return task
 
 
-def _folder(options: argparse.Namespace) -> Path:
-    found: Path = options.agents or (options.workspace or Path()) / FOLDER
-    return found
+def _agents_folder(options: argparse.Namespace) -> Path:
+    folder: Path = options.agents or (options.workspace or Path()) / FOLDER
+    return folder
 
 
 def run_spec(options: argparse.Namespace) -> RunSpec:
-    """What a new run works with; `Misuse` says what is wrong with its agents or its folder."""
+    """Return the specification of a new run; `UsageError` if its agents or its workspace are invalid."""
     workspace = (options.workspace or Path()).resolve()
     if not workspace.is_dir():
-        raise Misuse(f"{options.workspace}: there is no such folder to work in")
-    folder = _folder(options)
+        raise UsageError(f"{options.workspace}: no such folder")
+    folder = _agents_folder(options)
     try:
-        found = team_in(folder) if options.agents is not None or folder.is_dir() else default_team()
+        team = team_in(folder) if options.agents is not None or folder.is_dir() else default_team()
     except BadAgents as error:
-        raise Misuse("\n".join(["the agents cannot be used:", *problem_lines(folder, error)])) from error
+        raise UsageError("\n".join(["invalid agents:", *problem_lines(folder, error)])) from error
     if not options.quiet and not options.json:
-        for warning in found.warnings:
+        for warning in team.warnings:
             write(sys.stderr, f"{folder}/{warning.file}:{warning.line}: warning: {warning.message}\n")
     mcp = options.mcp.resolve() if options.mcp is not None else None
-    choice = choose(options.model, last_resort=SCRIPT)
+    choice = choose_model(options.model, last_resort=SCRIPT)
     settings = {
         "model": choice.reference,
         "arbiter": _arbiter(options.arbiter),
@@ -115,19 +123,19 @@ def run_spec(options: argparse.Namespace) -> RunSpec:
         "workspace": str(workspace),
         "mcp": str(mcp) if mcp is not None else None,
     }
-    known = {key: value for key, value in settings.items() if value is not None}
-    return RunSpec(found.agents, known, workspace, mcp, choice)
+    set_values = {key: value for key, value in settings.items() if value is not None}
+    return RunSpec(team.agents, set_values, workspace, mcp, choice)
 
 
-def _arbiter(named: str | None) -> dict[str, str]:
-    if named is None:
+def _arbiter(name: str | None) -> dict[str, str]:
+    if name is None:
         return {}
-    return {"kind": RULES} if named == RULES else {"model": named}
+    return {"kind": RULES} if name == RULES else {"model": name}
 
 
 def run_plan(options: argparse.Namespace, spec: RunSpec) -> Mapping[str, Any] | None:
-    """The plan of the file that was named, if one was."""
+    """Load the plan of `--plan`, if given."""
     try:
         return load_plan(options.plan, list(spec.agents)) if options.plan is not None else None
     except BadPlan as error:
-        raise Misuse(str(error)) from error
+        raise UsageError(str(error)) from error

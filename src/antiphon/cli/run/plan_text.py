@@ -1,4 +1,4 @@
-"""A plan among the words of an agent: its JSON is kept back, because the plan is drawn."""
+"""Removal of plans from the text of an agent, because the dashboard shows them."""
 
 import json
 
@@ -7,28 +7,33 @@ KEYS = ("steps", "partial", "version", "status", "confidence", "currentStepIndex
 
 
 class PlanText:
-    """Lets words through as they come, but for what may be a plan; that is known at the end of a message."""
+    """Filters streamed text; a possible plan is held back until the end of the message decides."""
 
     def __init__(self) -> None:
         self._held = ""
         self._begins_line = True
 
-    def take(self, piece: str) -> str:
-        """What can be shown now."""
-        text, self._held = self._held + piece, ""
-        place, begins_line = 0, self._begins_line
+    def feed(self, piece: str) -> str:
+        """Add text and return what can be shown now."""
+        text = self._held + piece
+        self._held = ""
+        place = 0
+        begins_line = self._begins_line
         while place < len(text):
             if begins_line and may_be_plan(text[place:]):
-                self._held, text = text[place:], text[:place]
+                self._held = text[place:]
+                text = text[:place]
                 break
             end = text.find("\n", place)
             place, begins_line = (end + 1, True) if end >= 0 else (len(text), False)
         self._begins_line = begins_line
         return text
 
-    def rest(self) -> str:
-        """What can be shown at the end of a message: what was kept back, if it is no plan, or what came after it."""
-        held, self._held, self._begins_line = self._held, "", True
+    def end(self) -> str:
+        """End the message; return the held text if it is not a plan, else the text after the plan."""
+        held = self._held
+        self._held = ""
+        self._begins_line = True
         inner = _inside_fence(held)
         try:
             value, end = json.JSONDecoder().raw_decode(inner)
@@ -39,7 +44,7 @@ class PlanText:
 
 
 def may_be_plan(text: str) -> bool:
-    """Whether a text begins as a plan does, as far as it goes."""
+    """Return whether a text could be the start of a plan."""
     if FENCE.startswith(text):
         return True
     inner = _inside_fence(text)
