@@ -13,7 +13,7 @@ from antiphon.chart import ops
 from antiphon.chart.functions import full, plain, shape
 from antiphon.chart.guards import Guard
 from antiphon.chart.scope import Scope
-from antiphon.chart.signatures import Assignment, C, C_in, E, E_in, Function
+from antiphon.chart.signatures import Assignment, C, C_in, E, E_in, Function, PartialContext
 
 PARENT, SELF = "#_parent", "#_internal"
 
@@ -78,7 +78,7 @@ Target = str | Addressable | Function[C, E, Any]
 Computed = Function[C, E, Any] | object
 
 
-def assign(assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> Action[C, E]:
+def assign(assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]] | PartialContext) -> Action[C, E]:
     """Merge values into the context: a mapping of values or functions, or a function that gives a mapping."""
     if isinstance(assignment, Mapping):
         return Action("xstate.assign", lambda names, params: _assign_keys(dict(assignment), params))
@@ -181,7 +181,7 @@ class Enqueue(Generic[C, E]):
         """Whether a guard holds now."""
         return self._check(guard)
 
-    def assign(self, assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> None:
+    def assign(self, assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]] | PartialContext) -> None:
         """Choose `assign`."""
         self(assign(assignment))
 

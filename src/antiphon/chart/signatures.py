@@ -5,7 +5,7 @@ out and is then `Any`, so nothing is checked that nobody declared. At run time n
 """
 
 from collections.abc import Callable, Mapping, Sized
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Protocol, TypeVar
 
 from antiphon.chart.scope import Scope
 
@@ -91,6 +91,18 @@ class Record(Protocol):
 # what contexts hold; what is missing here can be given by a lambda.
 Constant = Ordered | Sized | Enum | Record | None
 Assignment = Mapping[str, Function[C, E, Any] | Constant]
+
+
+class PartialContext(Protocol):
+    """A `TypedDict` with some keys of a context, all of them constants; a dict of functions is none.
+
+    Checkers take a `TypedDict` for a mapping of objects, which may be functions of any kind, so `Assignment` does not
+    take one. Its `setdefault` tells it from other mappings.
+    """
+
+    def setdefault(self, k: Never, default: object) -> object:
+        """Return the value of a key."""
+        ...
 
 
 class Later(Generic[T]):
