@@ -9,7 +9,7 @@ from typing import Any
 
 from antiphon.cli.default_model import SCRIPTED, SMALL_WINDOWS, Choice, choose, provider_of
 from antiphon.cli.options import add_store
-from antiphon.debate import FORMATS, POSITIONS, InvalidConfig, Problem, problems_with
+from antiphon.debate import FORMATS, POSITIONS, FieldProblem, InvalidConfig, problems_with
 from antiphon.debate.settings import merged_settings
 
 SCRIPTED_DEBATE = "scripted:debate"
@@ -83,7 +83,7 @@ def _number(text: str) -> Any:
 def debate_settings(options: argparse.Namespace) -> tuple[dict[str, Any], Choice | None]:
     """The configuration, and the model that was chosen if nobody named one; `InvalidConfig` has all that is wrong."""
     given = merged_settings(options.config, _flags(options))
-    problems: list[Problem] = []
+    problems: list[FieldProblem] = []
     choice, models = None, options.model
     if options.participants:
         given["participants"] = _named(options.participants, given.get("format"))
@@ -101,7 +101,7 @@ def debate_settings(options: argparse.Namespace) -> tuple[dict[str, Any], Choice
     return given, choice
 
 
-def format_problems(problems: Sequence[Problem]) -> str:
+def format_problems(problems: Sequence[FieldProblem]) -> str:
     """Every field that is wrong, with the flag that sets it."""
     lines = []
     for field, message in problems:
@@ -144,7 +144,7 @@ def _named(names: Sequence[str], format: Any) -> list[dict[str, Any]]:
     return seats
 
 
-def _seat(given: dict[str, Any], models: list[str]) -> list[Problem]:
+def _seat(given: dict[str, Any], models: list[str]) -> list[FieldProblem]:
     """Give each debater a model: the same for all, or one for each."""
     seats = given.get("participants")
     if not isinstance(seats, list) or not seats or not all(isinstance(one, dict) for one in seats):
@@ -154,7 +154,7 @@ def _seat(given: dict[str, Any], models: list[str]) -> list[Problem]:
     given["participants"] = [{**one, "model": model} for one, model in zip(seats, each, strict=True)]
     if len(models) in (1, len(seats)):
         return []
-    return [Problem("models", f"there are {len(models)} for {len(seats)} participants; give one, or one for each")]
+    return [FieldProblem("models", f"there are {len(models)} for {len(seats)} participants; give one, or one for each")]
 
 
 def _appoint(given: dict[str, Any], options: argparse.Namespace) -> None:
