@@ -7,7 +7,7 @@ that a step runs. Declarations are plain values and can be shared between machin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, Protocol, overload
 
 from antiphon.chart import ops
 from antiphon.chart.functions import full, plain, shape
@@ -78,7 +78,11 @@ Target = str | Addressable | Function[C, E, Any]
 Computed = Function[C, E, Any] | object
 
 
-def assign(assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]] | PartialContext) -> Action[C, E]:
+@overload
+def assign(assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> Action[C, E]: ...
+@overload
+def assign(assignment: PartialContext) -> Action[Any, Any]: ...
+def assign(assignment: Any) -> Action[Any, Any]:
     """Merge values into the context: a mapping of values or functions, or a function that gives a mapping."""
     if isinstance(assignment, Mapping):
         return Action("xstate.assign", lambda names, params: _assign_keys(dict(assignment), params))
@@ -181,7 +185,11 @@ class Enqueue(Generic[C, E]):
         """Whether a guard holds now."""
         return self._check(guard)
 
-    def assign(self, assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]] | PartialContext) -> None:
+    @overload
+    def assign(self, assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> None: ...
+    @overload
+    def assign(self, assignment: PartialContext) -> None: ...
+    def assign(self, assignment: Any) -> None:
         """Choose `assign`."""
         self(assign(assignment))
 
