@@ -68,7 +68,7 @@ OWN_TOOLS: tuple[ToolJson, ...] = (
 )
 
 
-class Consent(TypedDict, total=False):
+class ConsentSettings(TypedDict, total=False):
     """The settings of permissions; agents read only these keys, and pass on all others."""
 
     overrides: list[Override]

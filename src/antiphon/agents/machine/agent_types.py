@@ -2,7 +2,7 @@
 
 from typing import Literal, NotRequired, TypedDict
 
-from antiphon.agents.machine.agent_config import AgentConfig, Consent, ToolJson
+from antiphon.agents.machine.agent_config import AgentConfig, ConsentSettings, ToolJson
 from antiphon.agents.machine.results import Json, MessageJson, PartJson, RunError, Usage
 from antiphon.threads.machine.permission_rules import Call, JudgedCall
 
@@ -37,7 +37,7 @@ class AgentContext(TypedDict):
     messages: list[MessageJson]
     options: Json
     tools: list[ToolJson]
-    consent: Consent
+    consent: ConsentSettings
     budgetUsd: float | None
     maxTurns: int
     turns: int
@@ -69,7 +69,7 @@ class AgentUpdate(TypedDict, total=False):
     messages: list[MessageJson]
     options: Json
     tools: list[ToolJson]
-    consent: Consent
+    consent: ConsentSettings
     budgetUsd: float | None
     maxTurns: int
     turns: int
@@ -102,7 +102,7 @@ class ReplyInput(TypedDict):
     reportsToParent: bool
 
 
-class ReplyCompleted(TypedDict):
+class AgentReplied(TypedDict):
     """REPLY.COMPLETED: the model has replied."""
 
     type: str
@@ -127,7 +127,7 @@ class ToolPermission(TypedDict):
     calls: list[JudgedCall]
 
 
-class ToolsOutput(TypedDict):
+class AgentToolsOutput(TypedDict):
     """The output of the actor `tools`."""
 
     results: list[PartJson]
@@ -139,7 +139,7 @@ class ToolsDone(TypedDict):
     """The calls of a reply have results."""
 
     type: str
-    output: ToolsOutput
+    output: AgentToolsOutput
 
 
 class PermissionAsked(TypedDict):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict, cast
 
-from antiphon.agents.machine.agent_config import AgentConfig, Consent, ToolJson, agents_of
+from antiphon.agents.machine.agent_config import AgentConfig, ConsentSettings, ToolJson, agents_of
 from antiphon.agents.machine.decisions import MAPPING, Assignment, PartialDecision
 from antiphon.agents.machine.plan import TaskPlan, plan_of
 from antiphon.agents.machine.results import NUMBER, ExecutionEntry, Json, MessageJson, RunError, Usage
@@ -61,7 +61,7 @@ class OrchestratorContext(TypedDict):
     model: str | None
     arbiter: Json
     tools: list[ToolJson]
-    consent: Consent
+    consent: ConsentSettings
     options: Json
     defaultAgent: str | None
     dryRun: bool
@@ -115,7 +115,7 @@ class OrchestratorUpdate(TypedDict, total=False):
     model: str | None
     arbiter: Json
     tools: list[ToolJson]
-    consent: Consent
+    consent: ConsentSettings
     options: Json
     defaultAgent: str | None
     dryRun: bool

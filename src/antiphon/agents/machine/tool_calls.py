@@ -7,13 +7,13 @@ from antiphon.agents.machine.agent_config import ASK_USER, UPDATE_PLAN, refusal
 from antiphon.agents.machine.agent_types import (
     AgentContext,
     AgentQuestion,
+    AgentReplied,
     AgentUpdate,
     AnswerGiven,
     AskedQuestion,
     ChildFailed,
     PermissionAsked,
     PlainEvent,
-    ReplyCompleted,
     ToolsDone,
 )
 from antiphon.agents.machine.plan import plan_of
@@ -28,18 +28,18 @@ TOOLS = "tools"
 OWN = (ASK_USER, UPDATE_PLAN)
 
 
-def reply_parts(event: ReplyCompleted) -> list[PartJson]:
+def reply_parts(event: AgentReplied) -> list[PartJson]:
     """Return the parts of a reply."""
     message = event.get("message")
     return message.get("parts") or [] if message else []
 
 
-def wants_tools(context: AgentContext, event: ReplyCompleted) -> bool:
+def wants_tools(context: AgentContext, event: AgentReplied) -> bool:
     """Return whether a reply has tool calls."""
     return bool(calls_of(reply_parts(event)))
 
 
-def sort_calls(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
+def sort_calls(context: AgentContext, event: AgentReplied) -> AgentUpdate:
     """Refuse calls that the agent's rules forbid, answer the agent's own tools, and leave the others to `tools`."""
     risks = {tool["name"]: tool.get("risk") for tool in context["tools"]}
     agent = context["agent"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
-from antiphon.agents.machine.agent_config import MAX_ITERATIONS, AgentConfig, Consent, ToolJson, tools_for
+from antiphon.agents.machine.agent_config import MAX_ITERATIONS, AgentConfig, ConsentSettings, ToolJson, tools_for
 from antiphon.agents.machine.briefs import recent
 from antiphon.agents.machine.choices import completed_step, count_failure
 from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpdate, now_of, recent_messages
@@ -54,7 +54,7 @@ class AgentInput(TypedDict):
     model: str | None
     messages: list[MessageJson]
     tools: list[ToolJson]
-    consent: Consent
+    consent: ConsentSettings
     options: Json
     budgetUsd: float | None
     maxTurns: int
@@ -219,7 +219,7 @@ def _plan_after(context: OrchestratorContext, plan: TaskPlan | None, result: Age
     return plan
 
 
-def _consent_after(consent: Consent, result: AgentResult) -> Consent:
+def _consent_after(consent: ConsentSettings, result: AgentResult) -> ConsentSettings:
     overrides = consent.get("overrides", [])
     new = [override for override in result.get("overrides") or () if override not in overrides]
     return {**consent, "overrides": [*overrides, *new]} if new else consent

@@ -267,7 +267,7 @@ class ReplyEnded(TypedDict):
     requestId: str
 
 
-class ReplyFailed(TypedDict):
+class DebaterFailed(TypedDict):
     """REPLY.FAILED: a reply has failed."""
 
     type: str

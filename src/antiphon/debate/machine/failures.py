@@ -7,9 +7,9 @@ from antiphon.debate.machine.context import DebateContext, DebateError, DebateUp
 from antiphon.debate.machine.events import (
     DebateErrorEvent,
     DebaterEvent,
+    DebaterFailed,
     JudgeEvent,
     OverLimitEvent,
-    ReplyFailed,
     ServiceFailed,
 )
 from antiphon.debate.machine.speakers import missing_speakers, speaker_of, speaker_of_request
@@ -95,7 +95,7 @@ def note_loss(context: DebateContext, event: ServiceFailed) -> DebateUpdate:
     return {"lost": True, "lastError": failure("network", LOST, retryable=True, code="interrupted")}
 
 
-def set_reply_error(context: DebateContext, event: ReplyFailed) -> DebateUpdate:
+def set_reply_error(context: DebateContext, event: DebaterFailed) -> DebateUpdate:
     """Set the error of a debater without whom the debate cannot continue."""
     error = event["error"]
     return {
