@@ -64,23 +64,23 @@ def test_three_formats_say_the_same(tmp_path):
         ("plans: 1", "poet.md:4: plans is 1: Expected `bool`, got `int`"),
         ("temperature: warm", "poet.md:4: temperature is 'warm': Expected `float`, got `str`"),
         ("responseSchema: []", "poet.md:4: responseSchema is []: Expected `object`, got `array`"),
-        ("tools: all", "poet.md:4: tools has keys of its own: allowed, blocked"),
+        ("tools: all", "poet.md:4: tools must be a mapping with the keys allowed, blocked"),
         ("tools:\n  allowed: [1]", "poet.md:5: tools.allowed is [1]: Expected `str`, got `int` - at `$[0]`"),
         ("limits:\n  maxIterations: 0", "poet.md:5: limits.maxIterations is 0: Expected `int` >= 1"),
         ("limits:\n  maxCostUsd: -0.5", "poet.md:5: limits.maxCostUsd is -0.5: Expected `float` > 0.0"),
         ("limits:\n  maxIterations: true", "poet.md:5: limits.maxIterations is True: Expected `int`, got `bool`"),
-        ("transitions:\n  onSuccess: nobody", "poet.md:5: onSuccess leads to 'nobody', which is no agent"),
-        ("transitions:\n  onOutput: [{pattern: '(', to: poet}]", "poet.md:5: '(' is no pattern"),
+        ("transitions:\n  onSuccess: nobody", "poet.md:5: onSuccess leads to 'nobody', which is not an agent"),
+        ("transitions:\n  onOutput: [{pattern: '(', to: poet}]", "poet.md:5: '(' is not a valid pattern"),
         (
             "transitions:\n  onOutput: [x]",
             "poet.md:5: transitions.onOutput is ['x']: Expected `object`, got `str`",
         ),
         (
             "transitions:\n  onOutput: [{pattern: a, to: poet, flags: i}]",
-            "poet.md:5: a rule of onOutput has `pattern` and `to`",
+            "poet.md:5: a rule of onOutput must have the keys",
         ),
         ("transitions:\n  onOutput: [{pattern: 1, to: poet}]", "poet.md:5: transitions.onOutput is [{'pattern': 1, "),
-        ("a: [", "poet.md:5: it is no YAML"),
+        ("a: [", "poet.md:5: invalid YAML"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(tmp_path, line, expected):
@@ -92,14 +92,14 @@ def test_a_mistake_is_told_with_its_line(tmp_path, line, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("You are.", "a.md:1: it begins with no front matter"),
+        ("You are.", "a.md:1: missing front matter"),
         (
             "---\nname: Ada Lovelace\nwhenToUse: x\n---\nA long enough system prompt.",
-            "a.md:2: 'Ada Lovelace' is no name",
+            "a.md:2: 'Ada Lovelace' is not a valid name",
         ),
         ("---\nname: a\n---\nA long enough system prompt.", "a.md:1: whenToUse is missing"),
         ("---\nname: a\nwhenToUse: x\n---\n", "a.md:5: systemPrompt is missing"),
-        ("---\n- a\n---\nx", "a.md:2: an agent is a list of `key: value`"),
+        ("---\n- a\n---\nx", "a.md:2: an agent must be a mapping of `key: value`"),
     ],
 )
 def test_a_file_that_is_no_agent_says_what_is_missing(tmp_path, text, expected):
@@ -107,15 +107,15 @@ def test_a_file_that_is_no_agent_says_what_is_missing(tmp_path, text, expected):
 
 
 def test_bad_toml_has_its_line(tmp_path):
-    assert problems(tmp_path, a_toml='name = "a"\nwhenToUse = \n')[0].startswith("a.toml:2: it is no TOML")
+    assert problems(tmp_path, a_toml='name = "a"\nwhenToUse = \n')[0].startswith("a.toml:2: invalid TOML")
 
 
 def test_one_name_is_for_one_agent_and_all_mistakes_are_told_at_once(tmp_path):
     found = problems(tmp_path, a_md=POET, b_md=POET, c_md="x")
 
     assert found == [
-        "c.md:1: it begins with no front matter: `---`, YAML, `---`",
-        "b.md:2: the agent 'poet' is in a.md already",
+        "c.md:1: missing front matter; the file must begin with `---`, YAML, `---`",
+        "b.md:2: the agent 'poet' is already defined in a.md",
     ]
 
 
@@ -147,5 +147,5 @@ def test_odd_things_are_warned_of(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path):
-    with pytest.raises(BadAgents, match="there is no such folder"):
+    with pytest.raises(BadAgents, match="folder not found"):
         load_all_agents(tmp_path / "none")

@@ -199,7 +199,7 @@ def test_a_run_is_steered_by_a_person(tmp_path: Path) -> None:
         assert [(entry["agent"], entry["result"]) for entry in result["history"]] == [
             ("developer", "cancelled"), ("developer", "cancelled"), ("reviewer", "success"),
         ]  # fmt: skip
-        with pytest.raises(Refused, match="is not at work"):
+        with pytest.raises(Refused, match="is not running"):
             await runs.skip(id)
         await runs.start(id, "Write another")
         await runs.stop(id)
@@ -267,7 +267,7 @@ def test_what_is_asked_wrongly_is_said_plainly(tmp_path: Path) -> None:
         id = await runs.create(team("developer"))
         with pytest.raises(Refused, match="waits for no answer: it is pending"):
             await runs.answer(id, "x")
-        with pytest.raises(Refused, match="is pending, not interrupted"):
+        with pytest.raises(Refused, match="is pending; only an interrupted run"):
             await runs.resume(id)
 
     staged(tmp_path, main)

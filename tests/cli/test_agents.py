@@ -77,7 +77,7 @@ def test_everything_that_is_wrong_is_told_with_file_and_line(here, capsys):
     out, err = capsys.readouterr()
     assert (code, out) == (1, "")
     assert "mine/poet.yaml:4: unknown key 'limts'" in err
-    assert "mine/bad.md:1: it begins with no front matter" in err
+    assert "mine/bad.md:1: missing front matter" in err
 
 
 def test_what_is_odd_is_a_warning_and_no_failure(here, capsys):

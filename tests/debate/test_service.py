@@ -248,7 +248,7 @@ def test_stopping_in_the_openings_ends_without_a_verdict() -> None:
         await debates.stop(id)
         found = await debates.read(id)
         assert (found["outcome"], found["verdict"], await debates.status(id)) == ("stopped", None, "stopped")
-        with pytest.raises(Refused, match="not under way"):
+        with pytest.raises(Refused, match="not in progress"):
             await debates.pause(id)
 
     held(main)
@@ -276,7 +276,7 @@ def test_what_is_wrong_is_said_before_a_thread_is_made() -> None:
             await debates.start("nobody")
         id = await debates.create(CONFIG)
         assert (await debates.read(id))["state"] == "idle"
-        with pytest.raises(Refused, match="not under way"):
+        with pytest.raises(Refused, match="not in progress"):
             await debates.judge_now(id)
 
     held(main)

@@ -1,4 +1,4 @@
-"""Runs of agents: an arbiter picks who works, agents ask before they act."""
+"""Runs of agents: an arbiter selects agents, which ask for permission before they act."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.agents.arbiter import arbiter_evaluates, arbiter_selects
-    from antiphon.agents.errors import BadAgents, Problem
+    from antiphon.agents.errors import BadAgents, FileProblem
     from antiphon.agents.files import AgentSet, default_agents, default_files, load_all_agents
     from antiphon.agents.kind import RUN
     from antiphon.agents.machine.agent import agent_machine
@@ -25,7 +25,7 @@ __getattr__ = lazy_names(
         ),
         "errors": (
             "BadAgents",
-            "Problem",
+            "FileProblem",
         ),
         "files": (
             "AgentSet",
@@ -52,7 +52,7 @@ __all__ = [
     "AgentSet",
     "BadAgents",
     "BadPlan",
-    "Problem",
+    "FileProblem",
     "Runs",
     "agent_machine",
     "arbiter_evaluates",

@@ -1,13 +1,13 @@
-"""The arbiter: a model, or rules, that say who works next; the logic behind the orchestrator's two services."""
+"""The arbiter: selects the next agent with a model or by rules; the logic of the orchestrator's two services."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.tasks import AsyncLogic, from_task
-from antiphon.agents.machine.briefs import arbiter_brief
-from antiphon.agents.machine.decisions import decision_schema
-from antiphon.agents.machine.rules import evaluate_by_rules, select_by_rules
+from antiphon.agents.machine.briefs import BriefInput, arbiter_brief
+from antiphon.agents.machine.decisions import ArbiterDecision, decision_schema
+from antiphon.agents.machine.rules import RulesInput, evaluate_by_rules, select_by_rules
 from antiphon.errors import Code
 from antiphon.messages import system, user
 from antiphon.providers.base import OutputSchema, Provider, Request
@@ -29,12 +29,12 @@ EVALUATE = "Evaluate the last turn and decide what comes next."
 
 
 def arbiter_selects(open_model: Callable[[str], Provider], prices: Prices | None = None) -> AsyncLogic:
-    """The logic to provide as `arbiterSelectAgent`: `{decision, agent?, usage, costUsd, at}`."""
+    """Return the logic to provide as `arbiterSelectAgent`: `{decision, agent?, usage, costUsd, at}`."""
     return _service(open_model, prices or Prices(), SELECT, select_by_rules)
 
 
 def arbiter_evaluates(open_model: Callable[[str], Provider], prices: Prices | None = None) -> AsyncLogic:
-    """The logic to provide as `arbiterEvaluate`: `{decision, usage, costUsd, at}`."""
+    """Return the logic to provide as `arbiterEvaluate`: `{decision, usage, costUsd, at}`."""
     return _service(open_model, prices or Prices(), EVALUATE, evaluate_by_rules)
 
 
@@ -42,35 +42,35 @@ def _service(
     open_model: Callable[[str], Provider],
     prices: Prices,
     question: str,
-    by_rules: Callable[[Mapping[str, Any]], Any],
+    by_rules: Callable[[RulesInput], ArbiterDecision],
     clock: Clock = REAL_CLOCK,
 ) -> AsyncLogic:
     def run(input: Mapping[str, Any]) -> Json | Awaitable[Json]:
         settings = input.get("arbiter") or {}
         if settings.get("kind") == RULES or settings.get("model") in (None, RULES):
-            return {"decision": dict(by_rules(input)), "at": round(clock.now())}
+            return {"decision": dict(by_rules(cast(RulesInput, input))), "at": round(clock.now())}
         return ask_model(input, settings["model"])
 
     async def ask_model(input: Mapping[str, Any], model: str) -> Json:
-        found = await _decided(input, open_model, prices, question, model)
-        return {**found, "at": round(clock.now())}
+        answer = await _ask_model(input, open_model, prices, question, model)
+        return {**answer, "at": round(clock.now())}
 
-    return from_task(run, eager=True)  # rules only compute, and a model is asked once the step is stored
+    return from_task(run, eager=True)  # rules only compute; a model is asked after the step is stored
 
 
-async def _decided(
+async def _ask_model(
     input: Mapping[str, Any], open_model: Callable[[str], Provider], prices: Prices, question: str, model: str
 ) -> Json:
-    """Ask a model; what does not fit is asked for once more, and then fails in a way that may pass."""
+    """Ask a model; an answer that does not fit the schema is asked for once more, then it is a recoverable error."""
     provider = open_model(model)
     available = {name: agent["whenToUse"] for name, agent in input["agents"].items()}
-    brief = arbiter_brief({**input, "available": available}, question)
+    brief = arbiter_brief(cast(BriefInput, {**input, "available": available}), question)
     request = Request((system(ROLE), user(brief)))
     try:
-        found = await ask(provider, request, OutputSchema(decision_schema(list(available)), "decision"))
+        answer = await ask(provider, request, OutputSchema(decision_schema(list(available)), "decision"))
     except ProviderError as error:
         if error.code is Code.INVALID_OUTPUT:
-            # Another try, with what happened since, may give a decision: the machine counts and bounds the tries.
+            # Another attempt may give a decision; the machine limits the attempts.
             raise ProviderError(error.code, error.message, recoverable=True) from error
         raise
-    return {"decision": found.value, **spending_of(found.replies, provider.model, prices)}
+    return {"decision": answer.value, **spending_of(answer.replies, provider.model, prices)}

@@ -1,4 +1,4 @@
-"""The orchestrator with everything inside it: run ⊃ crew ⊃ agent ⊃ reply and tools."""
+"""Composition of a run: orchestrator ⊃ crew ⊃ agent ⊃ reply and tools."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from antiphon.providers.prices import Prices
 
 
 def compose_run(open_model: Callable[[str], Provider], *, prices: Prices, reply: Any, tools: Any) -> Machine[Any, Any]:
-    """The machine to provide as the thread's actor `run`."""
+    """Return the machine to provide as the thread's actor `run`."""
     agent = agent_machine.provide(actors={"reply": reply, "tools": tools})
     return orchestrator_machine.provide(
         actors={

@@ -1,4 +1,4 @@
-"""Errors of agents: files that cannot be used."""
+"""Errors in the files of agents."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from antiphon.threads.errors import ThreadError
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """Something wrong, or odd, in a file."""
+class FileProblem:
+    """An error or a warning at a line of a file."""
 
     file: str
     line: int
@@ -19,8 +19,8 @@ class Problem:
 
 
 class BadAgents(ThreadError):
-    """Some agents cannot be used; `problems` has every reason, with file and line."""
+    """Some agents cannot be used; `problems` has every error, with file and line."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[FileProblem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))

@@ -1,4 +1,4 @@
-"""A run as a document: its facts, its plan, and every turn of its agents."""
+"""Export of a run as a document: its facts, its plan, and every turn of its agents."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ SIGNS = {"complete": "x", "skipped": "-", "failed": "!", "in_progress": "~", "pe
 
 
 def run_document(record: Record) -> Document:
-    """A run to be read, printed or sent."""
+    """Convert a run to a document."""
     run = record.content
     return Document(" ".join(run["title"].split()), _facts(run), list(_blocks(run)))
 
@@ -36,7 +36,7 @@ def _blocks(run: Json) -> Iterator[Block]:
 
 
 def _facts(run: Json) -> list[tuple[str, str]]:
-    """How a run stands or ended, what it took, and what it might have taken."""
+    """Return the status, outcome, usage and limits of a run."""
     outcome = run["outcome"]
     limits = run["limits"]
     facts = [("Run", run["id"]), ("Task", run["task"]), ("Status", run["status"])]
@@ -62,7 +62,7 @@ def _facts(run: Json) -> list[tuple[str, str]]:
 
 
 def step_rows(run: Json) -> list[list[str]]:
-    """The steps of a run's plan."""
+    """Return a row for every step of the plan."""
     return [
         [
             str(step["index"] + 1),
@@ -75,13 +75,13 @@ def step_rows(run: Json) -> list[list[str]]:
 
 
 def turn_title(entry: Json) -> str:
-    """The agent of a turn, its step, and how it went."""
+    """Return the title of a turn: agent, step and result."""
     step = f", step {entry['step'] + 1}" if entry.get("step") is not None else ""
     return f"{entry['agent']}{step}: {entry['result']}"
 
 
 def turn_costs(entry: Json) -> str:
-    """What a turn took, as far as it is known."""
+    """Describe the duration, tokens and cost of a turn, as far as they are known."""
     started = entry["startedAt"]
     ended = entry["completedAt"]
     usage = entry.get("tokenUsage") or {}
@@ -92,6 +92,6 @@ def turn_costs(entry: Json) -> str:
 
 
 def _texts(entry: Json) -> list[str]:
-    """What an agent said, and what went wrong."""
+    """Return the output and the error of a turn."""
     error = entry.get("error")
     return [text for text in (entry.get("output"), f"It failed: {error}" if error else None) if text]

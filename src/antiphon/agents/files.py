@@ -1,4 +1,4 @@
-"""Agents from a folder: Markdown with YAML front matter, YAML or TOML; checked as a set, with file and line."""
+"""Agents loaded from files: Markdown with YAML front matter, YAML or TOML; errors have file and line."""
 
 import re
 import tomllib
@@ -12,7 +12,7 @@ from typing import Annotated, Any, cast, get_type_hints, is_typeddict
 import msgspec
 import yaml
 
-from antiphon.agents.errors import BadAgents, Problem
+from antiphon.agents.errors import BadAgents, FileProblem
 from antiphon.agents.machine.agent_config import DECISIONS, NAME, AgentConfig
 
 SUFFIXES = (".md", ".yaml", ".yml", ".toml")
@@ -24,68 +24,68 @@ POSITIVE = msgspec.Meta(gt=0)
 
 @dataclass(frozen=True, slots=True)
 class AgentSet:
-    """Agents by name, in the order of their files, and what is odd about them."""
+    """Agents by name, in the order of their files, and warnings about them."""
 
     agents: Mapping[str, AgentConfig]
-    warnings: tuple[Problem, ...] = ()
+    warnings: tuple[FileProblem, ...] = ()
 
 
 @dataclass(slots=True)
 class _File:
-    """One file as it was read: its values, and the line that each key stands on."""
+    """The values of a file, and the line of each key."""
 
     name: str
     values: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
 
-    def problem(self, key: str, message: str) -> Problem:
-        line = next((self.lines[at] for at in _prefixes(key) if at in self.lines), 1)
-        return Problem(self.name, line, message)
+    def problem(self, key: str, message: str) -> FileProblem:
+        line = next((self.lines[prefix] for prefix in _prefixes(key) if prefix in self.lines), 1)
+        return FileProblem(self.name, line, message)
 
 
 def load_all_agents(path: Path | str) -> AgentSet:
-    """The agents of a folder; `BadAgents` lists everything that is wrong with any of them."""
+    """Load the agents of a folder; `BadAgents` lists every error in them."""
     folder = Path(path)
     if not folder.is_dir():
-        raise BadAgents([Problem(str(folder), 1, "there is no such folder; make one with agents in it")])
-    found = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
-    return _checked((file.name, file.read_text("utf-8")) for file in found)
+        raise BadAgents([FileProblem(str(folder), 1, "folder not found; create it and add agents")])
+    paths = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
+    return _parse_agents((file.name, file.read_text("utf-8")) for file in paths)
 
 
 def default_agents() -> AgentSet:
-    """The agents that come with the package: planner, developer, tester, reviewer, researcher."""
-    return _checked(default_files().items())
+    """Return the agents of the package: planner, developer, tester, reviewer, researcher."""
+    return _parse_agents(default_files().items())
 
 
 def default_files() -> dict[str, str]:
-    """The files of the agents that come with the package, to be copied into a folder and changed."""
+    """Return the files of the package's agents, to be copied into a folder and edited."""
     folder = files("antiphon.agents") / "team"
     order = ("planner", "developer", "tester", "reviewer", "researcher")
     return {f"{name}.md": (folder / f"{name}.md").read_text("utf-8") for name in order}
 
 
-def _checked(texts: Iterable[tuple[str, str]]) -> AgentSet:
-    errors: list[Problem] = []
-    read: list[_File] = []
+def _parse_agents(texts: Iterable[tuple[str, str]]) -> AgentSet:
+    errors: list[FileProblem] = []
+    parsed: list[_File] = []
     for name, text in texts:
         try:
-            read.append(_read(name, text))
-        except _Unreadable as wrong:
-            errors.append(wrong.problem)
-    errors += [problem for file in read for problem in _file_errors(file)]
-    errors += _doubles(read)
-    names = {str(file.values.get("name")) for file in read}
-    errors += [problem for file in read for problem in _rule_errors(file, names)]
+            parsed.append(_read(name, text))
+        except _Unreadable as error:
+            errors.append(error.problem)
+    errors += [problem for file in parsed for problem in _file_errors(file)]
+    errors += _duplicate_names(parsed)
+    names = {str(file.values.get("name")) for file in parsed}
+    errors += [problem for file in parsed for problem in _rule_errors(file, names)]
     if errors:
         raise BadAgents(errors)
-    agents = {file.values["name"]: cast(AgentConfig, file.values) for file in read}
-    return AgentSet(agents, tuple(problem for file in read for problem in _warnings(file)))
+    agents = {file.values["name"]: cast(AgentConfig, file.values) for file in parsed}
+    return AgentSet(agents, tuple(problem for file in parsed for problem in _warnings(file)))
 
 
 class _Unreadable(Exception):
-    """A file that is not of its format."""
+    """A file cannot be parsed."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: FileProblem) -> None:
         super().__init__(str(problem))
         self.problem = problem
 
@@ -97,11 +97,11 @@ def _read(name: str, text: str) -> _File:
         return _read_yaml(name, text, 0)
     front = FRONT.match(text)
     if front is None:
-        raise _Unreadable(Problem(name, 1, "it begins with no front matter: `---`, YAML, `---`"))
-    found = _read_yaml(name, front.group(1), 1)
-    found.values.setdefault("systemPrompt", text[front.end() :].strip())
-    found.lines.setdefault("systemPrompt", text.count("\n", 0, front.end()) + 1)
-    return found
+        raise _Unreadable(FileProblem(name, 1, "missing front matter; the file must begin with `---`, YAML, `---`"))
+    file = _read_yaml(name, front.group(1), 1)
+    file.values.setdefault("systemPrompt", text[front.end() :].strip())
+    file.lines.setdefault("systemPrompt", text.count("\n", 0, front.end()) + 1)
+    return file
 
 
 def _read_yaml(name: str, text: str, before: int) -> _File:
@@ -111,11 +111,11 @@ def _read_yaml(name: str, text: str, before: int) -> _File:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 + before if mark else 1
-        raise _Unreadable(Problem(name, line, f"it is no YAML: {error.problem or error.context}")) from error
+        raise _Unreadable(FileProblem(name, line, f"invalid YAML: {error.problem or error.context}")) from error
     except (yaml.YAMLError, ValueError) as error:
-        raise _Unreadable(Problem(name, 1, f"it is no YAML: {error}")) from error
+        raise _Unreadable(FileProblem(name, 1, f"invalid YAML: {error}")) from error
     if not isinstance(values, dict):
-        raise _Unreadable(Problem(name, 1 + before, "an agent is a list of `key: value`"))
+        raise _Unreadable(FileProblem(name, 1 + before, "an agent must be a mapping of `key: value`"))
     return _File(name, values, dict(_lines(node, before)))
 
 
@@ -131,8 +131,8 @@ def _read_toml(name: str, text: str) -> _File:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = re.search(r"line (\d+)", str(error))
-        raise _Unreadable(Problem(name, int(found.group(1)) if found else 1, f"it is no TOML: {error}")) from error
+        match = re.search(r"line (\d+)", str(error))
+        raise _Unreadable(FileProblem(name, int(match.group(1)) if match else 1, f"invalid TOML: {error}")) from error
     lines: dict[str, int] = {}
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -150,17 +150,19 @@ def _prefixes(key: str) -> Iterator[str]:
         key = key.rpartition(".")[0]
 
 
-def _file_errors(file: _File) -> Iterator[Problem]:
+def _file_errors(file: _File) -> Iterator[FileProblem]:
     for key in REQUIRED:
         if not str(file.values.get(key) or "").strip():
             yield file.problem(key, f"{key} is missing")
     name = file.values.get("name")
     if isinstance(name, str) and not NAME.fullmatch(name):
-        yield file.problem("name", f"{name!r} is no name: small letters, digits, - and _, a letter first")
+        yield file.problem(
+            "name", f"{name!r} is not a valid name; use lower-case letters, digits, - and _, beginning with a letter"
+        )
     yield from _type_errors(file, file.values, get_type_hints(AgentConfig), "")
 
 
-def _type_errors(file: _File, values: Mapping[str, Any], hints: Mapping[str, Any], path: str) -> Iterator[Problem]:
+def _type_errors(file: _File, values: Mapping[str, Any], hints: Mapping[str, Any], path: str) -> Iterator[FileProblem]:
     for key, value in values.items():
         place = f"{path}{key}"
         hint = hints.get(key)
@@ -170,25 +172,25 @@ def _type_errors(file: _File, values: Mapping[str, Any], hints: Mapping[str, Any
         elif is_typeddict(hint) and isinstance(value, dict):
             yield from _type_errors(file, value, get_type_hints(hint), f"{place}.")
         elif is_typeddict(hint):
-            yield file.problem(place, f"{place} has keys of its own: {', '.join(get_type_hints(hint))}")
+            yield file.problem(place, f"{place} must be a mapping with the keys {', '.join(get_type_hints(hint))}")
         else:
             try:
-                # It stops at the first problem, so it is asked for one field at a time.
+                # msgspec stops at the first problem, so the fields are checked one at a time.
                 msgspec.convert(value, Annotated[hint, POSITIVE] if path == "limits." else hint)
             except msgspec.ValidationError as error:
                 yield file.problem(place, f"{place} is {value!r}: {error}")
 
 
-def _doubles(read: list[_File]) -> Iterator[Problem]:
+def _duplicate_names(files: list[_File]) -> Iterator[FileProblem]:
     first: dict[str, str] = {}
-    for file in read:
+    for file in files:
         name = str(file.values.get("name"))
         if name in first:
-            yield file.problem("name", f"the agent {name!r} is in {first[name]} already")
+            yield file.problem("name", f"the agent {name!r} is already defined in {first[name]}")
         first.setdefault(name, file.name)
 
 
-def _rule_errors(file: _File, names: set[str]) -> Iterator[Problem]:
+def _rule_errors(file: _File, names: set[str]) -> Iterator[FileProblem]:
     rules = file.values.get("transitions")
     if not isinstance(rules, dict):
         return
@@ -197,29 +199,29 @@ def _rule_errors(file: _File, names: set[str]) -> Iterator[Problem]:
         targets = [value] if key != "onOutput" else []
         for rule in value if key == "onOutput" and isinstance(value, list) else ():
             if not isinstance(rule, dict) or set(rule) != {"pattern", "to"}:
-                yield file.problem(place, "a rule of onOutput has `pattern` and `to`")
+                yield file.problem(place, "a rule of onOutput must have the keys `pattern` and `to`")
                 continue
             targets.append(rule["to"])
             try:
                 re.compile(str(rule["pattern"]))
             except re.error as error:
-                yield file.problem(place, f"{rule['pattern']!r} is no pattern: {error}")
+                yield file.problem(place, f"{rule['pattern']!r} is not a valid pattern: {error}")
         for target in targets:
             if target not in names and target not in DECISIONS:
-                known = ", ".join([*sorted(names), *DECISIONS])
-                yield file.problem(place, f"{key} leads to {target!r}, which is no agent; known: {known}")
+                choices = ", ".join([*sorted(names), *DECISIONS])
+                yield file.problem(place, f"{key} leads to {target!r}, which is not an agent; known: {choices}")
 
 
-def _warnings(file: _File) -> Iterator[Problem]:
+def _warnings(file: _File) -> Iterator[FileProblem]:
     values = file.values
     if len(values["systemPrompt"]) < SHORTEST_PROMPT:
         yield file.problem("systemPrompt", "the system prompt is very short")
     rules = values.get("tools") or {}
-    both = set(rules.get("allowed", ())) & set(rules.get("blocked", ()))
-    if both:
-        yield file.problem("tools", f"allowed and blocked at once, so blocked: {', '.join(sorted(both))}")
+    conflicts = set(rules.get("allowed", ())) & set(rules.get("blocked", ()))
+    if conflicts:
+        yield file.problem("tools", f"both allowed and blocked, therefore blocked: {', '.join(sorted(conflicts))}")
     transitions = values.get("transitions") or {}
     if transitions.get("onFailure") == values["name"] or transitions.get("onSuccess") == values["name"]:
-        yield file.problem("transitions", "it follows itself: only the limits of the run end that")
+        yield file.problem("transitions", "the agent follows itself; only the limits of the run end this loop")
     if (values.get("shell") or {}).get("allowed") == ["*"]:
-        yield file.problem("shell", "every single command is allowed")
+        yield file.problem("shell", "every command is allowed")

@@ -1,4 +1,4 @@
-"""Plans from files, as `antiphon run --dry-run` prints them."""
+"""Plans read from JSON files, in the format of `antiphon run --dry-run`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ MOST_BYTES = 1_000_000
 
 
 class BadPlan(ThreadError):
-    """A file holds no plan that can be used; the message says why."""
+    """A file has no usable plan; the message says why."""
 
 
 def load_plan(path: str | Path, agents: Sequence[str]) -> Mapping[str, Any]:
@@ -22,15 +22,15 @@ def load_plan(path: str | Path, agents: Sequence[str]) -> Mapping[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise BadPlan(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if text is None:
-        raise BadPlan(f"{path}: is too large for a plan")
+        raise BadPlan(f"{path}: is too large for a plan; at most {MOST_BYTES:,} bytes are read")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadPlan(f"{path}: is no JSON: {error}") from error
-    given: Mapping[str, Any] = value.get("plan", value) if isinstance(value, dict) else {"steps": value}
-    plan = plan_of(given)
+        raise BadPlan(f"{path}: is not valid JSON: {error}") from error
+    content: Mapping[str, Any] = value.get("plan", value) if isinstance(value, dict) else {"steps": value}
+    plan = plan_of(content)
     if plan is None:
-        raise BadPlan(f'{path}: holds no plan; one looks like {{"steps": ["first", "second"]}}')
+        raise BadPlan(f'{path}: contains no plan; expected for example {{"steps": ["first", "second"]}}')
     if problems := problems_with(plan, list(agents)):
         raise BadPlan(f"{path}: {'; '.join(problems)}")
-    return given
+    return content

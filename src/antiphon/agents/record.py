@@ -1,4 +1,4 @@
-"""Runs as they are read: all that is known of one, under way or over."""
+"""Records of runs: everything that is known of one, running or ended."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,52 +12,52 @@ OUTCOME = ("success", "reason", "summary", "durationMs", "error")
 
 
 def summarize(snapshot: Json, result: Json | None) -> ThreadSummary:
-    """A run in a list: its task, model, turns and cost."""
+    """Summarize a run for a list: its task, model, turns and cost."""
     context = snapshot["context"]
-    known = content_of(snapshot) or result or {}
+    run = content_of(snapshot) or result or {}
     return ThreadSummary(
-        title=known.get("task") or "",
+        title=run.get("task") or "",
         model=context["config"].get("model"),
-        turns=known.get("iterationCount", known.get("iterations", 0)),
-        cost_usd=known.get("costUsd", context["cost"]),
-        error=error_message(known.get("lastError", known.get("error"))),
+        turns=run.get("iterationCount", run.get("iterations", 0)),
+        cost_usd=run.get("costUsd", context["cost"]),
+        error=error_message(run.get("lastError", run.get("error"))),
     )
 
 
 def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
-    """A run's task, status, plan, history, costs and limits, its open questions, and how it ended if it has."""
+    """Read a run: task, status, plan, history, costs, limits, open questions, and the outcome if it has ended."""
     thread = snapshot["context"]
     child = snapshot["children"].get("run")
     context: Any = child["snapshot"]["context"] if child is not None else first_context(thread["config"])
-    # A run that has just ended is still there until its thread lets it go.
+    # The actor of a run that has just ended exists until its thread stops it.
     is_ending = child is not None and child["snapshot"]["status"] == "done"
-    ended: Json | None = output(context) if is_ending else result
-    outcome = None if ended is None else {key: ended[key] for key in OUTCOME if key in ended}
-    known = {**output(context), **context, **(ended or {})}
+    final: Json | None = dict(output(context)) if is_ending else result
+    outcome = None if final is None else {key: final[key] for key in OUTCOME if key in final}
+    run = {**output(context), **context, **(final or {})}
     return {
         "id": id,
-        "task": known["task"],
-        "title": thread["title"] or known["task"],
+        "task": run["task"],
+        "title": thread["title"] or run["task"],
         "status": snapshot["value"],
         "model": context["model"],
         "arbiter": dict(context["arbiter"]),
         "agents": list(context["agents"]),
-        "plan": known["plan"],
-        "history": known["history"],
-        "iterations": known["iterations"],
-        "failures": known["failures"],
-        "costUsd": known["costUsd"],
-        "usage": known["usage"],
+        "plan": run["plan"],
+        "history": run["history"],
+        "iterations": run["iterations"],
+        "failures": run["failures"],
+        "costUsd": run["costUsd"],
+        "usage": run["usage"],
         "limits": {key: context[key] for key in LIMITS},
         "waiting": context["waiting"],
-        "startedAt": known["startedAt"],
-        "endedAt": None if outcome is None else known["now"],
+        "startedAt": run["startedAt"],
+        "endedAt": None if outcome is None else run["now"],
         "outcome": outcome,
     }
 
 
 def run_lines(run: Json) -> Iterator[str]:
-    """Every line of a run's task, its outcome and what its agents said."""
+    """Yield every line of a run's task, outcome and outputs, for searching."""
     texts = [run["task"], (run["outcome"] or {}).get("summary"), *(entry.get("output") for entry in run["history"])]
     for text in texts:
         yield from str(text or "").splitlines()

@@ -7,13 +7,13 @@ that a step runs. Declarations are plain values and can be shared between machin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, Protocol, overload
 
 from antiphon.chart import ops
 from antiphon.chart.functions import full, plain, shape
 from antiphon.chart.guards import Guard
 from antiphon.chart.scope import Scope
-from antiphon.chart.signatures import Assignment, C, C_in, E, E_in, Function
+from antiphon.chart.signatures import Assignment, C, C_in, E, E_in, Function, PartialContext
 
 PARENT = "#_parent"
 SELF = "#_internal"
@@ -80,7 +80,11 @@ Target = str | Addressable | Function[C, E, Any]
 Computed = Function[C, E, Any] | object
 
 
-def assign(assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> Action[C, E]:
+@overload
+def assign(assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> Action[C, E]: ...
+@overload
+def assign(assignment: PartialContext) -> Action[Any, Any]: ...
+def assign(assignment: Any) -> Action[Any, Any]:
     """Merge values into the context: a mapping of values or functions, or a function that gives a mapping."""
     if isinstance(assignment, Mapping):
         return Action("xstate.assign", lambda names, params: _assign_keys(dict(assignment), params))
@@ -187,7 +191,11 @@ class Enqueue(Generic[C, E]):
         """Return whether a guard holds now."""
         return self._check(guard)
 
-    def assign(self, assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> None:
+    @overload
+    def assign(self, assignment: Assignment[C, E] | Function[C, E, Mapping[str, Any]]) -> None: ...
+    @overload
+    def assign(self, assignment: PartialContext) -> None: ...
+    def assign(self, assignment: Any) -> None:
         """Enqueue `assign`."""
         self(assign(assignment))
 

@@ -5,7 +5,7 @@ out and is then `Any`, so that only declared types are checked. At run time none
 """
 
 from collections.abc import Callable, Mapping, Sized
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Protocol, TypeVar
 
 from antiphon.chart.scope import Scope
 
@@ -93,6 +93,18 @@ class DataclassInstance(Protocol):
 # what contexts hold; what is missing here can be given by a lambda.
 Constant = Ordered | Sized | Enum | DataclassInstance | None
 Assignment = Mapping[str, Function[C, E, Any] | Constant]
+
+
+class PartialContext(Protocol):
+    """A `TypedDict` with some keys of a context, all of them constants; a dict of functions is none.
+
+    Checkers take a `TypedDict` for a mapping of objects, which may be functions of any kind, so `Assignment` does not
+    take one. Its `setdefault` tells it from other mappings.
+    """
+
+    def setdefault(self, k: Never, default: object) -> object:
+        """Return the value of a key."""
+        ...
 
 
 class Later(Generic[T]):

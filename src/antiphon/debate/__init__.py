@@ -6,8 +6,9 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.debate.kind import DEBATE
-    from antiphon.debate.machine.config import InvalidConfig, Problem, complete, problems_with, reference
-    from antiphon.debate.machine.debate import MOST_RETRIES, debate_machine
+    from antiphon.debate.machine.config import FieldProblem, InvalidConfig, complete, problems_with, reference
+    from antiphon.debate.machine.debate import debate_machine
+    from antiphon.debate.machine.failures import MOST_RETRIES
     from antiphon.debate.machine.formats import FORMATS, POSITIONS, phase_of
     from antiphon.debate.record import DebateView
     from antiphon.debate.service import Debates, latest_debates
@@ -18,16 +19,14 @@ __getattr__ = lazy_names(
     {
         "kind": ("DEBATE",),
         "machine.config": (
+            "FieldProblem",
             "InvalidConfig",
-            "Problem",
             "complete",
             "problems_with",
             "reference",
         ),
-        "machine.debate": (
-            "MOST_RETRIES",
-            "debate_machine",
-        ),
+        "machine.debate": ("debate_machine",),
+        "machine.failures": ("MOST_RETRIES",),
         "machine.formats": (
             "FORMATS",
             "POSITIONS",
@@ -49,8 +48,8 @@ __all__ = [
     "POSITIONS",
     "DebateView",
     "Debates",
+    "FieldProblem",
     "InvalidConfig",
-    "Problem",
     "complete",
     "debate_machine",
     "latest_debates",

@@ -1,4 +1,4 @@
-"""The debate machine with everything inside it: debaters, judge and initialiser."""
+"""Composition of a debate: machine, replies, judge and initialiser."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from antiphon.providers.prices import Prices
 
 
 def compose_debate(open_model: Callable[[str], Provider], *, prices: Prices, reply: Any) -> Machine[Any, Any]:
-    """The machine to provide as the thread's actor `debate`."""
+    """Return the machine to provide as the thread's actor `debate`."""
     return debate_machine.provide(
         actors={"reply": reply, "judge": judge(open_model, prices), "initialiser": initialiser(open_model, prices)}
     )

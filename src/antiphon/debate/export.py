@@ -1,4 +1,4 @@
-"""A debate as a document: its rounds, its verdict and its costs."""
+"""Export of a debate as a document: rounds, verdict and costs."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -12,7 +12,7 @@ COST_HEADS = ("model", "requests", "input", "cached", "output", "USD")
 
 
 def debate_document(record: Record) -> Document:
-    """A debate to be read, printed or sent."""
+    """Convert a debate to a document."""
     debate = record.content
     sides = ", ".join(f"{speaker['name']} ({speaker['position']})" for speaker in debate["participants"])
     facts = [("Debate", record.view.id), ("Format", debate["format"] or ""), ("Sides", sides)]
@@ -22,14 +22,14 @@ def debate_document(record: Record) -> Document:
 
 def _rounds(debate: Json) -> Iterator[Block]:
     speakers = {speaker["id"]: speaker for speaker in debate["participants"]}
-    for each in debate["rounds"]:
-        yield Heading(round_title(each))
-        for said in each["responses"]:
-            speaker = speakers[said["participantId"]]
-            failure = Note(f"did not answer: {failure_reason(said)}")
-            blocks: list[Block] = [failure if said.get("failed") else Words(said["content"])]
+    for debate_round in debate["rounds"]:
+        yield Heading(round_title(debate_round))
+        for response in debate_round["responses"]:
+            speaker = speakers[response["participantId"]]
+            failure = Note(f"did not answer: {failure_reason(response)}")
+            blocks: list[Block] = [failure if response.get("failed") else Words(response["content"])]
             yield Turn(speaker["name"], blocks, color=speaker["color"])
-        for note in interjections(debate, each):
+        for note in interjections(debate, debate_round):
             yield Quote(f"From the audience: {note['text']}")
 
 
@@ -64,26 +64,26 @@ def _costs(debate: Json) -> Iterator[Block]:
         yield Note(note)
 
 
-def round_title(each: Json) -> str:
-    """The title of a round."""
-    number = each["roundNumber"]
-    title = {"opening": "Openings", "rebuttal": f"Round {number}", "closing": "Closings"}[each["phase"]]
-    return f"{title} (cut short)" if each.get("partial") else title
+def round_title(debate_round: Json) -> str:
+    """Return the title of a round."""
+    number = debate_round["roundNumber"]
+    title = {"opening": "Openings", "rebuttal": f"Round {number}", "closing": "Closings"}[debate_round["phase"]]
+    return f"{title} (cut short)" if debate_round.get("partial") else title
 
 
-def failure_reason(said: Json) -> str:
-    """Why a debater did not answer."""
-    return str((said.get("error") or {}).get("message") or "nothing came")
+def failure_reason(response: Json) -> str:
+    """Return why a debater did not answer."""
+    return str((response.get("error") or {}).get("message") or "nothing came")
 
 
-def interjections(debate: Json, each: Json) -> list[Json]:
-    """What the audience said during a round."""
-    place = (each["phase"], each["roundNumber"])
+def interjections(debate: Json, debate_round: Json) -> list[Json]:
+    """Return the messages of the audience during a round."""
+    place = (debate_round["phase"], debate_round["roundNumber"])
     return [note for note in debate["interjections"] if (note["phase"], max(1, note["roundNumber"])) == place]
 
 
 def decision(debate: Json) -> str:
-    """The verdict in a few words."""
+    """Describe the verdict in a few words."""
     verdict = debate["verdict"]
     if verdict["tie"] or verdict["winner"] is None:
         return "A tie"
@@ -91,37 +91,39 @@ def decision(debate: Json) -> str:
 
 
 def criterion_score(verdict: Json, criterion: str, id: str) -> Any:
-    """The score of a debater by one criterion."""
+    """Return the score of a debater by one criterion."""
     marks = verdict["criteria"][criterion]
     return marks.get(id, "") if isinstance(marks, Mapping) else marks
 
 
 def cost_rows(debate: Json) -> list[list[str]]:
-    """What each model used, and the total."""
+    """Return a row for the usage of each model, and one for the total."""
     rows = [
         [
-            model + (" (estimated)" if used["estimated"] else ""),
-            str(used["requestCount"]),
-            str(used["inputTokens"]),
-            str(used["cachedReadTokens"] + used["cachedWriteTokens"]),
-            str(used["outputTokens"]),
-            used["totalCost"],
+            model + (" (estimated)" if usage["estimated"] else ""),
+            str(usage["requestCount"]),
+            str(usage["inputTokens"]),
+            str(usage["cachedReadTokens"] + usage["cachedWriteTokens"]),
+            str(usage["outputTokens"]),
+            usage["totalCost"],
         ]
-        for model, used in debate["tokenUsage"].items()
+        for model, usage in debate["tokenUsage"].items()
     ]
     return [*rows, ["total", "", "", "", "", debate["costTracker"]["totalCost"]]]
 
 
 def cost_notes(debate: Json) -> Iterator[str]:
-    """What the total leaves out."""
+    """Yield notes on costs outside the total."""
     tracker = debate["costTracker"]
     if Decimal(tracker["overshoot"]) > 0:
-        yield f"The limit of {tracker['limitThreshold']} USD was passed by {tracker['overshoot']} USD."
+        yield f"The limit of {tracker['limitThreshold']} USD was exceeded by {tracker['overshoot']} USD."
     if tracker["unseen"]["calls"]:
         calls = tracker["unseen"]["calls"]
-        yield f"Nobody saw the end of {calls} calls; they may have cost up to {tracker['unseen']['cost']} USD more."
+        noun = "call" if calls == 1 else "calls"
+        yield f"The usage of {calls} {noun} is unknown; up to {tracker['unseen']['cost']} USD more may have been spent."
     if tracker["unpriced"]:
-        yield f"The price of {tracker['unpriced']} calls is not known."
+        noun = "call" if tracker["unpriced"] == 1 else "calls"
+        yield f"The price of {tracker['unpriced']} {noun} is unknown."
 
 
 def _names(debate: Json) -> dict[str, str]:

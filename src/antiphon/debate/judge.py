@@ -1,4 +1,4 @@
-"""The judge of a debate, and what a debate needs before it begins: models that open, and their prices."""
+"""The services of a debate: the judge, and the initialiser that opens models and looks prices up."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
@@ -17,8 +17,8 @@ from antiphon.threads.spending import spending_of
 
 
 def rubric(participants: Sequence[str], criteria: Sequence[str]) -> OutputSchema:
-    """The verdict as data: a score from 0 to 100 for each participant, in all and by each criterion."""
-    # Grammars keep integers within their bounds, but not all of them keep other numbers there.
+    """Return the schema of a verdict: a score from 0 to 100 for each participant, in all and by each criterion."""
+    # Not every grammar keeps numbers other than integers within their bounds.
     score = {"type": "integer", "minimum": 0, "maximum": 100}
     scores = _object(dict.fromkeys(participants, score))
     number = {"type": "integer", "minimum": 1, "maximum": MOST_ROUNDS}
@@ -27,7 +27,7 @@ def rubric(participants: Sequence[str], criteria: Sequence[str]) -> OutputSchema
         {
             "type": "object",
             "properties": {
-                # Written in this order where an order is kept: who reasons first scores better.
+                # Models that keep the order reason first, which gives better scores.
                 "reasoning": {"type": "string", "minLength": 1, "maxLength": 8000},
                 "criteria": _object(dict.fromkeys(criteria, scores)),
                 "scores": scores,
@@ -44,8 +44,8 @@ def rubric(participants: Sequence[str], criteria: Sequence[str]) -> OutputSchema
 def judge(
     open_model: Callable[[str], Provider], prices: Prices | None = None, *, clock: Clock = REAL_CLOCK
 ) -> AsyncLogic:
-    """The logic to provide as `judge`: a verdict that fits the rubric, or why there is none; and what it used."""
-    known = prices or Prices()
+    """Return the logic to provide as `judge`: a verdict that fits the rubric, or an error; and the usage."""
+    table = prices or Prices()
 
     async def run(input: Mapping[str, Any]) -> dict[str, Any]:
         replies: list[Reply] = []
@@ -58,44 +58,44 @@ def judge(
                 temperature=options["temperature"],
                 max_tokens=options["maxTokens"],
             )
-            known.require(provider.model)
-            found = await ask(provider, request, rubric(input["participants"], input["criteria"]), replies=replies)
-            verdict = found.value
+            table.require(provider.model)
+            answer = await ask(provider, request, rubric(input["participants"], input["criteria"]), replies=replies)
+            verdict = answer.value
         except ProviderError as failed:
             error = {"code": failed.code.value, "message": failed.message, "recoverable": failed.recoverable}
         begun = [reply for reply in replies if reply.has_begun]
-        spent = spending_of(begun, provider.model, known) if begun else {"usage": None, "costUsd": None}
-        return {"verdict": verdict, "error": error, "at": round(clock.now()), **spent}
+        spending = spending_of(begun, provider.model, table) if begun else {"usage": None, "costUsd": None}
+        return {"verdict": verdict, "error": error, "at": round(clock.now()), **spending}
 
     return from_task(run)
 
 
 def initialiser(open_model: Callable[[str], Provider], prices: Prices | None = None) -> AsyncLogic:
-    """The logic to provide as `initialiser`: opens every model, and looks its price up."""
-    known = prices or Prices()
+    """Return the logic to provide as `initialiser`: opens every model, and looks its price up."""
+    table = prices or Prices()
 
     async def run(input: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for one in (*input["participants"], input["judge"]):
-            name = f"{one['model']['provider']}:{one['model']['modelId']}"
+        per_million: dict[str, Any] = {}
+        for speaker in (*input["participants"], input["judge"]):
+            name = f"{speaker['model']['provider']}:{speaker['model']['modelId']}"
             try:
-                price = known.price(open_model(name).model)
+                price = table.price(open_model(name).model)
             except ProviderError as error:
-                return {"error": _problem("model_error", error.message, one["id"], error.recoverable)}
+                return {"error": _problem("model_error", error.message, speaker["id"], error.recoverable)}
             if price is None and input["costLimit"] is not None:
-                # With a limit on cost, what cannot be counted must not be spent.
+                # A call without a price cannot be counted against the limit.
                 message = f"no price is known for {name!r}, and the debate has a cost limit"
-                return {"error": _problem("validation", message, one["id"], False)}
-            found[name] = None if price is None else _per_million(price)
-        return {"prices": found, "error": None}
+                return {"error": _problem("validation", message, speaker["id"], False)}
+            per_million[name] = None if price is None else _per_million(price)
+        return {"prices": per_million, "error": None}
 
     return from_task(run, safety="repeat")
 
 
 def _per_million(price: Any) -> dict[str, str]:
-    named = {"input": "input", "output": "output", "cachedRead": "cached_read", "cachedWrite": "cached_write"}
-    found = {key: getattr(price, name) for key, name in named.items()}
-    return {key: str(value) for key, value in found.items() if value is not None}
+    fields = {"input": "input", "output": "output", "cachedRead": "cached_read", "cachedWrite": "cached_write"}
+    amounts = {key: getattr(price, field) for key, field in fields.items()}
+    return {key: str(amount) for key, amount in amounts.items() if amount is not None}
 
 
 def _problem(type: str, message: str, participant: str, retryable: bool) -> dict[str, Any]:

@@ -1,18 +1,18 @@
-"""Debates as they are read: all that is known of one, under way or over."""
+"""Records of debates: everything that is known of one, in progress or over."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from antiphon.debate.machine.config import complete, reference
-from antiphon.debate.machine.context import first_context
-from antiphon.debate.machine.endings import result as debate_result
+from antiphon.debate.machine.context import DebateContext, first_context
+from antiphon.debate.machine.reports import result as debate_result
 from antiphon.threads.kinds import Json, Record, ThreadSummary, error_message
 
 
 @dataclass(frozen=True, slots=True)
 class DebateView:
-    """One debate in a list; openings are no round."""
+    """One debate in a list; openings do not count as a round."""
 
     id: str
     topic: str
@@ -32,25 +32,25 @@ class DebateView:
 
 
 def summarize(snapshot: Json, result: Json | None) -> ThreadSummary:
-    """A debate in a list: its topic, models, rounds and cost."""
+    """Summarize a debate for a list: its topic, models, rounds and cost."""
     context = snapshot["context"]
     config = context["config"]
     child = snapshot["children"].get("debate")
-    known = child["snapshot"]["context"] if child is not None else (result or {}).get("result", {})
-    speakers = known.get("participants") or config.get("participants") or []
+    debate = child["snapshot"]["context"] if child is not None else (result or {}).get("result", {})
+    speakers = debate.get("participants") or config.get("participants") or []
     models = [speaker["model"] for speaker in speakers if speaker.get("model")] or config.get("models") or []
     names = dict.fromkeys(model if isinstance(model, str) else reference(model) for model in models)
     return ThreadSummary(
         title=config.get("topic") or "",
         model=", ".join(names) or None,
-        turns=len(known.get("rounds") or []),
-        cost_usd=float((known.get("costTracker") or {}).get("totalCost", context["cost"])),
-        error=error_message(known.get("lastError")),
+        turns=len(debate.get("rounds") or []),
+        cost_usd=float((debate.get("costTracker") or {}).get("totalCost", context["cost"])),
+        error=error_message(debate.get("lastError")),
     )
 
 
 def read_debate(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
-    """A debate's settings, rounds, verdict and costs: from its context, or from its final result."""
+    """Read a debate: settings, rounds, verdict and costs, from its context or from its final result."""
     child = snapshot["children"].get("debate")
     if child is not None:
         context = child["snapshot"]["context"]
@@ -62,15 +62,15 @@ def read_debate(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
 
 
 def debate_lines(debate: Json) -> Iterator[str]:
-    """Every line that was said in a debate, and the judge's reasons."""
-    texts = [said["content"] for each in debate["rounds"] for said in each["responses"]]
+    """Yield every line of a debate and of the judge's reasons, for searching."""
+    texts = [response["content"] for past in debate["rounds"] for response in past["responses"]]
     texts.append((debate["verdict"] or {}).get("reasoning"))
     for text in texts:
         yield from str(text or "").splitlines()
 
 
 def debate_view(record: Record) -> DebateView:
-    """A debate in a list of debates."""
+    """Return a debate for a list of debates."""
     view = record.view
     debate = record.content
     verdict = debate["verdict"] or {}
@@ -85,7 +85,7 @@ def debate_view(record: Record) -> DebateView:
         outcome=debate["outcome"],
         winner=names.get(verdict.get("winner"), verdict.get("winner")),
         tie=bool(verdict.get("tie")),
-        rounds=sum(each["phase"] != "opening" for each in debate["rounds"]),
+        rounds=sum(past["phase"] != "opening" for past in debate["rounds"]),
         max_rounds=debate["maxRounds"] or 0,
         participants=tuple(names.values()),
         models=tuple(models),
@@ -101,6 +101,11 @@ def _outermost(value: Any) -> str:
 
 def _not_begun(given: Json) -> dict[str, Any]:
     config = complete({key: value for key, value in given.items() if key != "onBusy"})
-    settings = {key: config[key] for key in ("participants", "judge", "maxRounds")}
-    context: Any = {**first_context(), **settings, "config": config}
+    context: DebateContext = {
+        **first_context(),
+        "config": config,
+        "participants": config["participants"],
+        "judge": config["judge"],
+        "maxRounds": config["maxRounds"],
+    }
     return {**config, **debate_result(context)}

@@ -1,4 +1,4 @@
-"""Debates: created from a configuration, started, paused, judged, followed and read."""
+"""Service of debates: create, start, pause, judge, follow and read them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,15 +30,15 @@ class Debates(ThreadService):
         return await self.send(id, {"type": "START", "message": {"text": topic, "at": now}, "at": now})
 
     async def pause(self, id: str) -> Receipt:
-        """Let nobody speak until it is resumed."""
+        """Pause the debate until it is resumed."""
         return await self._steer(id, {"type": "PAUSE"})
 
     async def judge_now(self, id: str) -> Receipt:
-        """Skip what is left of the rounds."""
+        """Skip the remaining rounds."""
         return await self._steer(id, {"type": "JUDGE_NOW"})
 
     async def raise_limit(self, id: str, cost_limit: float) -> Receipt:
-        """Allow more to be spent; a debate that stands still for want of money goes on."""
+        """Raise the cost limit; a debate that stopped at its limit continues."""
         return await self._steer(id, {"type": "RAISE_LIMIT", "costLimit": cost_limit})
 
     async def acknowledge(self, id: str) -> Receipt:
@@ -46,24 +46,24 @@ class Debates(ThreadService):
         return await self._steer(id, {"type": "ACKNOWLEDGE_WARNING"})
 
     async def interject(self, id: str, text: str) -> Receipt:
-        """Say something that the debaters hear from now on."""
+        """Add a message that the debaters hear from now on."""
         return await self._steer(id, {"type": "INTERJECT", "text": text})
 
     async def stop(self, id: str) -> Receipt:
-        """Stop: between openings and verdict the judge still decides, otherwise it is over."""
+        """Stop the debate; between openings and verdict the judge still decides."""
         return await self._steer(id, {"type": "STOP"})
 
     async def read(self, id: str) -> Json:
-        """All that is known of a debate."""
+        """Read everything that is known of a debate."""
         return (await self.library.read(id, self.kind)).content
 
     async def _steer(self, id: str, event: dict[str, Any]) -> Receipt:
         if await self.content(id) is None:
-            raise Refused(f"debate {id!r} is not under way: {event['type']} cannot be done now")
+            raise Refused(f"debate {id!r} is not in progress; it does not accept {event['type']} now")
         return await self.send(id, {**event, "at": self.runtime.now()}, to="debate")
 
 
 async def latest_debates(library: Library, limit: int = 20) -> list[DebateView]:
-    """The latest debates of a library."""
+    """Return the latest debates of a library."""
     views = await library.latest(limit, kind="debate")
     return [debate_view(await library.read(view.id)) for view in views]

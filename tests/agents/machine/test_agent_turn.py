@@ -210,7 +210,7 @@ def test_an_answer_that_does_not_fit_its_schema_is_asked_for_once_more():
         ({"additionalProperties": False, "properties": {}}, '{"a": 4}', "$ has 'a', which is not asked for"),
         ({"$ref": "#/$defs/x", "$defs": {"x": {"pattern": "^a"}}}, '"b"', "$ does not match '^a'"),
         ({"pattern": "("}, '"b"', "$ does not match '('"),
-        ({"oneOf": [{"type": "string"}, {"type": "number"}]}, "null", "$ fits 0 of the alternatives instead of one"),
+        ({"oneOf": [{"type": "string"}, {"type": "number"}]}, "null", "$ matches 0 of the 2 schemas under `oneOf`"),
         ({"$ref": "#"}, "{}", "maximum recursion depth exceeded"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from antiphon.agents.machine.context import bounded
+from antiphon.agents.machine.context import recent_messages
 from tests.fixtures.orchestrator import AGENTS, BROKEN, PLAN, START, Run, Watched, agent, done, select
 
 PARALLEL = [{"mode": "developer", "step": 0}, {"mode": "reviewer", "step": 1}]
@@ -137,9 +137,9 @@ def test_a_long_conversation_keeps_its_end_from_a_question_on():
     roles = ["user", "assistant", "tool"] * 30
     messages = [{"role": role, "number": number} for number, role in enumerate(roles)]
 
-    assert bounded(messages[:60]) == messages[:60]
-    assert bounded(messages) == messages[30:]
-    assert bounded(messages[:89]) == messages[30:89]
+    assert recent_messages(messages[:60]) == messages[:60]
+    assert recent_messages(messages) == messages[30:]
+    assert recent_messages(messages[:89]) == messages[30:89]
 
 
 @pytest.mark.requirement("S1-104")

@@ -1,9 +1,9 @@
-"""Plans as data: made whole, kept when they change, and checked."""
+"""Plans as data: made whole, kept when they change, and review_plan."""
 
 import pytest
 
 from antiphon.agents.machine.decisions import assignments_of
-from antiphon.agents.machine.plan import checked, current_step, plan_of, problems_with, ready_steps, with_step
+from antiphon.agents.machine.plan import current_step, plan_of, problems_with, ready_steps, review_plan, with_step
 
 PLAN = plan_of({"steps": ["first", {"description": "second", "dependsOn": [0]}, "third"]})
 
@@ -75,14 +75,14 @@ def test_what_is_wrong_with_a_plan_is_said_and_lowers_the_confidence():
     assert problems_with(circle) == [
         "step 1 depends on 9, which is no step", "step 0 depends on itself", "step 1 depends on itself",
     ]  # fmt: skip
-    assert checked(stranger, ["developer"]) == {
+    assert review_plan(stranger, ["developer"]) == {
         "plan": stranger,
         "warnings": ["step 0 is for 'nobody', which is no agent"],
         "confidence": 0.45,
         "isSure": False,
     }
-    assert checked(PLAN)["isSure"]
-    assert not checked(None)["isSure"]
+    assert review_plan(PLAN)["isSure"]
+    assert not review_plan(None)["isSure"]
 
 
 @pytest.mark.requirement("S1-104")

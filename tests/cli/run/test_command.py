@@ -354,9 +354,9 @@ def test_a_limit_that_is_none_is_misuse(arguments, capsys):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("{", "is no JSON"),
-        ("7", "holds no plan"),
-        ('{"steps": []}', "holds no plan"),
+        ("{", "is not valid JSON"),
+        ("7", "contains no plan"),
+        ('{"steps": []}', "contains no plan"),
         ('{"steps": [{"description": "a", "dependsOn": [4]}]}', "step 0 depends on 4, which is no step"),
         ('{"steps": [{"description": "a", "agent": "nobody"}]}', "step 0 is for 'nobody', which is no agent"),
     ],

@@ -332,7 +332,7 @@ def test_replies_that_have_not_said_what_they_used_before_a_debate_goes_on_are_s
 
 @pytest.mark.parametrize(("value", "text"), [("0.10", "0.1"), ("100", "100"), ("1E-7", "0.0000001"), ("0.0", "0")])
 def test_amounts_are_plain_texts(value, text):
-    assert ledger.told(Decimal(value)) == text
+    assert ledger.format_amount(Decimal(value)) == text
 
 
 @pytest.mark.requirement("S4-114")

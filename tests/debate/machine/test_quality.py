@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from antiphon.debate.machine.quality import quality_of, reason_to_stop
-from antiphon.debate.machine.transcript import bounded, clipped
+from antiphon.debate.machine.transcript import clip, fit_speeches
 from tests.fixtures.debate_machine import debating, reply, round_of
 
 NEW = ["one two three four five", "six seven eight nine ten"]
@@ -79,21 +79,21 @@ def turns(count, size=400):
 
 @pytest.mark.requirement("S4.4-6")
 def test_a_long_debate_is_told_with_its_first_and_its_last_turns():
-    kept = bounded(turns(20), 500)  # 2000 characters: the first turn, and four more
+    kept = fit_speeches(turns(20), 500)  # 2000 characters: the first turn, and four more
 
     assert [turn["text"][:3] for turn in kept if turn["speaker"]] == ["000", "016", "017", "018", "019"]
-    assert kept[1] == {"speaker": None, "text": "[15 turns are left out here]"}
-    assert bounded(turns(4), 500) == turns(4)
-    assert bounded([], 500) == []
+    assert (kept[1]["speaker"], kept[1]["text"]) == (None, "[15 turns are left out here]")
+    assert fit_speeches(turns(4), 500) == turns(4)
+    assert fit_speeches([], 500) == []
 
 
 def test_the_last_turn_is_kept_however_long_it_is_without_its_middle():
-    [first, last] = bounded([*turns(1), {"speaker": "against", "text": "a" * 5000 + "z" * 5000}], 500)
+    [first, last] = fit_speeches([*turns(1), {"speaker": "against", "text": "a" * 5000 + "z" * 5000}], 500)
 
     assert first == turns(1)[0]
     assert len(last["text"]) < 1100
     assert (last["text"][0], last["text"][-1]) == ("a", "z")
-    assert clipped("short", 10) == "short"
+    assert clip("short", 10) == "short"
 
 
 def test_each_speech_of_a_long_debate_is_taken_apart_once():
@@ -119,7 +119,7 @@ def test_each_speech_of_a_long_debate_is_taken_apart_once():
 def test_the_last_turn_is_kept_however_little_may_be_said():
     """The first and the last turn are always there, without their middles."""
     turns = [{"speaker": id, "text": id * 1000} for id in "ab"]
-    kept = bounded(turns, 50)
+    kept = fit_speeches(turns, 50)
 
     assert [turn["speaker"] for turn in kept] == ["a", "b"]
     assert all(len(turn["text"]) < 120 for turn in kept)

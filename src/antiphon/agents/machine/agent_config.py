@@ -1,20 +1,32 @@
-"""Agents as data: who they are, what they may use, how long they may work, and who comes after them."""
+"""Configuration of agents: prompt, tools, limits, and rules on the agent that works next."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NotRequired, TypedDict, cast
 
-from antiphon.threads.machine.permission_rules import CallRequest, matches_call
+from antiphon.threads.machine.permission_rules import CallRequest, Override, matches_call
 from antiphon.tools.risk import command_in
 from antiphon.tools.shell_syntax import CommandFilter
 
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 MAX_ITERATIONS = 10
 SHELL = "shell"
-ASK_USER, UPDATE_PLAN = "ask_user", "update_plan"
+ASK_USER = "ask_user"
+UPDATE_PLAN = "update_plan"
 TRANSITIONS = ("onSuccess", "onFailure", "onMaxIterations", "onOutput")
 DECISIONS = ("COMPLETE", "CONTINUE", "RETRY")
-OWN_TOOLS: tuple[dict[str, Any], ...] = (
+
+
+class ToolJson(TypedDict):
+    """A tool as a model sees it, with the risk of its calls."""
+
+    name: str
+    description: NotRequired[str]
+    parameters: NotRequired[dict[str, object]]
+    risk: NotRequired[str | None]
+
+
+OWN_TOOLS: tuple[ToolJson, ...] = (
     {
         "name": ASK_USER,
         "description": "Ask the person a question that only a person can answer, and wait for the answer.",
@@ -56,15 +68,22 @@ OWN_TOOLS: tuple[dict[str, Any], ...] = (
 )
 
 
+class ConsentSettings(TypedDict, total=False):
+    """The settings of permissions; agents read only these keys, and pass on all others."""
+
+    overrides: list[Override]
+    timeoutMs: float
+
+
 class OutputRule(TypedDict):
-    """Who comes next when what an agent said matches a pattern."""
+    """The agent that works next if an output matches a pattern."""
 
     pattern: str
     to: str
 
 
 class Transitions(TypedDict, total=False):
-    """Who comes next without asking the arbiter: an agent, or COMPLETE, CONTINUE or RETRY."""
+    """What follows a turn without asking the arbiter: an agent, or COMPLETE, CONTINUE or RETRY."""
 
     onSuccess: str
     onFailure: str
@@ -72,8 +91,8 @@ class Transitions(TypedDict, total=False):
     onOutput: list[OutputRule]
 
 
-class Limits(TypedDict, total=False):
-    """How long an agent may work in one turn."""
+class TurnLimits(TypedDict, total=False):
+    """The limits of one turn of an agent."""
 
     maxIterations: int
     maxCostUsd: float
@@ -81,14 +100,14 @@ class Limits(TypedDict, total=False):
 
 
 class ToolFilter(TypedDict, total=False):
-    """Which tools an agent gets, by patterns; what is blocked is not allowed by anything."""
+    """Patterns of the tools that an agent gets; blocked ones win over allowed ones."""
 
     allowed: list[str]
     blocked: list[str]
 
 
 class AgentConfig(TypedDict):
-    """An agent."""
+    """The configuration of an agent."""
 
     name: str
     whenToUse: str
@@ -97,38 +116,39 @@ class AgentConfig(TypedDict):
     temperature: NotRequired[float]
     tools: NotRequired[ToolFilter]
     shell: NotRequired[ToolFilter]
-    limits: NotRequired[Limits]
+    limits: NotRequired[TurnLimits]
     transitions: NotRequired[Transitions]
-    responseSchema: NotRequired[dict[str, Any]]
+    responseSchema: NotRequired[dict[str, object]]
     plans: NotRequired[bool]
     completesStep: NotRequired[bool]
 
 
-def agents_of(given: Any) -> dict[str, AgentConfig]:
-    """Agents by name, from a mapping or a list of them."""
-    listed = given.values() if isinstance(given, Mapping) else given or ()
-    return {agent["name"]: cast(AgentConfig, dict(agent)) for agent in listed}
+def agents_of(agents: object) -> dict[str, AgentConfig]:
+    """Return agents by name, from a mapping or a list of them."""
+    configs = cast("Iterable[AgentConfig]", agents.values() if isinstance(agents, Mapping) else agents or ())
+    return {agent["name"]: cast(AgentConfig, dict(agent)) for agent in configs}
 
 
-def tools_for(agent: AgentConfig, tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The tools an agent is shown: what its filter lets through, and its own two unless they are blocked."""
+def tools_for(agent: AgentConfig, tools: Sequence[ToolJson]) -> list[ToolJson]:
+    """Return the tools of an agent: those that pass its filter, and its own two unless they are blocked."""
     rules = agent.get("tools") or {}
     blocked = rules.get("blocked", [])
     own = OWN_TOOLS if not blocked else [tool for tool in OWN_TOOLS if not _is_listed(blocked, tool["name"])]
-    shown = [tool for tool in tools if _passes(rules, tool["name"])] if rules else tools
-    return [*shown, *own]
+    allowed = [tool for tool in tools if _passes(rules, tool["name"])] if rules else tools
+    return [*allowed, *own]
 
 
 def refusal(agent: AgentConfig, call: CallRequest) -> str | None:
-    """Why an agent may not make a call; checked before anybody is asked for permission."""
-    rules, shell = agent.get("tools") or {}, agent.get("shell") or {}
+    """Return why an agent may not make a call, or None; checked before a person is asked for permission."""
+    rules = agent.get("tools") or {}
+    shell = agent.get("shell") or {}
     if not _passes(rules, call["name"]):
         return f"the agent {agent['name']!r} may not use {call['name']}"
     if call["name"] != SHELL:
         return None
     command = command_in(call["arguments"])
     if command is None:
-        return None if not shell else f"the agent {agent['name']!r} may not run what cannot be read"
+        return None if not shell else f"the agent {agent['name']!r} may not run a command that cannot be read"
     problem = CommandFilter(shell.get("allowed"), shell.get("blocked", ())).problem(command)
     return None if problem is None else f"the agent {agent['name']!r} may not run this: {problem}"
 
@@ -144,7 +164,7 @@ def _is_listed(patterns: Sequence[str], name: str) -> bool:
 
 
 def next_by_rule(agent: AgentConfig, *, success: bool, exhausted: bool, output: str) -> str | None:
-    """Who comes next, as an agent's own rules say: an agent, COMPLETE, CONTINUE, RETRY, or nobody."""
+    """Return what an agent's own rules select: an agent, COMPLETE, CONTINUE, RETRY, or None."""
     rules = agent.get("transitions") or {}
     for rule in rules.get("onOutput", []):
         if re.search(rule["pattern"], output, re.IGNORECASE):
@@ -155,14 +175,14 @@ def next_by_rule(agent: AgentConfig, *, success: bool, exhausted: bool, output: 
 
 
 def has_output_rule(agent: AgentConfig, output: str) -> bool:
-    """Whether what an agent said is met by a rule of its own."""
+    """Return whether an output matches a rule of the agent."""
     rules = (agent.get("transitions") or {}).get("onOutput", [])
     return any(re.search(rule["pattern"], output, re.IGNORECASE) for rule in rules)
 
 
-def default_agent(agents: Mapping[str, AgentConfig], wanted: str | None = None) -> str | None:
-    """Who works when nobody was chosen: the one that is set, else the first that does not plan, else the first."""
-    if wanted in agents:
-        return wanted
+def default_agent(agents: Mapping[str, AgentConfig], preferred: str | None = None) -> str | None:
+    """Return the preferred agent, else the first that does not plan, else the first."""
+    if preferred in agents:
+        return preferred
     workers = [name for name, agent in agents.items() if not agent.get("plans")]
     return next(iter([*workers, *agents]), None)

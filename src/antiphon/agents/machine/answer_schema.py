@@ -1,8 +1,8 @@
-"""The schema of an agent's answer: JSON Schema as far as answers need it, without any package."""
+"""Validation of agents' answers by the common part of JSON Schema, without third-party packages."""
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TypedDict, cast
 
 TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -13,42 +13,75 @@ TYPES: Mapping[str, tuple[type, ...]] = {
     "number": (int, float),
     "integer": (int,),
 }
+# The keywords that are checked; all others are ignored.
+Keywords = TypedDict(
+    "Keywords",
+    {
+        "$ref": str,
+        "type": "str | list[str]",
+        "enum": list[object],
+        "const": object,
+        "allOf": list[object],
+        "anyOf": list[object],
+        "oneOf": list[object],
+        "not": object,
+        "properties": Mapping[str, object],
+        "required": list[str],
+        "additionalProperties": object,
+        "minProperties": int,
+        "maxProperties": int,
+        "prefixItems": list[object],
+        "items": object,
+        "minItems": int,
+        "maxItems": int,
+        "uniqueItems": bool,
+        "minLength": int,
+        "maxLength": int,
+        "pattern": str,
+        "minimum": float,
+        "maximum": float,
+        "exclusiveMinimum": float,
+        "exclusiveMaximum": float,
+        "multipleOf": float,
+    },
+    total=False,
+)
 
 
-def problems(value: Any, schema: Mapping[str, Any]) -> list[str]:
-    """What is wrong with a value, each with its place; unknown keywords ask for nothing."""
+def problems(value: object, schema: Mapping[str, object]) -> list[str]:
+    """Return the problems of a value, each with its place; unknown keywords are ignored."""
     return list(_problems(value, schema, schema, "$"))
 
 
-def _problems(value: Any, schema: Any, root: Mapping[str, Any], place: str) -> Iterator[str]:
+def _problems(value: object, schema: object, root: Mapping[str, object], place: str) -> Iterator[str]:
     if schema is False:
         yield f"{place} is not allowed"
     if not isinstance(schema, Mapping):
         return
-    if "$ref" in schema:
-        yield from _problems(value, _resolved(schema["$ref"], root), root, place)
-    wanted = schema.get("type")
-    if wanted is not None and not _has_type(value, wanted):
-        yield f"{place} is not of type {wanted}"
+    keywords = cast(Keywords, schema)
+    if "$ref" in keywords:
+        yield from _problems(value, _resolve(keywords["$ref"], root), root, place)
+    types = keywords.get("type")
+    if types is not None and not _has_type(value, types):
+        yield f"{place} is not of type {types}"
         return
-    if "enum" in schema and value not in schema["enum"]:
-        yield f"{place} is none of {schema['enum']}"
-    if "const" in schema and value != schema["const"]:
-        yield f"{place} is not {schema['const']!r}"
-    yield from _combination_problems(value, schema, root, place)
-    match value:
-        case dict():
-            yield from _object_problems(value, schema, root, place)
-        case list():
-            yield from _array_problems(value, schema, root, place)
-        case str():
-            yield from _string_problems(value, schema, place)
-        case int() | float() if not isinstance(value, bool):
-            yield from _number_problems(value, schema, place)
+    if "enum" in keywords and value not in keywords["enum"]:
+        yield f"{place} is none of {keywords['enum']}"
+    if "const" in keywords and value != keywords["const"]:
+        yield f"{place} is not {keywords['const']!r}"
+    yield from _combination_problems(value, keywords, root, place)
+    if isinstance(value, dict):
+        yield from _object_problems(value, keywords, root, place)
+    elif isinstance(value, list):
+        yield from _array_problems(value, keywords, root, place)
+    elif isinstance(value, str):
+        yield from _string_problems(value, keywords, place)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield from _number_problems(value, keywords, place)
 
 
-def _has_type(value: Any, wanted: str | list[str]) -> bool:
-    for name in [wanted] if isinstance(wanted, str) else wanted:
+def _has_type(value: object, types: str | list[str]) -> bool:
+    for name in [types] if isinstance(types, str) else types:
         if isinstance(value, bool):
             fits = name == "boolean"
         elif name == "integer" and isinstance(value, float):
@@ -60,47 +93,47 @@ def _has_type(value: Any, wanted: str | list[str]) -> bool:
     return False
 
 
-def _resolved(reference: str, root: Mapping[str, Any]) -> Any:
-    found: Any = root
+def _resolve(reference: str, root: Mapping[str, object]) -> object:
+    node: object = root
     for name in reference.removeprefix("#").strip("/").split("/"):
         if name:
-            found = found.get(name.replace("~1", "/").replace("~0", "~"), {})
-    return found
+            node = cast("Mapping[str, object]", node).get(name.replace("~1", "/").replace("~0", "~"), {})
+    return node
 
 
-def _combination_problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], place: str) -> Iterator[str]:
+def _combination_problems(value: object, schema: Keywords, root: Mapping[str, object], place: str) -> Iterator[str]:
     for part in schema.get("allOf", ()):
         yield from _problems(value, part, root, place)
     if "anyOf" in schema and all(any(_problems(value, part, root, place)) for part in schema["anyOf"]):
-        yield f"{place} fits none of the {len(schema['anyOf'])} alternatives"
+        yield f"{place} matches none of the {len(schema['anyOf'])} schemas under `anyOf`"
     if "oneOf" in schema:
-        fitting = sum(not any(_problems(value, part, root, place)) for part in schema["oneOf"])
-        if fitting != 1:
-            yield f"{place} fits {fitting} of the alternatives instead of one"
+        matching = sum(not any(_problems(value, part, root, place)) for part in schema["oneOf"])
+        if matching != 1:
+            yield f"{place} matches {matching} of the {len(schema['oneOf'])} schemas under `oneOf`, not exactly one"
     if "not" in schema and not any(_problems(value, schema["not"], root, place)):
-        yield f"{place} is what it must not be"
+        yield f"{place} must not match the schema under `not`"
 
 
 def _object_problems(
-    value: dict[str, Any], schema: Mapping[str, Any], root: Mapping[str, Any], place: str
+    value: dict[str, object], schema: Keywords, root: Mapping[str, object], place: str
 ) -> Iterator[str]:
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:
             yield f"{place} lacks {name!r}"
-    others = schema.get("additionalProperties", True)
+    additional = schema.get("additionalProperties", True)
     for name, item in value.items():
         if name in properties:
             yield from _problems(item, properties[name], root, f"{place}.{name}")
-        elif others is False:
+        elif additional is False:
             yield f"{place} has {name!r}, which is not asked for"
         else:
-            yield from _problems(item, others, root, f"{place}.{name}")
+            yield from _problems(item, additional, root, f"{place}.{name}")
     if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
         yield f"{place} has {len(value)} properties"
 
 
-def _array_problems(value: list[Any], schema: Mapping[str, Any], root: Mapping[str, Any], place: str) -> Iterator[str]:
+def _array_problems(value: list[object], schema: Keywords, root: Mapping[str, object], place: str) -> Iterator[str]:
     first = schema.get("prefixItems", [])
     for index, item in enumerate(value):
         part = first[index] if index < len(first) else schema.get("items", True)
@@ -111,7 +144,7 @@ def _array_problems(value: list[Any], schema: Mapping[str, Any], root: Mapping[s
         yield f"{place} repeats an item"
 
 
-def _string_problems(value: str, schema: Mapping[str, Any], place: str) -> Iterator[str]:
+def _string_problems(value: str, schema: Keywords, place: str) -> Iterator[str]:
     if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value)):
         yield f"{place} has {len(value)} characters"
     if "pattern" in schema and not _matches(schema["pattern"], value):
@@ -122,11 +155,11 @@ def _matches(pattern: str, value: str) -> bool:
     try:
         return re.search(pattern, value) is not None
     except re.error:
-        # Whoever wrote the schema sees it named in the problem; nothing fits what cannot be read.
+        # The problem names the pattern, so the author of the schema sees it; no value matches an invalid pattern.
         return False
 
 
-def _number_problems(value: float, schema: Mapping[str, Any], place: str) -> Iterator[str]:
+def _number_problems(value: float, schema: Keywords, place: str) -> Iterator[str]:
     if not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         yield f"{place} is out of range: {value}"
     if value <= schema.get("exclusiveMinimum", value - 1) or value >= schema.get("exclusiveMaximum", value + 1):

@@ -1,24 +1,36 @@
-"""What the orchestrator knows: the task, who works, the plan, what was done, and what limits it."""
+"""The context of the orchestrator: task, agents, plan, history and limits."""
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
-from antiphon.agents.machine.agent_config import AgentConfig, agents_of
-from antiphon.agents.machine.decisions import MAPPING, Assignment
-from antiphon.agents.machine.plan import Plan, plan_of
-from antiphon.agents.machine.results import ExecutionEntry, Failure
+from antiphon.agents.machine.agent_config import AgentConfig, ConsentSettings, ToolJson, agents_of
+from antiphon.agents.machine.decisions import MAPPING, Assignment, PartialDecision
+from antiphon.agents.machine.plan import TaskPlan, plan_of
+from antiphon.agents.machine.results import NUMBER, ExecutionEntry, Json, MessageJson, RunError, Usage
 from antiphon.threads.machine.charts import load_chart
 
 CHART = load_chart("antiphon.agents.machine.orchestrator")
-# What a task changes; everything else is a setting, and stays through RESET.
-OF_A_TASK = (
+DEFAULTS: dict[str, object] = CHART["context"]
+# The keys that a task changes; all others are settings, and stay through RESET.
+TASK_KEYS = (
     "task", "startedAt", "currentAgent", "currentMode", "plan", "history", "messages", "consecutiveFailures",
     "totalFailures", "lastError", "lastArbiterDecision", "iterationCount", "runId", "crew", "conversations",
     "forcedAgent", "guidance", "executionStartedAt", "executionCostUsd", "toolsRunning", "waiting", "lostAgents",
     "lostIn", "cancelling", "atWork", "now", "costUsd", "usage", "summary", "reason",
 )  # fmt: skip
 MOST_MESSAGES = 60
-NUMBER = (int, float)
+
+
+class Question(TypedDict):
+    """An agent that waits for a person: for permission, or for an answer."""
+
+    agentId: NotRequired[str]
+    reason: str
+    id: NotRequired[str]
+    question: NotRequired[str]
+    options: NotRequired[object]
+    calls: NotRequired[object]
+    timeoutMs: NotRequired[object]
 
 
 class OrchestratorContext(TypedDict):
@@ -29,15 +41,15 @@ class OrchestratorContext(TypedDict):
     currentAgent: AgentConfig | None
     currentMode: str
     agents: dict[str, AgentConfig]
-    plan: Plan | None
+    plan: TaskPlan | None
     history: list[ExecutionEntry]
-    messages: list[dict[str, Any]]
+    messages: list[MessageJson]
     consecutiveFailures: int
     totalFailures: int
-    lastError: Failure | None
-    session: Any
+    lastError: RunError | None
+    session: object
     providerName: str
-    lastArbiterDecision: dict[str, Any] | None
+    lastArbiterDecision: PartialDecision | None
     maxIterations: int
     iterationCount: int
     maxFailures: int
@@ -47,76 +59,142 @@ class OrchestratorContext(TypedDict):
     longestBackoffMs: float
     graceMs: float
     model: str | None
-    arbiter: dict[str, Any]
-    tools: list[dict[str, Any]]
-    consent: dict[str, Any]
-    options: dict[str, Any]
+    arbiter: Json
+    tools: list[ToolJson]
+    consent: ConsentSettings
+    options: Json
     defaultAgent: str | None
     dryRun: bool
     threadId: str | None
     runId: str | None
     reportsToParent: bool
     crew: list[Assignment]
-    conversations: dict[str, list[dict[str, Any]]]
+    conversations: dict[str, list[MessageJson]]
     forcedAgent: str | None
     guidance: list[str]
     executionStartedAt: float | None
     executionCostUsd: float
     toolsRunning: int
-    waiting: list[dict[str, Any]]
-    lostAgents: list[str]
+    waiting: list[Question]
+    lostAgents: list[str | None]
     lostIn: str | None
     cancelling: bool
     atWork: bool
     now: float | None
     costUsd: float
-    usage: dict[str, int]
+    usage: Usage
+    summary: str
+    reason: str | None
+
+
+class OrchestratorUpdate(TypedDict, total=False):
+    """Some keys of the context: what an action changes."""
+
+    task: str
+    startedAt: float | None
+    currentAgent: AgentConfig | None
+    currentMode: str
+    agents: dict[str, AgentConfig]
+    plan: TaskPlan | None
+    history: list[ExecutionEntry]
+    messages: list[MessageJson]
+    consecutiveFailures: int
+    totalFailures: int
+    lastError: RunError | None
+    session: object
+    providerName: str
+    lastArbiterDecision: PartialDecision | None
+    maxIterations: int
+    iterationCount: int
+    maxFailures: int
+    maxCostUsd: float | None
+    maxWallMs: float | None
+    backoffMs: float
+    longestBackoffMs: float
+    graceMs: float
+    model: str | None
+    arbiter: Json
+    tools: list[ToolJson]
+    consent: ConsentSettings
+    options: Json
+    defaultAgent: str | None
+    dryRun: bool
+    threadId: str | None
+    runId: str | None
+    reportsToParent: bool
+    crew: list[Assignment]
+    conversations: dict[str, list[MessageJson]]
+    forcedAgent: str | None
+    guidance: list[str]
+    executionStartedAt: float | None
+    executionCostUsd: float
+    toolsRunning: int
+    waiting: list[Question]
+    lostAgents: list[str | None]
+    lostIn: str | None
+    cancelling: bool
+    atWork: bool
+    now: float | None
+    costUsd: float
+    usage: Usage
     summary: str
     reason: str | None
 
 
 class Output(TypedDict):
-    """How a run ended."""
+    """The result of a run."""
 
     success: bool
     reason: str
     summary: str
-    plan: Plan | None
+    plan: TaskPlan | None
     history: list[ExecutionEntry]
     iterations: int
     failures: int
     costUsd: float
-    usage: dict[str, int]
+    usage: Usage
     durationMs: float | None
-    error: NotRequired[Failure]
+    error: NotRequired[RunError]
 
 
-def first_context(input: Mapping[str, Any] | None = None) -> OrchestratorContext:
-    """The context from input over defaults; a value that is null in the input is the default."""
-    given = {key: value for key, value in (input or {}).items() if value is not None}
-    known = {key: given.get(key, first) for key, first in CHART["context"].items()}
-    settled = {"agents": agents_of(known["agents"]), "plan": plan_of(known["plan"])}
-    return cast(OrchestratorContext, {**known, **settled})
+class TimedEvent(TypedDict):
+    """An event that may say when it happened, itself or in `output`."""
+
+    type: str
+    at: NotRequired[object]
+    output: NotRequired[object]
 
 
-def fresh_task() -> dict[str, Any]:
-    """What a context says of a task that has not begun."""
-    return {key: value for key, value in CHART["context"].items() if key in OF_A_TASK}
+def first_context(input: Mapping[str, object] | None = None) -> OrchestratorContext:
+    """Create the context from input and defaults; None in the input means the default."""
+    settings = {key: value for key, value in (input or {}).items() if value is not None}
+    context = {key: settings.get(key, default) for key, default in DEFAULTS.items()}
+    return cast(
+        OrchestratorContext,
+        {**context, "agents": agents_of(context["agents"]), "plan": plan_of(context["plan"])},
+    )
 
 
-def bounded(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The latest messages of a conversation, from a question on, so that every tool result has its call."""
+def fresh_task() -> OrchestratorUpdate:
+    """Return the keys of a task with their first values."""
+    return cast(OrchestratorUpdate, {key: value for key, value in DEFAULTS.items() if key in TASK_KEYS})
+
+
+def recent_messages(messages: list[MessageJson]) -> list[MessageJson]:
+    """Return the latest messages of a conversation, from a user's on, so that every tool result has its call."""
     if len(messages) <= MOST_MESSAGES:
         return messages
     recent = messages[-MOST_MESSAGES:]
-    first = next((place for place, message in enumerate(recent) if message["role"] == "user"), len(recent))
+    first = next((index for index, message in enumerate(recent) if message["role"] == "user"), len(recent))
     return recent[first:]
 
 
-def now_of(context: OrchestratorContext, event: Mapping[str, Any]) -> float | None:
-    """The latest time that is known: events bring it, the machine has no clock."""
-    output, latest, at = event.get("output"), context["now"], event.get("at")
-    inner = output.get("at") if isinstance(output, MAPPING) else None
+def now_of(context: OrchestratorContext, event: TimedEvent) -> float | None:
+    """Return the latest known time: events bring it, the machine has no clock."""
+    latest = context["now"]
+    at = event.get("at")
+    output = event.get("output")
+    inner: object = output.get("at") if isinstance(output, MAPPING) else None
     if at is None and inner is None:
         return latest
     for time in (at, inner):

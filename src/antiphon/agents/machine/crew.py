@@ -1,96 +1,160 @@
-"""The crew: agents that work side by side, and what they did, joined in the order of the plan."""
+"""The crew: agents that work side by side, and their results in the order of the plan."""
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 
 from antiphon.agents.machine.agent import agent_machine
-from antiphon.agents.machine.briefs import agent_prompt
-from antiphon.agents.machine.results import error_of, joined
+from antiphon.agents.machine.agent_config import AgentConfig
+from antiphon.agents.machine.briefs import PromptInput, agent_prompt
+from antiphon.agents.machine.results import AgentResult, CrewResult, error_of, join_results
 from antiphon.chart.actions import Enqueue, assign, enqueue_actions
 from antiphon.chart.machine import Machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 
-Event = Mapping[str, Any]
-Json = dict[str, Any]
 AGENT = "agent"
 
 
+class CrewAssignment(TypedDict, total=False):
+    """The input of one agent; the crew reads only these keys, and passes on all others."""
+
+    agent: AgentConfig | None
+    step: int | None
+    prompt: str
+
+
 class CrewContext(TypedDict):
-    """Who works, and what was done so far."""
+    """The agents at work, and the results so far."""
 
-    assignments: list[Json]
+    assignments: list[CrewAssignment]
     pending: list[str]
-    results: dict[str, Json]
+    results: dict[str, AgentResult]
 
 
-def first_context(input: Mapping[str, Any] | None = None) -> CrewContext:
-    """The context of a crew: the input has `assignments`, each the input of an agent, in the order of the plan.
+class CrewUpdate(TypedDict, total=False):
+    """Some keys of the context: what an action changes."""
 
-    Agents are told what the rest of the input says of a task, if it does.
+    assignments: list[CrewAssignment]
+    pending: list[str]
+    results: dict[str, AgentResult]
+
+
+class AgentDone(TypedDict):
+    """An agent has ended its turn."""
+
+    type: str
+    actorId: str
+    output: AgentResult
+
+
+class AgentBroke(TypedDict):
+    """An agent has ended with an error."""
+
+    type: str
+    actorId: str
+    error: NotRequired[object]
+
+
+class AgentCommand(TypedDict):
+    """An event for one agent, or for all without an `agentId`."""
+
+    type: str
+    agentId: NotRequired[str | None]
+
+
+CrewEnqueue = Enqueue[CrewContext, Any]
+
+
+def first_context(input: Mapping[str, object] | None = None) -> CrewContext:
+    """Create the context; `assignments` has the input of every agent, in the order of the plan.
+
+    If the input has a task, its other facts become the prompt of every agent.
     """
-    given = input or {}
-    assignments = [dict(one) for one in given.get("assignments") or []]
-    if "task" in given:
-        assignments = [{**one, "prompt": agent_prompt(given, one.get("step"))} for one in assignments]
+    facts = input or {}
+    listed = cast("list[Mapping[str, object]]", facts.get("assignments") or [])
+    assignments = [cast(CrewAssignment, dict(assignment)) for assignment in listed]
+    if "task" in facts:
+        prompt_input = cast(PromptInput, facts)
+        for assignment in assignments:
+            assignment["prompt"] = agent_prompt(prompt_input, assignment.get("step"))
     return {"assignments": assignments, "pending": [], "results": {}}
 
 
-def start_agents(context: CrewContext, event: Event, enqueue: Enqueue[Any, Any]) -> None:
+def start_agents(context: CrewContext, event: AgentCommand, enqueue: CrewEnqueue) -> None:
     """Start every agent."""
     ids = [f"agent-{number}" for number in range(len(context["assignments"]))]
     for id, assignment in zip(ids, context["assignments"], strict=True):
         enqueue.spawn_child(AGENT, id=id, input={**assignment, "agentId": id})
-    enqueue.assign({"pending": ids})
+    enqueue.assign(CrewUpdate(pending=ids))
 
 
-def _kept(context: CrewContext, event: Event, result: Json) -> Json:
-    id = event["actorId"]
+def is_pending(context: CrewContext, event: AgentDone | AgentBroke) -> bool:
+    """Return whether the agent of an event has not ended before."""
+    return event["actorId"] in context["pending"]
+
+
+def is_all_done(context: CrewContext) -> bool:
+    """Return whether every agent has ended."""
+    return not context["pending"]
+
+
+def _add_result(context: CrewContext, id: str, result: AgentResult) -> CrewUpdate:
     return {
         "results": {**context["results"], id: result},
-        "pending": [other for other in context["pending"] if other != id],
+        "pending": [pending for pending in context["pending"] if pending != id],
     }
 
 
-def keep_result(context: CrewContext, event: Event) -> Json:
-    """What an agent did."""
-    return _kept(context, event, dict(event["output"]))
+def keep_result(context: CrewContext, event: AgentDone) -> CrewUpdate:
+    """Keep the result of an agent."""
+    return _add_result(context, event["actorId"], cast(AgentResult, dict(event["output"])))
 
 
-def keep_failure(context: CrewContext, event: Event) -> Json:
-    """Why an agent did nothing."""
-    number = int(event["actorId"].removeprefix("agent-"))
-    agent = context["assignments"][number].get("agent") or {}
-    step = context["assignments"][number].get("step")
-    error = error_of(event.get("error"))
-    return _kept(context, event, {"agent": agent.get("name"), "step": step, "success": False, "error": error})
+def keep_failure(context: CrewContext, event: AgentBroke) -> CrewUpdate:
+    """Keep the error of an agent as its result."""
+    assignment = context["assignments"][int(event["actorId"].removeprefix("agent-"))]
+    agent = assignment.get("agent")
+    result: AgentResult = {
+        "agent": agent.get("name") if agent else None,
+        "step": assignment.get("step"),
+        "success": False,
+        "error": error_of(event.get("error")),
+    }
+    return _add_result(context, event["actorId"], result)
 
 
-def tell_agents(context: CrewContext, event: Event, enqueue: Enqueue[Any, Any]) -> None:
-    """Pass on what was said to an agent, or to all of them."""
+def let_go(context: CrewContext, event: AgentDone | AgentBroke, enqueue: CrewEnqueue) -> None:
+    """Stop the actor of an agent that has ended."""
+    enqueue.stop_child(event["actorId"])
+
+
+def tell_parent(context: CrewContext, event: AgentCommand, enqueue: CrewEnqueue) -> None:
+    """Forward an agent's event to the parent."""
+    enqueue.send_parent(dict(event))
+
+
+def tell_agents(context: CrewContext, event: AgentCommand, enqueue: CrewEnqueue) -> None:
+    """Forward an event to the agent that it names, or to all."""
     for id in context["pending"]:
         if event.get("agentId") in (None, id):
             enqueue.send_to(id, dict(event))
 
 
-def output(context: CrewContext) -> Json:
-    """What was done, in the order of the plan."""
-    return joined([context["results"][f"agent-{number}"] for number in range(len(context["assignments"]))])
+def output(context: CrewContext) -> CrewResult:
+    """Return the joined results, in the order of the plan."""
+    return join_results([context["results"][f"agent-{number}"] for number in range(len(context["assignments"]))])
 
 
 CHART = load_chart(__name__)
 crew_machine: Machine[CrewContext, Any] = (
     setup[CrewContext, Any](
-        guards={
-            "isPending": lambda context, event: event["actorId"] in context["pending"],
-            "isAllDone": lambda context: not context["pending"],
-        },
+        guards={"isPending": is_pending, "isAllDone": is_all_done},
         actions={
             "startAgents": enqueue_actions(start_agents),
             "keepResult": assign(keep_result),
             "keepFailure": assign(keep_failure),
-            "letGo": enqueue_actions(lambda context, event, enqueue: enqueue.stop_child(event["actorId"])),
-            "tellParent": enqueue_actions(lambda context, event, enqueue: enqueue.send_parent(dict(event))),
+            "letGo": enqueue_actions(let_go),
+            "tellParent": enqueue_actions(tell_parent),
             "tellAgents": enqueue_actions(tell_agents),
         },
         actors={AGENT: agent_machine},

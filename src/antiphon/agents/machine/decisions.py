@@ -1,22 +1,22 @@
-"""What an arbiter decides: who works next, or that the task is done."""
+"""Decisions of an arbiter: the agent that works next, or the end of the task."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, cast
 
 DecisionType = Literal["SELECT_MODE", "CONTINUE", "COMPLETE", "RETRY"]
-MAPPING = (dict, Mapping)  # most are dicts, which is quicker to see
+MAPPING = (dict, Mapping)  # most are dicts, for which the check is faster
 MOST_PARALLEL = 4
 LONGEST_REASON = 2_000
 
 
 class Assignment(TypedDict):
-    """An agent, and the step it is given, if it is given one."""
+    """An agent, and the step that it is assigned, if any."""
 
     mode: str
     step: NotRequired[int | None]
 
 
-class Decision(TypedDict):
+class ArbiterDecision(TypedDict):
     """A decision; `parallel` names agents that work side by side, `completed` the steps that are done."""
 
     type: DecisionType
@@ -27,9 +27,28 @@ class Decision(TypedDict):
     completed: NotRequired[list[int]]
 
 
-def decision_schema(agents: Sequence[str]) -> dict[str, Any]:
-    """The JSON Schema of a decision among some agents; flat, so that small models can be held to it."""
-    mode: dict[str, Any] = {"type": "string", "enum": list(agents)} if agents else {"type": "string"}
+class PartialDecision(TypedDict, total=False):
+    """A decision as an event brings it: unchecked, and possibly incomplete."""
+
+    type: DecisionType
+    mode: str
+    reason: str
+    summary: str
+    parallel: list[Assignment]
+    completed: list[int]
+
+
+class DecisionEvent(TypedDict):
+    """An event that may bring a decision: itself from outside, in `output` from an arbiter."""
+
+    type: str
+    decision: NotRequired[object]
+    output: NotRequired[object]
+
+
+def decision_schema(agents: Sequence[str]) -> dict[str, object]:
+    """Return the JSON Schema of a decision among some agents; flat, so that small models can follow it."""
+    mode: dict[str, object] = {"type": "string", "enum": list(agents)} if agents else {"type": "string"}
     assignment = {
         "type": "object",
         "properties": {"mode": mode, "step": {"type": "integer", "minimum": 0}},
@@ -54,35 +73,35 @@ def decision_schema(agents: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def assignments_of(decision: Mapping[str, Any], steps: Sequence[int] | None = None) -> list[Assignment]:
-    """The agents that work next, each step once; without steps of their own there is one agent."""
-    chosen: list[Assignment] = []
-    taken: set[int] = set()
-    for one in decision.get("parallel") or ():
-        step = one.get("step")
-        if step is None or step in taken or (steps is not None and step not in steps):
+def assignments_of(decision: PartialDecision | ArbiterDecision, steps: Sequence[int] | None = None) -> list[Assignment]:
+    """Return the assignments of a decision, each step once; without steps of their own, a single agent."""
+    assignments: list[Assignment] = []
+    assigned: set[int] = set()
+    for assignment in decision.get("parallel") or ():
+        step = assignment.get("step")
+        if step is None or step in assigned or (steps is not None and step not in steps):
             continue
-        taken.add(step)
-        chosen.append({"mode": one["mode"], "step": step})
-    if len(chosen) > 1:
-        return sorted(chosen, key=lambda one: one.get("step") or 0)
+        assigned.add(step)
+        assignments.append({"mode": assignment["mode"], "step": step})
+    if len(assignments) > 1:
+        return sorted(assignments, key=lambda assignment: assignment.get("step") or 0)
     return [{"mode": str(decision.get("mode") or ""), "step": None}]
 
 
-def is_too_wide(decision: Mapping[str, Any]) -> bool:
-    """Whether a decision has more agents work side by side than can."""
+def is_too_wide(decision: PartialDecision) -> bool:
+    """Return whether a decision selects more agents than can work side by side."""
     return len(decision.get("parallel") or ()) > MOST_PARALLEL
 
 
-def decision_of(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The decision that an event brings: from an arbiter's end, or from outside."""
-    # Guards ask this many times a turn, and to ask whether nothing is a mapping is slow.
-    found: Mapping[str, Any] | None = event.get("decision")
-    if found is None or not isinstance(found, MAPPING):
-        output: Mapping[str, Any] | None = event.get("output")
+def decision_of(event: DecisionEvent) -> PartialDecision:
+    """Return the decision in an event: from the end of an arbiter, or from outside."""
+    # Guards call this many times a turn, and `isinstance(None, Mapping)` is slow.
+    decision = event.get("decision")
+    if decision is None or not isinstance(decision, MAPPING):
+        output = event.get("output")
         if output is None or not isinstance(output, MAPPING):
             return {}
-        found = output.get("decision")
-        if found is None or not isinstance(found, MAPPING):
-            return output
-    return found
+        decision = output.get("decision")
+        if decision is None or not isinstance(decision, MAPPING):
+            decision = output
+    return cast(PartialDecision, decision)

@@ -1,171 +1,251 @@
-"""The orchestrator: an arbiter picks among agents until a task is done.
+"""The orchestrator: an arbiter selects agents until a task is done.
 
-1. Every circle of states passes `executing`, which counts, or `error_handling`, which counts and waits: none is
-   endless, and none runs hot.
+1. Every cycle of states passes `executing`, which counts, or `error_handling`, which counts and waits: none is
+   endless, and none runs without a delay.
 2. AGENT_* and ARBITER_* from outside mean the same as the end of the invoked actors, so the machine also runs by hand.
    Unless others are provided, the arbiter is silent and the crew's agents have a silent model.
-3. The loss of a process is no failure of anybody: the run stays where it was until it is resumed.
+3. The loss of a process does not count as a failure: the run stays where it was until it is resumed.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 from antiphon.agents.machine import choices, limits, reports, work
-from antiphon.agents.machine.agent_config import default_agent
-from antiphon.agents.machine.context import CHART, OrchestratorContext, first_context, fresh_task, now_of
+from antiphon.agents.machine.context import (
+    CHART,
+    OrchestratorContext,
+    OrchestratorUpdate,
+    Question,
+    first_context,
+    fresh_task,
+)
 from antiphon.agents.machine.crew import crew_machine
-from antiphon.agents.machine.decisions import decision_of
-from antiphon.agents.machine.results import error_of, is_loss
-from antiphon.chart.actions import Enqueue, assign, cancel, emit, enqueue_actions
+from antiphon.agents.machine.events import AgentEvent, AgentWaits, ErrorEvent, ForceAgent, RunCommand, TaskEvent
+from antiphon.agents.machine.reports import OrchestratorEnqueue
+from antiphon.agents.machine.results import Json, RunError, error_of, is_loss
+from antiphon.chart.actions import BoundAction, assign, emit, enqueue_actions
+from antiphon.chart.guards import Guard
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 
-Event = Mapping[str, Any]
-Json = dict[str, Any]
-Choice = Enqueue[Any, Any]
-CREW, WALL_TIME, GRACE = "executeAgent", "wallTime", "grace"
-INPUTS = {"selecting": work.arbiter_input, "executing": work.crew_input, "evaluating": work.arbiter_input}
-NO_AGENTS = {"name": "NoAgents", "code": "no_agents", "message": "there is no agent to choose", "recoverable": False}
+CREW = "executeAgent"
+WALL_TIME = "wallTime"
+GRACE = "grace"
+INPUTS: Mapping[str, Callable[[OrchestratorContext], Mapping[str, object]]] = {
+    "selecting": work.arbiter_input,
+    "executing": work.crew_input,
+    "evaluating": work.arbiter_input,
+}
+NO_AGENTS: RunError = {
+    "name": "NoAgents",
+    "code": "no_agents",
+    "message": "there is no agent to choose",
+    "recoverable": False,
+}
 
 
-def decides(type: str) -> Any:
-    """Whether an event brings a decision of a type."""
-    return lambda context, event: decision_of(event).get("type") == type
+def is_dry_run(context: OrchestratorContext) -> bool:
+    """Return whether the run ends with its plan."""
+    return context["dryRun"]
 
 
-def note_loss(context: OrchestratorContext, event: Event) -> Json:
-    """Which state the process was lost in; it counts as nobody's failure."""
+def is_lost(context: OrchestratorContext) -> bool:
+    """Return whether an agent waits to be resumed after the loss of its process."""
+    return bool(context["lostAgents"])
+
+
+def is_lost_in(context: OrchestratorContext, event: RunCommand, params: Mapping[str, str]) -> bool:
+    """Return whether the process was lost in the state that `params` names."""
+    return context["lostIn"] == params["state"]
+
+
+def is_waiting(context: OrchestratorContext) -> bool:
+    """Return whether an agent waits for a person."""
+    return bool(context["waiting"])
+
+
+def is_cancelling(context: OrchestratorContext) -> bool:
+    """Return whether the run ends as soon as its tools have."""
+    return context["cancelling"]
+
+
+def is_at_work(context: OrchestratorContext) -> bool:
+    """Return whether the run has a task."""
+    return bool(context["task"])
+
+
+def may_finish_tool(context: OrchestratorContext) -> bool:
+    """Return whether a running tool gets the grace time when the run is cancelled."""
+    return (
+        context["graceMs"] > 0 and context["toolsRunning"] > 0 and not context["waiting"] and not context["cancelling"]
+    )
+
+
+def is_loss_event(context: OrchestratorContext, event: ErrorEvent) -> bool:
+    """Return whether an error says that the process was lost."""
+    return is_loss(event.get("error"))
+
+
+def note_loss(context: OrchestratorContext, event: ErrorEvent) -> OrchestratorUpdate:
+    """Note the state in which the process was lost; it does not count as a failure."""
     source = str(event.get("actorId") or event["type"])
     state = {"evaluateProgress": "evaluating", "executeAgent": "executing"}.get(source.rpartition(".")[2], "selecting")
     return {"lostIn": state, "lastError": error_of(event.get("error"))}
 
 
-def end_early(context: OrchestratorContext, event: Event, params: Mapping[str, str]) -> Json:
-    """A limit was reached: the run is over, and the task is not done."""
-    decision = {"type": "COMPLETE", "summary": params["summary"]}
-    return {"lastArbiterDecision": decision, "summary": params["summary"], "reason": params["reason"]}
+def note_lost_agent(context: OrchestratorContext, event: AgentEvent) -> OrchestratorUpdate:
+    """Note an agent that waits to be resumed."""
+    return {"lostAgents": [*context["lostAgents"], event.get("agentId")]}
 
 
-def note_waiting(context: OrchestratorContext, event: Event) -> Json:
-    """A person is asked by an agent."""
-    asked = {key: value for key, value in event.items() if key != "type"}
-    others = [one for one in context["waiting"] if one["agentId"] != event.get("agentId")]
-    return {"waiting": [*others, asked]}
+def go_on(context: OrchestratorContext, event: RunCommand) -> OrchestratorUpdate:
+    """Continue after a loss, possibly as another run of the parent."""
+    return {"lostIn": None, "runId": run_of(context, event)}
 
 
-def forget_waiting(context: OrchestratorContext, event: Event) -> Json:
-    """An agent goes on without an answer."""
-    return {"waiting": [one for one in context["waiting"] if one["agentId"] != event.get("agentId")]}
+def remember_forced_agent(context: OrchestratorContext, event: ForceAgent) -> OrchestratorUpdate:
+    """Keep the agent that a person selected until a task begins."""
+    return {"forcedAgent": event["agentName"]}
 
 
-def give_answer(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
-    """Give a person's answer to the agent that is named, or to the one that asked first."""
-    asked = [one for one in context["waiting"] if event.get("agentId") in (None, one["agentId"])]
-    if not asked:
+def fail_without_agents(context: OrchestratorContext) -> OrchestratorUpdate:
+    """Count as a failure that there is no agent to choose."""
+    return {**choices.count_failure(context), "lastError": NO_AGENTS}
+
+
+def count_tool_call(context: OrchestratorContext) -> OrchestratorUpdate:
+    """Count a tool that runs."""
+    return {"toolsRunning": context["toolsRunning"] + 1}
+
+
+def count_tool_result(context: OrchestratorContext) -> OrchestratorUpdate:
+    """Count a tool that has ended."""
+    return {"toolsRunning": max(0, context["toolsRunning"] - 1)}
+
+
+def end_early(context: OrchestratorContext, event: RunCommand, params: Mapping[str, str]) -> OrchestratorUpdate:
+    """End the run at a limit, with the task not done."""
+    return {
+        "lastArbiterDecision": {"type": "COMPLETE", "summary": params["summary"]},
+        "summary": params["summary"],
+        "reason": params["reason"],
+    }
+
+
+def note_waiting(context: OrchestratorContext, event: AgentWaits) -> OrchestratorUpdate:
+    """Note that an agent waits for a person, instead of its earlier question."""
+    question = cast(Question, {key: value for key, value in event.items() if key != "type"})
+    waiting = [earlier for earlier in context["waiting"] if earlier.get("agentId") != event.get("agentId")]
+    return {"waiting": [*waiting, question]}
+
+
+def forget_waiting(context: OrchestratorContext, event: AgentEvent) -> OrchestratorUpdate:
+    """Note that an agent continues without an answer."""
+    return {"waiting": [question for question in context["waiting"] if question.get("agentId") != event.get("agentId")]}
+
+
+def give_answer(context: OrchestratorContext, event: TaskEvent, enqueue: OrchestratorEnqueue) -> None:
+    """Send a person's answer to the agent that it names, or to the one that asked first."""
+    questions = [item for item in context["waiting"] if event.get("agentId") in (None, item.get("agentId"))]
+    if not questions:
         return
-    agent = asked[0]["agentId"]
-    answer = {**event, "text": choices.task_of(event) or None, "type": "ANSWER", "agentId": agent}
-    waiting = [one for one in context["waiting"] if one["agentId"] != agent]
-    enqueue.assign({"waiting": waiting, "runId": run_of(context, event)})
+    agent = questions[0].get("agentId")
+    answer: Json = {**event, "text": choices.task_of(event) or None, "type": "ANSWER", "agentId": agent}
+    waiting = [question for question in context["waiting"] if question.get("agentId") != agent]
+    enqueue.assign(OrchestratorUpdate(waiting=waiting, runId=run_of(context, event)))
     enqueue.send_to(CREW, {key: value for key, value in answer.items() if value is not None})
 
 
-def resume_agents(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
-    """Let the agents go on whose process was lost."""
-    enqueue.assign({"lostAgents": [], "runId": run_of(context, event)})
+def resume_agents(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Resume the agents whose process was lost."""
+    enqueue.assign(OrchestratorUpdate(lostAgents=[], runId=run_of(context, event)))
     enqueue.send_to(CREW, {"type": "RESUME"})
 
 
-def run_of(context: OrchestratorContext, event: Event) -> str | None:
-    """Which run of the parent this is from now on: whoever lets it go on may have begun another."""
+def run_of(context: OrchestratorContext, event: RunCommand | TaskEvent) -> str | None:
+    """Return the parent's run from now on: continuing may have begun another one."""
     return event.get("runId") or context["runId"]
 
 
-def begin_cancelling(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
-    """Let the tools that run come to their end, and nothing else."""
-    enqueue.assign({"cancelling": True})
+def begin_cancelling(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Let the running tools end, and start nothing else."""
+    enqueue.assign(OrchestratorUpdate(cancelling=True))
     enqueue.send_to(CREW, {"type": "CANCEL"})
 
 
-def stream_message(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
-    """Show what an agent said; only what it said itself."""
-    if event["message"].get("role") == "assistant":
-        facts = {key: event.get(key) for key in ("agentId", "message", "costUsd")}
-        enqueue.emit({"type": "agent_message", **facts})
+def arm_wall_time(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Start the timer of the run, if it has a time limit."""
+    if context["maxWallMs"]:
+        enqueue.raise_({"type": "WALL_TIME"}, delay=context["maxWallMs"], id=WALL_TIME)
 
 
-def arm(event: str, id: str, key: str) -> Any:
-    """Set a timer, if its limit is set."""
-
-    def collect(context: Mapping[str, Any], _: Event, enqueue: Choice) -> None:
-        if context[key]:
-            enqueue.raise_({"type": event}, delay=context[key], id=id)
-
-    return enqueue_actions(collect)
+def arm_grace(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Start the timer of the grace time, if there is one."""
+    if context["graceMs"]:
+        enqueue.raise_({"type": "GRACE_OVER"}, delay=context["graceMs"], id=GRACE)
 
 
-def disarm_timers(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
-    """Forget the limits of a task that is over."""
-    enqueue(cancel(WALL_TIME))
-    enqueue(cancel(GRACE))
+def disarm_timers(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Cancel the timers of a task that is over."""
+    enqueue.cancel(WALL_TIME)
+    enqueue.cancel(GRACE)
 
 
-def note_guidance(context: OrchestratorContext, event: Event) -> Json:
-    """What a person says meanwhile: the next agent is told."""
+def note_guidance(context: OrchestratorContext, event: TaskEvent) -> OrchestratorUpdate:
+    """Keep a person's message for the prompts of the next agents."""
     text = choices.task_of(event)
     guidance = [*context["guidance"], text][-10:] if text else context["guidance"]
     return {"guidance": guidance, "runId": run_of(context, event)}
 
 
 def with_inputs(chart: Json) -> Json:
-    """The chart with what its invoked actors are given; JSON has no functions."""
-    states = {
-        name: {**state, "invoke": {**state["invoke"], "input": INPUTS[name]}} if name in INPUTS else state
-        for name, state in chart["states"].items()
+    """Add the inputs of the invoked actors to the chart; JSON has no functions."""
+    states: Any = chart["states"]
+    return {
+        **chart,
+        "states": {
+            name: {**state, "invoke": {**state["invoke"], "input": INPUTS[name]}} if name in INPUTS else state
+            for name, state in states.items()
+        },
     }
-    return {**chart, "states": states}
 
 
-GUARDS: dict[str, Any] = {
-    "isComplete": decides("COMPLETE"),
-    "shouldRetry": decides("RETRY"),
-    "shouldContinue": lambda context, event: (
-        decision_of(event).get("type") == "CONTINUE" and context["currentMode"] in context["agents"]
-    ),
+GUARDS: dict[str, Guard[OrchestratorContext, Any]] = {
+    "isComplete": choices.is_complete,
+    "shouldRetry": choices.should_retry,
+    "shouldContinue": choices.should_continue,
     "maxIterationsReached": limits.max_iterations_reached,
     "maxFailuresReached": limits.max_failures_reached,
     "costLimitReached": limits.cost_limit_reached,
     "isRecoverableError": limits.is_recoverable_error,
     "hasAgent": choices.has_agent,
     "isUnknownAgent": choices.is_unknown_agent,
-    "hasDefaultAgent": lambda context: default_agent(context["agents"], context["defaultAgent"]) is not None,
-    "hasCurrentAgent": lambda context: context["currentMode"] in context["agents"],
-    "hasTask": lambda context, event: bool(choices.task_of(event)),
+    "hasDefaultAgent": choices.has_default_agent,
+    "hasCurrentAgent": choices.has_current_agent,
+    "hasTask": choices.has_task,
     "startsForced": choices.starts_forced,
     "hasOpenStep": work.has_open_step,
     "hasFailedOutright": work.has_failed_outright,
-    "isDryRun": lambda context: context["dryRun"],
-    "isCompletedByRule": lambda context, event: choices.rule_of(context, event) == "COMPLETE",
-    "isDecidedByRule": lambda context, event: choices.rule_of(context, event) is not None,
-    "isLoss": lambda context, event: is_loss(event.get("error")),
-    "isLost": lambda context: bool(context["lostAgents"]),
-    "isLostIn": lambda context, event, params: context["lostIn"] == params["state"],
-    "isFatal": lambda context: context["lostIn"] is None and not limits.is_recoverable_error(context),
-    "isWaiting": lambda context: bool(context["waiting"]),
-    "isCancelling": lambda context: context["cancelling"],
-    "mayFinishTool": lambda context: (
-        context["graceMs"] > 0 and context["toolsRunning"] > 0 and not context["waiting"] and not context["cancelling"]
-    ),
-    "isAtWork": lambda context: bool(context["task"]),
+    "isDryRun": is_dry_run,
+    "isCompletedByRule": choices.is_completed_by_rule,
+    "isDecidedByRule": choices.is_decided_by_rule,
+    "isLoss": is_loss_event,
+    "isLost": is_lost,
+    "isLostIn": is_lost_in,
+    "isFatal": limits.is_fatal,
+    "isWaiting": is_waiting,
+    "isCancelling": is_cancelling,
+    "mayFinishTool": may_finish_tool,
+    "isAtWork": is_at_work,
 }
-ACTIONS: dict[str, Any] = {
+ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "startTask": assign(choices.start_task),
-    "armWallTime": arm("WALL_TIME", WALL_TIME, "maxWallMs"),
-    "armGrace": arm("GRACE_OVER", GRACE, "graceMs"),
+    "armWallTime": enqueue_actions(arm_wall_time),
+    "armGrace": enqueue_actions(arm_grace),
     "disarmTimers": enqueue_actions(disarm_timers),
     "takeForcedAgent": assign(choices.choose_forced),
     "chooseForcedAgent": assign(choices.choose_forced),
-    "rememberForcedAgent": assign({"forcedAgent": lambda context, event: event["agentName"]}),
+    "rememberForcedAgent": assign(remember_forced_agent),
     "noteDecision": assign(choices.note_decision),
     "chooseAgent": assign(choices.choose_agent),
     "chooseDefaultAgent": assign(choices.choose_default),
@@ -173,16 +253,16 @@ ACTIONS: dict[str, Any] = {
     "chooseByRule": assign(choices.choose_by_rule),
     "decideByRule": assign(choices.decide_by_rule),
     "failUnknownAgent": assign(choices.fail_unknown_agent),
-    "failWithoutAgents": assign(lambda context: {**choices.counted(context), "lastError": error_of(NO_AGENTS)}),
-    "noteError": assign({"lastError": lambda context, event: work.failure_of(event), "now": now_of}),
-    "countFailure": assign(choices.counted),
+    "failWithoutAgents": assign(fail_without_agents),
+    "noteError": assign(work.note_error),
+    "countFailure": assign(choices.count_failure),
     "noteLoss": assign(note_loss),
-    "goOn": assign({"lostIn": None, "runId": run_of}),
+    "goOn": assign(go_on),
     "beginExecution": assign(work.begin_execution),
     "endExecution": assign(work.end_execution),
     "noteSpent": assign(work.note_spent),
-    "countToolCall": assign({"toolsRunning": lambda context: context["toolsRunning"] + 1}),
-    "countToolResult": assign({"toolsRunning": lambda context: max(0, context["toolsRunning"] - 1)}),
+    "countToolCall": assign(count_tool_call),
+    "countToolResult": assign(count_tool_result),
     "updatePlan": assign(work.update_plan),
     "keepResult": assign(work.keep_result),
     "recordExecution": assign(work.record_execution),
@@ -191,40 +271,36 @@ ACTIONS: dict[str, Any] = {
     "skipStep": assign(work.skip_step),
     "finishPlan": assign(work.finish_plan),
     "endEarly": assign(end_early),
-    "endDryRun": assign({"reason": "dry_run"}),
-    "noteFailed": assign({"reason": "failed"}),
-    "noteCancelledRun": assign({"reason": "cancelled"}),
+    "endDryRun": assign(OrchestratorUpdate(reason="dry_run")),
+    "noteFailed": assign(OrchestratorUpdate(reason="failed")),
+    "noteCancelledRun": assign(OrchestratorUpdate(reason="cancelled")),
     "noteWaiting": assign(note_waiting),
     "forgetWaiting": assign(forget_waiting),
     "giveAnswer": enqueue_actions(give_answer),
-    "noteLostAgent": assign({"lostAgents": lambda context, event: [*context["lostAgents"], event.get("agentId")]}),
+    "noteLostAgent": assign(note_lost_agent),
     "resumeAgents": enqueue_actions(resume_agents),
     "beginCancelling": enqueue_actions(begin_cancelling),
     "noteGuidance": assign(note_guidance),
-    "resetRun": assign(lambda context: fresh_task()),
-    # A session that was given from outside is let go with the run; whoever opened it closes it.
-    "cleanupSession": assign({"session": None}),
-    "streamMessage": enqueue_actions(stream_message),
-    "logTaskStart": emit(reports.task_started),
-    "logAgentStart": emit(reports.agent_started),
-    "logAgentComplete": emit(reports.agent_completed),
-    "logAgentError": emit(reports.agent_failed),
-    "logToolCall": emit(reports.tool_called),
-    "logToolResult": emit(lambda context, event: {**event, "type": "tool_answered"}),
-    "logCompletion": emit(reports.completed),
-    "logFailure": emit(reports.failed),
-    "logCancellation": emit(reports.cancelled),
+    "resetRun": assign(fresh_task),
+    # A session from outside is released with the run; its owner closes it.
+    "cleanupSession": assign(OrchestratorUpdate(session=None)),
+    "streamMessage": enqueue_actions(reports.agent_message),
+    "logTaskStart": emit(reports.task_start),
+    "logAgentStart": emit(reports.agent_start),
+    "logAgentComplete": emit(reports.agent_completion),
+    "logAgentError": emit(reports.agent_failure),
+    "logToolCall": emit(reports.tool_call),
+    "logToolResult": emit(reports.tool_result),
+    "logCompletion": emit(reports.completion),
+    "logFailure": emit(reports.failure),
+    "logCancellation": emit(reports.cancellation),
     "logMaxIterations": emit(reports.max_iterations),
     "logMaxFailures": emit(reports.max_failures),
-    "logCostLimit": emit(
-        lambda context: reports.line("limit_reached", f"Cost limit ({context['maxCostUsd']} USD) reached")
-    ),
-    "logWallTime": emit(
-        lambda context: reports.line("limit_reached", f"Time limit ({context['maxWallMs']} ms) reached")
-    ),
-    "logRecovery": emit(reports.recovering),
-    "tellPlan": emit(lambda context: {"type": "plan_changed", "plan": context["plan"]}),
-    "tellWaiting": emit(lambda context, event: {**event, "type": "agent_waits"}),
+    "logCostLimit": emit(reports.cost_limit),
+    "logWallTime": emit(reports.wall_time),
+    "logRecovery": emit(reports.recovery),
+    "tellPlan": emit(reports.plan_change),
+    "tellWaiting": emit(reports.agent_waiting),
     "tellLoss": enqueue_actions(reports.tell_loss),
     "reportEnd": enqueue_actions(reports.report_end),
     "reportWaiting": enqueue_actions(reports.report_waiting),

@@ -1,12 +1,12 @@
-"""Plans as data: steps with a status and what they depend on; a new version keeps what is finished.
+"""Plans: steps with a status and dependencies; a new version keeps the finished steps.
 
-1. A plan is always whole: what an agent says of it is made whole here, or is not taken.
-2. A step that is complete or skipped stays so, whatever a later version says.
+1. A plan is always complete: an update by an agent is completed here, or rejected.
+2. A step that is complete or skipped stays so, whatever a later version contains.
 3. `currentStepIndex` is the first step that is not finished; `isComplete` holds when there is none.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
+from typing import Literal, NotRequired, TypedDict, get_args
 
 StepStatus = Literal["pending", "in_progress", "complete", "failed", "skipped"]
 PlanStatus = Literal["draft", "in_progress", "complete", "failed"]
@@ -14,6 +14,7 @@ STATUSES: tuple[StepStatus, ...] = get_args(StepStatus)
 FINISHED: tuple[StepStatus, ...] = ("complete", "skipped")
 MOST_STEPS = 100
 LOW_CONFIDENCE = 0.5
+NUMBER = (int, float)
 
 
 class PlanStep(TypedDict):
@@ -27,8 +28,8 @@ class PlanStep(TypedDict):
     agentUsed: NotRequired[str]
 
 
-class Plan(TypedDict):
-    """What is to be done, in order."""
+class TaskPlan(TypedDict):
+    """The steps of a task, in order."""
 
     version: int
     status: PlanStatus
@@ -38,8 +39,17 @@ class Plan(TypedDict):
     confidence: NotRequired[float]
 
 
-def plan_of(updates: Any, before: Plan | None = None) -> Plan | None:
-    """The plan after what an agent said of it; nothing, or the plan before, if that is no plan."""
+class PlanReview(TypedDict):
+    """The plan of a dry run, with its problems and a confidence from 0 to 1."""
+
+    plan: TaskPlan | None
+    warnings: list[str]
+    confidence: float
+    isSure: bool
+
+
+def plan_of(updates: object, before: TaskPlan | None = None) -> TaskPlan | None:
+    """Return the plan after an agent's update, or the plan before if the update is not a plan."""
     if updates is None or not isinstance(updates, Mapping):
         return before
     steps = _steps(updates.get("steps"))
@@ -47,63 +57,69 @@ def plan_of(updates: Any, before: Plan | None = None) -> Plan | None:
         return before
     if before is not None and updates.get("partial"):
         return _with_statuses(before, steps)
-    kept = [] if before is None else [step for step in before["steps"] if step["status"] in FINISHED]
-    same = {step["description"]: step for step in kept}
-    fresh = [same.get(step["description"], step) for step in steps]
+    finished = [] if before is None else [step for step in before["steps"] if step["status"] in FINISHED]
+    by_description = {step["description"]: step for step in finished}
+    new = [by_description.get(step["description"], step) for step in steps]
     if before is not None:
-        mentioned = {step["description"] for step in fresh}
-        left_out = [step for step in kept if step["description"] not in mentioned]
-        fresh = [*left_out, *(_moved(step, len(left_out)) for step in fresh)]
-    plan = {"version": before["version"] + 1 if before else 1, "status": "draft"}
-    return _settled(cast(Plan, {**plan, **_confidence(updates)}), fresh)
+        descriptions = {step["description"] for step in new}
+        left_out = [step for step in finished if step["description"] not in descriptions]
+        new = [*left_out, *(_shift_step(step, len(left_out)) for step in new)]
+    plan: TaskPlan = {
+        "version": before["version"] + 1 if before else 1,
+        "status": "draft",
+        "steps": [],
+        "currentStepIndex": 0,
+        "isComplete": False,
+    }
+    confidence: object = updates.get("confidence")
+    if isinstance(confidence, NUMBER) and not isinstance(confidence, bool) and 0 <= confidence <= 1:
+        plan["confidence"] = float(confidence)
+    return _with_steps(plan, new)
 
 
-def _moved(step: PlanStep, by: int) -> PlanStep:
-    moved: PlanStep = {**step, "dependsOn": [index + by for index in step["dependsOn"]]}
-    return moved if step["status"] not in FINISHED else {**moved, "dependsOn": []}
+def _shift_step(step: PlanStep, by: int) -> PlanStep:
+    shifted: PlanStep = {**step, "dependsOn": [index + by for index in step["dependsOn"]]}
+    return shifted if step["status"] not in FINISHED else {**shifted, "dependsOn": []}
 
 
-def _with_statuses(plan: Plan, steps: Sequence[PlanStep]) -> Plan:
-    """The plan with the status of some steps changed; which step is meant, its index says."""
+def _with_statuses(plan: TaskPlan, steps: Sequence[PlanStep]) -> TaskPlan:
+    """Change the status of some steps, which are identified by their index."""
     for step in steps:
         plan = with_step(plan, step["index"], step["status"])
     return plan
 
 
-def _steps(given: Any) -> list[PlanStep]:
-    if not isinstance(given, Sequence) or isinstance(given, str):
+def _steps(values: object) -> list[PlanStep]:
+    if not isinstance(values, Sequence) or isinstance(values, str):
         return []
-    return [step for index, one in enumerate(given[:MOST_STEPS]) if (step := _step(one, index)) is not None]
+    return [step for index, value in enumerate(values[:MOST_STEPS]) if (step := _step(value, index)) is not None]
 
 
-def _step(given: Any, index: int) -> PlanStep | None:
-    known = {"description": given} if isinstance(given, str) else given
-    if not isinstance(known, Mapping):
+def _step(value: object, position: int) -> PlanStep | None:
+    fields: object = {"description": value} if isinstance(value, str) else value
+    if not isinstance(fields, Mapping):
         return None
-    said = known.get("index")
-    place = said if isinstance(said, int) and not isinstance(said, bool) else index
-    status = known.get("status")
-    needs = known.get("dependsOn")
+    own_index: object = fields.get("index")
+    index = own_index if isinstance(own_index, int) and not isinstance(own_index, bool) else position
+    status: object = fields.get("status")
+    depends_on: object = fields.get("dependsOn")
     step: PlanStep = {
-        "index": place,
-        "description": str(known.get("description") or f"Step {place + 1}").strip(),
-        "status": status if status in STATUSES else "pending",
-        "dependsOn": [one for one in needs if isinstance(one, int)] if isinstance(needs, list) else [],
+        "index": index,
+        "description": str(fields.get("description") or f"Step {index + 1}").strip(),
+        "status": next((known for known in STATUSES if known == status), "pending"),
+        "dependsOn": [need for need in depends_on if isinstance(need, int)] if isinstance(depends_on, list) else [],
     }
-    for key in ("agent", "agentUsed"):
-        if isinstance(known.get(key), str):
-            step[key] = known[key]
+    agent: object = fields.get("agent")
+    if isinstance(agent, str):
+        step["agent"] = agent
+    agent_used: object = fields.get("agentUsed")
+    if isinstance(agent_used, str):
+        step["agentUsed"] = agent_used
     return step
 
 
-def _confidence(updates: Mapping[str, Any]) -> dict[str, float]:
-    given = updates.get("confidence")
-    is_share = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= 1
-    return {"confidence": float(given)} if is_share and given is not None else {}
-
-
-def _settled(plan: Plan, steps: Sequence[PlanStep]) -> Plan:
-    """The plan with these steps, and everything that follows from them."""
+def _with_steps(plan: TaskPlan, steps: Sequence[PlanStep]) -> TaskPlan:
+    """Replace the steps of a plan, and derive its status, current step and completeness from them."""
     numbered: list[PlanStep] = [{**step, "index": index} for index, step in enumerate(steps)]
     current = next((step["index"] for step in numbered if step["status"] not in FINISHED), len(numbered))
     is_complete = bool(numbered) and current == len(numbered)
@@ -115,63 +131,65 @@ def _settled(plan: Plan, steps: Sequence[PlanStep]) -> Plan:
     return {**plan, "steps": numbered, "currentStepIndex": current, "isComplete": is_complete, "status": status}
 
 
-def with_step(plan: Plan, index: int | None, status: StepStatus, agent: str | None = None) -> Plan:
-    """The plan with the status of a step changed; a finished step stays as it is."""
-    used = {"agentUsed": agent} if agent else {}
-    steps: list[Any] = [
-        {**step, "status": status, **used} if step["index"] == index and step["status"] not in FINISHED else step
-        for step in plan["steps"]
-    ]
-    return _settled(plan, steps)
+def with_step(plan: TaskPlan, index: int | None, status: StepStatus, agent: str | None = None) -> TaskPlan:
+    """Change the status of a step; a finished step stays as it is."""
+    steps: list[PlanStep] = []
+    for step in plan["steps"]:
+        if step["index"] == index and step["status"] not in FINISHED:
+            step = {**step, "status": status}
+            if agent:
+                step["agentUsed"] = agent
+        steps.append(step)
+    return _with_steps(plan, steps)
 
 
-def current_step(plan: Plan | None) -> PlanStep | None:
-    """The first step that is not finished."""
+def current_step(plan: TaskPlan | None) -> PlanStep | None:
+    """Return the first step that is not finished."""
     if plan is None or plan["currentStepIndex"] >= len(plan["steps"]):
         return None
     return plan["steps"][plan["currentStepIndex"]]
 
 
-def ready_steps(plan: Plan | None) -> list[PlanStep]:
-    """The steps that can be begun now: not finished, and everything they depend on is."""
+def ready_steps(plan: TaskPlan | None) -> list[PlanStep]:
+    """Return the unfinished steps whose dependencies are finished."""
     if plan is None:
         return []
     finished = {step["index"] for step in plan["steps"] if step["status"] in FINISHED}
     return [step for step in plan["steps"] if step["status"] not in FINISHED and finished.issuperset(step["dependsOn"])]
 
 
-def problems_with(plan: Plan | None, agents: Sequence[str] = ()) -> list[str]:
-    """What is wrong with a plan, in words."""
+def problems_with(plan: TaskPlan | None, agents: Sequence[str] = ()) -> list[str]:
+    """Return the problems of a plan, in words."""
     if plan is None:
         return ["there is no plan"]
-    known = range(len(plan["steps"]))
-    found = [
+    indexes = range(len(plan["steps"]))
+    problems = [
         f"step {step['index']} depends on {need}, which is no step"
         for step in plan["steps"]
         for need in step["dependsOn"]
-        if need not in known
+        if need not in indexes
     ]
-    found += [f"step {index} depends on itself" for index in _in_circles(plan)]
+    problems += [f"step {index} depends on itself" for index in _circular_steps(plan)]
     if agents:
-        found += [
+        problems += [
             f"step {step['index']} is for {step['agent']!r}, which is no agent"
             for step in plan["steps"]
             if step.get("agent") not in (None, *agents)
         ]
-    return found
+    return problems
 
 
-def _in_circles(plan: Plan) -> list[int]:
+def _circular_steps(plan: TaskPlan) -> list[int]:
     needs = {step["index"]: set(step["dependsOn"]) for step in plan["steps"]}
-    while free := [index for index, wanted in needs.items() if not wanted & needs.keys()]:
+    while free := [index for index, dependencies in needs.items() if not dependencies & needs.keys()]:
         for index in free:
             del needs[index]
     return sorted(needs)
 
 
-def checked(plan: Plan | None, agents: Sequence[str] = ()) -> dict[str, Any]:
-    """A plan as a dry run gives it: with what is wrong with it, and how sure one can be of it."""
+def review_plan(plan: TaskPlan | None, agents: Sequence[str] = ()) -> PlanReview:
+    """Review the plan of a dry run: list its problems, and lower its confidence for each."""
     warnings = problems_with(plan, agents)
-    given = 0.0 if plan is None else plan.get("confidence", 1.0)
-    confidence = round(given * 0.5 ** len(warnings), 3)
+    own_confidence = 0.0 if plan is None else plan.get("confidence", 1.0)
+    confidence = round(own_confidence * 0.5 ** len(warnings), 3)
     return {"plan": plan, "warnings": warnings, "confidence": confidence, "isSure": confidence >= LOW_CONFIDENCE}

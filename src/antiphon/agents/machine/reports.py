@@ -1,37 +1,35 @@
-"""What people and the parent are told: every line that a run shows, as an event of the journal."""
-
-from collections.abc import Mapping
-from typing import Any
+"""Reports of a run: events of the journal for people, and events for the parent."""
 
 from antiphon.agents.machine.agent_config import agents_of
 from antiphon.agents.machine.context import OrchestratorContext, Output
-from antiphon.agents.machine.plan import checked
+from antiphon.agents.machine.events import AgentCalledTool, AgentSpoke, AgentWaits, RunCommand
+from antiphon.agents.machine.plan import review_plan
+from antiphon.agents.machine.results import Json
 from antiphon.chart.actions import Enqueue
 
-Event = Mapping[str, Any]
-Json = dict[str, Any]
-Choice = Enqueue[Any, Any]
+OrchestratorEnqueue = Enqueue[OrchestratorContext, dict[str, object]]
 NOTHING_TO_RESUME = "there is nothing to go on with: the run has ended, or never began; give it a task"
 
 
-def line(type: str, text: str, **facts: Any) -> Json:
-    """A line for people, with the facts behind it."""
+def line(type: str, text: str, **facts: object) -> Json:
+    """Return a line for people, with the facts behind it."""
     return {"type": type, "text": f"[rawko] {text}", **facts}
 
 
 def counts(context: OrchestratorContext) -> Json:
-    """What a run counts: failures in a row, and money."""
+    """Return the counters of a run: consecutive failures and cost."""
     return {"failures": context["consecutiveFailures"], "costUsd": context["costUsd"]}
 
 
-def task_started(context: OrchestratorContext) -> Json:
-    """A task begins."""
+def task_start(context: OrchestratorContext) -> Json:
+    """Report the start of a task."""
     return line("task_started", f"Starting task: {context['task']}", task=context["task"])
 
 
-def agent_started(context: OrchestratorContext) -> Json:
-    """An agent, or several, begin to work."""
-    name, count = context["currentMode"], context["iterationCount"]
+def agent_start(context: OrchestratorContext) -> Json:
+    """Report that agents begin to work."""
+    name = context["currentMode"]
+    count = context["iterationCount"]
     return line(
         "agent_started",
         f"Agent '{name}' starting (iteration {count})",
@@ -45,8 +43,8 @@ def agent_started(context: OrchestratorContext) -> Json:
     )
 
 
-def agent_completed(context: OrchestratorContext) -> Json:
-    """An agent has ended its turn."""
+def agent_completion(context: OrchestratorContext) -> Json:
+    """Report the end of an agent's turn."""
     name = context["currentMode"]
     return line(
         "agent_completed",
@@ -59,57 +57,96 @@ def agent_completed(context: OrchestratorContext) -> Json:
     )
 
 
-def agent_failed(context: OrchestratorContext) -> Json:
-    """An agent could not work."""
+def agent_failure(context: OrchestratorContext) -> Json:
+    """Report that an agent could not work."""
     error = context["lastError"]
     message = error["message"] if error else None
     return line("agent_failed", f"Agent '{context['currentMode']}' error: {message}", error=error, **counts(context))
 
 
-def tool_called(context: OrchestratorContext, event: Event) -> Json:
-    """An agent uses a tool."""
+def agent_message(context: OrchestratorContext, event: AgentSpoke, enqueue: OrchestratorEnqueue) -> None:
+    """Report a message of an agent's model; messages of other roles are not shown."""
+    if event["message"].get("role") == "assistant":
+        enqueue.emit(
+            {
+                "type": "agent_message",
+                "agentId": event.get("agentId"),
+                "message": event["message"],
+                "costUsd": event.get("costUsd"),
+            }
+        )
+
+
+def tool_call(context: OrchestratorContext, event: AgentCalledTool) -> Json:
+    """Report a tool call."""
     call = event["toolCall"]
     return line("tool_called", f"Tool call: {call['name']}", toolCall=call, agentId=event.get("agentId"))
 
 
-def completed(context: OrchestratorContext) -> Json:
-    """The run has come to its end."""
+def tool_result(context: OrchestratorContext, event: Json) -> Json:
+    """Report the result of a tool call."""
+    return {**event, "type": "tool_answered"}
+
+
+def plan_change(context: OrchestratorContext) -> Json:
+    """Report a changed plan."""
+    return {"type": "plan_changed", "plan": context["plan"]}
+
+
+def agent_waiting(context: OrchestratorContext, event: AgentWaits) -> Json:
+    """Report that an agent waits for a person."""
+    return {**event, "type": "agent_waits"}
+
+
+def completion(context: OrchestratorContext) -> Json:
+    """Report the end of the run."""
     return line("completed", f"Task completed in {context['iterationCount']} iterations")
 
 
-def failed(context: OrchestratorContext) -> Json:
-    """The run has failed."""
+def failure(context: OrchestratorContext) -> Json:
+    """Report the failure of the run."""
     return line("failed", f"Task failed after {context['totalFailures']} failures", error=context["lastError"])
 
 
-def cancelled(context: OrchestratorContext) -> Json:
-    """The run was cancelled."""
+def cancellation(context: OrchestratorContext) -> Json:
+    """Report that the run was cancelled."""
     return line("cancelled", "Task cancelled")
 
 
 def max_iterations(context: OrchestratorContext) -> Json:
-    """Agents have worked as often as they may."""
+    """Report that the limit of iterations is reached."""
     return line("limit_reached", f"Max iterations ({context['maxIterations']}) reached")
 
 
 def max_failures(context: OrchestratorContext) -> Json:
-    """Too much failed."""
+    """Report that the limit of consecutive failures is reached."""
     return line("limit_reached", f"Max consecutive failures ({context['consecutiveFailures']}) reached")
 
 
-def recovering(context: OrchestratorContext) -> Json:
-    """After an error it goes on."""
+def cost_limit(context: OrchestratorContext) -> Json:
+    """Report that the cost limit is reached."""
+    return line("limit_reached", f"Cost limit ({context['maxCostUsd']} USD) reached")
+
+
+def wall_time(context: OrchestratorContext) -> Json:
+    """Report that the time limit is reached."""
+    return line("limit_reached", f"Time limit ({context['maxWallMs']} ms) reached")
+
+
+def recovery(context: OrchestratorContext) -> Json:
+    """Report that the run continues after an error."""
     error = context["lastError"]
     return line("recovering", f"Recovering from error: {error['message'] if error else None}", **counts(context))
 
 
 def output(context: OrchestratorContext) -> Output:
-    """How the run ended; that it is in `complete` does not mean that the task is done."""
+    """Return the result of the run; the state `complete` does not mean that the task is done."""
     reason = context["reason"] or "failed"
-    is_planned = reason == "dry_run" and checked(context["plan"], list(agents_of(context["agents"])))["isSure"]
-    started, now = context["startedAt"], context["now"]
-    found: Output = {
-        "success": reason == "completed" or bool(is_planned),
+    is_planned = reason == "dry_run" and review_plan(context["plan"], list(agents_of(context["agents"])))["isSure"]
+    started = context["startedAt"]
+    now = context["now"]
+    result: Output = {
+        "success": reason == "completed" or is_planned,
         "reason": reason,
         "summary": context["summary"],
         "plan": context["plan"],
@@ -121,60 +158,63 @@ def output(context: OrchestratorContext) -> Output:
         "durationMs": None if started is None or now is None else now - started,
     }
     if context["lastError"] is not None and reason == "failed":
-        found["error"] = context["lastError"]
-    return found
+        result["error"] = context["lastError"]
+    return result
 
 
-def report_end(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
-    """Tell everybody how it ended, and the parent in its own words."""
-    found = output(context)
-    times = {key: context[key] for key in ("task", "startedAt", "now")}
-    enqueue.emit({"type": "run_ended", **found, **times})
+def report_end(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Report the result, and tell the parent with the events it knows."""
+    result = output(context)
+    times: Json = {"task": context["task"], "startedAt": context["startedAt"], "now": context["now"]}
+    enqueue.emit({"type": "run_ended", **result, **times})
     if not context["reportsToParent"]:
         return
-    told: Json = {"runId": context["runId"], "cost": found["costUsd"], "duration": found["durationMs"] or 0}
-    if found["reason"] == "cancelled":
-        enqueue.send_parent({"type": "STOP", **told})
-    elif found["success"] or found["reason"] == "dry_run":
-        enqueue.send_parent({"type": "COMPLETE", **told})
+    facts: Json = {"runId": context["runId"], "cost": result["costUsd"], "duration": result["durationMs"] or 0}
+    if result["reason"] == "cancelled":
+        enqueue.send_parent({"type": "STOP", **facts})
+    elif result["success"] or result["reason"] == "dry_run":
+        enqueue.send_parent({"type": "COMPLETE", **facts})
     else:
-        short = {"code": found["reason"], "message": found["summary"], "recoverable": True}
-        error = found.get("error")
-        plain = {key: error[key] for key in ("code", "message", "recoverable")} if error else short
-        enqueue.send_parent({"type": "FAIL", "error": plain, **told})
+        error = result.get("error")
+        if error:
+            report: Json = {key: error[key] for key in ("code", "message", "recoverable")}
+        else:
+            report = {"code": result["reason"], "message": result["summary"], "recoverable": True}
+        enqueue.send_parent({"type": "FAIL", "error": report, **facts})
 
 
-def report_waiting(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
-    """Tell the parent that a person is asked."""
+def report_waiting(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Tell the parent that an agent waits for a person."""
     if context["reportsToParent"] and context["waiting"]:
-        reason, cost = context["waiting"][0]["reason"], context["costUsd"]
+        reason = context["waiting"][0]["reason"]
+        cost = context["costUsd"]
         enqueue.send_parent({"type": "WAIT", "reason": reason, "runId": context["runId"], "cost": cost})
 
 
-def report_going_on(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
-    """Tell the parent that nobody is asked any more."""
+def report_going_on(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Tell the parent that no agent waits for a person any more."""
     if context["reportsToParent"] and not context["waiting"]:
         enqueue.send_parent({"type": "RESPOND", "runId": context["runId"]})
 
 
-def tell_loss(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
-    """Tell everybody that a process was lost, and that the run can be resumed."""
-    error = {"code": "interrupted", "message": "the process was lost in mid-work", "recoverable": True}
+def tell_loss(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Report that the process was lost, and that the run can be resumed."""
+    error: Json = {"code": "interrupted", "message": "the process was lost in mid-work", "recoverable": True}
     enqueue.emit(line("interrupted", "Interrupted: the process was lost"))
     if context["reportsToParent"]:
-        told = {"runId": context["runId"], "cost": context["costUsd"], "duration": 0}
-        enqueue.send_parent({"type": "FAIL", "error": error, **told})
+        facts: Json = {"runId": context["runId"], "cost": context["costUsd"], "duration": 0}
+        enqueue.send_parent({"type": "FAIL", "error": error, **facts})
 
 
-def refuse_aloud(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
-    """Tell the parent that there is nothing to go on with, so that no thread waits for nothing."""
+def refuse_aloud(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Tell the parent that there is nothing to resume, so that no thread waits forever."""
     if context["reportsToParent"]:
-        error = {"code": "nothing_to_resume", "message": NOTHING_TO_RESUME, "recoverable": False}
-        told = {"runId": event.get("runId"), "cost": context["costUsd"], "duration": 0}
-        enqueue.send_parent({"type": "FAIL", "error": error, **told})
+        error: Json = {"code": "nothing_to_resume", "message": NOTHING_TO_RESUME, "recoverable": False}
+        facts: Json = {"runId": event.get("runId"), "cost": context["costUsd"], "duration": 0}
+        enqueue.send_parent({"type": "FAIL", "error": error, **facts})
 
 
-def report_reset(context: OrchestratorContext, event: Event, enqueue: Choice) -> None:
+def report_reset(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
     """Tell the parent that its run is over."""
     if context["reportsToParent"] and context["runId"] is not None:
         enqueue.send_parent({"type": "STOP", "runId": context["runId"], "cost": context["costUsd"]})

@@ -1,30 +1,104 @@
-"""What agents did: results made whole, joined, and written into the history."""
+"""Results of agents' turns: normalised, joined, and written into the history."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, cast
 
 from antiphon.agents.machine.answer_schema import problems
 from antiphon.agents.machine.decisions import MAPPING
 from antiphon.answers import find_json
 from antiphon.threads.machine.content import calls_of
-from antiphon.threads.machine.permission_rules import call_text
+from antiphon.threads.machine.permission_rules import CallRequest, Override, call_text
 
-Json = dict[str, Any]
+Json = dict[str, object]
+Usage = dict[str, int]
 EXHAUSTED = "Max iterations reached"
 MOST_CALL_TEXT = 200
 LOST = ("interrupted", "unknown")
 SEED_CODES = ("rate_limited", "network_error")
 MOST_PROBLEMS = 5
+NUMBER = (int, float)
 
 
-class Failure(TypedDict):
-    """What went wrong, as JSON holds it."""
+class RunError(TypedDict):
+    """An error as JSON."""
 
     name: str
     code: str
     message: str
     recoverable: bool
     retryAfterMs: NotRequired[float]
+
+
+class PartJson(TypedDict):
+    """A part of a message as JSON: a text, a tool call or the result of one."""
+
+    type: str
+    text: NotRequired[str]
+    id: NotRequired[str]
+    name: NotRequired[str]
+    arguments: NotRequired[str]
+    callId: NotRequired[str]
+    parts: NotRequired[list["PartJson"]]
+    isError: NotRequired[bool]
+
+
+class MessageJson(TypedDict):
+    """A message of a conversation as JSON."""
+
+    role: str
+    parts: list[PartJson]
+    source: NotRequired[object]
+    at: NotRequired[float | None]
+
+
+class CallSummary(TypedDict):
+    """A tool call as the history keeps it."""
+
+    name: str
+    text: str
+    failed: bool
+
+
+class AgentResult(TypedDict, total=False):
+    """The result of an agent's turn; an executor of somebody else may leave out any of its keys."""
+
+    agent: str | None
+    step: int | None
+    success: bool
+    summary: str
+    output: str
+    usage: Usage
+    costUsd: float | None
+    turns: int
+    at: float | None
+    messages: list[MessageJson]
+    toolCalls: list[CallSummary]
+    overrides: list[Override]
+    planUpdates: Json
+    cancelled: bool
+    exhausted: bool
+    error: RunError | None
+    failedOutright: bool
+
+
+class CrewResult(TypedDict):
+    """The results of a crew, joined."""
+
+    success: bool
+    summary: str
+    usage: Usage
+    costUsd: float
+    at: float | None
+    results: list[AgentResult]
+    error: NotRequired[RunError]
+
+
+class ResultEvent(TypedDict):
+    """An event that may bring the result of an executor: as `result` from outside, as `output` from an actor."""
+
+    type: str
+    result: NotRequired[object]
+    output: NotRequired[object]
 
 
 class ExecutionEntry(TypedDict):
@@ -37,119 +111,134 @@ class ExecutionEntry(TypedDict):
     step: NotRequired[int]
     output: NotRequired[str]
     error: NotRequired[str]
-    tokenUsage: NotRequired[Json]
+    tokenUsage: NotRequired[Usage]
     costUsd: NotRequired[float]
-    toolCalls: NotRequired[list[Json]]
+    toolCalls: NotRequired[list[CallSummary]]
 
 
-def error_of(error: Any) -> Failure:
-    """An error as data, whatever it was."""
+def error_of(error: object) -> RunError:
+    """Convert an error, JSON or an exception, to JSON with a code."""
     if not isinstance(error, Mapping):
         return {"name": type(error).__name__, "code": "failed", "message": str(error), "recoverable": False}
     code = str(error.get("code") or "failed")
-    found: Failure = {
+    result: RunError = {
         "name": str(error.get("name") or "Error"),
         "code": code,
         "message": str(error.get("message") or code),
         "recoverable": bool(error.get("recoverable", code in SEED_CODES)),
     }
-    wait = error.get("retryAfterMs", error.get("retry_after_ms"))
-    if isinstance(wait, int | float):
-        found["retryAfterMs"] = wait
-    return found
+    wait_ms: object = error.get("retryAfterMs", error.get("retry_after_ms"))
+    if isinstance(wait_ms, NUMBER):
+        result["retryAfterMs"] = wait_ms
+    return result
 
 
-def is_loss(error: Any) -> bool:
-    """Whether the error is that a process was lost."""
+def is_loss(error: object) -> bool:
+    """Return whether an error says that the process was lost."""
     return isinstance(error, Mapping) and error.get("code") in LOST
 
 
-def joined(results: Sequence[Json]) -> Json:
-    """Several results as one, in order; it is a success if one of them is."""
-    usage: dict[str, int] = {}
+def add_usage(usage: Usage, more: Mapping[str, object] | None) -> Usage:
+    """Add token counts to a usage; values that are not counts are ignored."""
+    total = dict(usage)
+    for key, value in (more or {}).items():
+        if isinstance(value, int) and not isinstance(value, bool):
+            total[key] = total.get(key, 0) + value
+    return total
+
+
+def join_results(results: list[AgentResult]) -> CrewResult:
+    """Join results into one, in order; it is a success if one of them is."""
+    usage: Usage = {}
     for result in results:
         for key, value in (result.get("usage") or {}).items():
             usage[key] = usage.get(key, 0) + (value if isinstance(value, int) else 0)
     failed = [result for result in results if not result.get("success")]
-    errors = [result["error"] for result in failed if result.get("error")]
-    found: Json = {
+    errors = [error for result in failed if (error := result.get("error"))]
+    joined: CrewResult = {
         "success": len(failed) < len(results),
         "summary": "\n\n".join(str(result.get("summary") or "") for result in results).strip(),
         "usage": usage,
         "costUsd": sum(result.get("costUsd") or 0 for result in results),
-        "at": max((result["at"] for result in results if result.get("at") is not None), default=None),
+        "at": max((at for result in results if (at := result.get("at")) is not None), default=None),
         "results": list(results),
     }
     if results and len(errors) == len(results):
-        found["error"] = errors[0]
-    return found
+        joined["error"] = errors[0]
+    return joined
 
 
-def results_of(event: Mapping[str, Any], agent: str) -> list[Json]:
-    """The results that an event brings, from our crew or from somebody else's executor."""
+def results_of(event: ResultEvent, agent: str) -> list[AgentResult]:
+    """Return the results in an event, of our crew or of somebody else's executor."""
     output = event.get("result", event.get("output"))
     if not isinstance(output, MAPPING):
         return [{"agent": agent, "success": True, "summary": "" if output is None else str(output)}]
-    several = output.get("results")
-    if several is not None and isinstance(several, Sequence):
-        return [dict(result) for result in several]
+    results = output.get("results")
+    if results is not None and isinstance(results, Sequence):
+        return cast("list[AgentResult]", [dict(result) for result in results])
     summary = output.get("summary", output.get("output", ""))
-    return [{"agent": agent, **output, "success": output.get("success", True), "summary": str(summary)}]
+    single = {"agent": agent, **output, "success": output.get("success", True), "summary": str(summary)}
+    return [cast(AgentResult, single)]
 
 
-def entry_of(result: Json, started: float | None, ended: float | None) -> ExecutionEntry:
-    """A result as the history keeps it."""
-    outcome: Any = "cancelled" if result.get("cancelled") else "success" if result.get("success") else "failure"
+def entry_of(result: AgentResult, started: float | None, ended: float | None) -> ExecutionEntry:
+    """Convert a result to an entry of the history."""
     entry: ExecutionEntry = {
         "agent": str(result.get("agent") or ""),
         "startedAt": started,
         "completedAt": ended,
-        "result": outcome,
+        "result": "cancelled" if result.get("cancelled") else "success" if result.get("success") else "failure",
     }
-    if result.get("step") is not None:
-        entry["step"] = result["step"]
-    if result.get("summary"):
-        entry["output"] = str(result["summary"])
-    if result.get("error"):
-        entry["error"] = str(result["error"].get("message"))
-    if result.get("usage"):
-        entry["tokenUsage"] = result["usage"]
-    if result.get("costUsd") is not None:
-        entry["costUsd"] = result["costUsd"]
-    if result.get("toolCalls"):
-        entry["toolCalls"] = result["toolCalls"]
+    step = result.get("step")
+    if step is not None:
+        entry["step"] = step
+    summary = result.get("summary")
+    if summary:
+        entry["output"] = str(summary)
+    error = result.get("error")
+    if error:
+        entry["error"] = str(error.get("message"))
+    usage = result.get("usage")
+    if usage:
+        entry["tokenUsage"] = usage
+    cost = result.get("costUsd")
+    if cost is not None:
+        entry["costUsd"] = cost
+    calls = result.get("toolCalls")
+    if calls:
+        entry["toolCalls"] = calls
     return entry
 
 
-def tool_calls(messages: Sequence[Mapping[str, Any]]) -> list[Json]:
-    """The calls in a conversation: of each its name, its beginning in words, and whether it failed."""
-    results: dict[str, Any] = {
+def summarize_calls(messages: Sequence[MessageJson]) -> list[CallSummary]:
+    """Summarize the tool calls of a conversation: name, beginning of the text, failed or not."""
+    results = {
         part["callId"]: part for message in messages for part in message["parts"] if part["type"] == "toolResult"
     }
-    calls: list[Any] = [call for message in messages for call in calls_of(message["parts"])]
+    calls = [cast(CallRequest, call) for message in messages for call in calls_of(message["parts"])]
     return [
         {
             "name": call["name"],
             "text": call_text(call)[:MOST_CALL_TEXT],
-            "failed": bool(results.get(call["id"], {}).get("isError")),
+            "failed": call["id"] in results and bool(results[call["id"]].get("isError")),
         }
         for call in calls
     ]
 
 
-def object_in(text: str) -> Json | None:
-    """The JSON object in a text: bare, in a code block, or between other words; nothing without one."""
+def find_object(text: str) -> Json | None:
+    """Find a JSON object in a text: bare, in a code block, or among other words."""
     try:
-        found = find_json(text)
+        value: object = find_json(text)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
-def misfit(text: str, schema: Mapping[str, Any]) -> str | None:
-    """Why a text holds no value that a schema asks for, if so."""
+def schema_problem(text: str, schema: Mapping[str, object]) -> str | None:
+    """Return why a text holds no value that fits a schema, or None if it holds one."""
     try:
-        found = problems(find_json(text), schema)
+        messages = problems(find_json(text), schema)
     except (ValueError, RecursionError) as error:
         return str(error)
-    return "; ".join(found[:MOST_PROBLEMS]) or None
+    return "; ".join(messages[:MOST_PROBLEMS]) or None

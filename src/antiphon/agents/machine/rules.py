@@ -1,16 +1,27 @@
-"""An arbiter without a model: it goes through the plan, tries again what failed, and knows when all is done."""
+"""An arbiter without a model: it follows the plan, retries failed turns, and ends when every step is done."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import NotRequired, TypedDict
 
-from antiphon.agents.machine.agent_config import default_agent
-from antiphon.agents.machine.decisions import Decision
-from antiphon.agents.machine.plan import Plan, current_step
+from antiphon.agents.machine.agent_config import AgentConfig, default_agent
+from antiphon.agents.machine.decisions import ArbiterDecision
+from antiphon.agents.machine.plan import TaskPlan, current_step
+from antiphon.agents.machine.results import ExecutionEntry
 
 
-def select_by_rules(input: Mapping[str, Any]) -> Decision:
-    """Who works next: a planner while there is no plan, else whom the step names, else the default agent."""
-    agents, plan = input["agents"], input.get("plan")
+class RulesInput(TypedDict):
+    """The part of the arbiter's input that rules read."""
+
+    agents: Mapping[str, AgentConfig]
+    plan: NotRequired[TaskPlan | None]
+    lastExecution: NotRequired[ExecutionEntry | None]
+    defaultAgent: NotRequired[str | None]
+
+
+def select_by_rules(input: RulesInput) -> ArbiterDecision:
+    """Select a planner while there is no plan, else the agent of the step, else the default agent."""
+    agents = input["agents"]
+    plan = input.get("plan")
     if not agents:
         return {"type": "COMPLETE", "summary": "There is no agent."}
     planner = next((name for name, agent in agents.items() if agent.get("plans")), None)
@@ -21,12 +32,14 @@ def select_by_rules(input: Mapping[str, Any]) -> Decision:
     return {"type": "SELECT_MODE", "mode": _worker(input, plan), "reason": "The next step."}
 
 
-def evaluate_by_rules(input: Mapping[str, Any]) -> Decision:
-    """What comes after an agent's turn."""
-    last, plan = input.get("lastExecution"), input.get("plan")
+def evaluate_by_rules(input: RulesInput) -> ArbiterDecision:
+    """Decide what follows an agent's turn."""
+    last = input.get("lastExecution")
+    plan = input.get("plan")
     if last is None or last["result"] != "success":
         return {"type": "RETRY", "reason": "The last turn did not succeed."}
-    if input["agents"].get(last["agent"], {}).get("plans"):
+    agent = input["agents"].get(last["agent"])
+    if agent is not None and agent.get("plans"):
         return {"type": "SELECT_MODE", "mode": _worker(input, plan), "reason": "The plan stands."}
     step = current_step(plan)
     if plan is None or step is None:
@@ -40,7 +53,7 @@ def evaluate_by_rules(input: Mapping[str, Any]) -> Decision:
     return {"type": "SELECT_MODE", "mode": worker, "reason": reason, "completed": [step["index"]]}
 
 
-def _worker(input: Mapping[str, Any], plan: Plan | None) -> str:
+def _worker(input: RulesInput, plan: TaskPlan | None) -> str:
     step = current_step(plan)
-    wanted = step.get("agent") if step else None
-    return default_agent(input["agents"], wanted or input.get("defaultAgent")) or ""
+    agent = step.get("agent") if step else None
+    return default_agent(input["agents"], agent or input.get("defaultAgent")) or ""

@@ -1,24 +1,82 @@
-"""The work of agents: what they are given, what they gave, and what is kept of it."""
+"""The work of agents: their input, their results, and what the context keeps of them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
-from antiphon.agents.machine.agent_config import MAX_ITERATIONS, tools_for
+from antiphon.agents.machine.agent_config import MAX_ITERATIONS, AgentConfig, ConsentSettings, ToolJson, tools_for
 from antiphon.agents.machine.briefs import recent
-from antiphon.agents.machine.choices import added, completes_step, counted
-from antiphon.agents.machine.context import OrchestratorContext, bounded, now_of
+from antiphon.agents.machine.choices import completed_step, count_failure
+from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpdate, now_of, recent_messages
 from antiphon.agents.machine.decisions import MAPPING
-from antiphon.agents.machine.limits import share_of_budget
-from antiphon.agents.machine.plan import FINISHED, current_step, plan_of, with_step
-from antiphon.agents.machine.results import Failure, entry_of, error_of, results_of
+from antiphon.agents.machine.events import AgentChangedPlan, AgentSpoke, ExecutionEvent
+from antiphon.agents.machine.limits import remaining_cost, share_of_budget
+from antiphon.agents.machine.plan import TaskPlan, current_step, plan_of, with_step
+from antiphon.agents.machine.results import (
+    AgentResult,
+    ExecutionEntry,
+    Json,
+    MessageJson,
+    RunError,
+    add_usage,
+    entry_of,
+    error_of,
+    results_of,
+)
 
-Event = Mapping[str, Any]
-Json = dict[str, Any]
+
+class RemainingLimits(TypedDict):
+    """What a run may still use."""
+
+    iterations: int
+    costUsd: float | None
 
 
-def arbiter_input(context: OrchestratorContext) -> Json:
-    """What the arbiter is given: the seed's five facts, and what it may still spend."""
-    left = None if context["maxCostUsd"] is None else max(0.0, context["maxCostUsd"] - context["costUsd"])
+class ArbiterInput(TypedDict):
+    """The input of the arbiter: the seed's five facts, its settings, and what the run may still use."""
+
+    task: str
+    plan: TaskPlan | None
+    history: list[ExecutionEntry]
+    lastError: RunError | None
+    agents: dict[str, AgentConfig]
+    lastExecution: ExecutionEntry | None
+    arbiter: Json
+    defaultAgent: str | None
+    limits: RemainingLimits
+
+
+class AgentInput(TypedDict):
+    """The input of one agent of a crew."""
+
+    agent: AgentConfig
+    step: int | None
+    turnId: str
+    model: str | None
+    messages: list[MessageJson]
+    tools: list[ToolJson]
+    consent: ConsentSettings
+    options: Json
+    budgetUsd: float | None
+    maxTurns: int
+
+
+class CrewInput(TypedDict):
+    """The input of a crew: the seed's five facts, the input of every agent, and the facts for their prompts."""
+
+    agent: AgentConfig | None
+    session: object
+    task: str
+    plan: TaskPlan | None
+    messages: list[MessageJson]
+    assignments: list[AgentInput]
+    history: Sequence[ExecutionEntry]
+    turnsBefore: int
+    lastError: RunError | None
+    guidance: list[str]
+
+
+def arbiter_input(context: OrchestratorContext) -> ArbiterInput:
+    """Return the input of the arbiter."""
     iterations = max(0, context["maxIterations"] - context["iterationCount"])
     return {
         "task": context["task"],
@@ -29,45 +87,45 @@ def arbiter_input(context: OrchestratorContext) -> Json:
         "lastExecution": context["history"][-1] if context["history"] else None,
         "arbiter": {"model": context["model"], **context["arbiter"]},
         "defaultAgent": context["defaultAgent"],
-        "limits": {"iterations": iterations, "costUsd": left},
+        "limits": {"iterations": iterations, "costUsd": remaining_cost(context)},
     }
 
 
-def crew_input(context: OrchestratorContext) -> Json:
-    """What the executor is given: the seed's five facts, every agent's own input, in the order of the plan, and the
-    rest of what a crew tells its agents."""
-    share, lately = share_of_budget(context, len(context["crew"])), recent(context["history"])
+def crew_input(context: OrchestratorContext) -> CrewInput:
+    """Return the input of the crew, with its agents in the order of the plan."""
+    share = share_of_budget(context, len(context["crew"]))
+    history = recent(context["history"])
     return {
         "agent": context["currentAgent"],
         "session": context["session"],
         "task": context["task"],
         "plan": context["plan"],
         "messages": context["messages"],
-        "assignments": [_assignment(context, one["mode"], one.get("step"), share) for one in context["crew"]],
-        "history": lately,
-        "turnsBefore": len(context["history"]) - len(lately),
+        "assignments": [_agent_input(context, item["mode"], item.get("step"), share) for item in context["crew"]],
+        "history": history,
+        "turnsBefore": len(context["history"]) - len(history),
         "lastError": context["lastError"],
         "guidance": context["guidance"],
     }
 
 
-def _assignment(context: OrchestratorContext, name: str, step: int | None, share: float | None) -> Json:
+def _agent_input(context: OrchestratorContext, name: str, step: int | None, share: float | None) -> AgentInput:
     agent = context["agents"][name]
     limits = agent.get("limits") or {}
-    own = limits.get("maxCostUsd")
-    budgets = [one for one in (share, own) if one is not None]
+    budgets = [budget for budget in (share, limits.get("maxCostUsd")) if budget is not None]
     options = dict(context["options"])
     if "temperature" in agent:
         options["temperature"] = agent["temperature"]
     if "maxTokens" in limits:
         options["maxTokens"] = limits["maxTokens"]
+    conversation = context["conversations"].get(name, []) if len(context["crew"]) == 1 else []
     return {
         "agent": agent,
         "step": step,
         # Requests of an earlier turn must not be taken for those of this one.
         "turnId": f"{context['iterationCount']}-",
         "model": agent.get("model") or context["model"],
-        "messages": bounded(context["conversations"].get(name, [])) if len(context["crew"]) == 1 else [],
+        "messages": recent_messages(conversation),
         "tools": tools_for(agent, context["tools"]),
         "consent": context["consent"],
         "options": options,
@@ -76,17 +134,18 @@ def _assignment(context: OrchestratorContext, name: str, step: int | None, share
     }
 
 
-def begin_execution(context: OrchestratorContext, event: Event) -> Json:
-    """One more turn: it is counted and its start noted, and its steps are in progress."""
-    plan, now = context["plan"], now_of(context, event)
-    for one in context["crew"]:
-        agent = context["agents"].get(one["mode"])
-        step = one.get("step")
+def begin_execution(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+    """Count the iteration, note its start, and mark its steps as in progress."""
+    plan = context["plan"]
+    now = now_of(context, event)
+    for assignment in context["crew"]:
+        agent = context["agents"].get(assignment["mode"])
+        step = assignment.get("step")
         current = current_step(plan)
         if step is None and current is not None and agent is not None and not agent.get("plans"):
             step = current["index"]
         if plan is not None and step is not None:
-            plan = with_step(plan, step, "in_progress", one["mode"])
+            plan = with_step(plan, step, "in_progress", assignment["mode"])
     return {
         "iterationCount": context["iterationCount"] + 1,
         "executionStartedAt": now,
@@ -98,44 +157,41 @@ def begin_execution(context: OrchestratorContext, event: Event) -> Json:
     }
 
 
-def end_execution(context: OrchestratorContext) -> Json:
-    """Nobody is at work any more."""
+def end_execution(context: OrchestratorContext) -> OrchestratorUpdate:
+    """Forget running tools, questions and lost agents of a crew that has ended."""
     return {"toolsRunning": 0, "waiting": [], "lostAgents": []}
 
 
-def note_spent(context: OrchestratorContext, event: Event) -> Json:
-    """What a message cost, as soon as it is known."""
+def note_spent(context: OrchestratorContext, event: AgentSpoke) -> OrchestratorUpdate:
+    """Charge a message as soon as its cost is known."""
     cost = event.get("costUsd") or 0
     return {
         "costUsd": context["costUsd"] + cost,
         "executionCostUsd": context["executionCostUsd"] + cost,
-        "usage": added(context["usage"], event.get("usage")),
+        "usage": add_usage(context["usage"], event.get("usage")),
         "now": now_of(context, event),
     }
 
 
-def keep_result(context: OrchestratorContext, event: Event) -> Json:
-    """What agents gave: their conversations, the plan, the bill; success forgets the last error, failure counts."""
+def keep_result(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+    """Keep the conversations, plan, cost and outcome of agents; a success clears the last error, a failure counts."""
     results = results_of(event, context["currentMode"])
-    plan, conversations, consent = context["plan"], context["conversations"], context["consent"]
-    successes, total = [], 0
+    plan = context["plan"]
+    conversations = context["conversations"]
+    consent = context["consent"]
+    successes: list[AgentResult] = []
+    total: float = 0
     for result in results:
-        plan = plan_of(result.get("planUpdates"), plan)
-        step = completes_step(context, plan, result)
-        if plan is not None and step is not None:
-            plan = with_step(plan, step, "complete", str(result.get("agent")))
-        elif plan is not None and result.get("step") is not None and not result.get("success"):
-            plan = with_step(plan, result["step"], "failed", str(result.get("agent")))
-        if result.get("messages"):
-            conversations = {**conversations, str(result.get("agent")): bounded(list(result["messages"]))}
-        if result.get("overrides"):
-            known = consent.get("overrides", [])
-            new = [one for one in result["overrides"] if one not in known]
-            consent = {**consent, "overrides": [*known, *new]} if new else consent
+        agent = str(result.get("agent"))
+        plan = _plan_after(context, plan, result)
+        messages = result.get("messages")
+        if messages:
+            conversations = {**conversations, agent: recent_messages(list(messages))}
+        consent = _consent_after(consent, result)
         if result.get("success"):
             successes.append(result)
         total += result.get("costUsd") or 0
-    kept: Json = {
+    update: OrchestratorUpdate = {
         "plan": plan,
         "conversations": conversations,
         "consent": consent,
@@ -143,35 +199,62 @@ def keep_result(context: OrchestratorContext, event: Event) -> Json:
         "costUsd": context["costUsd"] + max(0, total - context["executionCostUsd"]),
         "now": now_of(context, event),
         "guidance": [],
-        "summary": "\n\n".join([str(one.get("summary") or "") for one in successes or results]).strip(),
+        "summary": "\n\n".join([str(result.get("summary") or "") for result in successes or results]).strip(),
     }
     if successes:
-        return {**kept, "consecutiveFailures": 0, "lastError": None}
-    return {**kept, **counted(context), "lastError": _error_in(results)}
+        return {**update, "consecutiveFailures": 0, "lastError": None}
+    return {**update, **count_failure(context), "lastError": _error_in(results)}
 
 
-def _error_in(results: list[Json]) -> Failure:
-    found = next((result["error"] for result in results if result.get("error")), None)
-    words = str(results[0].get("summary") or "the agent did not succeed") if results else "nothing was done"
-    return error_of(found or {"name": "AgentFailed", "code": "agent_failed", "message": words, "recoverable": True})
+def _plan_after(context: OrchestratorContext, plan: TaskPlan | None, result: AgentResult) -> TaskPlan | None:
+    plan = plan_of(result.get("planUpdates"), plan)
+    if plan is None:
+        return None
+    step = completed_step(context, plan, result)
+    if step is not None:
+        return with_step(plan, step, "complete", str(result.get("agent")))
+    step = result.get("step")
+    if step is not None and not result.get("success"):
+        return with_step(plan, step, "failed", str(result.get("agent")))
+    return plan
 
 
-def record_execution(context: OrchestratorContext, event: Event) -> Json:
-    """The history with one entry for every agent, in the order of the plan, from its real start on."""
-    started, ended = context["executionStartedAt"], context["now"]  # as kept with the result
+def _consent_after(consent: ConsentSettings, result: AgentResult) -> ConsentSettings:
+    overrides = consent.get("overrides", [])
+    new = [override for override in result.get("overrides") or () if override not in overrides]
+    return {**consent, "overrides": [*overrides, *new]} if new else consent
+
+
+def _error_in(results: list[AgentResult]) -> RunError:
+    error = next((error for result in results if (error := result.get("error"))), None)
+    if error is not None:
+        return error_of(error)
+    message = str(results[0].get("summary") or "the agent did not succeed") if results else "nothing was done"
+    return {"name": "AgentFailed", "code": "agent_failed", "message": message, "recoverable": True}
+
+
+def record_execution(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+    """Append an entry for every agent to the history, in the order of the plan."""
+    started = context["executionStartedAt"]
+    ended = context["now"]  # set by `keep_result`
     entries = [entry_of(result, started, ended) for result in results_of(event, context["currentMode"])]
     return {"history": [*context["history"], *entries], "atWork": False}
 
 
-def failure_of(event: Event) -> Failure:
-    """The error that an event brings, also inside the result of an agent that failed outright."""
+def failure_of(event: ExecutionEvent) -> RunError:
+    """Return the error in an event, or in the result of an agent that failed outright."""
     output = event.get("result", event.get("output"))
-    inner = output.get("error") if isinstance(output, MAPPING) else None
+    inner: object = output.get("error") if isinstance(output, MAPPING) else None
     return error_of(event.get("error", inner))
 
 
-def has_failed_outright(context: OrchestratorContext, event: Event) -> bool:
-    """Whether nobody of the crew could even work, so that there is nothing to evaluate."""
+def note_error(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+    """Keep the error of an event."""
+    return {"lastError": failure_of(event), "now": now_of(context, event)}
+
+
+def has_failed_outright(context: OrchestratorContext, event: ExecutionEvent) -> bool:
+    """Return whether no agent of the crew could work, so that there is nothing to evaluate."""
     output = event.get("result", event.get("output"))
     if not isinstance(output, MAPPING):
         return False
@@ -181,9 +264,9 @@ def has_failed_outright(context: OrchestratorContext, event: Event) -> bool:
     return bool(results) and all(result.get("failedOutright") for result in results)
 
 
-def record_failure(context: OrchestratorContext, event: Event) -> Json:
-    """The history with the turn that failed, and with what it did before."""
-    results: list[Json] = [{"agent": context["currentMode"], "success": False, "error": context["lastError"]}]
+def record_failure(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+    """Append the failed turn to the history, with what it did before it failed."""
+    results: list[AgentResult] = [{"agent": context["currentMode"], "success": False, "error": context["lastError"]}]
     if isinstance(event.get("output"), MAPPING):
         results = results_of(event, context["currentMode"])
     ended = now_of(context, event)
@@ -191,41 +274,44 @@ def record_failure(context: OrchestratorContext, event: Event) -> Json:
     return {"history": [*context["history"], *entries], "atWork": False}
 
 
-def record_cancelled(context: OrchestratorContext, event: Event) -> Json:
-    """The history with what was cut short, if somebody was at work."""
+def record_cancelled(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+    """Append the interrupted turns to the history, if agents were at work."""
     if not context["atWork"]:
         return {}
     ended = now_of(context, event)
-    results = [{"agent": one["mode"], "step": one.get("step"), "cancelled": True} for one in context["crew"]]
+    results: list[AgentResult] = [
+        {"agent": assignment["mode"], "step": assignment.get("step"), "cancelled": True}
+        for assignment in context["crew"]
+    ]
     if isinstance(event.get("output"), MAPPING):
-        # A tool came to its end within the grace time: what the agents did until then is known.
+        # A tool ended within the grace time: the results until then are known.
         results = results_of(event, context["currentMode"])
     entries = [entry_of(result, context["executionStartedAt"], ended) for result in results]
     return {"history": [*context["history"], *entries], "now": ended, "atWork": False}
 
 
-def skip_step(context: OrchestratorContext) -> Json:
-    """The plan without its current step."""
+def skip_step(context: OrchestratorContext) -> OrchestratorUpdate:
+    """Skip the current step of the plan."""
     step = current_step(context["plan"])
     assert context["plan"] is not None
     assert step is not None
     return {"plan": with_step(context["plan"], step["index"], "skipped")}
 
 
-def finish_plan(context: OrchestratorContext) -> Json:
-    """The plan at the end: what was in progress is complete, what was never begun stays so."""
+def finish_plan(context: OrchestratorContext) -> OrchestratorUpdate:
+    """Complete the steps in progress; steps that were never begun stay pending."""
     plan = context["plan"]
     for step in plan["steps"] if plan is not None else ():
-        if step["status"] == "in_progress" and step["status"] not in FINISHED and plan is not None:
+        if step["status"] == "in_progress" and plan is not None:
             plan = with_step(plan, step["index"], "complete")
     return {"plan": plan}
 
 
-def update_plan(context: OrchestratorContext, event: Event) -> Json:
-    """The plan as an agent changed it in mid-work."""
+def update_plan(context: OrchestratorContext, event: AgentChangedPlan) -> OrchestratorUpdate:
+    """Change the plan as an agent says during its turn."""
     return {"plan": plan_of(event.get("planUpdates"), context["plan"])}
 
 
 def has_open_step(context: OrchestratorContext) -> bool:
-    """Whether a step of the plan is still to be done."""
+    """Return whether a step of the plan is not finished."""
     return current_step(context["plan"]) is not None

@@ -11,7 +11,7 @@ from antiphon.cli.default_model import SCRIPTED, SMALL_WINDOWS, ModelChoice, cho
 from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_store
 from antiphon.cli.render.units import plural
-from antiphon.debate import FORMATS, POSITIONS, InvalidConfig, Problem, problems_with
+from antiphon.debate import FORMATS, POSITIONS, FieldProblem, InvalidConfig, problems_with
 from antiphon.debate.settings import merged_settings
 
 SCRIPTED_DEBATE = "scripted:debate"
@@ -89,7 +89,7 @@ def _number(text: str) -> Any:
 def debate_settings(options: argparse.Namespace) -> tuple[dict[str, Any], ModelChoice | None]:
     """Return the configuration, and the chosen model if none was named; `InvalidConfig` lists all problems."""
     settings = merged_settings(options.config, _flags(options))
-    problems: list[Problem] = []
+    problems: list[FieldProblem] = []
     choice = None
     models = options.model
     if options.participants:
@@ -108,7 +108,7 @@ def debate_settings(options: argparse.Namespace) -> tuple[dict[str, Any], ModelC
     return settings, choice
 
 
-def format_problems(problems: Sequence[Problem]) -> str:
+def format_problems(problems: Sequence[FieldProblem]) -> str:
     """Format the invalid fields, each with the flag that sets it."""
     lines = []
     for field, message in problems:
@@ -155,7 +155,7 @@ def _are_mappings(values: Any) -> bool:
     return isinstance(values, list) and bool(values) and all(isinstance(value, dict) for value in values)
 
 
-def _assign_models(settings: dict[str, Any], models: list[str]) -> list[Problem]:
+def _assign_models(settings: dict[str, Any], models: list[str]) -> list[FieldProblem]:
     """Assign a model to each debater: the same for all, or one for each."""
     participants: Any = settings.get("participants")
     if not _are_mappings(participants):
@@ -167,7 +167,7 @@ def _assign_models(settings: dict[str, Any], models: list[str]) -> list[Problem]
     if len(models) in (1, len(participants)):
         return []
     count = f"{plural(len(models), 'model')} for {plural(len(participants), 'participant')}"
-    return [Problem("models", f"{count}; name one, or one for each")]
+    return [FieldProblem("models", f"{count}; name one, or one for each")]
 
 
 def _set_judge(settings: dict[str, Any], options: argparse.Namespace) -> None:

@@ -1,20 +1,21 @@
-"""The settings of a debate, checked field by field.
+"""Validation of a debate's configuration, field by field.
 
-A key of a provider is no setting: models are named by reference, and keys stay in the environment.
+API keys are not settings: models are named by reference, and keys stay in the environment.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard, cast
 
+from antiphon.debate.machine.context import DebateConfig, Json, LLMModel
 from antiphon.debate.machine.formats import FORMATS, POSITIONS, seats_problem
-from antiphon.debate.machine.personas import with_personas
+from antiphon.debate.machine.personas import Seat, with_personas
 
-Given = Mapping[str, Any]
-Rule = tuple[Callable[[Any], bool], str]
+Settings = Mapping[str, object]
+Rule = tuple[Callable[[object], bool], str]
 CRITERIA = ("argument", "evidence", "rebuttal", "clarity")
-DEFAULTS: dict[str, Any] = {
+DEFAULTS: Json = {
     "id": "debate",
     "format": "oxford",
     "maxRounds": 5,
@@ -26,26 +27,31 @@ DEFAULTS: dict[str, Any] = {
     "contextLimit": 8_000,
     "maxTokens": 1_024,
 }
-SHORTEST_TOPIC, LONGEST_TOPIC, MOST_ROUNDS, SMALLEST_LIMIT = 10, 500, 10, 0.10
-ID, COLOR, REFERENCE = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", r"#[0-9a-fA-F]{6}", r"[a-z][a-z0-9_-]*(\+https?)?:\S+"
+SHORTEST_TOPIC = 10
+LONGEST_TOPIC = 500
+MOST_ROUNDS = 10
+SMALLEST_LIMIT = 0.10
+ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
+COLOR = r"#[0-9a-fA-F]{6}"
+REFERENCE = r"[a-z][a-z0-9_-]*(\+https?)?:\S+"
 
 
-class Problem(NamedTuple):
-    """What is wrong with one field."""
+class FieldProblem(NamedTuple):
+    """A problem of one field."""
 
     field: str
     message: str
 
 
 class InvalidConfig(ValueError):
-    """A debate cannot be held as configured; `problems` has every field that is wrong."""
+    """The configuration of a debate is invalid; `problems` has every field that is wrong."""
 
-    def __init__(self, problems: list[Problem]) -> None:
+    def __init__(self, problems: list[FieldProblem]) -> None:
         self.problems = problems
-        super().__init__("; ".join(f"{field}: {message}" for field, message in problems))
+        super().__init__("; ".join(f"{problem.field}: {problem.message}" for problem in problems))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
@@ -54,22 +60,22 @@ def _whole(least: int, most: int) -> Rule:
 
 
 def _text(least: int, most: int) -> Rule:
-    def fits(value: Any) -> bool:
+    def fits(value: object) -> bool:
         return isinstance(value, str) and least <= len(value.strip()) <= most
 
     return fits, f"a text of {least} to {most} characters"
 
 
-def _one_of(*known: str) -> Rule:
-    return (lambda value: value in known), f"one of {', '.join(known)}"
+def _one_of(*choices: str) -> Rule:
+    return (lambda value: value in choices), f"one of {', '.join(choices)}"
 
 
-def _like(pattern: str, wanted: str) -> Rule:
-    return (lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None), wanted
+def _like(pattern: str, description: str) -> Rule:
+    return (lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None), description
 
 
-def _names(value: Any) -> bool:
-    return isinstance(value, list) and 0 < len(value) <= 10 and all(isinstance(one, str) and one for one in value)
+def _names(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and 0 < len(value) <= 10 and all(isinstance(name, str) and name for name in value)
 
 
 _ID = _like(ID, "a name of letters, digits, - and _, at most 32")
@@ -112,24 +118,24 @@ MODEL_RULES: dict[str, Rule] = {
 }
 
 
-def problems_with(given: Given) -> list[Problem]:
-    """Everything that is wrong with the settings of a debate."""
+def problems_with(given: Settings) -> list[FieldProblem]:
+    """Return every problem of a configuration."""
     return list(_problems(given))
 
 
-def complete(given: Given) -> dict[str, Any]:
-    """The whole configuration, with what was not given; `InvalidConfig` when something is wrong."""
+def complete(given: Settings) -> DebateConfig:
+    """Complete a configuration with defaults; `InvalidConfig` if it has problems."""
     problems = problems_with(given)
     if problems:
         raise InvalidConfig(problems)
     config = {**DEFAULTS, **{key: value for key, value in given.items() if key not in ("models", "maxTokens")}}
-    config["topic"] = given["topic"].strip()
+    config["topic"] = str(given["topic"]).strip()
     tokens = config.pop("maxTokens")
     if given.get("maxTokens") is not None:
         tokens = given["maxTokens"]
-    seats = with_personas(_seats(given))
-    config["participants"] = [{**one, "model": _model(one["model"], tokens)} for one in seats]
-    judge = given.get("judge") or {}
+    seats = with_personas(cast("list[Seat]", _seats(given)))
+    config["participants"] = [{**seat, "model": _model(seat["model"], tokens)} for seat in seats]
+    judge = cast(Settings, given.get("judge") or {})
     config["judge"] = {
         "id": "judge",
         "name": "Judge",
@@ -137,96 +143,99 @@ def complete(given: Given) -> dict[str, Any]:
         **judge,
         "model": _model(judge.get("model") or seats[0]["model"], tokens),
     }
-    return config
+    return cast(DebateConfig, config)
 
 
-def reference(model: Given) -> str:
-    """A model as providers know it."""
+def reference(model: LLMModel) -> str:
+    """Return the reference of a model, as `provider:model`."""
     return f"{model['provider']}:{model['modelId']}"
 
 
-def _problems(given: Given) -> Iterator[Problem]:
+def _problems(given: Settings) -> Iterator[FieldProblem]:
     yield from _fields(given, RULES, "")
     if "topic" not in given:
-        yield Problem("topic", f"is missing; it must be {RULES['topic'][1]}")
-    warn, limit = given.get("warnAtCost"), given.get("costLimit")
-    if _is_number(warn) and _is_number(limit) and warn >= limit:  # type: ignore[operator]
-        yield Problem("warnAtCost", f"is {warn!r}; it must be below costLimit, {limit!r}")
+        yield FieldProblem("topic", f"is missing; it must be {RULES['topic'][1]}")
+    warn = given.get("warnAtCost")
+    limit = given.get("costLimit")
+    if _is_number(warn) and _is_number(limit) and warn >= limit:
+        yield FieldProblem("warnAtCost", f"is {warn!r}; it must be below costLimit, {limit!r}")
     seats = _seats(given)
-    for place, one in enumerate(seats):
-        yield from _participant(one, f"participants[{place}]")
-    if isinstance(given.get("judge"), Mapping):
-        yield from _fields(given["judge"], {**JUDGE_RULES, "model": (bool, "a model")}, "judge.")
-        if "model" in given["judge"]:
-            yield from _model_problems(given["judge"]["model"], "judge.model")
-    if all(isinstance(one, Mapping) for one in seats):
-        yield from _together(given, seats)
+    for index, seat in enumerate(seats):
+        yield from _participant(seat, f"participants[{index}]")
+    judge = given.get("judge")
+    if isinstance(judge, Mapping):
+        yield from _fields(judge, {**JUDGE_RULES, "model": (bool, "a model")}, "judge.")
+        if "model" in judge:
+            yield from _model_problems(judge["model"], "judge.model")
+    objects = [seat for seat in seats if isinstance(seat, Mapping)]
+    if len(objects) == len(seats):
+        yield from _set_problems(given, objects)
 
 
-def _together(given: Given, seats: list[Given]) -> Iterator[Problem]:
-    ids = [one.get("id") for one in seats]
-    colors = [one["color"] for one in seats if one.get("color")]
+def _set_problems(given: Settings, seats: list[Settings]) -> Iterator[FieldProblem]:
+    ids = [seat.get("id") for seat in seats]
+    colors = [seat["color"] for seat in seats if seat.get("color")]
     if len(set(map(str, ids))) < len(ids):
-        yield Problem("participants", f"two participants have the same id: {ids}")
+        yield FieldProblem("participants", f"two participants have the same id: {ids}")
     if len(set(map(str, colors))) < len(colors):
-        yield Problem("participants", f"two participants have the same color: {colors}")
+        yield FieldProblem("participants", f"two participants have the same color: {colors}")
     if "judge" in ids:
-        yield Problem("participants", "no participant may be called 'judge'")
-    positions = [str(one.get("position")) for one in seats]
-    wrong = seats_problem(given.get("format", DEFAULTS["format"]), positions)
-    if wrong:
-        yield Problem("participants", wrong)
+        yield FieldProblem("participants", "no participant may be called 'judge'")
+    positions = [str(seat.get("position")) for seat in seats]
+    problem = seats_problem(str(given.get("format", DEFAULTS["format"])), positions)
+    if problem:
+        yield FieldProblem("participants", problem)
 
 
-def _participant(one: Any, place: str) -> Iterator[Problem]:
-    if not isinstance(one, Mapping):
-        yield Problem(place, "must be an object")
+def _participant(seat: object, place: str) -> Iterator[FieldProblem]:
+    if not isinstance(seat, Mapping):
+        yield FieldProblem(place, "must be an object")
         return
-    yield from _fields(one, {**PARTICIPANT_RULES, "model": (bool, "a model")}, f"{place}.")
+    yield from _fields(seat, {**PARTICIPANT_RULES, "model": (bool, "a model")}, f"{place}.")
     for key in ("id", "position", "model"):
-        if key not in one:
-            yield Problem(f"{place}.{key}", "is missing")
-    if "model" in one:
-        yield from _model_problems(one["model"], f"{place}.model")
+        if key not in seat:
+            yield FieldProblem(f"{place}.{key}", "is missing")
+    if "model" in seat:
+        yield from _model_problems(seat["model"], f"{place}.model")
 
 
-def _model_problems(model: Any, place: str) -> Iterator[Problem]:
+def _model_problems(model: object, place: str) -> Iterator[FieldProblem]:
     if isinstance(model, Mapping):
         if "apiKey" in model:
-            yield Problem(f"{place}.apiKey", "keys are no settings; put it into the environment of the provider")
+            yield FieldProblem(f"{place}.apiKey", "is not a setting; put the key into the environment of the provider")
         yield from _fields({key: value for key, value in model.items() if key != "apiKey"}, MODEL_RULES, f"{place}.")
-        yield from (Problem(f"{place}.{key}", "is missing") for key in ("provider", "modelId") if key not in model)
+        yield from (FieldProblem(f"{place}.{key}", "is missing") for key in ("provider", "modelId") if key not in model)
     elif not (isinstance(model, str) and re.fullmatch(REFERENCE, model)):
-        yield Problem(place, f"is {model!r}; it must be a reference like anthropic:claude-sonnet-5, or an object")
+        yield FieldProblem(place, f"is {model!r}; it must be a reference like anthropic:claude-sonnet-5, or an object")
 
 
-def _fields(given: Given, rules: Mapping[str, Rule], prefix: str) -> Iterator[Problem]:
+def _fields(given: Settings, rules: Mapping[str, Rule], prefix: str) -> Iterator[FieldProblem]:
     for key, value in given.items():
         if key not in rules:
-            yield Problem(f"{prefix}{key}", f"is unknown; known: {', '.join(sorted(rules))}")
+            yield FieldProblem(f"{prefix}{key}", f"is unknown; known: {', '.join(sorted(rules))}")
         elif not rules[key][0](value):
-            yield Problem(f"{prefix}{key}", f"is {value!r}; it must be {rules[key][1]}")
+            yield FieldProblem(f"{prefix}{key}", f"is {value!r}; it must be {rules[key][1]}")
 
 
-def _seats(given: Given) -> list[Any]:
-    """The participants as given, or one for each model; a single model takes both sides."""
-    if isinstance(given.get("participants"), list) and given["participants"]:
-        return list(given["participants"])
+def _seats(given: Settings) -> list[object]:
+    """Return the participants, or one for each model; a single model takes both sides."""
+    participants = given.get("participants")
+    if isinstance(participants, list) and participants:
+        return list(participants)
     models = given.get("models")
     if not _names(models):
         return []
-    models = models * 2 if len(models) == 1 else models  # type: ignore[operator,arg-type]
+    models = models * 2 if len(models) == 1 else models
     neutral = given.get("format") == "roundtable"
-    positions = [POSITIONS[place % (3 if neutral else 2)] for place in range(len(models))]  # type: ignore[arg-type]
+    positions = [POSITIONS[place % (3 if neutral else 2)] for place in range(len(models))]
     ids = [side if positions.index(side) == place else f"{side}-{place}" for place, side in enumerate(positions)]
     return [
-        {"id": id, "position": side, "model": model}
-        for id, side, model in zip(ids, positions, models, strict=True)  # type: ignore[arg-type]
+        {"id": id, "position": side, "model": model} for id, side, model in zip(ids, positions, models, strict=True)
     ]
 
 
-def _model(given: Any, tokens: int) -> dict[str, Any]:
-    if isinstance(given, str):
-        provider, _, name = given.partition(":")
+def _model(model: object, tokens: object) -> Json:
+    if isinstance(model, str):
+        provider, _, name = model.partition(":")
         return {"provider": provider, "modelId": name, "temperature": None, "maxTokens": tokens}
-    return {"temperature": None, "maxTokens": tokens, **given}
+    return {"temperature": None, "maxTokens": tokens, **cast(Settings, model)}

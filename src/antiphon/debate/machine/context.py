@@ -1,6 +1,7 @@
-"""The types of the debate machine: what is configured, said, paid and decided."""
+"""The context of a debate and its types: configuration, responses, costs and verdict."""
 
-from typing import Any, Literal, NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import Literal, NotRequired, TypedDict, cast
 
 from antiphon.chart.text import Text
 
@@ -14,7 +15,7 @@ Outcome = Literal["verdict", "stopped", "abandoned", "cost_limit"]
 ErrorType = Literal["model_error", "timeout", "cost_limit", "validation", "network"]
 Target = Literal["awaitingArguments", "debating", "judgeEvaluating"]
 Driver = Literal["actors", "events"]
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 class LLMModel(TypedDict):
@@ -38,7 +39,7 @@ class Participant(TypedDict):
 
 
 class Judge(TypedDict):
-    """Who decides, and by what."""
+    """The judge, and the criteria of the verdict."""
 
     id: str
     name: str
@@ -47,7 +48,7 @@ class Judge(TypedDict):
 
 
 class DebateConfig(TypedDict):
-    """What a debate is about, and its limits; times in seconds, costs in USD."""
+    """The configuration of a debate; times in seconds, costs in USD."""
 
     id: str
     topic: str
@@ -63,22 +64,68 @@ class DebateConfig(TypedDict):
     judge: Judge
 
 
+class TokenUsage(TypedDict, total=False):
+    """The tokens of a call; cached ones are part of the input."""
+
+    input: int
+    output: int
+    cachedRead: int
+    cachedWrite: int
+    estimated: bool
+
+
+class ModelPrice(TypedDict):
+    """The prices of a million tokens, in USD, as decimal texts."""
+
+    input: str
+    output: str
+    cachedRead: NotRequired[str]
+    cachedWrite: NotRequired[str]
+
+
+class ResponseError(TypedDict, total=False):
+    """The error instead of a response."""
+
+    code: str
+    message: str
+    recoverable: bool
+
+
 class Response(TypedDict):
-    """What a debater said in a round, or that nothing came."""
+    """A debater's response in a round, or its failure."""
 
     participantId: str
     content: str
     tokensUsed: int
     latencyMs: float
     timestamp: float | None
-    usage: Json
+    usage: TokenUsage
     cost: str
     failed: NotRequired[bool]
-    error: NotRequired[Json]
+    error: NotRequired[ResponseError]
+
+
+class Contradiction(TypedDict):
+    """Two sentences of one debater of which only one has a negation."""
+
+    participantId: str
+    earlier: str
+    now: str
+
+
+class Quality(TypedDict):
+    """The signals of a round, from 0 to 10; `loops` has the debaters that repeat themselves."""
+
+    novelty: float
+    repetition: float
+    convergence: float
+    loops: list[str]
+    contradictions: list[Contradiction]
+    health: float
 
 
 class Round(TypedDict):
-    """A round, known by its phase and number."""
+    """A round, identified by its phase and number."""
 
     phase: Phase
     roundNumber: int
@@ -86,12 +133,12 @@ class Round(TypedDict):
     responses: list[Response]
     tokensUsed: int
     costThisRound: str
-    quality: Json
+    quality: Quality
     partial: NotRequired[bool]
 
 
 class Stream(TypedDict):
-    """A reply that is on its way."""
+    """A reply in progress."""
 
     requestId: str | None
     model: str
@@ -101,7 +148,7 @@ class Stream(TypedDict):
 
 
 class CostWarning(TypedDict):
-    """Said once for each threshold that is crossed."""
+    """A warning, given once for each threshold."""
 
     threshold: str
     currentCost: str
@@ -109,8 +156,15 @@ class CostWarning(TypedDict):
     acknowledged: bool
 
 
+class UnseenCost(TypedDict):
+    """Calls whose usage is unknown, and what they may have cost."""
+
+    calls: int
+    cost: str
+
+
 class CostTracker(TypedDict):
-    """What was spent, exactly: amounts are decimal texts, in USD."""
+    """The costs of a debate: exact amounts in USD, as decimal texts."""
 
     totalCost: str
     costByModel: dict[str, str]
@@ -118,13 +172,13 @@ class CostTracker(TypedDict):
     limitThreshold: str | None
     warnings: list[CostWarning]
     overshoot: str
-    # Calls whose end nobody saw, and calls that were cut off: what they may have cost is not part of the total.
-    unseen: Json
+    # Lost and interrupted calls: their possible cost is not part of the total.
+    unseen: UnseenCost
     unpriced: int
 
 
 class ModelTokenUsage(TypedDict):
-    """What one model used; cached tokens are part of the input."""
+    """The usage of one model; cached tokens are part of the input."""
 
     inputTokens: int
     outputTokens: int
@@ -135,13 +189,13 @@ class ModelTokenUsage(TypedDict):
     estimated: bool
 
 
-class Verdict(TypedDict):
-    """What the judge decided; scores go from 0 to 100."""
+class JudgeVerdict(TypedDict):
+    """The verdict of the judge; scores go from 0 to 100."""
 
     winner: str | None
     tie: bool
     scores: dict[str, float]
-    criteria: dict[str, Any]
+    criteria: Json
     reasoning: str
     references: list[Json]
     tokensUsed: int
@@ -149,7 +203,7 @@ class Verdict(TypedDict):
 
 
 class DebateError(TypedDict):
-    """What went wrong."""
+    """An error of a debate."""
 
     type: ErrorType
     message: str
@@ -158,16 +212,26 @@ class DebateError(TypedDict):
     participantId: NotRequired[str]
     field: NotRequired[str]
     code: NotRequired[str]
+    estimate: NotRequired[str]
+
+
+class Interjection(TypedDict):
+    """A message of the audience, and when it came."""
+
+    text: str
+    phase: Phase
+    roundNumber: int
+    at: float | None
 
 
 class DebateContext(TypedDict):
-    """What a debate knows."""
+    """The context of a debate; `config` is empty until the debate is configured."""
 
-    config: Json
+    config: DebateConfig
     given: Json
     participants: list[Participant]
     judge: Judge | None
-    prices: dict[str, Json | None]
+    prices: dict[str, ModelPrice | None]
     phase: Phase
     currentRound: int
     maxRounds: int
@@ -176,10 +240,44 @@ class DebateContext(TypedDict):
     attempts: dict[str, int]
     activeStreams: dict[str, Stream]
     requests: int
-    interjections: list[Json]
+    interjections: list[Interjection]
     costTracker: CostTracker
     tokenUsage: dict[str, ModelTokenUsage]
-    verdict: Verdict | None
+    verdict: JudgeVerdict | None
+    lastError: DebateError | None
+    lost: bool
+    retryCount: int
+    resumeTarget: Target | None
+    outcome: Outcome | None
+    stoppedEarly: str | None
+    startedAt: float | None
+    lastAt: float | None
+    runId: str | None
+    threadId: str | None
+    reportsToParent: bool
+    driver: Driver
+
+
+class DebateUpdate(TypedDict, total=False):
+    """Some keys of the context: what an action changes."""
+
+    config: DebateConfig
+    given: Json
+    participants: list[Participant]
+    judge: Judge | None
+    prices: dict[str, ModelPrice | None]
+    phase: Phase
+    currentRound: int
+    maxRounds: int
+    rounds: list[Round]
+    responses: list[Response]
+    attempts: dict[str, int]
+    activeStreams: dict[str, Stream]
+    requests: int
+    interjections: list[Interjection]
+    costTracker: CostTracker
+    tokenUsage: dict[str, ModelTokenUsage]
+    verdict: JudgeVerdict | None
     lastError: DebateError | None
     lost: bool
     retryCount: int
@@ -204,15 +302,25 @@ NO_COSTS: CostTracker = {
     "unseen": {"calls": 0, "cost": "0"},
     "unpriced": 0,
 }
+NO_CONFIG = cast(DebateConfig, {})
 NOT_CONFIG = ("threadId", "reportsToParent", "driver", "onBusy")
 
 
-def first_context(input: Json | None = None) -> DebateContext:
-    """The context of a debate that has not begun; the input may have its config, and who to report to."""
-    given = dict(input or {})
+class DebateInput(TypedDict, total=False):
+    """The keys of the input that are not configuration."""
+
+    threadId: str | None
+    reportsToParent: bool
+    driver: Driver
+
+
+def first_context(input: Mapping[str, object] | None = None) -> DebateContext:
+    """Create the context of a debate that has not begun, from its configuration and its host's settings."""
+    settings = dict(input or {})
+    host = cast(DebateInput, settings)
     return {
-        "config": {},
-        "given": {key: value for key, value in given.items() if key not in NOT_CONFIG},
+        "config": NO_CONFIG.copy(),
+        "given": {key: value for key, value in settings.items() if key not in NOT_CONFIG},
         "participants": [],
         "judge": None,
         "prices": {},
@@ -237,7 +345,7 @@ def first_context(input: Json | None = None) -> DebateContext:
         "startedAt": None,
         "lastAt": None,
         "runId": None,
-        "threadId": given.get("threadId"),
-        "reportsToParent": bool(given.get("reportsToParent")),
-        "driver": given.get("driver", "actors"),
+        "threadId": host.get("threadId"),
+        "reportsToParent": bool(host.get("reportsToParent")),
+        "driver": host.get("driver", "actors"),
     }

@@ -1,36 +1,36 @@
-"""The formats: who may take part, who speaks when, and who speaks at the same time."""
+"""Formats of a debate: the positions they need, and the order of speakers."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from antiphon.debate.machine.context import Phase
+from antiphon.debate.machine.context import Format, Participant, Phase, Position
 
-FORMATS = ("oxford", "lincoln-douglas", "roundtable")
+FORMATS: tuple[Format, ...] = ("oxford", "lincoln-douglas", "roundtable")
 """Formats of debates."""
-POSITIONS = ("for", "against", "neutral")
+POSITIONS: tuple[Position, ...] = ("for", "against", "neutral")
 """Positions that a debater can take."""
-FEWEST, MOST = 2, 4
+FEWEST = 2
+MOST = 4
 
 
 def phase_of(format: str, number: int, last: int) -> Phase:
-    """What a round is: in an Oxford debate of more than one round the last is the closing."""
+    """Return the phase of a round: in an Oxford debate of more than one round the last is the closing."""
     return "closing" if format == "oxford" and number == last > 1 else "rebuttal"
 
 
-def groups(format: str, phase: str, number: int, participants: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Who speaks, in order; those in one group speak at the same time, hearing nothing of each other."""
+def groups(format: str, phase: str, number: int, participants: Sequence[Participant]) -> list[list[str]]:
+    """Return the speakers in order; those of one group speak at the same time, without hearing each other."""
     if phase == "opening" and format != "lincoln-douglas":
-        return [[one["id"] for one in participants]]
+        return [[speaker["id"] for speaker in participants]]
     if format == "roundtable":
         start = (number - 1) % len(participants)
-        return [[one["id"]] for one in (*participants[start:], *participants[:start])]
+        return [[speaker["id"]] for speaker in (*participants[start:], *participants[:start])]
     order = _alternating(participants)
-    # Who opened last closes first, so that both sides have the last word once.
+    # The order of the closings is reversed, so that both sides have the last word once.
     return [[id] for id in (reversed(order) if phase == "closing" else order)]
 
 
 def seats_problem(format: str, positions: Sequence[str]) -> str | None:
-    """What is wrong with the sides of a debate, or nothing."""
+    """Return why a format does not allow these positions, or None."""
     if not FEWEST <= len(positions) <= MOST:
         return f"a debate has {FEWEST} to {MOST} participants, not {len(positions)}"
     if format == "lincoln-douglas" and sorted(positions) != ["against", "for"]:
@@ -40,7 +40,7 @@ def seats_problem(format: str, positions: Sequence[str]) -> str | None:
     return None
 
 
-def _alternating(participants: Sequence[Mapping[str, Any]]) -> list[str]:
-    sides = [[one["id"] for one in participants if one["position"] == position] for position in POSITIONS]
+def _alternating(participants: Sequence[Participant]) -> list[str]:
+    sides = [[speaker["id"] for speaker in participants if speaker["position"] == position] for position in POSITIONS]
     longest = max(len(side) for side in sides)
     return [side[turn] for turn in range(longest) for side in sides if turn < len(side)]

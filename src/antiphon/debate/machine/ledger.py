@@ -1,13 +1,23 @@
-"""What a debate costs: exact amounts as decimal texts, charged call by call to the model that was asked."""
+"""The costs of a debate: exact amounts as decimal texts, charged call by call to the model."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
 
-from antiphon.debate.machine.context import CostTracker, DebateContext, ModelTokenUsage
+from antiphon.debate.machine.context import (
+    CostTracker,
+    DebateConfig,
+    DebateContext,
+    DebateUpdate,
+    LLMModel,
+    ModelPrice,
+    ModelTokenUsage,
+    Response,
+    Stream,
+    TokenUsage,
+)
+from antiphon.debate.machine.transcript import PromptMessage
 from antiphon.tokens import TOKENS_PER_MESSAGE, tokens_of_text
 
-Json = Mapping[str, Any]
 MILLION = Decimal(1_000_000)
 NOTHING_USED: ModelTokenUsage = {
     "inputTokens": 0,
@@ -20,33 +30,35 @@ NOTHING_USED: ModelTokenUsage = {
 }
 
 
-def amount(value: Any) -> Decimal:
-    """An amount from a text or a number; nothing is nothing."""
+def amount(value: Decimal | float | str | None) -> Decimal:
+    """Convert a text or a number to an amount; None is 0."""
     return Decimal(0) if value is None else Decimal(str(value))
 
 
-def told(value: Decimal) -> str:
-    """An amount as text, without an exponent or idle zeros."""
+def format_amount(value: Decimal) -> str:
+    """Format an amount without an exponent and without trailing zeros."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") or "0" if "." in text else text
 
 
-def tracked(config: Json, before: CostTracker) -> CostTracker:
-    """The tracker with the limits of a configuration; what was spent stays."""
-    warn, limit = config.get("warnAtCost"), config.get("costLimit")
+def with_limits(config: DebateConfig, before: CostTracker) -> CostTracker:
+    """Set the limits of a configuration in a tracker, and keep its costs."""
+    warn = config.get("warnAtCost")
+    limit = config.get("costLimit")
     return {
         **before,
-        "warningThreshold": None if warn is None else told(amount(warn)),
-        "limitThreshold": None if limit is None else told(amount(limit)),
+        "warningThreshold": None if warn is None else format_amount(amount(warn)),
+        "limitThreshold": None if limit is None else format_amount(amount(limit)),
     }
 
 
-def price_of(prices: Mapping[str, Any], model: str, usage: Json) -> Decimal | None:
-    """What a usage costs by the table; cached tokens without a price of their own cost what others cost."""
+def price_of(prices: Mapping[str, ModelPrice | None], model: str, usage: TokenUsage) -> Decimal | None:
+    """Return the cost of a usage by the table; cached tokens without a price cost as much as input."""
     price = prices.get(model)
     if price is None:
         return None
-    read, written = usage.get("cachedRead", 0), usage.get("cachedWrite", 0)
+    read = usage.get("cachedRead", 0)
+    written = usage.get("cachedWrite", 0)
     plain = max(0, usage.get("input", 0) - read - written)
     total: Decimal = plain * amount(price["input"]) + usage.get("output", 0) * amount(price["output"])
     total += read * amount(price.get("cachedRead") or price["input"])
@@ -54,87 +66,90 @@ def price_of(prices: Mapping[str, Any], model: str, usage: Json) -> Decimal | No
     return total / MILLION
 
 
-def cost_of(context: DebateContext, model: str, usage: Json, cost_usd: Any) -> Decimal | None:
-    """What a call cost: as its provider's usage was priced, or by the table."""
+def cost_of(context: DebateContext, model: str, usage: TokenUsage, cost_usd: float | None) -> Decimal | None:
+    """Return the cost of a call: as reported, else by the table."""
     return price_of(context["prices"], model, usage) if cost_usd is None else amount(cost_usd)
 
 
-def charged(context: DebateContext, model: str, usage: Json, cost_usd: Any) -> dict[str, Any]:
-    """The costs with one more call in them."""
+def charge(context: DebateContext, model: str, usage: TokenUsage, cost_usd: float | None) -> DebateUpdate:
+    """Charge a call."""
     cost = cost_of(context, model, usage, cost_usd)
-    paid, tracker = cost or Decimal(0), context["costTracker"]
+    paid = cost or Decimal(0)
+    tracker = context["costTracker"]
     before = context["tokenUsage"].get(model, NOTHING_USED)
     used: ModelTokenUsage = {
         "inputTokens": before["inputTokens"] + usage.get("input", 0),
         "outputTokens": before["outputTokens"] + usage.get("output", 0),
         "cachedReadTokens": before["cachedReadTokens"] + usage.get("cachedRead", 0),
         "cachedWriteTokens": before["cachedWriteTokens"] + usage.get("cachedWrite", 0),
-        "totalCost": told(amount(before["totalCost"]) + paid),
+        "totalCost": format_amount(amount(before["totalCost"]) + paid),
         "requestCount": before["requestCount"] + 1,
         "estimated": before["estimated"] or bool(usage.get("estimated")),
     }
-    total, limit = amount(tracker["totalCost"]) + paid, tracker["limitThreshold"]
-    spent = {
-        "totalCost": told(total),
+    total = amount(tracker["totalCost"]) + paid
+    limit = tracker["limitThreshold"]
+    after: CostTracker = {
+        **tracker,
+        "totalCost": format_amount(total),
         "costByModel": {**tracker["costByModel"], model: used["totalCost"]},
-        "overshoot": told(max(Decimal(0), total - amount(limit))) if limit is not None else "0",
+        "overshoot": format_amount(max(Decimal(0), total - amount(limit))) if limit is not None else "0",
         "unpriced": tracker["unpriced"] + (cost is None),
     }
-    return {"costTracker": {**tracker, **spent}, "tokenUsage": {**context["tokenUsage"], model: used}}
+    return {"costTracker": after, "tokenUsage": {**context["tokenUsage"], model: used}}
 
 
-def unseen(context: DebateContext, cost_usd: Any) -> CostTracker:
-    """The costs with a call whose end nobody saw: it may have been paid for, and is stated beside the total."""
+def add_unseen(context: DebateContext, cost_usd: Decimal | str) -> CostTracker:
+    """Add a call whose usage is unknown: its possible cost is kept beside the total."""
     tracker = context["costTracker"]
     before = tracker["unseen"]
-    noted = {"calls": before["calls"] + 1, "cost": told(amount(before["cost"]) + amount(cost_usd))}
-    return {**tracker, "unseen": noted}
+    cost = format_amount(amount(before["cost"]) + amount(cost_usd))
+    return {**tracker, "unseen": {"calls": before["calls"] + 1, "cost": cost}}
 
 
-def abandoned(context: DebateContext, streams: Iterable[Json]) -> CostTracker:
-    """The costs with calls that are given up before they tell what they used: each up to its estimate."""
+def add_abandoned(context: DebateContext, streams: Iterable[Stream]) -> CostTracker:
+    """Add calls that are stopped before their usage is known: each up to its estimate."""
     for stream in streams:
-        context = {**context, "costTracker": unseen(context, stream["estimate"])}
+        context = {**context, "costTracker": add_unseen(context, stream["estimate"])}
     return context["costTracker"]
 
 
-def estimate(context: DebateContext, model: Json, messages: Sequence[Json]) -> Decimal:
-    """What a call may cost at most: its words, and as many tokens as the reply may have."""
+def estimate(context: DebateContext, model: LLMModel, messages: Sequence[PromptMessage]) -> Decimal:
+    """Estimate the highest cost of a call: its words, and as many tokens as the reply may have."""
     name = f"{model['provider']}:{model['modelId']}"
     texts = [part.get("text", "") for message in messages for part in message["parts"]]
     words = sum(map(tokens_of_text, texts))
-    usage = {"input": words + TOKENS_PER_MESSAGE * len(messages), "output": model["maxTokens"]}
+    usage: TokenUsage = {"input": words + TOKENS_PER_MESSAGE * len(messages), "output": model["maxTokens"]}
     return price_of(context["prices"], name, usage) or Decimal(0)
 
 
-def reserved(context: DebateContext) -> Decimal:
-    """What the calls on their way may cost."""
+def reserved_cost(context: DebateContext) -> Decimal:
+    """Return the highest cost of the calls in progress."""
     return sum((amount(stream["estimate"]) for stream in context["activeStreams"].values()), Decimal(0))
 
 
 def breaks_limit(context: DebateContext, *more: Decimal) -> bool:
-    """Whether more calls might cost more than what is left."""
+    """Return whether further calls might exceed the limit."""
     limit = context["costTracker"]["limitThreshold"]
     if limit is None:
         return False
-    return amount(context["costTracker"]["totalCost"]) + reserved(context) + sum(more, Decimal(0)) > amount(limit)
+    return amount(context["costTracker"]["totalCost"]) + reserved_cost(context) + sum(more, Decimal(0)) > amount(limit)
 
 
 def limit_reached(context: DebateContext) -> bool:
-    """Whether the limit is reached: S4-57 by the configuration, which the tracker repeats."""
+    """Return whether the limit is reached."""
     limit = context["costTracker"]["limitThreshold"]
     return limit is not None and amount(context["costTracker"]["totalCost"]) >= amount(limit)
 
 
 def crosses_warning(context: DebateContext) -> bool:
-    """Whether a threshold is crossed of which nobody was told."""
+    """Return whether the threshold is crossed and there is no warning about it yet."""
     tracker = context["costTracker"]
     threshold = tracker["warningThreshold"]
     if threshold is None or amount(tracker["totalCost"]) < amount(threshold):
         return False
-    return not any(amount(one["threshold"]) == amount(threshold) for one in tracker["warnings"])
+    return not any(amount(warning["threshold"]) == amount(threshold) for warning in tracker["warnings"])
 
 
-def round_cost(context: DebateContext, responses: Sequence[Json]) -> Decimal:
-    """What the responses of a round cost together."""
-    return sum((amount(one.get("cost")) for one in responses), Decimal(0))
+def total_cost(responses: Sequence[Response]) -> Decimal:
+    """Return the cost of responses together."""
+    return sum((amount(response.get("cost")) for response in responses), Decimal(0))

@@ -1,33 +1,36 @@
-"""Signals of how well a debate goes: new words, repetition, convergence, loops and contradictions; from 0 to 10."""
+"""Quality of a round: novelty, repetition, convergence, loops and contradictions; from 0 to 10."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice, pairwise
+from typing import NamedTuple
+
+from antiphon.debate.machine.context import Contradiction, Quality, Response, Round
 
 WORD = re.compile(r"\w+")
 SENTENCE = re.compile(r"[^.!?]+")
 NEGATIONS = frozenset({"not", "no", "never", "cannot", "nothing", "nobody", "isn", "doesn", "won", "don"})
-FEWEST_NOVEL, MOST_ALIKE, FIRST_LOOKED_AT = 3.0, 8.0, 3
+FEWEST_NOVEL = 3.0
+MOST_ALIKE = 8.0
+FIRST_CHECKED_ROUND = 3
 SAME_CLAIM = 0.8
 LOOP = 9.0
-FEWEST_WORDS, MOST_CONTRADICTIONS = 3, 5
+FEWEST_WORDS = 3
+MOST_CONTRADICTIONS = 5
 
 
-def quality_of(rounds: Sequence[Mapping[str, Any]], responses: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The signals of a round, beside all before it."""
-    spoken = [_Speech(one) for one in responses if not one.get("failed")]
-    before = [_Speech(one) for each in rounds for one in each["responses"] if not one.get("failed")]
-    known = {pair for old in before for pair in old.pairs}
-    now = {pair for one in spoken for pair in one.pairs}
-    novelty = 10 * len(now - known) / len(now) if now else 10.0
-    own = [(one, old) for one in spoken for old in before if one.speaker == old.speaker]
-    likeness = [(one.speaker, _likeness(one, old)) for one, old in own]
+def quality_of(rounds: Sequence[Round], responses: Sequence[Response]) -> Quality:
+    """Compare the responses of a round with all rounds before it."""
+    speeches = [_Speech(response) for response in responses if not response.get("failed")]
+    earlier = [_Speech(response) for past in rounds for response in past["responses"] if not response.get("failed")]
+    old_pairs = {pair for speech in earlier for pair in speech.pairs}
+    pairs = {pair for speech in speeches for pair in speech.pairs}
+    novelty = 10 * len(pairs - old_pairs) / len(pairs) if pairs else 10.0
+    own = [(speech, old) for speech in speeches for old in earlier if speech.speaker == old.speaker]
+    likeness = [(speech.speaker, _likeness(speech, old)) for speech, old in own]
     repetition = max((alike for _, alike in likeness), default=0.0)
-    convergence = max(
-        (_likeness(one, other) for place, one in enumerate(spoken) for other in spoken[place + 1 :]), default=0.0
-    )
-    contradictions = (found for one, old in own for found in _contradictions(one, old))
+    convergence = max((_likeness(first, second) for first, second in combinations(speeches, 2)), default=0.0)
+    contradictions = (pair for speech, old in own for pair in _contradictions(speech, old))
     health = 0.4 * novelty + 0.3 * (10 - repetition) + 0.3 * (10 - convergence)
     return {
         "novelty": round(novelty, 2),
@@ -39,17 +42,17 @@ def quality_of(rounds: Sequence[Mapping[str, Any]], responses: Sequence[Mapping[
     }
 
 
-def reason_to_stop(number: int, quality: Mapping[str, Any]) -> str | None:
-    """Why a debate need not go on, if there is a reason."""
+def reason_to_stop(number: int, quality: Quality) -> str | None:
+    """Return why a debate may end after this round, or None."""
     if quality["repetition"] > MOST_ALIKE:
         return "repetition"
     if quality["convergence"] > MOST_ALIKE:
         return "convergence"
-    return "low novelty" if number >= FIRST_LOOKED_AT and quality["novelty"] < FEWEST_NOVEL else None
+    return "low novelty" if number >= FIRST_CHECKED_ROUND and quality["novelty"] < FEWEST_NOVEL else None
 
 
 class _Claim(NamedTuple):
-    """A sentence, its words, and whether it says no."""
+    """A sentence, its words, and whether it has a negation."""
 
     text: str
     words: frozenset[str]
@@ -57,11 +60,11 @@ class _Claim(NamedTuple):
 
 
 class _Speech:
-    """A response taken apart once: rounds are long, and each is held against all before it."""
+    """A response, split once: each is compared with all before it."""
 
     __slots__ = ("claims", "pairs", "speaker")
 
-    def __init__(self, response: Mapping[str, Any]) -> None:
+    def __init__(self, response: Response) -> None:
         self.speaker: str = response["participantId"]
         self.pairs = set(pairwise(_words(response["content"])))
         claims = map(_claim, SENTENCE.findall(response["content"]))
@@ -77,19 +80,19 @@ def _claim(sentence: str) -> _Claim:
     return _Claim(sentence.strip(), words - NEGATIONS, not words.isdisjoint(NEGATIONS))
 
 
-def _likeness(one: _Speech, other: _Speech) -> float:
-    if not one.pairs or not other.pairs:
+def _likeness(first: _Speech, second: _Speech) -> float:
+    if not first.pairs or not second.pairs:
         return 0.0
-    common = len(one.pairs & other.pairs)
-    return 10 * common / (len(one.pairs) + len(other.pairs) - common)
+    common = len(first.pairs & second.pairs)
+    return 10 * common / (len(first.pairs) + len(second.pairs) - common)
 
 
-def _contradictions(one: _Speech, old: _Speech) -> Iterator[dict[str, Any]]:
-    """Sentences of one speaker that share nearly all words, but one of them says no."""
-    for now in one.claims:
+def _contradictions(speech: _Speech, old: _Speech) -> Iterator[Contradiction]:
+    """Yield sentences of one speaker that share nearly all words, but only one has a negation."""
+    for now in speech.claims:
         for earlier in old.claims:
             if now.negates == earlier.negates:
                 continue
             common = len(now.words & earlier.words)
             if common >= SAME_CLAIM * (len(now.words) + len(earlier.words) - common):
-                yield {"participantId": one.speaker, "earlier": earlier.text, "now": now.text}
+                yield {"participantId": speech.speaker, "earlier": earlier.text, "now": now.text}

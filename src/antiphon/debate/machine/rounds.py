@@ -1,159 +1,186 @@
-"""Rounds: known by phase and number, recorded once, counted by one action only."""
+"""Rounds: identified by phase and number, recorded once, counted by one action only."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
-from antiphon.chart.actions import Enqueue
 from antiphon.debate.machine import ledger
-from antiphon.debate.machine.context import DebateContext
+from antiphon.debate.machine.context import DebateContext, DebateUpdate, Response, Round
+from antiphon.debate.machine.events import AnyEvent, OpeningsEvent, OutsideResponse, ResponseFacts, RoundEvent
 from antiphon.debate.machine.formats import phase_of
 from antiphon.debate.machine.quality import quality_of, reason_to_stop
-from antiphon.debate.machine.replies import failed_response, missing, responded, round_number, usage_of
+from antiphon.debate.machine.replies import DebateEnqueue, add_response, failed_response, usage_of
+from antiphon.debate.machine.speakers import missing_speakers, round_number
 from antiphon.debate.machine.transcript import current_groups
 
-Event = Mapping[str, Any]
-Choice = Enqueue[DebateContext, Any]
 
-
-def all_arguments_received(context: DebateContext, event: Event) -> bool:
-    """Whether there is exactly one opening of each debater, and none on its way."""
-    speakers = sorted(one["participantId"] for one in event.get("responses") or [])
-    return not context["activeStreams"] and speakers == sorted(one["id"] for one in context["participants"])
+def all_arguments_received(context: DebateContext, event: OpeningsEvent) -> bool:
+    """Return whether there is exactly one opening of each debater, and none is in progress."""
+    speakers = sorted(response["participantId"] for response in event.get("responses") or [])
+    ids = sorted(participant["id"] for participant in context["participants"])
+    return not context["activeStreams"] and speakers == ids
 
 
 def is_round_whole(context: DebateContext) -> bool:
-    """Whether everyone has spoken, or failed to."""
-    return bool(context["participants"]) and not missing(context) and not context["activeStreams"]
+    """Return whether every debater has answered or failed."""
+    return bool(context["participants"]) and not missing_speakers(context) and not context["activeStreams"]
 
 
-def is_recorded(context: DebateContext, phase: str, number: int) -> bool:
-    """Whether there is such a round already."""
-    return any((one["phase"], one["roundNumber"]) == (phase, number) for one in context["rounds"])
+def is_record(context: DebateContext, phase: str, number: int) -> bool:
+    """Return whether a round is recorded already."""
+    return any((past["phase"], past["roundNumber"]) == (phase, number) for past in context["rounds"])
 
 
-def ends_this_round(context: DebateContext, event: Event) -> bool:
-    """Whether a round is the current one, not recorded yet, with one response of each and none on its way."""
-    given = event.get("round") or {}
-    number, phase = given.get("roundNumber", context["currentRound"]), given.get("phase", context["phase"])
-    speakers = [one["participantId"] for one in given.get("responses") or []]
-    whole = len(set(speakers)) == len(speakers) and set(speakers) == {one["id"] for one in context["participants"]}
-    current = (phase, number) == (context["phase"], context["currentRound"])
-    return current and whole and not context["activeStreams"] and not is_recorded(context, phase, number)
+def ends_this_round(context: DebateContext, event: RoundEvent) -> bool:
+    """Return whether a round is the current one, not recorded, with one response of each and none in progress."""
+    ended = event.get("round") or {}
+    number = ended.get("roundNumber", context["currentRound"])
+    phase = ended.get("phase", context["phase"])
+    speakers = [response["participantId"] for response in ended.get("responses") or []]
+    ids = {participant["id"] for participant in context["participants"]}
+    is_whole = len(set(speakers)) == len(speakers) and set(speakers) == ids
+    is_current = (phase, number) == (context["phase"], context["currentRound"])
+    return is_current and is_whole and not context["activeStreams"] and not is_record(context, phase, number)
 
 
 def max_rounds_reached(context: DebateContext) -> bool:
-    """Whether the current round is the last."""
+    """Return whether the current round is the last."""
     return context["currentRound"] >= context["maxRounds"]
 
 
-def stops_early(context: DebateContext, event: Event) -> bool:
-    """Whether nothing new comes any more, and the debate is to stop then."""
+def stops_early(context: DebateContext, event: RoundEvent) -> bool:
+    """Return whether the debate stops early and the round brought nothing new."""
     return bool(context["config"].get("earlyStop")) and early_reason(context, event) is not None
 
 
-def early_reason(context: DebateContext, event: Event) -> str | None:
-    """Why a round may be the last."""
-    said = (event.get("round") or {}).get("responses") or []
-    before = [one for one in context["rounds"] if (one["phase"], one["roundNumber"]) != _current(context)]
-    return reason_to_stop(context["currentRound"], quality_of(before, said))
+def early_reason(context: DebateContext, event: RoundEvent) -> str | None:
+    """Return why a round may be the last, or None."""
+    responses = cast("list[Response]", (event.get("round") or {}).get("responses") or [])
+    before = [past for past in context["rounds"] if (past["phase"], past["roundNumber"]) != _current(context)]
+    return reason_to_stop(context["currentRound"], quality_of(before, responses))
 
 
-def early_stop(context: DebateContext) -> str | None:
-    """Why the debate ends before its last round, from the quality of the round that was recorded."""
-    return reason_to_stop(context["currentRound"], context["rounds"][-1]["quality"])
+def note_early_stop(context: DebateContext) -> DebateUpdate:
+    """Note why the debate ends early, from the quality of the last recorded round."""
+    return {"stoppedEarly": reason_to_stop(context["currentRound"], context["rounds"][-1]["quality"])}
 
 
 def _current(context: DebateContext) -> tuple[str, int]:
     return context["phase"], context["currentRound"]
 
 
-def made_round(context: DebateContext, *, partial: bool = False) -> dict[str, Any]:
-    """The current round out of what was said in it."""
+def build_round(context: DebateContext, *, partial: bool = False) -> Round:
+    """Build the current round from its responses, in the order of the speakers."""
     order = [id for group in current_groups(context) for id in group]
-    said = sorted(context["responses"], key=lambda one: order.index(one["participantId"]))
-    found = {
+    responses = sorted(context["responses"], key=lambda response: order.index(response["participantId"]))
+    current: Round = {
         "phase": context["phase"],
         "roundNumber": round_number(context),
         "timestamp": context["lastAt"],
-        "responses": said,
-        "tokensUsed": sum(one["tokensUsed"] for one in said),
-        "costThisRound": ledger.told(ledger.round_cost(context, said)),
-        "quality": quality_of(context["rounds"], said),
+        "responses": responses,
+        "tokensUsed": sum(response["tokensUsed"] for response in responses),
+        "costThisRound": ledger.format_amount(ledger.total_cost(responses)),
+        "quality": quality_of(context["rounds"], responses),
     }
-    return {**found, "partial": True} if partial else found
+    if partial:
+        current["partial"] = True
+    return current
 
 
-def _taken_from(context: DebateContext, given: Any) -> DebateContext:
-    """The context with responses that came from outside and were not counted yet; each is paid for once."""
-    have = {one["participantId"] for one in context["responses"]}
-    for one in given or []:
-        id = one["participantId"]
-        if id in have:
+def _with_responses(context: DebateContext, responses: list[OutsideResponse] | None) -> DebateContext:
+    """Add responses from outside to the context, except those it has already; each is charged once."""
+    speakers = {response["participantId"] for response in context["responses"]}
+    for response in responses or []:
+        id = response["participantId"]
+        if id in speakers:
             continue
-        if one.get("failed"):
-            more: Any = {"responses": [*context["responses"], failed_response(id, one.get("error"))]}
+        update: DebateUpdate
+        if response.get("failed"):
+            update = {"responses": [*context["responses"], failed_response(id, response.get("error"))]}
         else:
-            more = responded(context, id, {**one, "usage": usage_of(one)})
-        context = {**context, **more}
-        have.add(id)
+            usage = usage_of(response.get("usage"), response.get("tokensUsed"))
+            facts: ResponseFacts = {
+                "content": response.get("content"),
+                "tokensUsed": response.get("tokensUsed"),
+                "latencyMs": response.get("latencyMs"),
+                "timestamp": response.get("timestamp"),
+                "costUsd": response.get("costUsd"),
+                "usage": usage,
+            }
+            update = add_response(context, id, facts)
+        context = cast(DebateContext, {**context, **update})
+        speakers.add(id)
     return context
 
 
-def _recorded(context: DebateContext, *, partial: bool = False) -> dict[str, Any]:
-    made = made_round(context, partial=partial)
-    kept = ("costTracker", "tokenUsage", "lastAt")
-    facts = {key: value for key, value in context.items() if key in kept}
-    return {**facts, "rounds": [*context["rounds"], made], "responses": [], "attempts": {}, "retryCount": 0}
+def _record(context: DebateContext, *, partial: bool = False) -> DebateUpdate:
+    return {
+        "costTracker": context["costTracker"],
+        "tokenUsage": context["tokenUsage"],
+        "lastAt": context["lastAt"],
+        "rounds": [*context["rounds"], build_round(context, partial=partial)],
+        "responses": [],
+        "attempts": {},
+        "retryCount": 0,
+    }
 
 
-def record_openings(context: DebateContext, event: Event) -> dict[str, Any]:
-    """The openings are round 1 of their phase; the debate begins with round 1."""
-    after = _taken_from(context, event.get("responses"))
+def record_openings(context: DebateContext, event: OpeningsEvent) -> DebateUpdate:
+    """Record the openings as round 1 of their phase, and begin round 1 of the debate."""
+    after = _with_responses(context, event.get("responses"))
     phase = phase_of(context["config"]["format"], 1, context["maxRounds"])
-    return {**_recorded(after), "currentRound": 1, "phase": phase}
+    return {**_record(after), "currentRound": 1, "phase": phase}
 
 
-def record_round(context: DebateContext, event: Event) -> dict[str, Any]:
-    """The round is over."""
-    return _recorded(_taken_from(context, (event.get("round") or {}).get("responses")))
+def record_round(context: DebateContext, event: RoundEvent) -> DebateUpdate:
+    """Record the round."""
+    return _record(_with_responses(context, (event.get("round") or {}).get("responses")))
 
 
-def increment_round(context: DebateContext) -> dict[str, Any]:
-    """The next round: the only place that counts."""
+def increment_round(context: DebateContext) -> DebateUpdate:
+    """Begin the next round; nothing else counts rounds."""
     number = context["currentRound"] + 1
     return {"currentRound": number, "phase": phase_of(context["config"]["format"], number, context["maxRounds"])}
 
 
-def record_partial_round(context: DebateContext) -> dict[str, Any]:
-    """What was said in a round that is cut short is kept, and marked."""
-    said = any(not one.get("failed") for one in context["responses"])
-    if not said or is_recorded(context, context["phase"], round_number(context)):
+def record_partial_round(context: DebateContext) -> DebateUpdate:
+    """Record the responses of an interrupted round, marked as partial."""
+    has_responses = any(not response.get("failed") for response in context["responses"])
+    if not has_responses or is_record(context, context["phase"], round_number(context)):
         return {"responses": [], "attempts": {}}
-    return _recorded(context, partial=bool(missing(context)))
+    return _record(context, partial=bool(missing_speakers(context)))
 
 
-def finish_openings(context: DebateContext, event: Event, enqueue: Choice) -> None:
-    """Say that all openings are there."""
+def finish_openings(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
+    """Raise ARGUMENTS_READY when all openings are complete."""
     if is_round_whole(context):
         enqueue.raise_({"type": "ARGUMENTS_READY", "responses": context["responses"]})
 
 
-def complete_round(context: DebateContext, event: Event, enqueue: Choice) -> None:
-    """Say that the round is over; a driver from outside says so itself."""
+def complete_round(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
+    """Raise ROUND_COMPLETE; a driver from outside sends it itself."""
     if context["driver"] == "actors":
         facts = {"phase": context["phase"], "roundNumber": context["currentRound"]}
         enqueue.raise_({"type": "ROUND_COMPLETE", "round": {**facts, "responses": context["responses"]}})
 
 
-def tell_round(context: DebateContext, event: Event, enqueue: Choice) -> None:
-    """Tell which round begins."""
+def tell_round(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
+    """Report the round that begins."""
     facts = {"phase": context["phase"], "roundNumber": context["currentRound"], "maxRounds": context["maxRounds"]}
     enqueue.emit({"type": "round_started", **facts})
 
 
-def tell_costs(context: DebateContext, event: Event, enqueue: Choice) -> None:
-    """Tell what was spent when a round begins, and the rounds so far by their last."""
+def tell_costs(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
+    """Report the costs when a round begins, and the round before."""
     last = context["rounds"][-1] if context["rounds"] else None
     if last is not None and not context["responses"]:
         enqueue.emit({"type": "round_recorded", "round": last})
     enqueue.emit({"type": "cost", **context["costTracker"]})
+
+
+def prompt_opening_arguments(context: DebateContext) -> DebateUpdate:
+    """Begin the openings: round 1 of their own phase, before the rounds of the debate are counted."""
+    return {"phase": "opening"}
+
+
+def has_rounds(context: DebateContext) -> bool:
+    """Return whether a debater has said anything."""
+    return bool(context["rounds"] or context["responses"])

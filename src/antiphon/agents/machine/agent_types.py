@@ -1,0 +1,169 @@
+"""Types of an agent's turn: its context, and its events by what its functions read in them."""
+
+from typing import Literal, NotRequired, TypedDict
+
+from antiphon.agents.machine.agent_config import AgentConfig, ConsentSettings, ToolJson
+from antiphon.agents.machine.results import Json, MessageJson, PartJson, RunError, Usage
+from antiphon.threads.machine.permission_rules import CallRequest, JudgedCall
+
+
+class AskedQuestion(TypedDict):
+    """A question of the model to a person, by the id of its tool call."""
+
+    id: str
+    question: str
+    options: object
+
+
+class AgentQuestion(TypedDict):
+    """What an agent waits for: an answer of a person, or a permission."""
+
+    reason: Literal["question", "permission"]
+    id: NotRequired[str]
+    question: NotRequired[str]
+    options: NotRequired[object]
+    calls: NotRequired[object]
+    timeoutMs: NotRequired[object]
+
+
+class AgentContext(TypedDict):
+    """The context of a turn."""
+
+    agentId: str
+    turnId: str
+    agent: AgentConfig | None
+    step: int | None
+    model: str | None
+    messages: list[MessageJson]
+    options: Json
+    tools: list[ToolJson]
+    consent: ConsentSettings
+    budgetUsd: float | None
+    maxTurns: int
+    turns: int
+    fresh: int
+    calls: list[CallRequest]
+    results: dict[str, PartJson]
+    questions: list[AskedQuestion]
+    waiting: AgentQuestion | None
+    planUpdates: Json | None
+    usage: Usage
+    costUsd: float
+    at: float | None
+    reasked: bool
+    cancelled: bool
+    lost: bool
+    error: RunError | None
+    summary: str
+    outcome: Literal["done", "failed", "exhausted"] | None
+
+
+class AgentUpdate(TypedDict, total=False):
+    """Some keys of the context: what an action changes."""
+
+    agentId: str
+    turnId: str
+    agent: AgentConfig | None
+    step: int | None
+    model: str | None
+    messages: list[MessageJson]
+    options: Json
+    tools: list[ToolJson]
+    consent: ConsentSettings
+    budgetUsd: float | None
+    maxTurns: int
+    turns: int
+    fresh: int
+    calls: list[CallRequest]
+    results: dict[str, PartJson]
+    questions: list[AskedQuestion]
+    waiting: AgentQuestion | None
+    planUpdates: Json | None
+    usage: Usage
+    costUsd: float
+    at: float | None
+    reasked: bool
+    cancelled: bool
+    lost: bool
+    error: RunError | None
+    summary: str
+    outcome: Literal["done", "failed", "exhausted"] | None
+
+
+class ReplyInput(TypedDict):
+    """The input of the actor `reply`."""
+
+    requestId: str
+    model: str | None
+    prompt: None
+    messages: list[MessageJson]
+    options: Json
+    budgetUsd: float | None
+    reportsToParent: bool
+
+
+class AgentReplied(TypedDict):
+    """REPLY.COMPLETED: the model has replied."""
+
+    type: str
+    message: NotRequired[MessageJson | None]
+    usage: NotRequired[Json | None]
+    costUsd: NotRequired[float | None]
+    stop: NotRequired[str | None]
+
+
+class ChildFailed(TypedDict):
+    """The reply or the tools have failed."""
+
+    type: str
+    error: NotRequired[object]
+
+
+class ToolPermission(TypedDict):
+    """The decision of a person about calls."""
+
+    decision: str
+    scope: str
+    calls: list[JudgedCall]
+
+
+class AgentToolsOutput(TypedDict):
+    """The output of the actor `tools`."""
+
+    results: list[PartJson]
+    permission: NotRequired[ToolPermission | None]
+    lost: NotRequired[bool]
+
+
+class ToolsDone(TypedDict):
+    """The calls of a reply have results."""
+
+    type: str
+    output: AgentToolsOutput
+
+
+class PermissionAsked(TypedDict):
+    """`wait`: the tools wait for permission."""
+
+    type: str
+    id: NotRequired[str]
+    calls: NotRequired[object]
+    timeoutMs: NotRequired[object]
+
+
+class AnswerGiven(TypedDict):
+    """ANSWER: a person answers a question or decides about calls."""
+
+    type: str
+    id: NotRequired[str | None]
+    decision: NotRequired[str | None]
+    scope: NotRequired[str | None]
+    reason: NotRequired[str | None]
+    text: NotRequired[str | None]
+    at: NotRequired[float | None]
+
+
+class PlainEvent(TypedDict):
+    """An event of which only the type matters."""
+
+    type: str

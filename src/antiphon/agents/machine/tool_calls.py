@@ -1,0 +1,206 @@
+"""The tool calls of a reply: sorted, given to the tools or to a person, and answered."""
+
+import json
+from typing import Any, cast
+
+from antiphon.agents.machine.agent_config import ASK_USER, UPDATE_PLAN, refusal
+from antiphon.agents.machine.agent_types import (
+    AgentContext,
+    AgentQuestion,
+    AgentReplied,
+    AgentUpdate,
+    AnswerGiven,
+    AskedQuestion,
+    ChildFailed,
+    PermissionAsked,
+    PlainEvent,
+    ToolsDone,
+)
+from antiphon.agents.machine.plan import plan_of
+from antiphon.agents.machine.results import Json, PartJson, error_of, is_loss
+from antiphon.chart.actions import Enqueue
+from antiphon.threads.machine.content import calls_of
+from antiphon.threads.machine.permission_rules import CallRequest, lasting_overrides
+from antiphon.tools.risk import risk_of_call
+
+AgentEnqueue = Enqueue[AgentContext, Any]
+TOOLS = "tools"
+OWN = (ASK_USER, UPDATE_PLAN)
+
+
+def reply_parts(event: AgentReplied) -> list[PartJson]:
+    """Return the parts of a reply."""
+    message = event.get("message")
+    return message.get("parts") or [] if message else []
+
+
+def wants_tools(context: AgentContext, event: AgentReplied) -> bool:
+    """Return whether a reply has tool calls."""
+    return bool(calls_of(reply_parts(event)))
+
+
+def sort_calls(context: AgentContext, event: AgentReplied) -> AgentUpdate:
+    """Refuse calls that the agent's rules forbid, answer the agent's own tools, and leave the others to `tools`."""
+    risks = {tool["name"]: tool.get("risk") for tool in context["tools"]}
+    agent = context["agent"]
+    calls: list[CallRequest] = []
+    questions: list[AskedQuestion] = []
+    updates = context["planUpdates"]
+    results: dict[str, PartJson] = {}
+    for part in cast("list[CallRequest]", calls_of(reply_parts(event))):
+        call: CallRequest = {**part, "risk": risk_of_call(risks.get(part["name"]), part["arguments"])}
+        arguments = _arguments(call)
+        reason = refusal(agent, call) if agent is not None and call["name"] not in OWN else None
+        if reason is not None:
+            results[call["id"]] = _result(call["id"], reason, is_error=True)
+        elif call["name"] == ASK_USER:
+            question = str(arguments.get("question", ""))
+            questions.append({"id": call["id"], "question": question, "options": arguments.get("options")})
+        elif call["name"] == UPDATE_PLAN:
+            is_plan = plan_of(arguments) is not None
+            updates = arguments if is_plan else updates
+            text = "The plan is changed." if is_plan else "That is no plan: it has no steps."
+            results[call["id"]] = _result(call["id"], text, is_error=not is_plan)
+        else:
+            calls.append(call)
+    return {"calls": calls, "questions": questions, "results": results, "planUpdates": updates}
+
+
+def _arguments(call: CallRequest) -> Json:
+    arguments = call.get("arguments") or "{}"
+    if not isinstance(arguments, str):
+        return dict(arguments)
+    try:
+        value: object = json.loads(arguments)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _result(call_id: str, text: str, *, is_error: bool = False) -> PartJson:
+    result: PartJson = {"type": "toolResult", "callId": call_id, "parts": [{"type": "text", "text": text}]}
+    if is_error:
+        result["isError"] = True
+    return result
+
+
+def call_tools(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) -> None:
+    """Start the calls together; tell the parent of each, and of a changed plan."""
+    if context["planUpdates"] is not None:
+        enqueue.send_parent(
+            {"type": "AGENT_PLAN", "agentId": context["agentId"], "planUpdates": context["planUpdates"]}
+        )
+    for call in context["calls"]:
+        notice = {"id": call["id"], "name": call["name"], "arguments": call["arguments"]}
+        enqueue.send_parent({"type": "AGENT_TOOL_CALL", "agentId": context["agentId"], "toolCall": notice})
+    if context["calls"]:
+        consent = context["consent"]
+        request = f"{context['turnId']}{context['agentId']}-tools-{context['turns']}"
+        input: Json = {"requestId": request, "calls": context["calls"], "consent": consent}
+        timeout_ms = consent.get("timeoutMs")
+        if timeout_ms is not None:
+            input["timeoutMs"] = timeout_ms
+        enqueue.spawn_child(TOOLS, id=TOOLS, input=input)
+
+
+def keep_results(context: AgentContext, event: ToolsDone) -> AgentUpdate:
+    """Keep the results of the tools, and the permissions that last."""
+    output = event["output"]
+    results = {result["callId"]: result for result in output["results"]}
+    permission = output.get("permission")
+    consent = context["consent"]
+    if permission and permission["decision"] == "allowed" and permission["scope"] == "thread":
+        overrides = consent.get("overrides", [])
+        new = [override for override in lasting_overrides(permission["calls"]) if override not in overrides]
+        consent = {**consent, "overrides": [*overrides, *new]}
+    return {
+        "results": {**context["results"], **results},
+        "lost": bool(output.get("lost")),
+        "consent": consent,
+        "waiting": None,
+    }
+
+
+def fail_calls(context: AgentContext, event: ChildFailed) -> AgentUpdate:
+    """Give every call the error of the tools as its result."""
+    text = f"failed: {error_of(event.get('error'))['message']}"
+    failed = {call["id"]: _result(call["id"], text, is_error=True) for call in context["calls"]}
+    return {"results": {**context["results"], **failed}, "lost": is_loss(event.get("error")), "waiting": None}
+
+
+def tell_results(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) -> None:
+    """Tell the parent of every result."""
+    for call in context["calls"]:
+        result = context["results"].get(call["id"])
+        is_error = result is not None and bool(result.get("isError"))
+        notice = {"id": call["id"], "name": call["name"], "isError": is_error}
+        enqueue.send_parent({"type": "AGENT_TOOL_RESULT", "agentId": context["agentId"], "toolResult": notice})
+
+
+def ask_person(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) -> None:
+    """Ask the first question without an answer."""
+    unanswered = [question for question in context["questions"] if question["id"] not in context["results"]]
+    if unanswered and not context["cancelled"] and not context["lost"]:
+        question = unanswered[0]
+        waiting: AgentQuestion = {
+            "reason": "question",
+            "id": question["id"],
+            "question": question["question"],
+            "options": question["options"],
+        }
+        enqueue.assign(AgentUpdate(waiting=waiting))
+        enqueue.send_parent({"type": "AGENT_WAITS", "agentId": context["agentId"], **waiting})
+
+
+def keep_answer(context: AgentContext, event: AnswerGiven) -> AgentUpdate:
+    """Keep a person's answer as the result of the question's call."""
+    text = event.get("text") or event.get("reason") or event.get("decision") or ""
+    assert context["waiting"] is not None
+    id = context["waiting"]["id"]
+    return {
+        "results": {**context["results"], id: _result(id, str(text))},
+        "at": event.get("at", context["at"]),
+        "waiting": None,
+    }
+
+
+def is_answered(context: AgentContext) -> bool:
+    """Return whether no call is left to the tools."""
+    return not context["calls"]
+
+
+def is_all_answered(context: AgentContext) -> bool:
+    """Return whether every question has its answer."""
+    return all(question["id"] in context["results"] for question in context["questions"])
+
+
+def answer_calls(context: AgentContext) -> AgentUpdate:
+    """Append a result for every call of the last reply to the conversation, in order."""
+    last = context["messages"][-1]
+    results = [
+        context["results"].get(call["id"]) or _result(call["id"], "cancelled", is_error=True)
+        for call in cast("list[CallRequest]", calls_of(last["parts"]))
+    ]
+    messages = context["messages"]
+    if results:
+        messages = [*messages, {"role": "tool", "parts": results}]
+    return {"messages": messages, "calls": [], "questions": [], "results": {}}
+
+
+def answer_permission(context: AgentContext, event: AnswerGiven, enqueue: AgentEnqueue) -> None:
+    """Send a person's decision to the tools."""
+    answer: Json = {"type": "ALLOW" if event.get("decision") == "allow" else "DENY"}
+    answer |= {key: event[key] for key in ("id", "scope", "reason") if event.get(key) is not None}
+    enqueue.send_to(TOOLS, answer)
+
+
+def note_waiting(context: AgentContext, event: PermissionAsked) -> AgentUpdate:
+    """Note that the tools wait for permission."""
+    waiting: AgentQuestion = {"reason": "permission"}
+    if "id" in event:
+        waiting["id"] = event["id"]
+    if "calls" in event:
+        waiting["calls"] = event["calls"]
+    if "timeoutMs" in event:
+        waiting["timeoutMs"] = event["timeoutMs"]
+    return {"waiting": waiting}
