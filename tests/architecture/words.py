@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 EMPTY_NAMES = frozenset({
-    "found", "known", "one", "given", "said", "told", "shown", "heard", "taken", "asked", "seen", "kept", "made", "left",
-    "gone", "other", "others", "rest", "thing", "things", "what", "who",
+    "found", "known", "one", "given", "said", "told", "shown", "heard", "taken", "asked", "seen", "kept", "made",
+    "left", "gone", "other", "others", "rest", "thing", "things", "what", "who",
 })  # fmt: skip
 PARTICIPLES = frozenset({
     "told", "said", "shown", "heard", "given", "taken", "kept", "made", "left", "found", "known", "seen", "begun",
