@@ -9,12 +9,12 @@ import tracemalloc
 from time import process_time
 from typing import Any
 
-from antiphon import Text, assign, create_actor, create_machine
+from antiphon import GrowingText, assign, create_actor, create_machine
 
 CHART = {
     "id": "stream",
     "initial": "open",
-    "context": {"text": Text()},
+    "context": {"text": GrowingText()},
     "states": {"open": {"on": {"TEXT_CHUNK": {"actions": "appendText"}}}},
 }
 CHUNK_BYTES = 20

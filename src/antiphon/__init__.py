@@ -43,7 +43,7 @@ from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.scope import Scope
 from antiphon.chart.setup import setup
 from antiphon.chart.snapshot import Snapshot
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 from antiphon.chart.transition import (
     get_initial_microsteps,
     get_microsteps,
@@ -157,6 +157,7 @@ __all__ = [
     "EventError",
     "ExplorationError",
     "Failed",
+    "GrowingText",
     "GuardError",
     "InboxFull",
     "LoopError",
@@ -184,7 +185,6 @@ __all__ = [
     "StoreCorrupt",
     "StoreError",
     "SystemIdTaken",
-    "Text",
     "Trace",
     "TransitionPaths",
     "UnknownActor",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from antiphon import SimulatedClock, Text, assign, cancel, create_actor, create_machine, raise_, send_to
+from antiphon import GrowingText, SimulatedClock, assign, cancel, create_actor, create_machine, raise_, send_to
 from antiphon.chart.errors import SnapshotError
 
 LAMP = {
@@ -252,7 +252,7 @@ def test_unnamed_timer_of_a_new_process_does_not_take_the_name_of_a_restored_one
 
 
 def test_event_of_a_timer_is_persisted_as_json():
-    machine = create_machine({"entry": raise_({"type": "SAY", "text": Text("hello")}, delay=10)})
+    machine = create_machine({"entry": raise_({"type": "SAY", "text": GrowingText("hello")}, delay=10)})
 
     [timer] = saved_after(machine, 0)["timers"]
 

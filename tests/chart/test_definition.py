@@ -19,7 +19,7 @@ from antiphon import (
 )
 from antiphon.chart.definition import to_json
 from antiphon.chart.errors import ChartError
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 
 # Made by xstate 5.33.3: a chart with everything in it, and what its toJSON() gave.
 FROM_XSTATE = json.loads((Path(__file__).parent / "xstate-definition.json").read_text())
@@ -105,7 +105,7 @@ def test_combined_guards_are_written_out():
 
 def test_values_that_are_functions_are_left_out():
     invoke = {"src": from_task(lambda: None), "input": {"kept": 1, "gone": lambda context: 2}}
-    chart = {"id": "m", "output": lambda context: 1, "meta": [lambda: 1, Text("text")], "invoke": invoke}
+    chart = {"id": "m", "output": lambda context: 1, "meta": [lambda: 1, GrowingText("text")], "invoke": invoke}
 
     definition = to_json(create_machine(chart))
 

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon import SimulatedClock, Text, assign, create_actor, create_machine, from_task, from_transition, spawn_child
+from antiphon import (
+    GrowingText,
+    SimulatedClock,
+    assign,
+    create_actor,
+    create_machine,
+    from_task,
+    from_transition,
+    spawn_child,
+)
 from antiphon.chart.errors import SnapshotError
 from antiphon.chart.persist import is_plain
 
@@ -63,7 +72,7 @@ def test_context_that_is_json_already_is_not_copied():
 
 
 def test_tuples_become_lists_and_texts_become_strings():
-    assert persist({"t": (1, (2,)), "x": [Text("a") + "b"]})["context"] == {"t": [1, [2]], "x": ["ab"]}
+    assert persist({"t": (1, (2,)), "x": [GrowingText("a") + "b"]})["context"] == {"t": [1, [2]], "x": ["ab"]}
 
 
 def test_context_that_contains_itself_is_refused():
@@ -176,7 +185,7 @@ def test_input_of_a_task_must_be_json_too():
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=2)
 keys = st.text(max_size=2) | st.integers()
 values = st.recursive(
-    leaves | st.sampled_from([Text("t"), b"", ()]),
+    leaves | st.sampled_from([GrowingText("t"), b"", ()]),
     lambda inner: st.lists(inner, max_size=12) | st.dictionaries(keys, inner, max_size=12),
     max_leaves=40,
 )

@@ -1,15 +1,15 @@
-"""`Text` is an immutable string to which adding costs nothing."""
+"""`GrowingText` is an immutable string to which adding costs nothing."""
 
 import copy
 import json
 
 import pytest
 
-from antiphon import Text, assign, create_actor, create_machine
+from antiphon import GrowingText, assign, create_actor, create_machine
 
 
 def test_older_version_stays_as_it_was():
-    first = Text("a")
+    first = GrowingText("a")
     second = first + "b"
     third = first + "c"
 
@@ -17,7 +17,7 @@ def test_older_version_stays_as_it_was():
 
 
 def test_text_is_equal_to_its_string_and_has_its_hash():
-    text = Text("a") + "b"
+    text = GrowingText("a") + "b"
 
     assert text == "ab" == text
     assert text != "abc"
@@ -25,38 +25,38 @@ def test_text_is_equal_to_its_string_and_has_its_hash():
 
 
 def test_text_is_not_equal_to_other_things():
-    assert Text("1") != 1
-    assert Text("") != None  # noqa: E711
-    assert Text("a") != ["a"]
+    assert GrowingText("1") != 1
+    assert GrowingText("") != None  # noqa: E711
+    assert GrowingText("a") != ["a"]
 
 
 def test_text_of_a_text_is_the_text():
-    text = Text("a")
+    text = GrowingText("a")
 
-    assert Text(text) is text
+    assert GrowingText(text) is text
 
 
 def test_only_strings_can_be_added():
     with pytest.raises(TypeError):
-        Text("a") + 1
+        GrowingText("a") + 1
     with pytest.raises(TypeError):
-        1 + Text("a")
+        1 + GrowingText("a")
 
 
 def test_string_can_be_put_in_front():
-    text = "a" + Text("b")
+    text = "a" + GrowingText("b")
 
-    assert isinstance(text, Text)
+    assert isinstance(text, GrowingText)
     assert text == "ab"
 
 
 def test_text_is_true_unless_empty():
-    assert Text("a")
-    assert not Text()
+    assert GrowingText("a")
+    assert not GrowingText()
 
 
 def test_text_is_cut_and_searched_like_a_string():
-    text = Text("hel") + "lo"
+    text = GrowingText("hel") + "lo"
 
     assert (text[0], text[-1], text[1:3], text[::-1]) == ("h", "o", "el", "olleh")
     assert "ell" in text
@@ -65,7 +65,7 @@ def test_text_is_cut_and_searched_like_a_string():
 
 
 def test_index_beyond_its_end_is_an_error_in_an_older_version_too():
-    text = Text("ab")
+    text = GrowingText("ab")
     assert text + "c" == "abc"
 
     with pytest.raises(IndexError):
@@ -73,18 +73,18 @@ def test_index_beyond_its_end_is_an_error_in_an_older_version_too():
 
 
 def test_text_says_what_it_is():
-    assert repr(Text("a") + "b") == "Text('ab')"
+    assert repr(GrowingText("a") + "b") == "GrowingText('ab')"
 
 
 def test_copies_are_the_text_itself():
-    text = Text("a")
+    text = GrowingText("a")
 
     assert copy.copy(text) is text
     assert copy.deepcopy({"text": text})["text"] is text
 
 
 def test_adding_to_the_newest_version_does_not_copy():
-    text = Text("x" * 1_000_000)
+    text = GrowingText("x" * 1_000_000)
     versions = []
     for _ in range(2000):
         text = text + "y"
@@ -96,7 +96,7 @@ def test_adding_to_the_newest_version_does_not_copy():
 
 
 def test_text_in_context_is_persisted_as_a_string():
-    chart = {"context": {"text": Text()}, "on": {"SAY": {"actions": "say"}}}
+    chart = {"context": {"text": GrowingText()}, "on": {"SAY": {"actions": "say"}}}
     say = assign({"text": lambda context, event: context["text"] + event["word"]})
     actor = create_actor(create_machine(chart, actions={"say": say})).start()
 

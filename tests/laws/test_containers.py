@@ -1,9 +1,9 @@
-"""`Text` behaves like `str` and `Children` like `dict`, whichever of their versions is used and in whatever order."""
+"""`GrowingText` behaves like `str` and `Children` like `dict`, in any order of use and version."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon import Text
+from antiphon import GrowingText
 from antiphon.chart.children import Children
 from tests.laws.charts import law
 
@@ -21,7 +21,7 @@ def appends(draw):
 @law(60)
 @given(CHUNKS, st.lists(appends(), max_size=12), st.slices(20), CHUNKS)
 def test_text_is_a_string_in_all_its_versions(first, steps, part, sought):
-    versions = [(Text(first), first)]
+    versions = [(GrowingText(first), first)]
     for place, chunk, times in steps:
         text, string = versions[place % len(versions)]
         second, same = versions[chunk % len(versions)] if isinstance(chunk, int) else (chunk, chunk)
@@ -44,8 +44,8 @@ def test_text_is_a_string_in_all_its_versions(first, steps, part, sought):
 @law(60)
 @given(st.lists(CHUNKS, max_size=8), st.lists(CHUNKS, max_size=8), st.data())
 def test_texts_compare_like_their_strings(left, right, data):
-    first = sum(left, Text())
-    second = sum(right, Text()) if data.draw(st.booleans()) else "".join(right)
+    first = sum(left, GrowingText())
+    second = sum(right, GrowingText()) if data.draw(st.booleans()) else "".join(right)
 
     assert (first == second) == ("".join(left) == "".join(right))
 

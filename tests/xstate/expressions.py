@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from antiphon.chart.refs import to_reference
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 
 
 class _Undefined:
@@ -73,7 +73,7 @@ def clone(value: Any) -> Any:
         return {key: clone(inner) for key, inner in value.items() if inner is not UNDEFINED}
     if isinstance(value, list | tuple):
         return [clone(inner) for inner in value]
-    if isinstance(value, Text):
+    if isinstance(value, GrowingText):
         return str(value)
     if isinstance(value, BaseException):
         return {}

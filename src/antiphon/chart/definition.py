@@ -12,7 +12,7 @@ from antiphon.chart.actions import Action
 from antiphon.chart.errors import ChartError
 from antiphon.chart.guards import And, Not, Or, StateIn
 from antiphon.chart.nodes import Invoke, Node, Transition, initial_key
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 
 AFTER = "xstate.after."
 
@@ -132,7 +132,7 @@ class _Reader:
         """Return a value of the chart as JSON, without the functions in it."""
         if value is None or isinstance(value, str | int | float):
             return value
-        if isinstance(value, Text):
+        if isinstance(value, GrowingText):
             return str(value)
         if isinstance(value, Mapping):
             data = {str(name): inner for name, inner in value.items() if not _is_function(inner)}

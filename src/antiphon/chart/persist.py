@@ -13,7 +13,7 @@ from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import COMPOUND, Node, Unresolved, find_by_id
 from antiphon.chart.refs import ActorRef, is_reference, to_reference
 from antiphon.chart.snapshot import Frame, Snapshot
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 
 STATUSES = ("active", "done", "error", "stopped")
 TEXT = frozenset((str,))
@@ -77,7 +77,7 @@ def _convert(value: Any, path: str) -> Any:
         if value - value != 0:  # infinite, or not a number
             raise SnapshotError(f"{path}: {value!r} cannot be persisted as JSON")
         return value
-    if isinstance(value, Text):
+    if isinstance(value, GrowingText):
         return str(value)
     if isinstance(value, Mapping):
         return _same_or(value, {_key(key, path): to_json_value(inner, f"{path}.{key}") for key, inner in value.items()})

@@ -1,6 +1,6 @@
 """Immutable text that grows by small chunks in constant time.
 
-A `Text` is a view of the first `length` characters of a shared, append-only buffer. The newest view
+A `GrowingText` is a view of the first `length` characters of a shared, append-only buffer. The newest view
 appends in place; adding to an older one copies its characters into a new buffer. So a reply
 streamed in a million chunks costs one pass, and keeping every snapshot of it costs no copies.
 """
@@ -39,19 +39,19 @@ class _Buffer:
             self.chunks.clear()
 
 
-class Text:
+class GrowingText:
     """An immutable string whose `+` is O(1) amortised; `str(text)` joins it."""
 
     __slots__ = ("_buffer", "_length")
     _buffer: _Buffer
     _length: int
 
-    def __new__(cls, text: "str | Text" = "") -> "Text":
-        """Return the text; a `Text` is returned as it is."""
-        return text if isinstance(text, Text) else _view(_Buffer(text), len(text))
+    def __new__(cls, text: "str | GrowingText" = "") -> "GrowingText":
+        """Return the text; a `GrowingText` is returned as it is."""
+        return text if isinstance(text, GrowingText) else _view(_Buffer(text), len(text))
 
-    def __add__(self, chunk: "str | Text") -> "Text":
-        text = str(chunk) if isinstance(chunk, Text) else chunk
+    def __add__(self, chunk: "str | GrowingText") -> "GrowingText":
+        text = str(chunk) if isinstance(chunk, GrowingText) else chunk
         if not isinstance(text, str):
             return NotImplemented
         buffer = self._buffer
@@ -60,8 +60,8 @@ class Text:
         buffer.append(text)
         return _view(buffer, buffer.length)
 
-    def __radd__(self, before: str) -> "Text":
-        return Text(before) + str(self) if isinstance(before, str) else NotImplemented
+    def __radd__(self, before: str) -> "GrowingText":
+        return GrowingText(before) + str(self) if isinstance(before, str) else NotImplemented
 
     def __str__(self) -> str:
         joined = self._buffer.join()
@@ -77,23 +77,23 @@ class Text:
         return part in str(self)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, str | Text) and len(self) == len(other) and str(self) == str(other)
+        return isinstance(other, str | GrowingText) and len(self) == len(other) and str(self) == str(other)
 
     def __hash__(self) -> int:
         return hash(str(self))
 
     def __repr__(self) -> str:
-        return f"Text({str(self)!r})"
+        return f"GrowingText({str(self)!r})"
 
-    def __copy__(self) -> "Text":
+    def __copy__(self) -> "GrowingText":
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Text":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "GrowingText":
         return self
 
 
-def _view(buffer: _Buffer, length: int) -> Text:
-    text = object.__new__(Text)
+def _view(buffer: _Buffer, length: int) -> GrowingText:
+    text = object.__new__(GrowingText)
     text._buffer = buffer
     text._length = length
     return text

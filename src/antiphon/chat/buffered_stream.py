@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 from antiphon.chat.batching import batch_events
 from antiphon.runtime.coalescing import COALESCE_MS, COALESCE_SIZE
 
@@ -17,8 +17,8 @@ Event = Mapping[str, Any]
 class StreamState:
     """The part of a reply that has arrived."""
 
-    text: Text = field(default_factory=Text)
-    thinking: Text = field(default_factory=Text)
+    text: GrowingText = field(default_factory=GrowingText)
+    thinking: GrowingText = field(default_factory=GrowingText)
     tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     is_complete: bool = False
     cost_usd: float | None = None

@@ -52,7 +52,7 @@ def atomic_file(target: str | Path) -> Iterator[Path]:
     """Yield a path to write to; the file gets its own name only when it is complete."""
     target = Path(target)
     if target.exists():
-        raise StoreError(f"{target}: there is a file already, and nothing is overwritten")
+        raise StoreError(f"{target}: file exists; not overwritten")
     part = target.with_name(target.name + ".part")
     try:
         part.unlink(missing_ok=True)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from antiphon import assign, create_machine, get_microsteps, initial_transition
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 from antiphon.cli.play.feed import PlayedStep
 from antiphon.cli.play.frame import FrameBuilder
 from antiphon.cli.render.text_width import width
@@ -21,7 +21,7 @@ CHART = {
     },
 }
 ACTIONS = {
-    "begin": assign({"text": Text("Hello")}),
+    "begin": assign({"text": GrowingText("Hello")}),
     "append": assign({"text": lambda context: context["text"] + " and on"}),
 }
 

@@ -3,7 +3,7 @@
 import json
 
 from antiphon import create_machine, from_callback, initial_transition
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 from antiphon.cli.play.feed import PlayedStep
 from antiphon.cli.play.lines import JsonLines, PlainLines, value_text
 
@@ -31,7 +31,7 @@ def test_a_plain_line_shows_only_what_has_changed():
 
 def test_a_json_line_holds_what_json_does_not_know_as_well():
     written, failure = [], {"type": "xstate.error.actor.x", "error": ValueError("no")}
-    child = lambda scope: {"child": scope.spawn("c", id="kid"), "text": Text("hi"), "set": {1}}  # noqa: E731
+    child = lambda scope: {"child": scope.spawn("c", id="kid"), "text": GrowingText("hi"), "set": {1}}  # noqa: E731
     shown = step(child, failure, actors={"c": from_callback(lambda: None)})
     JsonLines(written.append, written.append).show(shown)
 
@@ -44,9 +44,9 @@ def test_a_json_line_holds_what_json_does_not_know_as_well():
 def test_of_a_long_text_that_grows_the_end_is_shown_and_of_others_the_beginning():
     long = "0123456789" * 9
 
-    assert value_text(Text(long)).endswith('56789"')
+    assert value_text(GrowingText(long)).endswith('56789"')
     assert value_text(long).startswith('"0123')
-    assert max(len(value_text(long)), len(value_text(Text(long)))) == 40
+    assert max(len(value_text(long)), len(value_text(GrowingText(long)))) == 40
 
 
 def test_problems_are_complained_about():

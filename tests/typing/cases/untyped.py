@@ -5,7 +5,7 @@ from datetime import date
 from enum import Enum
 
 from antiphon import (
-    Text,
+    GrowingText,
     and_,
     assign,
     cancel,
@@ -74,7 +74,9 @@ counter = setup(
     actions={
         "add": assign({"n": lambda context, event: context["n"] + event["by"]}),
         "addParams": assign({"n": lambda context, event, params: context["n"] + params["by"]}),
-        "constants": assign({"a": [], "b": {}, "c": {"x": [1]}, "d": None, "e": 1.5, "f": Text("x"), "g": Color.RED}),
+        "constants": assign(
+            {"a": [], "b": {}, "c": {"x": [1]}, "d": None, "e": 1.5, "f": GrowingText("x"), "g": Color.RED}
+        ),
         "today": assign({"at": date(2024, 1, 1), "tags": {"a", "b"}, "point": Point()}),
         "all": assign(lambda context, event: {"n": context["n"] + event["by"]}),
         "print": lambda context, event: print(context["n"], event["by"]),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NotRequired, TypedDict, cast
 
-from antiphon.threads.machine.permission_rules import CallRequest, Override, matches_call
+from antiphon.threads.machine.permission_rules import CallRequest, matches_call
 from antiphon.tools.risk import command_in
 from antiphon.tools.shell_syntax import CommandFilter
 
@@ -68,13 +68,6 @@ OWN_TOOLS: tuple[ToolJson, ...] = (
 )
 
 
-class ConsentSettings(TypedDict, total=False):
-    """The settings of permissions; agents read only these keys, and pass on all others."""
-
-    overrides: list[Override]
-    timeoutMs: float
-
-
 class OutputRule(TypedDict):
     """The agent that works next if an output matches a pattern."""
 
@@ -83,7 +76,7 @@ class OutputRule(TypedDict):
 
 
 class Transitions(TypedDict, total=False):
-    """What follows a turn without asking the arbiter: an agent, or COMPLETE, CONTINUE or RETRY."""
+    """The next agent without asking the arbiter: an agent, or COMPLETE, CONTINUE or RETRY."""
 
     onSuccess: str
     onFailure: str

@@ -2,9 +2,9 @@
 
 from typing import Literal, NotRequired, TypedDict
 
-from antiphon.agents.machine.agent_config import AgentConfig, ConsentSettings, ToolJson
+from antiphon.agents.machine.agent_config import AgentConfig, ToolJson
 from antiphon.agents.machine.results import Json, MessageJson, PartJson, RunError, Usage
-from antiphon.threads.machine.permission_rules import CallRequest, JudgedCall
+from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings, JudgedCall
 
 
 class AskedQuestion(TypedDict):
@@ -16,7 +16,7 @@ class AskedQuestion(TypedDict):
 
 
 class AgentQuestion(TypedDict):
-    """What an agent waits for: an answer of a person, or a permission."""
+    """Request that an agent waits for: an answer of a person, or a permission."""
 
     reason: Literal["question", "permission"]
     id: NotRequired[str]

@@ -32,7 +32,7 @@ class PromptInput(TypedDict):
 
 
 class BriefLimits(TypedDict, total=False):
-    """What the run may still use, as far as the arbiter is told."""
+    """The remaining limits of a run, as the arbiter sees them."""
 
     iterations: int
     costUsd: float | None

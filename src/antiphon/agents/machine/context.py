@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict, cast
 
-from antiphon.agents.machine.agent_config import AgentConfig, ConsentSettings, ToolJson, agents_of
+from antiphon.agents.machine.agent_config import AgentConfig, ToolJson, agents_of
 from antiphon.agents.machine.decisions import MAPPING, Assignment, PartialDecision
 from antiphon.agents.machine.plan import TaskPlan, plan_of
 from antiphon.agents.machine.results import NUMBER, ExecutionEntry, Json, MessageJson, RunError, Usage
 from antiphon.threads.machine.charts import load_chart
+from antiphon.threads.machine.permission_rules import ConsentSettings
 
 CHART = load_chart("antiphon.agents.machine.orchestrator")
 DEFAULTS: dict[str, object] = CHART["context"]

@@ -73,7 +73,7 @@ class AgentResult(TypedDict, total=False):
     at: float | None
     messages: list[MessageJson]
     toolCalls: list[CallSummary]
-    overrides: list[Override]
+    overrides: Sequence[Override]
     planUpdates: Json
     cancelled: bool
     exhausted: bool

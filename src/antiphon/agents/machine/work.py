@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
-from antiphon.agents.machine.agent_config import MAX_ITERATIONS, AgentConfig, ConsentSettings, ToolJson, tools_for
+from antiphon.agents.machine.agent_config import MAX_ITERATIONS, AgentConfig, ToolJson, tools_for
 from antiphon.agents.machine.briefs import recent
 from antiphon.agents.machine.choices import completed_step, count_failure
 from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpdate, now_of, recent_messages
@@ -22,10 +22,11 @@ from antiphon.agents.machine.results import (
     error_of,
     results_of,
 )
+from antiphon.threads.machine.permission_rules import ConsentSettings
 
 
 class RemainingLimits(TypedDict):
-    """What a run may still use."""
+    """The remaining limits of a run."""
 
     iterations: int
     costUsd: float | None

@@ -7,7 +7,7 @@ moves, *replying* while the child streams, and waits for *tools* when the child 
 from collections.abc import Mapping
 from typing import Any, cast
 
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 from antiphon.chat.machine.context import (
     ChatRun,
     ErrorInfo,
@@ -189,7 +189,7 @@ def keep_reply(context: FlowContext, event: ReplyCompleted) -> FlowContext:
 
 def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return a part as JSON, with text that grew by chunks as a string."""
-    return {key: str(value) if isinstance(value, Text) else value for key, value in part.items()}
+    return {key: str(value) if isinstance(value, GrowingText) else value for key, value in part.items()}
 
 
 def keep_failure(context: FlowContext, event: FailureEvent) -> FlowContext:

@@ -10,7 +10,7 @@ from antiphon.actors.actor import Actor
 from antiphon.actors.tasks import from_task
 from antiphon.chart.actions import assign
 from antiphon.chart.machine import Machine, create_machine
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 
 PROMPT = "Why run a conversation as a statechart?"
 REPLY = (
@@ -60,7 +60,7 @@ def demo_machine(pause: Pause = lambda ms: asyncio.sleep(ms / 1000)) -> Machine[
 
 def begin_attempt(context: dict[str, Any]) -> dict[str, Any]:
     """Start an attempt with an empty text."""
-    return {"attempt": context["attempt"] + 1, "text": Text(), "chunks": 0, "error": None}
+    return {"attempt": context["attempt"] + 1, "text": GrowingText(), "chunks": 0, "error": None}
 
 
 def append_text(context: dict[str, Any], event: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from antiphon.chart.explore.labels import EventLabels
 from antiphon.chart.machine import Machine
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 from antiphon.chart.transition import get_next_transitions
 from antiphon.cli.play.feed import PlayedStep
 from antiphon.cli.play.lines import error_text, state_text, value_text
@@ -186,8 +186,8 @@ def _title(text: str, cells: int) -> Line:
 
 def _texts(context: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the long texts of a context, of which the last is shown separately."""
-    texts = [(str(key), value) for key, value in context.items() if isinstance(value, str | Text)]
-    return [(key, str(value)) for key, value in texts if isinstance(value, Text) or len(value) > LONG_TEXT]
+    texts = [(str(key), value) for key, value in context.items() if isinstance(value, str | GrowingText)]
+    return [(key, str(value)) for key, value in texts if isinstance(value, GrowingText) or len(value) > LONG_TEXT]
 
 
 def _tail(text: str, columns: int, height: int) -> list[Line]:

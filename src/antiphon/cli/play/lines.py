@@ -7,7 +7,7 @@ from typing import Any
 from antiphon.chart.explore.labels import value_label
 from antiphon.chart.nodes import Transition
 from antiphon.chart.persist import to_json_error
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 from antiphon.cli.play.feed import PlayedStep
 from antiphon.cli.render.text_width import clip, pad, sanitize_line
 
@@ -102,7 +102,7 @@ def error_text(step: PlayedStep) -> str:
 def value_text(value: Any) -> str:
     """Format a value of the context, clipped; of a streamed text the end is kept."""
     text = json.dumps(value, ensure_ascii=False, default=_plain)
-    if len(text) > WIDEST_VALUE and isinstance(value, Text):
+    if len(text) > WIDEST_VALUE and isinstance(value, GrowingText):
         return sanitize_line(f'"…{text[-WIDEST_VALUE + 2 :]}')
     return clip(sanitize_line(text), WIDEST_VALUE)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict, cast
 
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 
 State = Literal[
     "idle", "initializing", "awaitingArguments", "debating", "judgeEvaluating", "completed", "paused", "error"
@@ -142,7 +142,7 @@ class Stream(TypedDict):
 
     requestId: str | None
     model: str
-    text: str | Text
+    text: str | GrowingText
     estimate: str
     started: bool
 

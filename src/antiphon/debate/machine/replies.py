@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, cast
 
 from antiphon.chart.actions import Enqueue
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 from antiphon.debate.machine import ledger
 from antiphon.debate.machine.config import reference
 from antiphon.debate.machine.context import (
@@ -154,7 +154,7 @@ def update_streaming_content(context: DebateContext, event: StreamChunk) -> Deba
     """Append a chunk to a stream from outside."""
     id = event["participantId"]
     stream = context["activeStreams"].get(id) or _stream(None, model_of(context, id), "0")
-    longer: Stream = {**stream, "text": Text(stream["text"]) + event["chunk"], "started": True}
+    longer: Stream = {**stream, "text": GrowingText(stream["text"]) + event["chunk"], "started": True}
     return {"activeStreams": {**context["activeStreams"], id: longer}}
 
 

@@ -13,7 +13,7 @@ from antiphon.chart.actions import Action, Enqueue, assign, enqueue_actions, spa
 from antiphon.chart.guards import and_
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 from antiphon.threads.machine import streaming_budget as budget
 from antiphon.threads.machine import streaming_failures as failures
 from antiphon.threads.machine import streaming_reply as reply
@@ -135,7 +135,7 @@ def _partial_reply(context: StreamingContext) -> dict[str, Any]:
 
 # Every chunk runs these actions. To set one key the engine needs no intermediate dict, which the benchmarks show.
 def _assign_text(
-    key: Literal["text", "thinking"], append: Callable[[StreamingContext, Chunk], Text]
+    key: Literal["text", "thinking"], append: Callable[[StreamingContext, Chunk], GrowingText]
 ) -> Action[StreamingContext, Any]:
     return assign({key: append})
 

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 from antiphon.threads.machine.streaming_types import (
     Chunk,
     Complete,
@@ -139,14 +139,14 @@ def note_first_event(context: StreamingContext, event: StreamingFields) -> Strea
     return {"firstTokenMs": None if sent_at is None or arrived_at is None else arrived_at - sent_at}
 
 
-def append_text(context: StreamingContext, event: Chunk) -> Text:
+def append_text(context: StreamingContext, event: Chunk) -> GrowingText:
     """Return the text of the reply with more text appended."""
-    return Text(context["text"]) + event["content"]
+    return GrowingText(context["text"]) + event["content"]
 
 
-def append_thinking(context: StreamingContext, event: Chunk) -> Text:
+def append_thinking(context: StreamingContext, event: Chunk) -> GrowingText:
     """Return the thinking of the reply with more thinking appended."""
-    return Text(context["thinking"]) + event["content"]
+    return GrowingText(context["thinking"]) + event["content"]
 
 
 def count_event(context: StreamingContext) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-from antiphon.chart.text import Text
+from antiphon.chart.text import GrowingText
 
 State = Literal["idle", "sending", "streaming", "complete", "error"]
 ToolStatus = Literal["running", "complete", "error"]
@@ -46,8 +46,8 @@ class StreamingSettings(TypedDict):
 class ReplyState(TypedDict):
     """The part of the context that every request starts anew."""
 
-    text: str | Text
-    thinking: str | Text
+    text: str | GrowingText
+    thinking: str | GrowingText
     tools: dict[str, ToolActivity]
     error: Failure | None
     costUsd: float | None
@@ -99,8 +99,8 @@ class MessageReset(RetryReset):
 class StreamingChanges(TypedDict, total=False):
     """The keys of the context that other actions set, one or a few at a time."""
 
-    text: str | Text
-    thinking: str | Text
+    text: str | GrowingText
+    thinking: str | GrowingText
     tools: dict[str, ToolActivity]
     error: Failure | None
     costUsd: float | None
