@@ -139,11 +139,11 @@ def record_chat(store: Path) -> list[Text]:
         terminal.wait_for("> ")
         for number, question in enumerate(("Hello", "Give me a plan for April"), start=1):
             terminal.type(question)
-            terminal.wait_for("first words after", number)
+            terminal.wait_for("first token after", number)
         terminal.type("/fork balcony 1")
         terminal.wait_for("balcony> ")
         terminal.type("I have no garden, only a balcony")
-        terminal.wait_for("first words after", 3)
+        terminal.wait_for("first token after", 3)
         terminal.wait_for("balcony> ", 2)
         terminal.type("/branches")
         terminal.wait_for("balcony> ", 3)
