@@ -2,7 +2,8 @@
 
 1. Zensical builds the pages; a warning is an error.
 2. Pages with diagrams get Mermaid from the site itself. Zensical would have the reader fetch it from another host.
-3. The pages load nothing from another host, and the reference has every public name.
+3. Links to files of the repository that the site does not have, such as tests, become plain text.
+4. The pages load nothing from another host, and the reference has every public name.
 """
 
 import hashlib
@@ -23,6 +24,7 @@ SCRIPT_SHA256 = "74d7c46dabca328c2294733910a8aa1ed0c37451776e8d5295da38a2b758fb9
 BEHAVIOUR = Path(__file__).with_name("diagrams.js")
 DIAGRAM = re.compile(r'<pre class="mermaid"')
 PACKAGES = ("", ".agents", ".chat", ".debate", ".providers", ".testing", ".threads", ".tools")
+LINK = re.compile(r'<a href="([^"#:?]+)(?:#[^"]*)?">(.*?)</a>', re.DOTALL)
 HEADING = re.compile(r'<h2 id="([\w.]+)"')
 # Everything that a browser fetches by itself: scripts, styles, fonts, images, frames.
 LOADED = re.compile(
@@ -42,6 +44,7 @@ def main() -> None:
     if code := subprocess.run(command, cwd=ROOT, check=False).returncode:
         sys.exit(code)
     add_mermaid(SITE)
+    unlink_repository_files(SITE)
     if problems := [*other_hosts(SITE), *missing_names(SITE)]:
         sys.exit("\n".join(problems))
     print(f"look at it with: {Path(sys.executable).name} -m http.server --directory {SITE.name}")
@@ -55,6 +58,19 @@ def add_mermaid(site: Path) -> None:
         if DIAGRAM.search(text):
             path = os.path.relpath(site / SCRIPT, page.parent).replace(os.sep, "/")
             page.write_text(text.replace("</head>", f'<script src="{path}"></script></head>', 1), "utf-8")
+
+
+def unlink_repository_files(site: Path) -> None:
+    """Replace links to files of the repository that are not on the site by their text."""
+    for page in site.rglob("*.html"):
+        source = ROOT / "docs" / page.relative_to(site).parent
+
+        def unlink(link: re.Match[str], folder: Path = page.parent, source: Path = source) -> str:
+            is_outside = not (folder / link[1]).exists() and (source / link[1]).exists()
+            return link[2] if is_outside else link[0]
+
+        text = page.read_text("utf-8")
+        page.write_text(LINK.sub(unlink, text), "utf-8")
 
 
 def mermaid_script() -> bytes:
