@@ -89,7 +89,7 @@ def test_pictures_have_no_fonts_and_scripts(build, image):
 def test_a_link_to_a_file_that_the_site_lacks_becomes_text(build, tmp_path):
     (tmp_path / "other.html").write_text("")
     page = tmp_path / "page.html"
-    page.write_text('<a href="../README.md#read-on">README</a> <a href="other.html">other</a> <a href="gone.html">?</a>')
+    page.write_text('<a href="../README.md#x">README</a> <a href="other.html">other</a> <a href="gone.html">?</a>')
     build.unlink_repository_files(tmp_path)
 
     assert page.read_text() == 'README <a href="other.html">other</a> <a href="gone.html">?</a>'
