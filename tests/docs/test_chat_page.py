@@ -30,7 +30,7 @@ def test_every_option_of_chat_has_its_line():
 
 def test_every_command_and_option_of_threads_is_named():
     commands = subparsers(parser_of("threads"))
-    table = PAGE.partition("## Conversations that were had")[2]
+    table = PAGE.partition("## Manage conversations")[2]
     options = {option for parser in commands.values() for option in options_of(parser)}
 
     assert [name for name in commands if not re.search(rf"`{name}[ `]", table)] == []

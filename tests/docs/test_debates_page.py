@@ -30,7 +30,7 @@ def test_every_option_of_debate_has_its_line():
 
 def test_every_command_and_option_of_debates_is_named():
     commands = subparsers(parser_of("debates"))
-    table = PAGE.partition("## Debates that were held")[2]
+    table = PAGE.partition("## Stored debates")[2]
     options = {option for parser in commands.values() for option in options_of(parser)}
 
     assert [name for name in commands if not re.search(rf"`{name}[ `]", table)] == []

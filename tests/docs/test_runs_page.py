@@ -24,7 +24,7 @@ def test_every_option_of_run_has_its_line():
     assert options_of(parser_of("run")) - told == set()
 
 
-@pytest.mark.parametrize(("name", "heading"), [("agents", "## Agents"), ("runs", "## Runs that were made")])
+@pytest.mark.parametrize(("name", "heading"), [("agents", "## Agents"), ("runs", "## Stored runs")])
 def test_every_command_and_option_is_named(name, heading):
     commands = subparsers(parser_of(name))
     table = PAGE.partition(heading)[2]
