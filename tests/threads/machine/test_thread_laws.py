@@ -98,9 +98,9 @@ def test_the_page_names_every_event_and_every_part_of_the_context():
 
 @pytest.mark.requirement("S3-47")
 def test_the_modules_that_the_page_names_exist():
-    """The fate of each file of the seed."""
+    """The page names the module of each part of the original specification."""
     root = ROOT
-    table = PAGE.read_text(encoding="utf-8").partition("## From the names of the seed to ours")[2]
+    table = PAGE.read_text(encoding="utf-8").partition("## Differences from the original specification")[2]
     ours = [
         cell
         for row in table.splitlines()
