@@ -10,7 +10,7 @@
 # 2. The order of a step. The logic computes the next snapshot; within that, users' actions run and children are
 #    created (the first pass over the effects, `machines.py`). `_update` publishes the snapshot, makes the second pass
 #    (events sent, timers set, children started and stopped), then calls the observers, then tells the parent if the
-#    actor has ended, then the inspectors. Whoever is called in the second pass or later sees the new snapshot.
+#    actor has ended, then the inspectors. Functions called in the second pass or later see the new snapshot.
 # 3. Entering a machine happens at creation, but its effects wait in `pending` until `start`: only children exist.
 # 4. An exception in the logic ends the actor with status "error" and never reaches the sender. The parent gets an
 #    error event; an error of a root that no observer handles is reported (`observers.py`). An exception in an

@@ -17,7 +17,7 @@ except ImportError:  # not available on every platform
 
 HISTORY_LINES = 1_000
 LOCAL_MODES = 3  # index of the local modes, which include ECHO, in the attributes of termios
-PASTE_S = 0.02  # the lines of a paste arrive faster than anybody types
+PASTE_S = 0.02  # the lines of a paste arrive faster than a person types
 Ask = Callable[[str], str]
 
 

@@ -31,7 +31,7 @@
 #
 # Invariants:
 # - `seq` counts the steps computed. Between turns it equals the stored sequence; during a turn it is ahead by the
-#   entries of the batch. A tree whose turn is not stored takes no letters and is shown to nobody (`Inboxes.is_busy`).
+#   entries of the batch. A tree whose turn is not stored takes no letters and is not shown (`Inboxes.is_busy`).
 # - `host.letters` and `host.tasks` are the timers and tasks that are open after step `seq`. Replaying the journal
 #   yields the same two, and so does the store.
 # - A stored letter is in `posted` (a timer: in `host.letters`) until it is taken, meanwhile also in `queued` once it is

@@ -157,7 +157,7 @@ def tell_waiting(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue
 
 
 def go_on_if_waited(context: AgentContext, event: ToolsDone, enqueue: AgentEnqueue) -> None:
-    """Tell the parent that nobody is asked any more, if the tools continued without an answer."""
+    """Tell the parent that the question is closed, if the tools continued without an answer."""
     if context["waiting"] is not None and not event["output"].get("lost"):
         enqueue.send_parent({"type": "AGENT_GOES_ON", "agentId": context["agentId"]})
 

@@ -60,7 +60,7 @@ class CallSummary(TypedDict):
 
 
 class AgentResult(TypedDict, total=False):
-    """The result of an agent's turn; an executor of somebody else may leave out any of its keys."""
+    """The result of an agent's turn; a custom executor may leave out any of its keys."""
 
     agent: str | None
     step: int | None
@@ -169,7 +169,7 @@ def join_results(results: list[AgentResult]) -> CrewResult:
 
 
 def results_of(event: ResultEvent, agent: str) -> list[AgentResult]:
-    """Return the results in an event, of our crew or of somebody else's executor."""
+    """Return the results in an event, of the crew or of a custom executor."""
     output = event.get("result", event.get("output"))
     if not isinstance(output, MAPPING):
         return [{"agent": agent, "success": True, "summary": "" if output is None else str(output)}]

@@ -24,7 +24,7 @@ def is_round_whole(context: DebateContext) -> bool:
     return bool(context["participants"]) and not missing_speakers(context) and not context["activeStreams"]
 
 
-def is_record(context: DebateContext, phase: str, number: int) -> bool:
+def is_recorded(context: DebateContext, phase: str, number: int) -> bool:
     """Return whether a round is recorded already."""
     return any((past["phase"], past["roundNumber"]) == (phase, number) for past in context["rounds"])
 
@@ -38,7 +38,7 @@ def ends_this_round(context: DebateContext, event: RoundEvent) -> bool:
     ids = {participant["id"] for participant in context["participants"]}
     is_whole = len(set(speakers)) == len(speakers) and set(speakers) == ids
     is_current = (phase, number) == (context["phase"], context["currentRound"])
-    return is_current and is_whole and not context["activeStreams"] and not is_record(context, phase, number)
+    return is_current and is_whole and not context["activeStreams"] and not is_recorded(context, phase, number)
 
 
 def max_rounds_reached(context: DebateContext) -> bool:
@@ -144,7 +144,7 @@ def increment_round(context: DebateContext) -> DebateUpdate:
 def record_partial_round(context: DebateContext) -> DebateUpdate:
     """Record the responses of an interrupted round, marked as partial."""
     has_responses = any(not response.get("failed") for response in context["responses"])
-    if not has_responses or is_record(context, context["phase"], round_number(context)):
+    if not has_responses or is_recorded(context, context["phase"], round_number(context)):
         return {"responses": [], "attempts": {}}
     return _record(context, partial=bool(missing_speakers(context)))
 

@@ -27,7 +27,7 @@ def missing_speakers(context: DebateContext) -> list[str]:
 
 
 def is_missing(context: DebateContext, event: DebaterEvent) -> bool:
-    """Return whether an event is about a debater without a response in this round: nobody speaks twice."""
+    """Return whether an event is about a debater without a response in this round; each speaks once."""
     return event.get("participantId") in missing_speakers(context)
 
 
