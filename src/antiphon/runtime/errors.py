@@ -67,3 +67,11 @@ class StoreCorrupt(StoreError):
 
 class Conflict(StoreError):
     """The stored actor has advanced in the meantime; a step computed from its old state must not be stored."""
+
+
+class Superseded(Conflict):
+    """The tree has another owner in the meantime, with a later tenure."""
+
+
+class NotOwner(RuntimeFault):
+    """The tree is run by another process; send the letter there."""

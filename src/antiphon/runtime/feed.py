@@ -75,6 +75,13 @@ class Feeds:
             if tail.readers == 0:
                 self._tails.pop(root, None)
 
+    def forget(self, root: str) -> None:
+        """Let the readers of a tree read from the store: another process has written to its journal."""
+        tail = self._tails.get(root)
+        if tail is not None:
+            tail.entries.clear()
+            tail.published.notify()
+
     async def wait_for_end(self, root: str) -> None:
         """Wait until a tree may have ended."""
         await self._endings.setdefault(root, Broadcast()).wait()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from antiphon.runtime.errors import StoreError
 from antiphon.stores import files
-from antiphon.stores.ownership import Ownership
+from antiphon.stores.ownership import FileLock
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def open_reader(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlit
 def open_owned(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connection]:
     """Take ownership of the file and open a connection that may change it."""
     path = Path(path)
-    ownership = Ownership(path)
+    ownership = FileLock(path)
     ownership.take()
     try:
         with files.translate_errors(path):

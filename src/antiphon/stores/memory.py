@@ -43,6 +43,7 @@ class _Tree:
     incidents: list[Row] = field(default_factory=list)
     failure: TreeFailure | None = None
     mark: int = 0
+    tenure: int = 0
 
 
 @dataclass(slots=True)
@@ -193,8 +194,9 @@ class MemoryStore:
                 raise RootExists(f"there is a root actor {root!r} already")
             seqs[root] = 0
         seq = seqs[root] if root in seqs else self._tree(root).seq
-        if seq != commit.expected:
-            raise Conflict(f"{root!r} is no longer at step {commit.expected}")
+        tenure = self.trees[root].tenure if root in self.trees else 0
+        if seq != commit.expected or 0 < commit.tenure < tenure:
+            raise rows.conflict(commit, tenure)
         rows.check_order(commit)
         stored = self.trees[root].applied if root in self.trees else {}
         for entry in commit.entries:
@@ -213,6 +215,7 @@ class MemoryStore:
         tree.status = commit.status
         tree.updated = commit.at
         tree.mark = commit.mark
+        tree.tenure = max(tree.tenure, commit.tenure)
         if prepared.migrated is not None:
             tree.origin = (*tree.origin[:2], *prepared.migrated[2:4], *tree.origin[4:])
         tree.entries.extend(prepared.entries)

@@ -11,7 +11,7 @@ from typing import IO
 from antiphon.runtime.errors import StoreBusy, StoreError
 
 
-class Ownership:
+class FileLock:
     """Lock file beside the store, with a note of the process that holds it."""
 
     def __init__(self, path: Path) -> None:

@@ -19,7 +19,7 @@ from antiphon.runtime.encoding import encode, is_text
 from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, StoreError, UnknownRoot
 from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Posting, Receipt, Saved, Task, TreeSummary
 from antiphon.stores import files, rows
-from antiphon.stores.ownership import Ownership
+from antiphon.stores.ownership import FileLock
 from antiphon.stores.queries import load_queries
 from antiphon.stores.snapshots import find_base
 
@@ -43,7 +43,7 @@ class SqliteStore:
         self._read_only = read_only
         self._sql = load_queries("sqlite")
         self._numbers: dict[str, int] = {}  # primary keys of root actors, by id
-        self._ownership = Ownership(self.path)
+        self._ownership = FileLock(self.path)
         self._thread: ThreadPoolExecutor | None = None
         self._lock = Lock()  # held by the thread or by the event loop while it uses the connection
         self._flush_s = 0.0  # average time of a flush to disk
@@ -292,7 +292,7 @@ class SqliteStore:
         detailed: list[tuple[int, Commit]] = []
         for commit in commits:
             n = self._number(commit.root) if commit.origin is None else self._add_actor(commit, commit.origin)
-            moves.append((commit.seq, commit.status, commit.at, commit.mark, n, commit.expected))
+            moves.append((commit.seq, commit.status, commit.at, commit.mark, commit.tenure, n, commit.expected))
             rows.check_order(commit)
             entries += [(n, *rows.entry_row(entry)) for entry in commit.entries]
             if not commit.has_only_entries:
@@ -303,7 +303,7 @@ class SqliteStore:
         sql = self._sql
         if write(sql["move_actor"], moves).rowcount != len(moves):
             # Of several commits, storing them one by one finds the one with the conflict.
-            raise Conflict(f"{commits[0].root!r} is no longer at step {commits[0].expected}")
+            raise self._conflict(commits[0])
         try:
             write(sql["add_entry"], entries)
         except sqlite3.IntegrityError as error:
@@ -315,6 +315,10 @@ class SqliteStore:
             write(sql["end_task"], ended)
         for n, commit in detailed:
             self._apply_details(n, commit)
+
+    def _conflict(self, commit: Commit) -> Conflict:
+        (tenure,) = self._one("tenure_of", self._number(commit.root))
+        return rows.conflict(commit, tenure)
 
     def _refuse_duplicate(self, entries: list[rows.Row], error: sqlite3.IntegrityError) -> None:
         applied = ((n, seq, letter) for n, seq, _, _, letter, _ in entries if letter is not None)

@@ -64,8 +64,14 @@ where n = ?;
 -- name: move_actor
 -- The fence: moves an actor on only if nobody else has.
 update actor
-set seq = ?, status = ?, updated = ?, mark = ?
-where n = ? and seq = ?;
+set seq = ?1, status = ?2, updated = ?3, mark = ?4, tenure = max(tenure, ?5)
+where n = ?6 and seq = ?7 and (?5 = 0 or tenure <= ?5);
+
+-- name: tenure_of
+-- The latest tenure of an actor.
+select tenure
+from actor
+where n = ?;
 
 -- name: change_version
 -- Another version of the machine an actor runs.
