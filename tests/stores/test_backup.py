@@ -61,10 +61,14 @@ def test_many_backups_to_one_name_make_one_file_and_fail_only_because_of_it(path
 
 def test_a_file_that_appears_while_another_is_written_is_not_overwritten(tmp_path):
     target = tmp_path / "export.jsonl"
-    with pytest.raises(StoreError, match="file exists; not overwritten"), atomic_file(target) as part:
-        part.write_text("new")
-        target.write_text("precious")
 
+    def write():
+        with atomic_file(target) as part:
+            part.write_text("new")
+            target.write_text("precious")
+
+    with pytest.raises(StoreError, match="file exists; not overwritten"):
+        write()
     assert target.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [target]
 
