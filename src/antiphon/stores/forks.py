@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any, Protocol
 from weakref import WeakSet
 
@@ -49,7 +49,9 @@ class StoreConnection(sqlite3.Connection):
             _close_descriptors()
 
 
-GUARD = Lock()  # of this module's state and that of ownership, so that a fork never copies it half changed
+# Of this module's state and that of ownership, so that a fork never copies it half changed. It may be taken twice by a
+# thread: the garbage collector may close a connection at any moment.
+GUARD = RLock()
 _connections: WeakSet[StoreConnection] = WeakSet()
 _holders: WeakSet[Any] = WeakSet()
 _descriptors: list[int] = []  # to be closed when no connection uses their files
@@ -63,7 +65,7 @@ def connect(path: Path, database: str, *, uri: bool = False) -> StoreConnection:
     connection = sqlite3.connect(
         database, uri=uri, isolation_level=None, check_same_thread=False, factory=StoreConnection
     )
-    connection.path = path
+    connection.path = path.resolve()
     connection.file = file_id(os.stat(path))
     with GUARD:
         _connections.add(connection)
@@ -93,17 +95,16 @@ def close_later(descriptor: int) -> None:
 
 def _close_descriptors() -> None:
     in_use = {connection.file for connection in _connections}
-    for descriptor in [*_descriptors]:
-        if file_id(os.fstat(descriptor)) not in in_use:
-            _descriptors.remove(descriptor)
-            os.close(descriptor)
+    for descriptor in [item for item in _descriptors if file_id(os.fstat(item)) not in in_use]:
+        _descriptors.remove(descriptor)
+        os.close(descriptor)
 
 
 @contextmanager
 def _reader_beside(path: Path) -> Iterator[None]:
     """Keep a reader open while another connection is closed: only the last one, if it may write, removes the log."""
     try:
-        reader = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        reader = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
     except sqlite3.Error:  # the file is gone, and its log is of no use
         yield
         return
@@ -116,18 +117,20 @@ def _reader_beside(path: Path) -> Iterator[None]:
 def _on_fork() -> None:
     import ctypes
 
-    for connection in _connections:
-        # One reference that is never given back: not even the end of this process closes the connection.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-        _inherited.add(connection.file)
-    for holder in _holders:
-        holder.on_fork()
-    for descriptor in _descriptors:
-        os.close(descriptor)
-    _connections.clear()
-    _holders.clear()
-    _descriptors.clear()
-    GUARD.release()
+    try:
+        for connection in _connections:
+            # One reference that is never given back: not even the end of this process closes the connection.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+            _inherited.add(connection.file)
+        for holder in _holders:
+            holder.on_fork()
+        for descriptor in _descriptors:
+            os.close(descriptor)
+        _connections.clear()
+        _holders.clear()
+        _descriptors.clear()
+    finally:
+        GUARD.release()
 
 
 os.register_at_fork(before=GUARD.acquire, after_in_parent=GUARD.release, after_in_child=_on_fork)
