@@ -105,7 +105,7 @@ def test_a_store_that_stopped_can_be_opened_again(path):
     asyncio.run(main())
 
 
-def test_a_mark_that_cannot_be_removed_leaves_the_log_in_place(path, monkeypatch):
+def test_a_flag_that_cannot_be_removed_leaves_the_log_in_place(path, monkeypatch):
     async def main():
         store = SqliteStore(path)
         await store.open()
@@ -115,7 +115,7 @@ def test_a_mark_that_cannot_be_removed_leaves_the_log_in_place(path, monkeypatch
             raise sqlite3.OperationalError("database or disk is full")
 
         with monkeypatch.context() as patch:
-            patch.setattr("antiphon.stores.files.mark_closed", refuse)
+            patch.setattr("antiphon.stores.files.flag_closed", refuse)
             await store.close()
 
     asyncio.run(main())

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from antiphon.runtime.errors import StoreBusy
-from antiphon.stores import files, sqlite
+from antiphon.stores import file_store, files, sqlite
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_samples import first_commit, steps
 from tests.stores.open_store import use
@@ -33,7 +33,7 @@ class Disk:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     disk = Disk()
-    monkeypatch.setattr(sqlite, "perf_counter", disk.clock)
+    monkeypatch.setattr(file_store, "perf_counter", disk.clock)
     return disk
 
 

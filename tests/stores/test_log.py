@@ -128,8 +128,8 @@ def test_maintenance_after_a_crash_leaves_nothing_that_is_missed(crashed, mainta
     assert names(crashed) == ["a", "b"]
 
 
-def test_a_mark_that_an_earlier_version_has_left_is_ignored(crashed):
-    """It begins a boot and closes the file, but does not know the mark."""
+def test_a_flag_that_an_earlier_version_has_left_is_ignored(crashed):
+    """It begins a boot and closes the file, but does not know the flag."""
     with sqlite3.connect(crashed) as connection:
         connection.execute("update meta set value = value + 1 where key = 'epoch'")
     connection.close()

@@ -43,7 +43,7 @@ def open_owned(
             try:
                 if not any_schema:
                     files.require_current(connection, path)
-                files.mark_closed(connection)
+                files.flag_closed(connection)
                 yield connection
             finally:
                 connection.close()

@@ -1,7 +1,7 @@
 """The SQLite file of a store: connections, schema, log, and SQLite errors translated to errors of the store.
 
-While a store is open, its file is marked. The mark is copied into the file itself, and removed when the store is
-closed; so a marked file without a log has lost it, and with it perhaps commits that only the log contained.
+While a store is open, its file is flagged. The flag is copied into the file itself, and removed when the store is
+closed; so a flagged file without a log has lost it, and with it perhaps commits that only the log contained.
 """
 
 import os
@@ -93,10 +93,10 @@ def connect(path: Path, durability: str, *, without_log: bool = False) -> StoreC
     connection.keeps_log = log_exists
     try:
         # Before anything is changed in the file of another program, or in one without its log.
-        is_marked = schema_number(connection, path) > 0 and expects_log(connection)
-        if is_marked and not (log_exists or without_log):
+        is_flagged = schema_number(connection, path) > 0 and expects_log(connection)
+        if is_flagged and not (log_exists or without_log):
             raise StoreCorrupt(missing_log(path))
-        connection.keeps_log = is_marked
+        connection.keeps_log = is_flagged
         # Applies to new files only: entries of a few kilobytes fit into pages, so the file is half as large.
         connection.execute(f"pragma page_size = {PAGE_SIZE}")
         (mode,) = connection.execute("pragma journal_mode = wal").fetchone()
@@ -159,12 +159,12 @@ def has_log(path: Path) -> bool:
 
 
 def expects_log(connection: sqlite3.Connection) -> bool:
-    """Return whether a file is marked as open: its commits may be in its log only."""
-    return connection.execute(load_queries("sqlite")["is_marked"]).fetchone() is not None
+    """Return whether a file is flagged as open: its commits may be in its log only."""
+    return connection.execute(load_queries("sqlite")["is_flagged"]).fetchone() is not None
 
 
 def lacks_log(connection: sqlite3.Connection, path: Path) -> bool:
-    """Return whether a file that is open for reading is marked as open but has no log."""
+    """Return whether a file that is open for reading is flagged as open but has no log."""
     return not has_log(path) and schema_number(connection, path) > 0 and expects_log(connection) and not has_log(path)
 
 
@@ -178,16 +178,16 @@ def missing_log(path: Path) -> str:
     )
 
 
-def mark_open(connection: StoreConnection) -> None:
-    """Mark a file as open; to be called in the transaction that begins a boot."""
+def flag_open(connection: StoreConnection) -> None:
+    """Flag a file as open; to be called in the transaction that begins a boot."""
     connection.keeps_log = True
-    connection.execute(load_queries("sqlite")["mark_open"])
+    connection.execute(load_queries("sqlite")["flag_open"])
 
 
-def mark_closed(connection: StoreConnection) -> None:
-    """Remove the mark of a file that is open or was not closed; afterwards its log may be removed."""
+def flag_closed(connection: StoreConnection) -> None:
+    """Remove the flag of a file that is open or was not closed; afterwards its log may be removed."""
     if connection.keeps_log:
-        connection.execute(load_queries("sqlite")["mark_closed"])
+        connection.execute(load_queries("sqlite")["flag_closed"])
         connection.keeps_log = False
 
 

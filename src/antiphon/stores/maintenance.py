@@ -17,7 +17,8 @@ Progress = Callable[[int, int], None]  # units done, and their total
 BACKUP_PAGES = 1024
 # The statements that delete a tree; the actor goes last, because the other rows refer to it.
 REMOVE = (
-    "remove_dead_letters", "remove_tasks", "remove_letters", "remove_entries", "remove_snapshot", "remove_actor",
+    "remove_dead_letters", "remove_rejections", "remove_incidents", "remove_tasks", "remove_letters", "remove_entries",
+    "remove_snapshot", "remove_actor",
 )  # fmt: skip
 
 
@@ -162,7 +163,7 @@ def backup(path: str | Path, target: str | Path, progress: Progress) -> int:
             raise StoreCorrupt(f"{path}: {result}; run `antiphon db check` for details")
         if files.schema_number(source, path) > 0 and not files.lacks_log(source, path):
             with copy:  # the copy is complete: it needs no log
-                copy.execute(load_queries("sqlite")["mark_closed"])
+                copy.execute(load_queries("sqlite")["flag_closed"])
     return target.stat().st_size
 
 

@@ -2,7 +2,7 @@
 
 The first lock is on a file beside the store, with a note of its owner. The second is on one byte of the store itself,
 far behind its end: it is found under every name of the file (hard links), and when the lock file was deleted. Only
-Linux has locks for that which SQLite does not release with its own; elsewhere the mark of an open file (`files.py`)
+Linux has locks for that which SQLite does not release with its own; elsewhere the flag of an open file (`files.py`)
 has to do. Both locks last as long as any process has their files open, so a forked child closes them.
 """
 

@@ -2,18 +2,13 @@
 
 The connection is used by a writer thread or, where the disk is fast, by the event loop itself, never by both at once.
 So there is never a second checkpointer: SQLite before 3.51.3 can lose committed pages when there are two. Each call
-changes everything in one transaction. After a failed flush nothing more is written: what the disk has is unknown.
+changes everything in one transaction.
 """
 
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from pathlib import Path
-from threading import Lock
-from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from antiphon.runtime.encoding import encode, is_text
 from antiphon.runtime.errors import (
@@ -21,72 +16,20 @@ from antiphon.runtime.errors import (
     RootExists,
     RuntimeFault,
     StoreCorrupt,
-    StoreError,
-    StoreStopped,
     UnknownRoot,
 )
-from antiphon.runtime.records import Commit, Entry, Letter, Origin, Saved, Task, TreeSummary
-from antiphon.stores import files, forks, rows
-from antiphon.stores.ownership import Ownership
-from antiphon.stores.queries import load_queries
+from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Posting, Receipt, Saved, Task, TreeSummary
+from antiphon.stores import files, rows
+from antiphon.stores.file_store import MAX_FLUSH_S, FileStore
 from antiphon.stores.snapshots import find_base
 
 T = TypeVar("T")
-# If a flush takes less than this, committing inline blocks the event loop for less time than handing the commit to a
-# thread costs: two wake-ups, and contention for Python's lock.
-INLINE_FLUSH_S = 0.002
-# The average time of a flush: the weight of the latest one, and a cap, so that a single slow one is soon forgotten.
-LATEST_WEIGHT = 0.1
-MAX_FLUSH_S = 0.05
-RESTART = "nothing that was acknowledged is lost; check the disk, then restart the program"
 
 
-class SqliteStore:
+class SqliteStore(FileStore):
     """Store in an SQLite file."""
 
-    def __init__(self, path: str | Path, *, durability: str = "full", read_only: bool = False) -> None:
-        if durability not in files.DURABILITY:
-            raise ValueError(f"no durability is named {durability!r}; choose one of: {', '.join(files.DURABILITY)}")
-        self.path = Path(path)
-        self._durability = files.DURABILITY[durability]
-        self._read_only = read_only
-        self._sql = load_queries("sqlite")
-        self._numbers: dict[str, int] = {}  # primary keys of root actors, by id
-        self._ownership = Ownership(self.path)
-        self._thread: ThreadPoolExecutor | None = None
-        self._lock = Lock()  # held by the thread or by the event loop while it uses the connection
-        self._flush_s = 0.0  # average time of a flush to disk
-        self._busy_ms = files.BUSY_MS  # wait for a lock of another program; none on the event loop
-        self._failed_flush: str | None = None
-        self._is_forked = False
-        self._connection: forks.StoreConnection | None = None
-
-    @property
-    def commits_inline(self) -> bool:
-        """True if the disk is fast enough to commit on the event loop, and the thread is not using the connection."""
-        return self._flush_s < INLINE_FLUSH_S and not self._lock.locked()
-
-    async def open(self) -> int:
-        """Take ownership of the file and migrate it; a read-only store does neither."""
-        if self._thread is not None:
-            raise StoreError(f"{self.path}: the store is open already")
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="antiphon-store")
-        try:
-            return await self._on_thread(self._open)
-        except BaseException:
-            self._end_thread()
-            self._close()  # if this was cancelled, the thread may have opened the file nevertheless
-            raise
-
-    async def close(self) -> None:
-        """Finish pending work and release the file."""
-        if self._thread is not None:
-            try:
-                await self._on_thread(self._close)
-            finally:
-                self._end_thread()
-
-    async def post(self, letters: Sequence[Letter]) -> list[bool]:
+    async def post(self, letters: Sequence[Letter]) -> list[Posting]:
         """Put letters into inboxes."""
         return await self._on_thread(lambda: self._transaction(lambda: [self._post(letter) for letter in letters]))
 
@@ -128,25 +71,28 @@ class SqliteStore:
         """List trees in the order of their ids."""
         return await self._on_thread(lambda: [TreeSummary(*row) for row in self._all("roots", after, max(0, limit))])
 
-    async def applied_seq(self, root: str, letter: str) -> int | None:
-        """Return the sequence number at which a letter was applied, or None."""
-        return await self._on_thread(lambda: self._applied_seq(self._number(root), letter))
+    async def outcome(self, root: str, letter: str) -> Receipt | None:
+        """Return the outcome of a letter, or None if it is unknown."""
+        return await self._on_thread(lambda: self._outcome(self._number(root), letter))
+
+    async def mark(self, root: str) -> int | None:
+        """Return the mark of the latest commit of a tree, or None if there is no tree of that id."""
+        row = await self._on_thread(lambda: self._one("mark_of", root) if is_text(root) else None)
+        return None if row is None else int(row[0])
 
     async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
         """Return the letters that no step of a tree could take, with their errors."""
         letters = await self._on_thread(lambda: self._all("dead_letters_of", self._number(root)))
         return [rows.dead_from(root, row) for row in letters]
 
-    async def _on_thread(self, work: Callable[[], T]) -> T:
-        if self._thread is None:
-            raise self._not_open()
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_locked, work)
+    async def record(self, incidents: Sequence[Incident]) -> None:
+        """Store incidents of trees."""
+        await self._on_thread(lambda: self._transaction(lambda: self._record(incidents)))
 
-    def _run_locked(self, work: Callable[[], T]) -> T:
-        with self._lock, files.translate_errors(self.path):
-            if self._busy_ms != files.BUSY_MS:
-                self._wait_when_busy(files.BUSY_MS)
-            return work()
+    async def incidents(self, root: str) -> list[Incident]:
+        """Return the incidents of a tree, oldest first."""
+        found = await self._on_thread(lambda: self._all("incidents_of", self._number(root)))
+        return [Incident(root, *row) for row in found]
 
     def _commit_inline(self, commits: Sequence[Commit]) -> bool:
         """Commit on the event loop, which holds the lock; return False if another program has locked the file."""
@@ -163,123 +109,6 @@ class SqliteStore:
             self._lock.release()
         return True
 
-    def _wait_when_busy(self, milliseconds: int) -> None:
-        """Set how long to wait for a lock of another program."""
-        if self._connection is not None:
-            self._connection.execute(f"pragma busy_timeout = {milliseconds}")
-            self._busy_ms = milliseconds
-
-    def _end_thread(self) -> None:
-        if self._thread is not None:
-            self._thread.shutdown(wait=True)
-            self._thread = None
-
-    def _transaction(self, work: Callable[[], T]) -> T:
-        connection = self._db()
-        if self._failed_flush is not None:
-            raise StoreStopped(f"{self.path}: not written: an earlier commit failed ({self._failed_flush}); {RESTART}")
-        connection.execute("begin immediate")
-        try:
-            result = work()
-            written_at = perf_counter()
-            self._flush(connection)
-            self._flush_s += (min(perf_counter() - written_at, MAX_FLUSH_S) - self._flush_s) * LATEST_WEIGHT
-        except BaseException:
-            # The number of a root actor that was rolled back is given to the next one.
-            self._numbers.clear()
-            # SQLite has already rolled back after some errors, such as a full disk.
-            with suppress(sqlite3.Error):
-                if connection.in_transaction:
-                    connection.execute("rollback")
-            raise
-        return result
-
-    def _flush(self, connection: sqlite3.Connection) -> None:
-        """End a transaction; stop writing if its outcome is unknown."""
-        try:
-            connection.execute("commit")
-        except sqlite3.Error as error:
-            if not files.is_undecided(error):
-                raise
-            self._failed_flush = str(error)
-            raise StoreStopped(f"{self.path}: {error}; the outcome of the commit is unknown; {RESTART}") from error
-
-    def _read_consistently(self, work: Callable[[], T]) -> T:
-        """Run several queries on one state of the file; only a reader beside the writer needs a transaction."""
-        if not self._read_only:
-            return work()
-        connection = self._db()
-        connection.execute("begin")
-        try:
-            return work()
-        finally:
-            connection.execute("rollback")
-
-    def _db(self) -> forks.StoreConnection:
-        if self._connection is None:
-            raise self._not_open()
-        return self._connection
-
-    def _not_open(self) -> StoreError:
-        return StoreError(f"{self.path}: {forks.FORKED if self._is_forked else 'the store is not open'}")
-
-    def on_fork(self) -> None:
-        """Leave the connection and its thread to the parent, in a forked child."""
-        if self._thread is not None:
-            self._is_forked = True
-            self._connection = None
-            self._thread = None
-
-    def _all(self, name: str, *values: Any) -> list[Any]:
-        return self._db().execute(self._sql[name], values).fetchall()
-
-    def _one(self, name: str, *values: Any) -> Any:
-        return self._db().execute(self._sql[name], values).fetchone()
-
-    def _open(self) -> int:
-        self._failed_flush = None
-        self._busy_ms = files.BUSY_MS
-        forks.register(self)
-        try:
-            if self._read_only:
-                self._connection = files.connect_reader(self.path)
-                files.require_current(self._connection, self.path)
-                return self._boot("current_boot")
-            self._ownership.take()
-            self._connection = files.connect(self.path, self._durability)
-            files.migrate(self._connection, self.path)
-            boot = self._transaction(self._begin_boot)
-            files.copy_log(self._connection)
-            return boot
-        except BaseException:
-            self._close()
-            raise
-
-    def _begin_boot(self) -> int:
-        boot = self._boot("begin_boot")
-        files.mark_open(self._db())
-        return boot
-
-    def _boot(self, query: str) -> int:
-        row = self._one(query)
-        if row is None or not isinstance(row[0], int):
-            raise StoreCorrupt(f"{self.path}: the number of its last boot is missing; restore a backup")
-        return int(row[0])
-
-    def _close(self) -> None:
-        self._numbers.clear()
-        connection = self._connection
-        self._connection = None
-        try:
-            if connection is not None:
-                # If the mark cannot be removed, the log is kept, as after a crash.
-                if self._failed_flush is None:
-                    with suppress(sqlite3.Error):
-                        files.mark_closed(connection)
-                connection.close()
-        finally:
-            self._ownership.release()
-
     def _correct_times(self, now: int) -> int:
         (latest,) = self._one("latest_letter")
         lead = 0 if latest is None else max(0, latest - now)
@@ -287,11 +116,23 @@ class SqliteStore:
             self._transaction(lambda: self._db().execute(self._sql["move_letters"], (lead, lead)))
         return lead
 
-    def _post(self, letter: Letter) -> bool:
+    def _post(self, letter: Letter) -> Posting:
         n = self._number(letter.root)
         if self._applied_seq(n, letter.id) is not None:
-            return False
-        return self._db().execute(self._sql["add_letter"], (n, *rows.letter_row(letter))).rowcount > 0
+            return "duplicate"
+        if self._one("dead_letter", n, letter.id) is not None:
+            return "failed"
+        execute = self._db().execute
+        if execute(self._sql["add_letter"], (n, *rows.letter_row(letter))).rowcount == 0:
+            return "duplicate"
+        execute(self._sql["drop_rejection"], (n, letter.id))
+        return "accepted"
+
+    def _record(self, incidents: Sequence[Incident]) -> None:
+        for incident in incidents:
+            n = self._find(incident.root)
+            if n is not None:
+                self._db().execute(self._sql["add_incident"], (n, *rows.incident_row(incident)))
 
     def _apply_all(self, commits: Sequence[Commit]) -> None:
         if len(commits) == 1:
@@ -328,7 +169,7 @@ class SqliteStore:
         detailed: list[tuple[int, Commit]] = []
         for commit in commits:
             n = self._number(commit.root) if commit.origin is None else self._add_actor(commit, commit.origin)
-            moves.append((commit.seq, commit.status, commit.at, n, commit.expected))
+            moves.append((commit.seq, commit.status, commit.at, commit.mark, n, commit.expected))
             rows.check_order(commit)
             entries += [(n, *rows.entry_row(entry)) for entry in commit.entries]
             if not commit.has_only_entries:
@@ -358,7 +199,7 @@ class SqliteStore:
         raise Conflict(f"letter {duplicate!r} was applied before") from error
 
     def _apply_details(self, n: int, commit: Commit) -> None:
-        """Store the parts that few commits have: a migration, taken letters, a snapshot, dead letters."""
+        """Store the parts that few commits have: a migration, taken letters, a snapshot, failures."""
         execute = self._db().execute
         sql = self._sql
         if commit.migrated is not None:
@@ -368,6 +209,13 @@ class SqliteStore:
             execute(sql["drop_letter"], (n, id))
         if commit.snapshot is not None:
             execute(sql["save_snapshot"], (n, commit.seq, encode(commit.snapshot)))
+            execute(sql["drop_older_snapshots"], (n, commit.seq))
+        for id in commit.revived:
+            execute(sql["drop_dead_letter"], (n, id))
+        for rejection in commit.rejected:
+            execute(sql["add_rejection"], (n, *rows.rejection_row(rejection, commit.at)))
+        if commit.failure is not None:
+            execute(sql["set_failure"], (*commit.failure, n))
         for letter, error in commit.dead:
             execute(sql["add_dead_letter"], (n, *rows.dead_row(letter, error, commit.at)))
 
@@ -398,11 +246,25 @@ class SqliteStore:
         row = self._one("applied_at", n, letter) if is_text(letter) else None
         return None if row is None else int(row[0])
 
+    def _outcome(self, n: int, letter: str) -> Receipt | None:
+        if not is_text(letter):
+            return None
+        seq = self._applied_seq(n, letter)
+        if seq is not None:
+            return Receipt("accepted", letter, seq)
+        dead = self._one("dead_letter", n, letter)
+        if dead is not None:
+            return Receipt("failed", letter, error=dead[0])
+        if self._one("letter", n, letter) is not None:
+            return Receipt("waiting", letter)
+        rejection = self._one("rejection", n, letter)
+        return None if rejection is None else rows.rejection_from(rejection)
+
     def _load(self, root: str) -> Saved | None:
         row = self._one("load_actor", root) if is_text(root) else None
         if row is None:
             return None
-        n, *origin_row, status, seq, snapshot_seq, stored = row
+        n, *origin_row, status, seq, attempts, reason, mark, snapshot_seq, stored = row
         origin = rows.origin_from(root, tuple(origin_row))
         self._numbers[root] = n
         snapshot, since, entries = find_base(
@@ -420,6 +282,8 @@ class SqliteStore:
             tuple(entries),
             tuple(rows.letter_from(root, letter) for letter in self._all("letters_of", n)),
             tuple(rows.task_from(root, task) for task in self._all("tasks_of", n)),
+            rows.failure_from(attempts, reason),
+            mark,
         )
 
     def _entries(self, root: str, n: int, after: int, limit: int) -> list[Entry]:
