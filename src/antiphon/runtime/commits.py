@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from antiphon.runtime.errors import Conflict, StoreError, Unstorable
+from antiphon.runtime.errors import Conflict, StoreError, StoreStopped, Unstorable
 from antiphon.runtime.ownership import Ownership
 from antiphon.runtime.records import Commit
 from antiphon.runtime.store import Store
 
 RETRY_MS = 500  # pause after the store has failed
-REFUSALS = (Conflict, Unstorable)  # errors after which nothing was changed for certain
+# Errors after which nothing was changed for certain, or after which only a restart can tell.
+REFUSALS = (Conflict, Unstorable, StoreStopped)
 
 
 class Commits:

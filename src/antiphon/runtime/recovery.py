@@ -42,6 +42,7 @@ class Recovery:
 
     async def run(self) -> None:
         """Recover letters and tasks; return when every interrupted task is reported to its chart."""
+        await self._retry(lambda: self._store.correct_times(self._now()))
         # First the tasks: a timer that is overdue must not be taken before the end of the task that it guards.
         tasks = await self._retry(self._store.running_tasks) or []
         await self._recover_tasks([task for task in tasks if task.boot != self._trees.ownership.tenure(task.root)])

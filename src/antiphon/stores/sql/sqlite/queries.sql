@@ -13,6 +13,27 @@ select value
 from meta
 where key = 'epoch';
 
+-- name: flag_open
+-- The flag of a file that is open: the number of the boot. A version that does not know the flag leaves an old number.
+insert into meta (key, value)
+select 'open', value
+from meta
+where key = 'epoch'
+on conflict (key) do update
+set value = excluded.value;
+
+-- name: flag_closed
+-- The flag of a file that was closed: none.
+delete from meta
+where key = 'open';
+
+-- name: is_flagged
+-- A row if the file is flagged as open.
+select 1
+from meta as flag
+join meta as boot on boot.key = 'epoch' and boot.value = flag.value
+where flag.key = 'open';
+
 -- name: unclean_starts
 -- How many boots in a row did not close the store, up to now.
 select value
@@ -133,6 +154,16 @@ select id, at, due, arrival, starts, body
 from letter
 where actor = ?
 order by due, at, arrival, id;
+
+-- name: latest_letter
+-- The time of the latest letter that waits.
+select max(at)
+from letter;
+
+-- name: move_letters
+-- All letters that wait, earlier.
+update letter
+set at = at - ?, due = due - ?;
 
 -- name: due_times
 -- Which actors have letters, and when the first is due.
