@@ -5,7 +5,7 @@ import os
 import signal
 import sqlite3
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
@@ -158,8 +158,9 @@ class ProcessChain:
 
     def check_refusals(self) -> None:
         """Check that no letter is stored that was refused by an error which promises that nothing was stored."""
-        with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as file:
-            stored = set(file.execute("select actor.id, letter from entry join actor on actor.n = entry.actor"))
+        stored: set[tuple[str, str]] = set()
+        with suppress(sqlite3.OperationalError), closing(self._connect()) as file:  # there may be no file or no table
+            stored |= set(file.execute("select actor.id, letter from entry join actor on actor.n = entry.actor"))
             stored |= set(file.execute("select actor.id, letter.id from letter join actor on actor.n = letter.actor"))
         for root, id in sorted(stored & self.refused):
             self.tally.problems.append(f"{root}: letter {id} was refused as if nothing was stored, and is stored")
@@ -168,7 +169,17 @@ class ProcessChain:
         """Check that every acknowledged letter is stored once, journals have no gaps, and the file is intact."""
         if not os.path.exists(self.path):
             return
-        with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as file:
+        try:
+            self._check_stored_letters()
+        except sqlite3.DatabaseError as error:
+            self.tally.problems.append(f"the file cannot be read: {error}")
+        self._check_executions()
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)
+
+    def _check_stored_letters(self) -> None:
+        with closing(self._connect()) as file:
             (result,) = file.execute("pragma integrity_check").fetchone()
             if result != "ok":
                 self.tally.problems.append(f"the file is damaged: {result}")
@@ -188,7 +199,6 @@ class ProcessChain:
             seqs = sorted(seq for owner, seq, _ in stored if owner == root)
             if seqs != list(range(1, last + 1)):
                 self.tally.problems.append(f"{root}: has the entries {seqs}, and should end at {last}")
-        self._check_executions()
 
     def _check_executions(self) -> None:
         """Check that no attempt ran twice, and no task that must not be repeated had a second attempt."""

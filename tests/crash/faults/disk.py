@@ -157,7 +157,8 @@ class Disk:
     def _flush_file(self, file: File, last: int, error: int) -> None:
         changes = [change for change in file.changes if change.number < last]
         file.changes = [change for change in file.changes if change.number > last]
-        for change in changes if error == 0 else _choose_sectors(changes, self._rng):
+        share = self._rng.choice((0.0, self._rng.random(), 1.0)) if error else 1.0
+        for change in _choose_sectors(changes, share, self._rng):
             change.apply(file.flushed)
 
     def _unflushed(self) -> list[int]:
@@ -189,9 +190,8 @@ def _choose(changes: list[T], remainder: str, last: int, rng: Random) -> list[T]
             return [change for change in changes if rng.random() < share]
 
 
-def _choose_sectors(changes: list[Change], rng: Random) -> Iterator[Change]:
+def _choose_sectors(changes: list[Change], share: float, rng: Random) -> Iterator[Change]:
     size = rng.choice(SECTORS)
-    share = rng.random()
     for change in changes:
         for sector in change.sectors(size):
             if rng.random() < share:
@@ -202,7 +202,7 @@ def _remains(file: File, remainder: str, last: int, rng: Random) -> bytes:
     """Return the content of a file after a power cut."""
     content = bytearray(file.flushed)
     if remainder in (SOME_SECTORS, GARBAGE):
-        changes: list[Change] = list(_choose_sectors(file.changes, rng))
+        changes: list[Change] = list(_choose_sectors(file.changes, rng.random(), rng))
     else:
         changes = _choose(file.changes, remainder, last, rng)
     for change in changes:

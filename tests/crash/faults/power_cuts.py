@@ -6,7 +6,7 @@ from random import Random
 from typing import NamedTuple
 
 from tests.crash.faults.disk import REMAINDERS, Disk
-from tests.crash.faults.recording import STORE, Action, Fault, Recording, messages_in, record
+from tests.crash.faults.recording import MESSAGES, STORE, Action, Call, Fault, Recording, messages_in, record
 from tests.crash.process_chain import ProcessChain, Tally
 
 LETTERS = 15  # for each tree
@@ -35,18 +35,25 @@ def choose_cuts(recording: Recording, folder: Path, count: int, rng: Random) -> 
 
 
 def _choose_moment(recording: Recording, rng: Random) -> int:
-    """Return a number of calls: any, or one that ends with a message or with a change of the folder."""
+    """Return a number of calls: any, or one that ends with a message, a refusal or a change of the folder."""
     calls = recording.calls
     match rng.randrange(8):
-        case 0 | 1 | 2 | 3:
-            opening = next(call.fd for call in calls if call.path.endswith(".messages"))
-            moments = [at for at, call in enumerate(calls, 1) if call.action is Action.WRITE and call.fd == opening]
-        case 4:
+        case 0 | 1 | 2:
+            moments = _message_moments(calls, b"")
+        case 3 | 4:
+            moments = _message_moments(calls, b'["refused"') or _message_moments(calls, b'["receipt"')
+        case 5:
             actions = (Action.UNLINK, Action.RENAME, Action.TRUNCATE)
             moments = [at for at, call in enumerate(calls, 1) if call.is_new or call.action in actions]
         case _:
             moments = list(range(len(calls) + 1))
-    return rng.choice(moments)
+    return rng.choice(moments or [len(calls)])
+
+
+def _message_moments(calls: Sequence[Call], beginning: bytes) -> list[int]:
+    fds = {call.fd for call in calls if call.path.endswith(MESSAGES)}
+    writes = [(at, call) for at, call in enumerate(calls, 1) if call.action is Action.WRITE and call.fd in fds]
+    return [at for at, call in writes if call.data.startswith(beginning)]
 
 
 def rebuild(folder: Path, files: dict[str, bytes]) -> None:
