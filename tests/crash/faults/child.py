@@ -1,4 +1,4 @@
-"""The process that runs under the shim: the traffic of the crash tests, with messages in a file and refusals reported."""
+"""The process that runs under the shim: the traffic of the crash tests, with messages and refusals in a file."""
 
 import asyncio
 import json
@@ -57,15 +57,17 @@ class FaultyChild(Child):
     async def rest(self, runtime: Runtime, store: SqliteStore) -> None:
         """Once the fault is lifted, check that every tree takes letters, wait until idle and check the laws."""
         for root in ROOTS:
-            for number in range(PROBES):
-                if self.is_hopeless:
-                    return
-                id = f"NOTE-{self.plan.life}-{root}-probe{number}"
-                if await self.is_accepted(runtime, root, id):
-                    break
-            else:
-                self.pipe.send(("laws", [f"{root}: takes no letters after the fault was lifted"]))
-        await super().rest(runtime, store)
+            await self.probe(runtime, root)
+        if not self.is_hopeless:
+            await super().rest(runtime, store)
+
+    async def probe(self, runtime: Runtime, root: str) -> None:
+        """Send notes to a tree until one is accepted."""
+        for number in range(PROBES):
+            if self.is_hopeless or await self.is_accepted(runtime, root, f"NOTE-{self.plan.life}-{root}-probe{number}"):
+                return
+        self.pipe.send(("laws", [f"{root}: takes no letters after the fault was lifted"]))
+        self.is_hopeless = True
 
     async def is_accepted(self, runtime: Runtime, root: str, id: str) -> bool:
         """Send a note, and return whether it was accepted."""
@@ -93,7 +95,7 @@ def main() -> None:
     failures.RETRY_MS = loop.RETRY_MS = RETRY_MS
     child = FaultyChild(path, Plan(**values), bool(is_lasting))
     if bug:
-        BUGS[bug](child)
+        BUGS[bug].inject(child)
     asyncio.run(child.live())
 
 

@@ -10,6 +10,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from random import Random
 from typing import TypeVar
 
@@ -17,14 +18,18 @@ from tests.crash.faults.recording import OUTSIDE, Action, Call
 
 T = TypeVar("T", "Change", "Naming")
 SECTORS = (512, 4096)
-# What may be on disk of the changes that were not flushed.
-NOTHING = "nothing"
-EVERYTHING = "everything"
-BEGINNING = "the beginning"
-SOME_WRITES = "some writes"
-SOME_SECTORS = "some sectors"
-GARBAGE = "garbage"
-REMAINDERS = (NOTHING, EVERYTHING, BEGINNING, SOME_WRITES, SOME_SECTORS, GARBAGE)
+GARBAGE_SHARE = 0.3
+
+
+class Remainder(StrEnum):
+    """What a power cut keeps of the changes that were not flushed."""
+
+    NOTHING = "nothing unflushed"
+    EVERYTHING = "everything unflushed"
+    FIRST = "the first unflushed writes"
+    WRITES = "some unflushed writes"
+    SECTORS = "some unflushed sectors"
+    GARBAGE = "unflushed sectors, some with garbage"
 
 
 @dataclass(frozen=True)
@@ -77,9 +82,12 @@ class Naming:
 class Disk:
     """A folder on a disk, as calls change it."""
 
-    def __init__(self, folder: str, before: dict[str, bytes], rng: Random) -> None:
+    def __init__(
+        self, folder: str, before: dict[str, bytes], rng: Random, flushed_by_failures: float | None = None
+    ) -> None:
         self._folder = folder
-        self._rng = rng  # decides what failed flushes have flushed
+        self._rng = rng
+        self._flushed_by_failures = flushed_by_failures  # share of the sectors; None: random
         self._flushed_names = {name: File(bytearray(content)) for name, content in before.items()}
         self._names = dict(self._flushed_names)
         self._namings: list[Naming] = []
@@ -110,7 +118,7 @@ class Disk:
             case Action.UNLINK:
                 self._name_file((self._name(call.path), None))
 
-    def cut(self, remainder: str, rng: Random) -> dict[str, bytes]:
+    def cut(self, remainder: Remainder, rng: Random) -> dict[str, bytes]:
         """Return the files of the folder as they may be after a power cut at this moment."""
         last = rng.choice(self._unflushed() or [0])
         names = dict(self._flushed_names)
@@ -119,7 +127,7 @@ class Disk:
         contents = {name: _remains(file, remainder, last, rng) for name, file in names.items() if name not in OUTSIDE}
         for name in OUTSIDE:
             if name in self._names:
-                contents[name] = _remains(self._names[name], EVERYTHING, last, rng)
+                contents[name] = _remains(self._names[name], Remainder.EVERYTHING, last, rng)
         return contents
 
     def _open_file(self, call: Call) -> File | None:
@@ -157,7 +165,9 @@ class Disk:
     def _flush_file(self, file: File, last: int, error: int) -> None:
         changes = [change for change in file.changes if change.number < last]
         file.changes = [change for change in file.changes if change.number > last]
-        share = self._rng.choice((0.0, self._rng.random(), 1.0)) if error else 1.0
+        share = 1.0
+        if error:
+            share = self._rng.random() if self._flushed_by_failures is None else self._flushed_by_failures
         for change in _choose_sectors(changes, share, self._rng):
             change.apply(file.flushed)
 
@@ -176,14 +186,14 @@ def _apply_naming(names: dict[str, File], naming: Naming) -> None:
             names[name] = file
 
 
-def _choose(changes: list[T], remainder: str, last: int, rng: Random) -> list[T]:
+def _choose(changes: list[T], remainder: Remainder, last: int, rng: Random) -> list[T]:
     """Return the changes that are on disk."""
     match remainder:
-        case "nothing":
+        case Remainder.NOTHING:
             return []
-        case "everything":
+        case Remainder.EVERYTHING:
             return changes
-        case "the beginning":
+        case Remainder.FIRST:
             return [change for change in changes if change.number <= last]
         case _:
             share = rng.random()
@@ -198,15 +208,15 @@ def _choose_sectors(changes: list[Change], share: float, rng: Random) -> Iterato
                 yield sector
 
 
-def _remains(file: File, remainder: str, last: int, rng: Random) -> bytes:
+def _remains(file: File, remainder: Remainder, last: int, rng: Random) -> bytes:
     """Return the content of a file after a power cut."""
     content = bytearray(file.flushed)
-    if remainder in (SOME_SECTORS, GARBAGE):
+    if remainder in (Remainder.SECTORS, Remainder.GARBAGE):
         changes: list[Change] = list(_choose_sectors(file.changes, rng.random(), rng))
     else:
         changes = _choose(file.changes, remainder, last, rng)
     for change in changes:
-        if remainder == GARBAGE and change.data is not None and rng.random() < 0.3:
+        if remainder is Remainder.GARBAGE and change.data is not None and rng.random() < GARBAGE_SHARE:
             change = Change(change.number, change.offset, rng.randbytes(len(change.data)))
         change.apply(content)
     return bytes(content)

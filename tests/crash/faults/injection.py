@@ -5,11 +5,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from subprocess import TimeoutExpired
 from typing import Any
 
-from tests.crash.faults.power_cuts import CHECKPOINT_PAGES, FLUSHES_US, LETTERS, branch_at, choose_cuts
-from tests.crash.faults.recording import LASTING, STORE, Fault, Recording, record
+from tests.crash.faults.power_cuts import (
+    CHECKPOINT_PAGES,
+    FLUSHES_US,
+    LETTERS,
+    branch_at,
+    choose_cuts,
+    kill_at_refusals,
+)
+from tests.crash.faults.recording import LASTING, LIMIT_S, STORE, Fault, Recording, record
 from tests.crash.process_chain import ProcessChain, Tally
 
 # Calls of a process that can fail: their kind, the ending of the path, and how often they occur.
@@ -42,27 +48,23 @@ def choose_fault(rng: Random) -> tuple[str, Fault]:
 class FaultyLives:
     """One folder, and processes that meet errors of its disk one after the other."""
 
-    def __init__(self, folder: Path, seed: int, *, bug: str = "") -> None:
+    def __init__(self, folder: Path, seed: int, *, bug: str = "", limit_s: float = LIMIT_S) -> None:
         self._folder = folder / "store"
         self._rebuilt = folder / "rebuilt"
         self._rng = Random(f"faults {seed}")
         self._bug = bug
+        self._limit_s = limit_s
         self._chain = ProcessChain(str(self._folder / STORE), seed)
         self._folder.mkdir()
 
-    def run(self, fault: Fault, cuts: int = 4) -> Tally | None:
+    def run(self, fault: Fault, cuts: int = 3) -> Tally | None:
         """Run a process with a fault, then others without one, also after power cuts; return None if it was not met."""
         rng = self._rng
         chain = self._chain
         chain.tally = Tally(kills=1)
         plan = chain.plan(letters=LETTERS, checkpoint_pages=rng.choice(CHECKPOINT_PAGES))
-        try:
-            recording = record(
-                self._folder, plan, bug=self._bug, faults=[fault], flush_us=rng.choice(FLUSHES_US)
-            )
-        except TimeoutExpired:
-            chain.tally.problems.append("the process neither answered nor ended")
-            return chain.tally
+        flush_us = rng.choice(FLUSHES_US)
+        recording = record(self._folder, plan, bug=self._bug, faults=[fault], flush_us=flush_us, limit_s=self._limit_s)
         before = chain.branch(chain.path)
         for message in recording.messages:
             chain.record(message)
@@ -71,7 +73,8 @@ class FaultyLives:
             return None
         chain.tally.problems += unreported_errors(recording)
         chain.check_refusals()
-        for cut in choose_cuts(recording, self._folder, cuts, rng):
+        kills = kill_at_refusals(recording, self._folder, 1, rng)
+        for cut in [*kills, *choose_cuts(recording, self._folder, cuts, rng)]:
             branch = branch_at(before, recording, cut, self._rebuilt)
             branch.check_refusals()
             branch.run_to_rest()
@@ -82,6 +85,8 @@ class FaultyLives:
 
 def unreported_errors(recording: Recording) -> list[str]:
     """Return letters without an answer in a process that ended well, and ends for other reasons than the store."""
+    if recording.exit_code is None:
+        return ["the process neither answered nor ended"]
     if recording.exit_code != 0:
         is_reported = STORE_ERROR.search(recording.stderr) is not None
         return [] if is_reported else [f"the process ended with {recording.exit_code}: {recording.stderr[-2000:]}"]

@@ -5,12 +5,14 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.crash.faults.disk import REMAINDERS, Disk
+from tests.crash.faults.disk import Disk, Remainder
 from tests.crash.faults.recording import MESSAGES, STORE, Action, Call, Fault, Recording, messages_in, record
 from tests.crash.process_chain import ProcessChain, Tally
 
 LETTERS = 15  # for each tree
 FLUSHES_US = (0, 3000)  # a slow flush lets the store commit on its thread, and commits overlap
+REFUSED = b'["refused"'
+RECEIPT = b'["receipt"'
 CHECKPOINT_PAGES = (8, 40, 1000)
 
 
@@ -18,7 +20,7 @@ class Cut(NamedTuple):
     """Power cut after a number of calls, with what it left of the unflushed changes."""
 
     calls: int
-    remainder: str
+    remainder: Remainder
     files: dict[str, bytes]
 
 
@@ -30,8 +32,17 @@ def choose_cuts(recording: Recording, folder: Path, count: int, rng: Random) -> 
         for call in recording.calls[applied:calls]:
             disk.apply(call)
         applied = calls
-        remainder = rng.choice(REMAINDERS)
+        remainder = rng.choice(list(Remainder))
         yield Cut(calls, remainder, disk.cut(remainder, rng))
+
+
+def kill_at_refusals(recording: Recording, folder: Path, count: int, rng: Random) -> Iterator[Cut]:
+    """Yield the folder at moments after a letter was refused, as the operating system has it: it survives a kill."""
+    for calls in sorted(rng.choices(_message_moments(recording.calls, REFUSED) or [len(recording.calls)], k=count)):
+        disk = Disk(str(folder), recording.before, rng, flushed_by_failures=1.0)
+        for call in recording.calls[:calls]:
+            disk.apply(call)
+        yield Cut(calls, Remainder.EVERYTHING, disk.cut(Remainder.EVERYTHING, rng))
 
 
 def _choose_moment(recording: Recording, rng: Random) -> int:
@@ -41,7 +52,7 @@ def _choose_moment(recording: Recording, rng: Random) -> int:
         case 0 | 1 | 2:
             moments = _message_moments(calls, b"")
         case 3 | 4:
-            moments = _message_moments(calls, b'["refused"') or _message_moments(calls, b'["receipt"')
+            moments = _message_moments(calls, REFUSED) or _message_moments(calls, RECEIPT)
         case 5:
             actions = (Action.UNLINK, Action.RENAME, Action.TRUNCATE)
             moments = [at for at, call in enumerate(calls, 1) if call.is_new or call.action in actions]
@@ -77,13 +88,11 @@ class PowerCuts:
         self._chain = ProcessChain(str(self._folder / STORE), seed)
         self._folder.mkdir()
 
-    def run(self, count: int) -> Iterator[tuple[str, Tally]]:
+    def run(self, count: int) -> Iterator[tuple[Remainder, Tally]]:
         """Record a process, and yield the tally of each of its power cuts; a random one is where the next continues."""
         rng = self._rng
         plan = self._chain.plan(letters=LETTERS, checkpoint_pages=rng.choice(CHECKPOINT_PAGES))
-        recording = record(
-            self._folder, plan, bug=self._bug, faults=self._faults, flush_us=rng.choice(FLUSHES_US)
-        )
+        recording = record(self._folder, plan, bug=self._bug, faults=self._faults, flush_us=rng.choice(FLUSHES_US))
         following = rng.randrange(count)
         branch = self._chain
         for number, cut in enumerate(choose_cuts(recording, self._folder, count, rng)):
@@ -94,7 +103,7 @@ class PowerCuts:
             chain.run_to_rest()
             chain.tally.kills = 1
             chain.tally.problems = [
-                f"{problem} (after call {cut.calls}, {cut.remainder} of what was not flushed)"
+                f"{problem} (life {self._chain.life}, call {cut.calls}, kept: {cut.remainder})"
                 for problem in chain.tally.problems
             ]
             yield cut.remainder, chain.tally

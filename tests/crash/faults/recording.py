@@ -23,7 +23,7 @@ STORE = "threads.db"
 MESSAGES = STORE + ".messages"  # the file to which the process writes instead of a pipe, so that its order is recorded
 OUTSIDE = (MESSAGES, STORE + ".ran")  # files that stand for the world outside: no power cut takes anything from them
 HEADER = struct.Struct("<BBHiqqII")
-LIMIT_S = 120.0
+LIMIT_S = 60.0
 LASTING = 1_000_000_000  # a fault that is not lifted
 
 
@@ -72,7 +72,7 @@ class Recording:
 
     before: dict[str, bytes]
     calls: list[Call]
-    exit_code: int
+    exit_code: int | None  # None: it did not end and was killed
     stderr: str
 
     @property
@@ -111,7 +111,15 @@ def library() -> str:
     return str(target)
 
 
-def record(folder: Path, plan: Plan, *, bug: str = "", faults: Sequence[Fault] = (), flush_us: int = 0) -> Recording:
+def record(
+    folder: Path,
+    plan: Plan,
+    *,
+    bug: str = "",
+    faults: Sequence[Fault] = (),
+    flush_us: int = 0,
+    limit_s: float = LIMIT_S,
+) -> Recording:
     """Run a process on the store of a folder until it ends, and record its calls."""
     log = folder.with_name(folder.name + ".log")
     log.unlink(missing_ok=True)
@@ -128,12 +136,24 @@ def record(folder: Path, plan: Plan, *, bug: str = "", faults: Sequence[Fault] =
     is_lasting = any(fault.count == LASTING for fault in faults)
     arguments = [str(folder / STORE), json.dumps(asdict(plan)), bug, "lasting" if is_lasting else ""]
     command = [sys.executable, "-m", "tests.crash.faults.child", *arguments]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S)
+    exit_code, stderr = _run(command, environment, limit_s)
     calls = list(_read_calls(log.read_bytes())) if log.exists() else []
     if not any(call.action is Action.OPEN and call.path.endswith(STORE) for call in calls):
-        raise RuntimeError(f"no call on {folder / STORE} was recorded: {done.stderr}")
+        raise RuntimeError(f"no call on {folder / STORE} was recorded: {stderr}")
     log.unlink()
-    return Recording(before, calls, done.returncode, done.stderr)
+    return Recording(before, calls, exit_code, stderr)
+
+
+def _run(command: list[str], environment: dict[str, str], limit_s: float) -> tuple[int | None, str]:
+    """Run a command; return its exit code, None if it had to be killed, and its standard error."""
+    with subprocess.Popen(command, env=environment, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            _, stderr = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            _, stderr = process.communicate()
+            return None, stderr
+        return process.returncode, stderr
 
 
 def messages_in(calls: Sequence[Call]) -> Iterator[Any]:

@@ -1,0 +1,50 @@
+"""The recorder misses no call, and lets the planned ones fail."""
+
+import errno
+from random import Random
+
+import pytest
+
+from tests.crash.child import Plan
+from tests.crash.faults.disk import Disk, Remainder
+from tests.crash.faults.recording import STORE, Action, Fault, missing_tool, record
+
+pytestmark = pytest.mark.skipif(missing_tool() is not None, reason=str(missing_tool()))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "store").mkdir()
+    return tmp_path / "store"
+
+
+def test_the_recorded_calls_give_the_folder_as_it_is(folder):
+    recording = record(folder, Plan(seed=1, life=1, letters=5, checkpoint_pages=8))
+    disk = Disk(str(folder), recording.before, Random(1))
+    for call in recording.calls:
+        disk.apply(call)
+
+    assert recording.exit_code == 0
+    assert {call.action for call in recording.calls} >= set(Action) - {Action.RENAME, Action.FAULT}
+    assert disk.cut(Remainder.EVERYTHING, Random(1)) == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_messages_are_recorded_in_the_order_of_the_calls(folder):
+    recording = record(folder, Plan(seed=1, life=1, letters=2))
+    kinds = [message[0] for message in recording.messages]
+
+    assert kinds[0] == "up"
+    assert kinds[-2:] == ["laws", "stopped"]
+    assert kinds.count("receipt") == kinds.count("sending") > 0
+
+
+def test_planned_calls_fail_and_others_do_not(folder):
+    fault = Fault("write", "-wal", first=90, count=2, error=errno.ENOSPC)
+    recording = record(folder, Plan(seed=1, life=1, letters=10), faults=[fault])
+    writes = [call for call in recording.calls if call.action in (Action.WRITE, Action.FAULT)]
+
+    assert [(call.path, call.error, call.data) for call in recording.faults] == [
+        (str(folder / STORE) + "-wal", errno.ENOSPC, b"write")
+    ] * 2
+    assert any("disk is full" in message[-1] for message in recording.messages if message[0] in ("refused", "failed"))
+    assert writes[-1].action is Action.WRITE
