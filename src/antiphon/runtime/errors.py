@@ -34,7 +34,7 @@ class Quarantined(RuntimeFault):
 
 
 class StoreError(RuntimeFault):
-    """An operation of the store failed and changed nothing."""
+    """An operation of the store failed; unless it is `StoreStopped`, it changed nothing."""
 
 
 class Unstorable(StoreError):
@@ -43,6 +43,10 @@ class Unstorable(StoreError):
 
 class StoreBusy(StoreError):
     """Another process owns the store for writing."""
+
+
+class StoreStopped(StoreError):
+    """A flush to disk has failed: the outcome of that commit is unknown, and the store accepts no more writes."""
 
 
 class StoreCorrupt(StoreError):

@@ -2,7 +2,7 @@
 
 The connection is used by a writer thread or, where the disk is fast, by the event loop itself, never by both at once.
 So there is never a second checkpointer: SQLite before 3.51.3 can lose committed pages when there are two. Each call
-changes everything in one transaction.
+changes everything in one transaction. After a failed flush nothing more is written: what the disk has is unknown.
 """
 
 import asyncio
@@ -16,9 +16,17 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from antiphon.runtime.encoding import encode, is_text
-from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, StoreError, UnknownRoot
+from antiphon.runtime.errors import (
+    Conflict,
+    RootExists,
+    RuntimeFault,
+    StoreCorrupt,
+    StoreError,
+    StoreStopped,
+    UnknownRoot,
+)
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Saved, Task, TreeSummary
-from antiphon.stores import files, rows
+from antiphon.stores import files, forks, rows
 from antiphon.stores.ownership import Ownership
 from antiphon.stores.queries import load_queries
 from antiphon.stores.snapshots import find_base
@@ -30,6 +38,7 @@ INLINE_FLUSH_S = 0.002
 # The average time of a flush: the weight of the latest one, and a cap, so that a single slow one is soon forgotten.
 LATEST_WEIGHT = 0.1
 MAX_FLUSH_S = 0.05
+RESTART = "nothing that was acknowledged is lost; check the disk, then restart the program"
 
 
 class SqliteStore:
@@ -47,7 +56,10 @@ class SqliteStore:
         self._thread: ThreadPoolExecutor | None = None
         self._lock = Lock()  # held by the thread or by the event loop while it uses the connection
         self._flush_s = 0.0  # average time of a flush to disk
-        self._connection: sqlite3.Connection | None = None
+        self._busy_ms = files.BUSY_MS  # wait for a lock of another program; none on the event loop
+        self._failed_flush: str | None = None
+        self._is_forked = False
+        self._connection: forks.StoreConnection | None = None
 
     @property
     def commits_inline(self) -> bool:
@@ -80,8 +92,7 @@ class SqliteStore:
 
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits durable at once; letters go last, so that they can go to new trees."""
-        if self.commits_inline and self._lock.acquire(blocking=False):
-            self._commit_inline(commits)
+        if self.commits_inline and self._lock.acquire(blocking=False) and self._commit_inline(commits):
             return
         loop = asyncio.get_running_loop()
 
@@ -124,21 +135,35 @@ class SqliteStore:
 
     async def _on_thread(self, work: Callable[[], T]) -> T:
         if self._thread is None:
-            raise StoreError(f"{self.path}: the store is not open")
+            raise self._not_open()
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_locked, work)
 
     def _run_locked(self, work: Callable[[], T]) -> T:
         with self._lock, files.translate_errors(self.path):
+            if self._busy_ms != files.BUSY_MS:
+                self._wait_when_busy(files.BUSY_MS)
             return work()
 
-    def _commit_inline(self, commits: Sequence[Commit]) -> None:
-        """Commit on the event loop, which holds the lock."""
+    def _commit_inline(self, commits: Sequence[Commit]) -> bool:
+        """Commit on the event loop, which holds the lock; return False if another program has locked the file."""
         try:
+            if self._busy_ms:
+                self._wait_when_busy(0)
             self._transaction(lambda: self._apply_all(commits))
         except files.TRANSLATED as error:
+            if isinstance(error, sqlite3.Error) and files.is_busy(error):
+                self._flush_s = MAX_FLUSH_S  # the next commits go to the thread, which may wait
+                return False
             raise files.to_store_error(self.path, error) from error
         finally:
             self._lock.release()
+        return True
+
+    def _wait_when_busy(self, milliseconds: int) -> None:
+        """Set how long to wait for a lock of another program."""
+        if self._connection is not None:
+            self._connection.execute(f"pragma busy_timeout = {milliseconds}")
+            self._busy_ms = milliseconds
 
     def _end_thread(self) -> None:
         if self._thread is not None:
@@ -147,11 +172,13 @@ class SqliteStore:
 
     def _transaction(self, work: Callable[[], T]) -> T:
         connection = self._db()
+        if self._failed_flush is not None:
+            raise StoreStopped(f"{self.path}: not written: an earlier commit failed ({self._failed_flush}); {RESTART}")
         connection.execute("begin immediate")
         try:
             result = work()
             written_at = perf_counter()
-            connection.execute("commit")
+            self._flush(connection)
             self._flush_s += (min(perf_counter() - written_at, MAX_FLUSH_S) - self._flush_s) * LATEST_WEIGHT
         except BaseException:
             # The number of a root actor that was rolled back is given to the next one.
@@ -162,6 +189,16 @@ class SqliteStore:
                     connection.execute("rollback")
             raise
         return result
+
+    def _flush(self, connection: sqlite3.Connection) -> None:
+        """End a transaction; stop writing if its outcome is unknown."""
+        try:
+            connection.execute("commit")
+        except sqlite3.Error as error:
+            if not files.is_undecided(error):
+                raise
+            self._failed_flush = str(error)
+            raise StoreStopped(f"{self.path}: {error}; the outcome of the commit is unknown; {RESTART}") from error
 
     def _read_consistently(self, work: Callable[[], T]) -> T:
         """Run several queries on one state of the file; only a reader beside the writer needs a transaction."""
@@ -174,10 +211,20 @@ class SqliteStore:
         finally:
             connection.execute("rollback")
 
-    def _db(self) -> sqlite3.Connection:
+    def _db(self) -> forks.StoreConnection:
         if self._connection is None:
-            raise StoreError(f"{self.path}: the store is not open")
+            raise self._not_open()
         return self._connection
+
+    def _not_open(self) -> StoreError:
+        return StoreError(f"{self.path}: {forks.FORKED if self._is_forked else 'the store is not open'}")
+
+    def on_fork(self) -> None:
+        """Leave the connection and its thread to the parent, in a forked child."""
+        if self._thread is not None:
+            self._is_forked = True
+            self._connection = None
+            self._thread = None
 
     def _all(self, name: str, *values: Any) -> list[Any]:
         return self._db().execute(self._sql[name], values).fetchall()
@@ -186,6 +233,9 @@ class SqliteStore:
         return self._db().execute(self._sql[name], values).fetchone()
 
     def _open(self) -> int:
+        self._failed_flush = None
+        self._busy_ms = files.BUSY_MS
+        forks.register(self)
         try:
             if self._read_only:
                 self._connection = files.connect_reader(self.path)
@@ -194,10 +244,17 @@ class SqliteStore:
             self._ownership.take()
             self._connection = files.connect(self.path, self._durability)
             files.migrate(self._connection, self.path)
-            return self._transaction(lambda: self._boot("begin_boot"))
+            boot = self._transaction(self._begin_boot)
+            files.copy_log(self._connection)
+            return boot
         except BaseException:
             self._close()
             raise
+
+    def _begin_boot(self) -> int:
+        boot = self._boot("begin_boot")
+        files.mark_open(self._db())
+        return boot
 
     def _boot(self, query: str) -> int:
         row = self._one(query)
@@ -211,6 +268,10 @@ class SqliteStore:
         self._connection = None
         try:
             if connection is not None:
+                # If the mark cannot be removed, the log is kept, as after a crash.
+                if self._failed_flush is None:
+                    with suppress(sqlite3.Error):
+                        files.mark_closed(connection)
                 connection.close()
         finally:
             self._ownership.release()

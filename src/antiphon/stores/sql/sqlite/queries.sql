@@ -13,6 +13,27 @@ select value
 from meta
 where key = 'epoch';
 
+-- name: mark_open
+-- The mark of a file that is open: the number of the boot. A version that does not know the mark leaves an old number.
+insert into meta (key, value)
+select 'open', value
+from meta
+where key = 'epoch'
+on conflict (key) do update
+set value = excluded.value;
+
+-- name: mark_closed
+-- The mark of a file that was closed: none.
+delete from meta
+where key = 'open';
+
+-- name: is_marked
+-- A row if the file is marked as open.
+select 1
+from meta as mark
+join meta as boot on boot.key = 'epoch' and boot.value = mark.value
+where mark.key = 'open';
+
 -- name: add_actor
 -- A new root actor.
 insert into actor (id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq)
