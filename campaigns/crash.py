@@ -34,7 +34,7 @@ LIVES = 3  # recorded processes on one folder
 BUG_SEEDS = 20
 STEPS_S = ((-3600.0,), (3600.0, -7200.0), (-0.05, 0.05), (-86_400.0, 1.0))
 Run = Callable[[ProcessChain], object]
-Runs = Iterator[tuple[int, str, Tally]]  # seed, kind, tally
+Runs = Iterator[tuple[str, str, Tally]]  # origin, kind, tally
 
 
 def main() -> int:
@@ -55,10 +55,10 @@ def main() -> int:
     else:
         print(f"without power cuts and injected errors: {reason}")
     for campaign in campaigns:
-        for seed, kind, tally in campaign:
+        for origin, kind, tally in campaign:
             tallies.setdefault(kind, []).append(tally)
             for law in broken_laws(tally):
-                print(f"{kind}, seed {seed}: {law}", flush=True)
+                print(f"{kind}, {origin}: {law}", flush=True)
     print(f"{time.monotonic() - started_at:.0f} s\n")
     print(table(tallies))
     return int(any(broken_laws(tally) for group in tallies.values() for tally in group))
@@ -82,7 +82,7 @@ def kill_processes(first: int, kills: int) -> Runs:
             break
         tally = run_chain(seed, run)
         kills -= tally.kills
-        yield seed, kind, tally
+        yield f"seed {seed}", kind, tally
 
 
 def kinds() -> Iterator[tuple[str, Run]]:
@@ -113,7 +113,7 @@ def cut_power(first: int) -> Runs:
             cuts = PowerCuts(Path(folder), seed)
             for _ in range(LIVES):
                 for remainder, tally in cuts.run(CUTS):
-                    yield seed, f"power cut that keeps {remainder}", tally
+                    yield f"seed {seed}", f"power cut that keeps {remainder}", tally
 
 
 def inject_faults(first: int) -> Runs:
@@ -126,7 +126,7 @@ def inject_faults(first: int) -> Runs:
                 kind, fault = choose_fault(rng)
                 tally = lives.run(fault)
                 if tally is not None:
-                    yield seed, kind, tally
+                    yield f"seed {seed}, fault {fault}", kind, tally
 
 
 def inject_bugs(first: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.runtime.failures import TurnFailures
+from antiphon.runtime.inboxes import Delivery
 from antiphon.stores import files
 from tests.crash.child import Child, PointedStore
 from tests.crash.faults.recording import LASTING, STORE, Fault
@@ -41,12 +41,12 @@ class Deaf(PointedStore):
 
 def normal_durability(child: Child) -> None:
     """Commits are not flushed before they are acknowledged (durability="normal")."""
-    child.new_store = partial(PointedStore, child.path, child.point, child.plan.checkpoint_pages, durability="normal")
+    _use(child, PointedStore, durability="normal")
 
 
 def no_flush(child: Child) -> None:
     """Neither the log nor the file is ever flushed."""
-    child.new_store = partial(Unflushed, child.path, child.point, child.plan.checkpoint_pages)
+    _use(child, Unflushed)
 
 
 def folder_not_flushed(child: Child) -> None:
@@ -74,7 +74,7 @@ def tasks_started_first(child: Child) -> None:
 
 def errors_ignored(child: Child) -> None:
     """A commit that failed is acknowledged."""
-    child.new_store = partial(Deaf, child.path, child.point, child.plan.checkpoint_pages)
+    _use(child, Deaf)
 
 
 def failed_flush_forgotten(child: Child) -> None:
@@ -84,7 +84,7 @@ def failed_flush_forgotten(child: Child) -> None:
 
 def refusals_not_reported(child: Child) -> None:
     """A letter whose commit failed gets no answer."""
-    pytest.MonkeyPatch().setattr(TurnFailures, "refuse", lambda failures, deliveries, error: None)
+    pytest.MonkeyPatch().setattr(Delivery, "fail", lambda delivery, error: None)
 
 
 def other_error(child: Child) -> None:
@@ -105,6 +105,11 @@ def stays_refusing(child: Child) -> None:
             raise
 
     pytest.MonkeyPatch().setattr(PointedStore, "_transaction", transaction)
+
+
+def _use(child: Child, store: type[PointedStore], **options: str) -> None:
+    make = partial(store, child.path, child.point, child.plan.checkpoint_pages, **options)
+    pytest.MonkeyPatch().setattr(child, "new_store", make)
 
 
 def _raise(error: Exception) -> None:

@@ -28,7 +28,6 @@ CALLS = (
     ("flush", "-wal", 60),
     ("flush", "-wal", 20),
     ("flush", STORE, 5),
-    ("flush", "/store", 2),
     ("create", "-wal", 1),
     ("create", "-journal", 1),
 )
@@ -39,7 +38,7 @@ STORE_ERROR = re.compile(r"^antiphon\.runtime\.errors\.Store\w+: ", re.MULTILINE
 def choose_fault(rng: Random) -> tuple[str, Fault]:
     """Return a fault with the name of its kind."""
     call, ending, calls = rng.choice(CALLS)
-    code = rng.choice((errno.EIO, errno.ENOSPC)) if call != "flush" else errno.EIO
+    code = errno.EIO if call == "flush" else rng.choice((errno.EIO, errno.ENOSPC))
     duration = rng.choice(list(DURATIONS))
     fault = Fault(call, ending, rng.randint(1, calls), rng.randint(*DURATIONS[duration]), code)
     return f"{errno.errorcode[code]} in a {call}, {duration}", fault

@@ -54,12 +54,12 @@ class Call(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Calls that fail: of those on files with an ending, the `first` and the ones after it."""
+    """Calls that fail: of those on files with an ending, the `first` and some after it."""
 
     call: str  # create, write or flush
     ending: str
     first: int
-    count: int
+    times: int
     error: int
 
     def __str__(self) -> str:
@@ -133,7 +133,7 @@ def record(
         "ANTIPHON_FAULTS_PLAN": "; ".join(str(fault) for fault in faults),
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]),
     }
-    is_lasting = any(fault.count == LASTING for fault in faults)
+    is_lasting = any(fault.times == LASTING for fault in faults)
     arguments = [str(folder / STORE), json.dumps(asdict(plan)), bug, "lasting" if is_lasting else ""]
     command = [sys.executable, "-m", "tests.crash.faults.child", *arguments]
     exit_code, stderr = _run(command, environment, limit_s)
