@@ -102,7 +102,7 @@ def run_chain(seed: int, run: Run) -> Tally:
         chain = ProcessChain(str(Path(folder) / "threads.db"), seed)
         for _ in range(CHAIN):
             run(chain)
-        chain.run_to_rest(ahead_s=7200.0)
+        chain.run_to_rest()
         return chain.tally
 
 

@@ -224,20 +224,6 @@ def test_a_link_to_a_file_leads_to_the_same_owner(path, tmp_path):
     use(SqliteStore(path), again)
 
 
-def test_another_program_that_holds_the_file_is_told_from_another_owner(path):
-    async def meet(store):
-        await store.commit([first_commit("a")])
-        store._db().execute("pragma busy_timeout = 0")
-        stranger = sqlite3.connect(path, isolation_level=None)
-        stranger.execute("begin immediate")
-        with pytest.raises(StoreBusy, match="a program that is not Antiphon has locked it"):
-            await store.commit([steps("a", 1)])
-        stranger.close()
-        await store.commit([steps("a", 1)])
-
-    use(SqliteStore(path), meet)
-
-
 def test_a_file_that_could_not_be_opened_has_no_owner(path):
     path.write_bytes(b"not a database, but long enough to be looked at as one" * 20)
     store = SqliteStore(path)

@@ -149,6 +149,7 @@ class TurnLoop:
 
     async def _recover(self) -> None:
         """Continue with the letters and tasks that the last owner of the store left."""
+        await self._retry_store(lambda: self._store.correct_times(self._now()))
         for root, due in await self._retry_store(self._store.due_times) or ():
             self.inboxes.set_alarm(due, root)
         for task in await self._retry_store(self._store.running_tasks) or ():

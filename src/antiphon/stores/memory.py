@@ -106,6 +106,15 @@ class MemoryStore:
         page = self._tree(root).entries[start : start + max(0, limit)]
         return [rows.entry_from(root, row) for row in page]
 
+    async def correct_times(self, now: int) -> int:
+        """Move waiting letters back if some are from after `now`; return by how much."""
+        latest = max((at for tree in self.trees.values() for _, at, _, _ in tree.letters.values()), default=now)
+        lead = max(0, latest - now)
+        for tree in self.trees.values() if lead else ():
+            for id, (_, at, due, body) in tree.letters.items():
+                tree.letters[id] = (id, at - lead, due - lead, body)
+        return lead
+
     async def due_times(self) -> list[tuple[str, int]]:
         """List the trees that have letters, with the time at which the first of them is due."""
         times = [

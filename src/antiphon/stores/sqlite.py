@@ -111,6 +111,10 @@ class SqliteStore:
         """Read the journal of a tree after a sequence number."""
         return await self._on_thread(lambda: self._entries(root, self._number(root), after, max(0, limit)))
 
+    async def correct_times(self, now: int) -> int:
+        """Move waiting letters back if some are from after `now`; return by how much."""
+        return await self._on_thread(lambda: self._correct_times(now))
+
     async def due_times(self) -> list[tuple[str, int]]:
         """List the trees that have letters, with the time at which the first of them is due."""
         return await self._on_thread(lambda: self._all("due_times"))
@@ -275,6 +279,13 @@ class SqliteStore:
                 connection.close()
         finally:
             self._ownership.release()
+
+    def _correct_times(self, now: int) -> int:
+        (latest,) = self._one("latest_letter")
+        lead = 0 if latest is None else max(0, latest - now)
+        if lead:
+            self._transaction(lambda: self._db().execute(self._sql["move_letters"], (lead, lead)))
+        return lead
 
     def _post(self, letter: Letter) -> bool:
         n = self._number(letter.root)

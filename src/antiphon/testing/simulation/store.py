@@ -28,6 +28,10 @@ class StoreObserver(Protocol):
         """Handle commits that were stored."""
         ...
 
+    def on_correction(self, lead: int) -> None:
+        """Handle that all waiting letters were moved back."""
+        ...
+
     def on_post(self, letters: Sequence[Letter]) -> None:
         """Handle letters that were stored."""
         ...
@@ -85,6 +89,16 @@ class FaultyStore:
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
         """Read the journal after a sequence number."""
         return await self._do("entries", lambda: self._inner.entries(root, after, limit))
+
+    async def correct_times(self, now: int) -> int:
+        """Move letters from after `now`."""
+
+        async def correct() -> int:
+            lead = await self._inner.correct_times(now)
+            self._observer.on_correction(lead)
+            return lead
+
+        return await self._do("correct_times", correct)
 
     async def due_times(self) -> list[tuple[str, int]]:
         """List the trees that have letters."""

@@ -111,6 +111,16 @@ from letter
 where actor = ?
 order by due, at, id;
 
+-- name: latest_letter
+-- The time of the latest letter that waits.
+select max(at)
+from letter;
+
+-- name: move_letters
+-- All letters that wait, earlier.
+update letter
+set at = at - ?, due = due - ?;
+
 -- name: due_times
 -- Which actors have letters, and when the first is due.
 select actor.id, min(letter.due)
