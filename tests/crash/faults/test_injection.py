@@ -1,12 +1,24 @@
 """An error of the disk loses nothing that was acknowledged, is reported, and ends with its cause or with a restart."""
 
 import errno
+import json
 
 import pytest
 
+from tests.crash.child import Plan
 from tests.crash.faults.bugs import ALL
-from tests.crash.faults.injection import FaultyLives
-from tests.crash.faults.recording import LASTING, STORE, Fault, missing_tool
+from tests.crash.faults.injection import FaultyLives, unreported_errors
+from tests.crash.faults.recording import (
+    LASTING,
+    MESSAGES,
+    STORE,
+    Action,
+    Call,
+    Fault,
+    Recording,
+    missing_tool,
+    record,
+)
 from tests.crash.faults.search import broken_laws, find_bug
 
 pytestmark = pytest.mark.skipif(missing_tool() is not None, reason=str(missing_tool()))
@@ -40,6 +52,40 @@ def test_errors_at_other_calls_lose_nothing_and_are_reported(tmp_path, name):
 
     assert tally is not None
     assert broken_laws(tally) == []
+
+
+@pytest.mark.xfail(reason="SQLite ignores a failed flush of the folder in which it has created the log")
+def test_a_folder_that_cannot_be_flushed_is_reported(tmp_path):
+    (tmp_path / "store").mkdir()
+    fault = Fault("flush", "/store", 2, LASTING, errno.EIO)
+    recording = record(tmp_path / "store", Plan(seed=1, life=1, letters=2), faults=[fault])
+
+    assert recording.faults
+    assert recording.exit_code != 0 or any(message[0] in ("failed", "refused") for message in recording.messages)
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "stderr", "problem"),
+    [
+        (0, "", "letter 2 has no answer"),
+        (1, "sqlite3.OperationalError: disk I/O error", "the process ended with 1: sqlite3.OperationalError"),
+        (None, "", "neither answered nor ended"),
+    ],
+)
+def test_a_process_that_does_not_report_an_error_breaks_a_law(exit_code, stderr, problem):
+    messages = [["sending", "a", "1"], ["receipt", "a", "1"], ["sending", "a", "2"]]
+    opening = Call(Action.OPEN, False, 5, 0, 0, MESSAGES, b"")
+    writes = [Call(Action.WRITE, False, 5, 0, 0, "", json.dumps(message).encode()) for message in messages]
+
+    (law,) = unreported_errors(Recording({}, [opening, *writes], exit_code, stderr))
+
+    assert problem in law
+
+
+def test_a_process_may_end_with_an_error_of_the_store():
+    stderr = "Traceback:\n ...\nantiphon.runtime.errors.StoreError: the disk is full"
+
+    assert unreported_errors(Recording({}, [], 1, stderr)) == []
 
 
 @pytest.mark.slow
