@@ -13,7 +13,7 @@ from tests.crash.faults.power_cuts import (
     LETTERS,
     branch_at,
     choose_cuts,
-    kill_at_refusals,
+    kills_at_refusals,
 )
 from tests.crash.faults.recording import LASTING, LIMIT_S, STORE, Fault, Recording, record
 from tests.crash.process_chain import ProcessChain, Tally
@@ -31,6 +31,7 @@ CALLS = (
     ("create", "-wal", 1),
     ("create", "-journal", 1),
 )
+KILLS = 12  # moments at which the file is looked at as after a kill
 DURATIONS = {"once": (1, 1), "lifted later": (2, 40), "lasting": (LASTING, LASTING)}
 STORE_ERROR = re.compile(r"^antiphon\.runtime\.errors\.Store\w+: ", re.MULTILINE)
 
@@ -72,8 +73,11 @@ class FaultyLives:
             return None
         chain.tally.problems += unreported_errors(recording)
         chain.check_refusals()
-        kills = kill_at_refusals(recording, self._folder, 1, rng)
-        for cut in [*kills, *choose_cuts(recording, self._folder, cuts, rng)]:
+        for cut in kills_at_refusals(recording, self._folder, KILLS, rng):
+            branch = branch_at(before, recording, cut, self._rebuilt)
+            branch.check_refusals()
+            _add(chain.tally, branch.tally)
+        for cut in choose_cuts(recording, self._folder, cuts, rng):
             branch = branch_at(before, recording, cut, self._rebuilt)
             branch.check_refusals()
             branch.run_to_rest()

@@ -27,22 +27,27 @@ class Cut(NamedTuple):
 def choose_cuts(recording: Recording, folder: Path, count: int, rng: Random) -> Iterator[Cut]:
     """Yield power cuts at different moments of a process, in the order of time."""
     disk = Disk(str(folder), recording.before, rng)
-    applied = 0
-    for calls in sorted(_choose_moment(recording, rng) for _ in range(count)):
-        for call in recording.calls[applied:calls]:
-            disk.apply(call)
-        applied = calls
+    for calls in _apply_until(disk, recording, [_choose_moment(recording, rng) for _ in range(count)]):
         remainder = rng.choice(list(Remainder))
         yield Cut(calls, remainder, disk.cut(remainder, rng))
 
 
-def kill_at_refusals(recording: Recording, folder: Path, count: int, rng: Random) -> Iterator[Cut]:
+def kills_at_refusals(recording: Recording, folder: Path, count: int, rng: Random) -> Iterator[Cut]:
     """Yield the folder at moments after a letter was refused, as the operating system has it: it survives a kill."""
-    for calls in sorted(rng.choices(_message_moments(recording.calls, REFUSED) or [len(recording.calls)], k=count)):
-        disk = Disk(str(folder), recording.before, rng, flushed_by_failures=1.0)
-        for call in recording.calls[:calls]:
-            disk.apply(call)
+    moments = _message_moments(recording.calls, REFUSED)
+    disk = Disk(str(folder), recording.before, rng, flushed_by_failures=1.0)
+    for calls in _apply_until(disk, recording, rng.sample(moments, min(count, len(moments)))):
         yield Cut(calls, Remainder.EVERYTHING, disk.cut(Remainder.EVERYTHING, rng))
+
+
+def _apply_until(disk: Disk, recording: Recording, moments: list[int]) -> Iterator[int]:
+    """Let the calls of a process change a disk, and yield when their number is one of the moments."""
+    applied = 0
+    for calls in sorted(moments):
+        for call in recording.calls[applied:calls]:
+            disk.apply(call)
+        applied = calls
+        yield calls
 
 
 def _choose_moment(recording: Recording, rng: Random) -> int:
