@@ -51,7 +51,7 @@ def test_after_a_failed_flush_every_write_is_refused_and_reading_continues(path,
         store._flush_s = 0.0 if inline else 1.0
         assert store.commits_inline is inline
         break_disk(store, code)
-        with pytest.raises(StoreStopped, match="the outcome of the commit is unknown.*restart the program"):
+        with pytest.raises(StoreStopped, match=r"the outcome of the commit is unknown.*restart the program"):
             await store.commit([steps("a", 1)])
         for write in (store.commit([steps("a", 1)]), store.post([letter("a", "l")]), store.correct_times(-1)):
             with pytest.raises(StoreStopped, match=r"an earlier commit failed \(disk I/O error\)"):

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -135,17 +136,36 @@ def test_a_refused_inline_commit_changes_nothing_and_releases_the_lock(tmp_path:
     on_a_store(tmp_path, main)
 
 
-def test_a_lock_of_another_program_does_not_block_the_event_loop(tmp_path: Path) -> None:
+class Stranger:
+    """Another program that has locked the file until the event loop runs, or after some seconds gives up."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._connection.execute("begin immediate")
+        self._is_running = threading.Event()
+        self._thread = threading.Thread(target=self._hold)
+        self._thread.start()
+        self.was_patient_enough = False
+
+    def _hold(self) -> None:
+        self.was_patient_enough = self._is_running.wait(3)
+        self._connection.close()
+
+    def release(self) -> None:
+        """Release the file: the event loop runs."""
+        self._is_running.set()
+        self._thread.join()
+
+
+def test_a_lock_of_another_program_does_not_block_the_event_loop(tmp_path: Path, disk: Disk) -> None:
     async def main(store: SqliteStore) -> None:
-        stranger = sqlite3.connect(store.path, isolation_level=None)
-        stranger.execute("begin immediate")
+        assert store.commits_inline
+        stranger = Stranger(store.path)
         committing = asyncio.ensure_future(store.commit([steps("a", 1)]))
         await asyncio.sleep(0)
-        # This runs on the event loop: if the commit waited there, it would wait in vain.
-        assert not committing.done()
-        stranger.execute("rollback")
-        stranger.close()
+        stranger.release()
         await committing
+        assert stranger.was_patient_enough
         assert [tree.seq for tree in await store.roots()] == [2]
 
     on_a_store(tmp_path, main)

@@ -98,6 +98,7 @@ def attempt(work):
         say(type(error).__name__, str(error))
 
 def use(store):
+    store._flush_s = 0.0  # the next commit is inline
     attempt(store.commit([first_commit("c")]))
     attempt(store.post([letter("a", "l")]))
     attempt(store.roots())

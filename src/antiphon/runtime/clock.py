@@ -13,16 +13,13 @@ longer than its delay.
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 SUSTAINED_S = 60.0  # a jump ahead that lasts for so long is followed
 SLOWDOWN = 0.1  # by how much the time runs slower while it is ahead of the wall clock
 TOLERANCE_S = 0.001
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-
-
-def elapsed_s() -> float:
-    """Return the seconds since an arbitrary moment, suspended time included where the system counts it."""
-    return time.clock_gettime(_CLOCK)
+# Returns the seconds since an arbitrary moment, suspended time included where the system counts it.
+elapsed_s: Callable[[], float] = partial(time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class SteadyClock:
