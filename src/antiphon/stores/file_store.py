@@ -171,6 +171,7 @@ class FileStore:
             self._connection = files.connect(self.path, self._durability)
             files.migrate(self._connection, self.path)
             boot = self._transaction(self._begin_boot)
+            files.flush_folder(self.path)
             files.copy_log(self._connection)
             return boot
         except BaseException:

@@ -4,6 +4,7 @@ While a store is open, its file is flagged. The flag is copied into the file its
 closed; so a flagged file without a log has lost it, and with it perhaps commits that only the log contained.
 """
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -227,3 +228,16 @@ def migrate(connection: sqlite3.Connection, path: Path) -> tuple[int, int]:
             connection.executescript(f"begin immediate;\n{script}\npragma user_version = {number};\ncommit;")
             after = number
     return before, after
+
+
+def flush_folder(path: Path) -> None:
+    """Flush the names of the file and its log to disk; SQLite does that too, and ignores errors."""
+    try:
+        descriptor = os.open(path.resolve().parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some file systems cannot flush a folder
+            raise StoreError(f"{path}: its folder cannot be flushed: {error.strerror}; check the disk") from error
