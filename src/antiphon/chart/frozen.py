@@ -53,14 +53,21 @@ class FrozenList(list[Any]):
 
 
 def freeze(value: Any) -> Any:
-    """Return a read-only copy of a value; what is neither a mapping nor a list is returned as it is."""
+    """Return a read-only copy of a value; what contains itself is returned as it is, and refused when it is stored."""
+    try:
+        return _freeze(value)
+    except RecursionError:
+        return value
+
+
+def _freeze(value: Any) -> Any:
     kind = type(value)
     if kind in SCALARS or kind is FrozenDict or kind is FrozenList:
         return value
     if isinstance(value, Mapping):
         if SCALARS.issuperset(map(type, value.values())):
             return FrozenDict(value)
-        return FrozenDict({key: inner if type(inner) in SCALARS else freeze(inner) for key, inner in value.items()})
+        return FrozenDict({key: inner if type(inner) in SCALARS else _freeze(inner) for key, inner in value.items()})
     if isinstance(value, list):
-        return FrozenList([inner if type(inner) in SCALARS else freeze(inner) for inner in value])
-    return value
+        return FrozenList([inner if type(inner) in SCALARS else _freeze(inner) for inner in value])
+    return tuple([_freeze(inner) for inner in value]) if kind is tuple else value

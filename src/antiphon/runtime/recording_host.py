@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.chart.effects import Call
+from antiphon.runtime.admission import check_value
 from antiphon.runtime.ids import token
 from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task
@@ -78,6 +79,7 @@ class RecordingHost:
         """Record a delayed letter."""
         if self.silent:
             return
+        check_value(event, "event")
         token = self._token()
         due = self.now + max(0, round(delay_ms))
         name = id if id is not None else token
@@ -110,6 +112,7 @@ class RecordingHost:
             # Spawning under an id in use leaves an orphan that has no address any more.
             self.end(to)
         input = actor.snapshot.input
+        check_value(input, "input")
         task = self.tasks[to] = Task(self._token(), self.root, to, str(actor.src), input, logic.safety, 1, self.boot)
         self.effects.started.append((task, logic, actor))
 
@@ -126,6 +129,7 @@ class RecordingHost:
     def emit(self, actor: Any, event: Any) -> None:
         """Record an emitted event for the journal."""
         if not self.silent:
+            check_value(event, "event")
             self.effects.emitted.append({"from": path_of(actor), "event": event})
 
     def unhandled(self, event: Any, snapshot: Any) -> None:

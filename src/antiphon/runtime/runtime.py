@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from antiphon.runtime.admission import check_external_event
+from antiphon.runtime.admission import check_external_event, copy_value, take_value, view_value
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.deliveries import Deliveries
 from antiphon.runtime.errors import NotRunning
@@ -81,7 +81,8 @@ class Runtime:
         """Create a root actor that runs a machine; return its id once it is stored."""
         self._check_running()
         current = self.machines.current(machine)
-        origin = Origin(self.new_id(), current.id, current.version, chart_hash(current), input)
+        own = take_value(input, "input")
+        origin = Origin(self.new_id(), current.id, current.version, chart_hash(current), own)
         tree = self.trees.new_tree(root or self.new_id(), current, origin)
         await self.loop.begin(tree)
         return tree.root
@@ -106,12 +107,12 @@ class Runtime:
         while (tree := await self._stored_tree(root)).status == "active":
             self._check_running()
             await self.feeds.wait_for_end(root)
-        return tree.output
+        return copy_value(tree.output)
 
-    async def snapshot(self, root: str, seq: int | None = None) -> Any:
-        """Return the snapshot of a tree as JSON, now or at an earlier sequence number."""
+    async def snapshot(self, root: str, seq: int | None = None, *, copy: bool = False) -> Any:
+        """Return the snapshot of a tree as JSON, now or at an earlier sequence number: read-only, unless `copy`."""
         tree = await self._stored_tree(root) if seq is None else await self.time_travel.rebuild(root, seq)
-        return tree.actor.get_persisted_snapshot()
+        return view_value(tree.actor.get_persisted_snapshot(), copy=copy)
 
     async def _stored_tree(self, root: str) -> Tree:
         """Return a tree once all its steps are stored: nothing else may be shown."""

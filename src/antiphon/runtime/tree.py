@@ -56,7 +56,7 @@ from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.persist import to_json_error
 from antiphon.chart.snapshot import Snapshot
 from antiphon.runtime.admission import acceptable_events
-from antiphon.runtime.encoding import Encoded, encode
+from antiphon.runtime.encoding import Encoded, encode_checked
 from antiphon.runtime.errors import Failed
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
@@ -376,7 +376,7 @@ class Tree:
         worth_it = since >= self._snapshot_every and self.size >= self.snapshot_size
         if not (worth_it or since >= SNAPSHOT_LIMIT or status != "active"):
             return None
-        text = encode(self.actor.get_persisted_snapshot())
+        text = encode_checked(self.actor.get_persisted_snapshot())
         self.snapshot_seq = self.seq
         self.size = 0
         self.snapshot_size = len(text)

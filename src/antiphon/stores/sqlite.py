@@ -15,7 +15,7 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, TypeVar
 
-from antiphon.runtime.encoding import encode, is_text
+from antiphon.runtime.encoding import encode_json, is_text
 from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, StoreError, UnknownRoot
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Saved, Task, TreeSummary
 from antiphon.stores import files, rows
@@ -295,7 +295,7 @@ class SqliteStore:
         for id in commit.taken:
             execute(sql["drop_letter"], (n, id))
         if commit.snapshot is not None:
-            execute(sql["save_snapshot"], (n, commit.seq, encode(commit.snapshot)))
+            execute(sql["save_snapshot"], (n, commit.seq, encode_json(commit.snapshot)))
         for letter, error in commit.dead:
             execute(sql["add_dead_letter"], (n, *rows.dead_row(letter, error, commit.at)))
 
