@@ -27,9 +27,11 @@ from antiphon.chart.actions import (
     spawn_child,
     stop_child,
 )
+from antiphon.chart.codecs import register_codec
 from antiphon.chart.config import MachineConfig, StateConfig
 from antiphon.chart.errors import (
     ChartError,
+    CodecError,
     EngineError,
     EventError,
     GuardError,
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
         StoreBusy,
         StoreCorrupt,
         StoreError,
+        Undecodable,
         UnknownMachine,
         UnknownRoot,
         Unstorable,
@@ -127,6 +130,7 @@ __getattr__ = lazy_names(
             "StoreBusy",
             "StoreCorrupt",
             "StoreError",
+            "Undecodable",
             "UnknownMachine",
             "UnknownRoot",
             "Unstorable",
@@ -150,6 +154,7 @@ __all__ = [
     "ActorError",
     "App",
     "ChartError",
+    "CodecError",
     "Conflict",
     "EngineError",
     "Enqueue",
@@ -187,6 +192,7 @@ __all__ = [
     "SystemIdTaken",
     "Trace",
     "TransitionPaths",
+    "Undecodable",
     "UnknownActor",
     "UnknownMachine",
     "UnknownRoot",
@@ -223,6 +229,7 @@ __all__ = [
     "play",
     "raise_",
     "reachable_states",
+    "register_codec",
     "send_parent",
     "send_to",
     "setup",

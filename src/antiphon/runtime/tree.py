@@ -320,6 +320,8 @@ class Tree:
             status = None
         emitted: tuple[Any, ...] = ()
         if host.has_effects:
+            if host.problem is not None:
+                raise host.problem
             effects = host.effects
             emitted = tuple(effects.emitted)
             batch.effects.append(effects)
