@@ -33,7 +33,8 @@ def take_event(event: Any) -> Any:
     try:
         return take_value(event, "event")
     except Unstorable as error:
-        raise EventError(f"the event {event['type']!r} cannot be stored: {error}") from error
+        name = event.get("type") if isinstance(event, Mapping) else event
+        raise EventError(f"the event {name!r} cannot be stored: {error}") from error
 
 
 def take_value(value: Any, path: str) -> Any:

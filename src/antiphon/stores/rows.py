@@ -4,6 +4,7 @@ Text is UTF-8 and numbers have 64 bits. Lone surrogates in ids, which have colum
 """
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from antiphon.runtime import encoding
@@ -12,6 +13,7 @@ from antiphon.runtime.errors import Conflict, StoreCorrupt, Undecodable
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Task
 
 Row = tuple[Any, ...]
+Read = Callable[[str, str], Any]
 RESTORE = "restore a backup, or run `antiphon db check` for details"
 
 
@@ -44,7 +46,7 @@ def origin_from(root: str, row: Row) -> Origin:
     """Return the origin in a row."""
     id, machine, version, hash, input, forked_from, forked_seq = row
     name = f"the beginning of {root!r}"
-    return Origin(id, machine, decode(version, name), hash, decode_values(input, name), forked_from, forked_seq)
+    return Origin(id, machine, decode_values(version, name), hash, decode_values(input, name), forked_from, forked_seq)
 
 
 def letter_row(letter: Letter) -> Row:
@@ -52,10 +54,10 @@ def letter_row(letter: Letter) -> Row:
     return (letter.id, letter.at, letter.due, encode_body(_letter_body(letter)))
 
 
-def letter_from(root: str, row: Row) -> Letter:
-    """Return the letter in a row."""
+def letter_from(root: str, row: Row, read: Read = decode_values) -> Letter:
+    """Return the letter in a row; `read` decodes it."""
     id, at, due, text = row
-    body = _decode_body(text, f"letter {id!r} to {root!r}")
+    body = _decode_body(text, f"letter {id!r} to {root!r}", read)
     return Letter(
         id,
         root,
@@ -114,11 +116,11 @@ def dead_row(letter: Letter, error: str, at: int) -> Row:
     return (letter.id, at, encode_body(body), error.encode("utf-8", "backslashreplace").decode())
 
 
-def dead_from(root: str, row: Row) -> tuple[Letter, str]:
-    """Return the dead letter in a row, and its error."""
+def dead_from(root: str, row: Row, read: Read = decode_values) -> tuple[Letter, str]:
+    """Return the dead letter in a row, and its error; `read` decodes it."""
     id, at, text, error = row
-    body = _decode_body(text, f"dead letter {id!r} to {root!r}")
-    return letter_from(root, (id, body.get("at", at), body.get("due", at), text)), error
+    body = _decode_body(text, f"dead letter {id!r} to {root!r}", read)
+    return letter_from(root, (id, body.get("at", at), body.get("due", at), text), read), error
 
 
 def check_order(commit: Commit) -> None:
@@ -146,8 +148,8 @@ def _letter_body(letter: Letter) -> dict[str, Any]:
     return body
 
 
-def _decode_body(text: str, name: str) -> dict[str, Any]:
-    body = decode_values(text, name)
+def _decode_body(text: str, name: str, read: Read = decode_values) -> dict[str, Any]:
+    body = read(text, name)
     if not isinstance(body, dict) or "event" not in body:
         raise _corrupt(name, "it has no event")
     return body
