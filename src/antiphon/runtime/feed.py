@@ -94,5 +94,6 @@ class Feeds:
 
 def _copy(entry: Entry) -> Entry:
     """Return an entry for one reader: the values of the original are also in the tree."""
-    emitted = tuple([copy_value(event) for event in entry.emitted])
-    return entry._replace(event=copy_value(entry.event), value=copy_value(entry.value), emitted=emitted)
+    root, seq, at, to, event, letter, value, status, emitted, *more = entry  # `_replace` takes three times as long
+    events = tuple([copy_value(inner) for inner in emitted])
+    return Entry(root, seq, at, to, copy_value(event), letter, copy_value(value), status, events, *more)

@@ -185,7 +185,8 @@ def _refuse_send(to: str, event: Any) -> None:
 
 def _with_own_input(task: Task) -> Task:
     """Return a task with a copy of its input, so that its function cannot change the tree."""
-    return task if task.input is None else task._replace(input=copy_value(task.input))
+    # In the order of `records.py`, because `_replace` takes three times as long.
+    return task if task.input is None else Task._make((*task[:4], copy_value(task.input), *task[5:]))
 
 
 def _outcome(result: Any) -> dict[str, Any]:
