@@ -19,6 +19,7 @@ from antiphon import (
     EventError,
     Unstorable,
     assign,
+    create_actor,
     create_machine,
     emit,
     from_callback,
@@ -399,6 +400,27 @@ def test_a_migration_and_a_fork_keep_coded_values():
             for id in (root, branch):
                 context = (await host.trees.load(id)).actor.get_snapshot().context
                 assert (context["input"], context["items"]) == (CODED, [Mood.GOOD])
+
+    simulate(main)
+
+
+def test_a_migration_may_change_the_snapshot_that_it_gets():
+    def migrate(snapshot, version):
+        snapshot["context"]["items"].append("migrated")
+        return snapshot
+
+    old = create_machine({"id": "m", "version": 1, "context": {"items": []}})
+    new = create_machine({"id": "m", "version": 2, "context": {"items": []}}, migrate=migrate)
+    saved = create_actor(old).start().get_persisted_snapshot(stamp=True)
+    assert create_actor(new, snapshot=saved).start().get_snapshot().context == {"items": ["migrated"]}
+    assert saved["context"] == {"items": []}
+
+    async def main():
+        store = MemoryStore()
+        async with runtime(store, old) as host:
+            root = await host.create("m")
+        async with runtime(store, old, new) as host:
+            assert await items(host, root) == ["migrated"]
 
     simulate(main)
 

@@ -6,6 +6,7 @@ before any child is created.
 """
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import Any
 
 from antiphon.chart.children import Children
@@ -153,7 +154,7 @@ def migrate_snapshot(machine: Machine[Any, Any], persisted: Any) -> Mapping[str,
             f"{machine.id}: the snapshot has version {version!r}, the machine {machine.version!r}, "
             "and the machine has no migrate function"
         )
-    moved = machine.migrate(dict(persisted), version)
+    moved = machine.migrate(deepcopy(dict(persisted)), version)
     if not isinstance(moved, Mapping):
         raise SnapshotError(f"{machine.id}: migrate returned {moved!r} instead of a snapshot")
     return moved

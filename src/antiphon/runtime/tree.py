@@ -55,7 +55,7 @@ from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.persist import to_json_error
 from antiphon.chart.snapshot import Snapshot
-from antiphon.runtime.admission import acceptable_events
+from antiphon.runtime.admission import acceptable_events, copy_value
 from antiphon.runtime.encoding import Encoded, encode_checked
 from antiphon.runtime.errors import Failed
 from antiphon.runtime.machines import AnyMachine, chart_hash
@@ -161,7 +161,7 @@ class Tree:
         """Continue with another version of the machine; return the commit that stores the migration."""
         assert machine.migrate is not None
         old = self.origin.version
-        snapshot = machine.migrate(self.actor.get_persisted_snapshot(), old)
+        snapshot = machine.migrate(copy_value(self.actor.get_persisted_snapshot()), old)
         self._switch_version(machine, snapshot)
         event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot}
         value = self.actor.snapshot.value
