@@ -204,14 +204,14 @@ def test_check_finds_every_page_of_rubbish(db, path):
 
 
 def test_migrate_says_when_there_is_nothing_to_do(db):
-    assert db("migrate") == (0, "schema 6: up to date\n", "")
+    assert db("migrate") == (0, "schema 7: up to date\n", "")
 
 
 def test_migrate_brings_an_old_file_up_to_date(db, tmp_path):
     old = old_file(tmp_path / "old.db")
 
     assert db("stats", store=old)[0] == 1
-    assert db("migrate", store=old) == (0, "schema 1 → 6\n", "")
+    assert db("migrate", store=old) == (0, "schema 1 → 7\n", "")
     assert db("stats", store=old)[0] == 0
 
 
@@ -331,7 +331,7 @@ def test_values_are_shown_checked_and_archived_without_their_codecs(db, tmp_path
     assert shown["letter"]["event"]["coin"] == {codecs.TAG: "Coin", "value": "EURO"}
     assert db("export", tmp_path / "coded.jsonl", store=path)[0] == 0
     assert db("import", tmp_path / "coded.jsonl", store=tmp_path / "copy.db")[0] == 0
-    with pytest.raises(Undecodable, match=r"the beginning of 'a' cannot be read: no codec has the tag 'Coin'"):
+    with pytest.raises(Undecodable, match="'a' cannot be read: no codec has the tag 'Coin'"):
         held(tmp_path / "copy.db")
     monkeypatch.undo()
     assert held(tmp_path / "copy.db") == before

@@ -16,6 +16,7 @@ from antiphon.chat import branch_path
 from antiphon.providers.registry import Models
 from antiphon.providers.scripted import ScriptedModel
 from antiphon.stores.checks import check
+from antiphon.stores.maintenance import migrate
 from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.workspace import Workspace
 from tests.stores.scenes import SCENES, has_status, until
@@ -33,6 +34,7 @@ def unpack_file(tmp_path: Path) -> Callable[[str], Path]:
     def unpack(name: str) -> Path:
         path = tmp_path / "store.db"
         path.write_bytes(gzip.decompress((FOLDER / f"{name}.db.gz").read_bytes()))
+        migrate(path)
         return path
 
     return unpack

@@ -17,9 +17,10 @@ from antiphon.runtime.records import Letter, Task
 class RecordedEffects:
     """Effects that the actors of a tree requested during a step."""
 
-    __slots__ = ("calls", "cancelled", "emitted", "ended", "forwarded", "started", "timers")
+    __slots__ = ("calls", "cancelled", "emitted", "ended", "forwarded", "seq", "started", "timers")
 
     def __init__(self) -> None:
+        self.seq = 0  # of the step
         self.calls: list[Callable[[], None]] = []  # of users' actions
         self.emitted: list[Any] = []
         self.timers: list[Letter] = []
@@ -32,9 +33,9 @@ class RecordedEffects:
 class RecordingHost:
     """Records the effects of one tree; while `silent`, when state is restored, it records nothing."""
 
-    def __init__(self, root: str, origin_id: str, boot: int) -> None:
+    def __init__(self, root: str, history: str, boot: int) -> None:
         self.root = root
-        self.origin_id = origin_id
+        self.history = history
         self.boot = boot
         self.seq = 0
         self.now = 0
@@ -63,6 +64,12 @@ class RecordingHost:
         """The effects of the current step, to add to."""
         self.has_effects = True
         return self._effects
+
+    def checked_effects(self) -> RecordedEffects:
+        """Return the effects of the current step; raise `Unstorable` if one of them cannot be stored."""
+        if self.problem is not None:
+            raise self.problem
+        return self.effects
 
     def resume(self, letters: tuple[Letter, ...], tasks: tuple[Task, ...]) -> None:
         """Restore open timers and tasks."""
@@ -167,4 +174,4 @@ class RecordingHost:
 
     def _token(self) -> str:
         self._count += 1
-        return token(self.origin_id, self.seq, self._count - 1)
+        return token(self.history, self.seq, self._count - 1)

@@ -67,21 +67,21 @@ class TimeTravel:
         source = await self.rebuild(root, seq)
         id = new or self._new_id()
         now = self._now()
-        origin_id = self._new_id()
-        origin = replace(source.origin, id=origin_id, forked_from=root, forked_seq=seq)
+        history = self._new_id()
+        origin = replace(source.origin, history=history, forked_from=root, forked_seq=seq)
         snapshot = source.actor.get_persisted_snapshot()
         event = {"type": FORKED, "from": root, "seq": seq}
         entry = Entry(id, 1, now, "", event, None, snapshot.get("value"), source.status)
         delay = now - source.host.now
         timers = [
-            _move_timer(letter, id, token(origin_id, 1, i), delay)
+            _move_timer(letter, id, token(history, 1, i), delay)
             for i, letter in enumerate(source.host.letters.values())
         ]
         reports = [interruption(task._replace(root=id), now, fenced=False) for task in source.host.tasks.values()]
         commit = Commit(
             id, 0, now, source.status, origin=origin, entries=(entry,), letters=(*timers, *reports), snapshot=snapshot
         )
-        await self._store.commit([commit])
+        await self._trees.commits.make(commit)
         return commit
 
 
