@@ -6,7 +6,7 @@ It keeps the same rows as a durable store, so that both accept and return the sa
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from antiphon.runtime.encoding import encode, is_text
+from antiphon.runtime.encoding import encode_json, is_text
 from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot, Unstorable
 from antiphon.runtime.records import (
     Commit,
@@ -260,7 +260,7 @@ def _prepare(commit: Commit) -> _Rows:
         [_check_row(rows.task_row(task)) for task in commit.tasks],
         [_check_row(rows.dead_row(letter, error, commit.at)) for letter, error in commit.dead],
         [_check_row(rows.rejection_row(rejection, commit.at)) for rejection in commit.rejected],
-        None if commit.snapshot is None else encode(commit.snapshot),
+        None if commit.snapshot is None else encode_json(commit.snapshot),
     )
 
 
