@@ -101,6 +101,7 @@ class Tree:
         self.root = root
         self.machine = machine
         self.origin = origin
+        self.renewed: Origin | None = None  # with the hash of today, until it is stored
         self._snapshot_every = snapshot_every
         self.seq = 0
         self.snapshot_seq = 0
@@ -132,6 +133,8 @@ class Tree:
                 self.replay(entry)
         self.seq = saved.seq
         self.snapshot_seq = saved.snapshot_seq
+        if self.origin.hash != chart_hash(self.machine):  # an earlier release computed it; see `machines.py`
+            self.origin = self.renewed = replace(self.origin, hash=chart_hash(self.machine))
         self.host.resume(saved.letters, saved.tasks)
         self.posted = {letter.id: letter for letter in saved.letters if letter.timer is None}
 
@@ -332,9 +335,12 @@ class Tree:
         snapshot = self._snapshot_if_due(status) if batch.entries else None
         entries = tuple(batch.entries)
         taken = tuple(batch.taken)
+        renewed = self.renewed
+        if renewed is not None and entries:
+            self.renewed = None  # if this commit fails, the tree is discarded
         if not batch.effects:
             return Commit(
-                self.root, batch.expected, batch.at, status, batch.origin, None, entries, taken, snapshot=snapshot
+                self.root, batch.expected, batch.at, status, batch.origin, renewed, entries, taken, snapshot=snapshot
             )
         ended = self._sort_tasks(batch)
         cancelled = {id for effects in batch.effects for id in effects.cancelled}
@@ -345,7 +351,7 @@ class Tree:
             batch.at,
             status,
             batch.origin,
-            None,
+            renewed,
             entries,
             (*taken, *sorted(cancelled)),
             tuple(letters),
