@@ -341,6 +341,28 @@ def test_a_changed_child_chart_is_refused_until_the_root_has_a_new_version() -> 
     simulate(main)
 
 
+@pytest.mark.parametrize(("id", "value"), [("slow.waiting", "late"), (None, "patient")])
+def test_a_timer_survives_a_migration_if_the_renamed_state_has_the_id_of_the_old_one(
+    id: str | None, value: str
+) -> None:
+    def slow(version: int, state: str, **more: Any) -> AnyMachine:
+        states = {state: {"after": {"1000": "late"}, **more}, "late": {}}
+        chart = {"id": "slow", "version": version, "initial": state, "states": states}
+        return create_machine(chart, migrate=lambda snapshot, version: {**snapshot, "value": state})
+
+    async def main() -> Any:
+        store = MemoryStore()
+        old = slow(1, "waiting")
+        async with runtime(store, old) as host:
+            await host.create("slow", root="s")
+        async with runtime(store, old, slow(2, "patient", **({"id": id} if id else {}))) as host:
+            assert (await host.snapshot("s"))["value"] == "patient"
+            await asyncio.sleep(2)
+            return (await host.snapshot("s"))["value"]
+
+    assert simulate(main) == value
+
+
 # Charts of the package.
 
 

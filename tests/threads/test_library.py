@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -210,6 +211,18 @@ def test_a_thread_that_cannot_be_replayed_does_not_hide_the_others(store: Path) 
     assert views[CHAT].problem == "its journal could not be replayed: KeyError: 'topic'"
 
 
+def test_a_damaged_thread_is_read_up_to_the_damage(store: Path) -> None:
+    connection = sqlite3.connect(store)
+    connection.execute("update entry set body = '{' where seq = 50")
+    connection.commit()
+    connection.close()
+    listed = list_all(store)
+    assert set(listed) == set(FACTS)
+    assert listed[CHAT] == ("chat", "damaged")
+    texts = [turn["text"] for turn in read(store, CHAT).content["turns"]]
+    assert texts == [FACTS[CHAT]["said"][0], FACTS[CHAT]["said"][2], FACTS[CHAT]["said"][3]]
+
+
 # The commands.
 
 
@@ -241,4 +254,4 @@ def test_a_run_of_another_release_is_not_resumed(store: Path, capsys: pytest.Cap
     id = id_of("run", "waiting")
     alter(store, id, newer)
     assert main(["run", "--resume", id]) == 2
-    assert f"cannot resume run {id}: this release lacks the machine" in capsys.readouterr().err
+    assert f"cannot resume run {id}: its machine is not one of this release" in capsys.readouterr().err

@@ -47,7 +47,7 @@ class Machines:
         if machine is None:
             raise UnknownMachine(
                 f"{id!r} was stored by version {version!r}, which is not registered; register it beside the current "
-                "version, and give the current version a migrate function"
+                "version, and give the current version a migrate function, or run the release that stored it"
             )
         return machine
 
@@ -56,8 +56,9 @@ class Machines:
         machine = self.version(origin.machine, origin.version)
         if not is_hash_of(origin.hash, machine):
             raise UnknownMachine(
-                f"the chart of {origin.machine!r} has changed since it was stored, but its version {origin.version!r} "
-                "has not; give the new chart a new version and a migrate function"
+                f"the chart of {origin.machine!r}, or of a child, has changed since it was stored, but its version "
+                f"{origin.version!r} has not; give the new chart a new version and a migrate function, and register "
+                "the old chart beside it"
             )
         return machine
 

@@ -121,11 +121,18 @@ class Library:
         return transcript(id, input, entries, problem, updated)
 
     async def _entries(self, id: str) -> list[Entry]:
-        """Return the journal of a thread, as far as it is readable."""
+        """Return the journal of a thread, up to the first step that is damaged."""
         entries: list[Entry] = []
-        with suppress(StoreCorrupt):
-            while page := await self.source.store.entries(id, entries[-1].seq if entries else 0, PAGE):
-                entries += page
+        limit = PAGE
+        while limit:
+            try:
+                page = await self.source.store.entries(id, entries[-1].seq if entries else 0, limit)
+            except StoreCorrupt:
+                limit //= 2  # a page is read as a whole or not at all
+                continue
+            if not page:
+                break
+            entries += page
         return entries
 
     async def _record(self, id: str, snapshot: Any, updated: int) -> Record:

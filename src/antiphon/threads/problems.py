@@ -25,8 +25,7 @@ def problem_of(id: str, error: Exception) -> Problem | None:
         case UnknownMachine():
             return Problem(
                 "unsupported",
-                "this release lacks the machine, or the version of it, that stored it; "
-                "continue it with the release that wrote it",
+                "its machine is not one of this release; continue it with the release that wrote it",
             )
         case StoreCorrupt():
             return Problem("damaged", "its journal or snapshot is damaged; see: antiphon db check")
