@@ -195,14 +195,14 @@ def test_check_finds_every_page_of_rubbish(db, path):
 
 
 def test_migrate_says_when_there_is_nothing_to_do(db):
-    assert db("migrate") == (0, "schema 6: up to date\n", "")
+    assert db("migrate") == (0, "schema 7: up to date\n", "")
 
 
 def test_migrate_brings_an_old_file_up_to_date(db, tmp_path):
     old = old_file(tmp_path / "old.db")
 
     assert db("stats", store=old)[0] == 1
-    assert db("migrate", store=old) == (0, "schema 1 → 6\n", "")
+    assert db("migrate", store=old) == (0, "schema 1 → 7\n", "")
     assert db("stats", store=old)[0] == 0
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from antiphon import EventError, assign, create_machine
 from antiphon.runtime.errors import InboxFull, NotRunning, Quarantined, RootExists, UnknownMachine, UnknownRoot
+from antiphon.runtime.records import Receipt
 from antiphon.stores.memory import MemoryStore
 from tests.fixtures.runtime import START, chat, crash, runtime, simulate, wait_for_state
 
@@ -190,7 +191,7 @@ def test_a_posted_letter_survives_the_process():
         async with runtime(store, chat(words)) as second:
             await asyncio.sleep(1)
 
-            assert await store.applied_seq(root, "p") == 2
+            assert await store.outcome(root, "p") == Receipt("accepted", "p", 2)
             assert (await second.post(root, {"type": "PLAN", "ms": 0}, id="p")).status == "duplicate"
 
     simulate(main)

@@ -22,8 +22,7 @@ from antiphon.chat import branch_path
 from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
 from antiphon.providers.scripted import ScriptedModel
-from antiphon.stores import files
-from antiphon.stores.access import open_owned
+from antiphon.stores import maintenance
 from antiphon.stores.queries import load_migrations
 from antiphon.threads import Library, NoTools, ThreadView
 from antiphon.threads.toolbox import tools_to_json
@@ -101,8 +100,7 @@ async def read_all_facts(path: Path) -> dict[str, dict[str, Any]]:
 
 def migrate(path: Path) -> Path:
     """Upgrade a store to the present schema, which readers need."""
-    with open_owned(path, any_schema=True) as connection:
-        files.migrate(connection, path)
+    maintenance.migrate(path)
     return path
 
 

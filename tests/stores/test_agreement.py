@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from antiphon.runtime.errors import RuntimeFault
-from antiphon.runtime.records import Commit, Entry, Letter, Origin, Task
+from antiphon.runtime.records import Commit, Entry, Letter, LoadFailure, Origin, Rejection, Task
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import read_contents
@@ -29,7 +29,19 @@ json = st.recursive(
 )
 events = st.fixed_dictionaries({"type": ids}, optional={"data": json})
 letters = st.builds(
-    Letter, names, roots, events, times, times, ids, ids, st.none() | ids, st.none() | ids, st.integers(0, 2)
+    Letter,
+    names,
+    roots,
+    events,
+    times,
+    times,
+    ids,
+    ids,
+    st.none() | ids,
+    st.none() | ids,
+    st.integers(0, 2),
+    st.integers(0, 2),
+    st.integers(0, 2),
 )
 entries = st.builds(
     Entry,
@@ -74,6 +86,10 @@ commits = st.fixed_dictionaries(
         "ended": some(names),
         "snapshot": json,
         "dead": some(st.tuples(letters, ids), 1),
+        "mark": st.integers(0, 9),
+        "rejected": some(st.builds(Rejection, names, st.integers(0, 9), some(ids))),
+        "revived": some(names),
+        "failure": st.builds(LoadFailure, st.integers(0, 3), ids),
     },
 )
 slips = st.sampled_from([0] * 15 + [-1, 1])  # most commits expect what is there
@@ -81,7 +97,7 @@ commit_calls = st.tuples(st.just("commit"), st.lists(st.tuples(commits, slips), 
 other_calls = st.one_of(
     st.tuples(st.just("post"), st.lists(letters, max_size=3)),
     st.tuples(st.just("entries"), st.tuples(roots, st.integers(-1, 5), st.integers(0, 5))),
-    st.tuples(st.just("applied_seq"), st.tuples(roots, names)),
+    st.tuples(st.just("outcome"), st.tuples(roots, names)),
     st.tuples(st.just("roots"), st.tuples(roots, st.integers(0, 3))),
     st.tuples(st.just("reopen"), st.just(())),
 )

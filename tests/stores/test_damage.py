@@ -138,7 +138,7 @@ async def trees(path):
 
 async def tree(store, root):
     try:
-        applied = [await store.applied_seq(root, f"applied-{n}") for n in (2, 20, 39)]
+        applied = [await store.outcome(root, f"applied-{n}") for n in (2, 20, 39)]
         return await store.load(root), await store.entries(root), applied
     except (StoreCorrupt, UnknownRoot) as error:
         return error

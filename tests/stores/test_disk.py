@@ -31,7 +31,7 @@ async def main():
     store, twin = SqliteStore(path), MemoryStore()
     await store.open()
     await twin.open()
-    limit(300_000)
+    limit(400_000)
     refused = []
     for n in range(90):
         if n == 60:

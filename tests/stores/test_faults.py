@@ -178,7 +178,7 @@ def test_without_faults_nothing_is_wrong():
     problems, calls = run_traffic(lambda number: False)
 
     assert problems == []
-    assert {"open", "close", "commit", "post", "due_times", "running_tasks", "load", "applied_seq"} <= set(calls)
+    assert {"open", "close", "commit", "post", "due_times", "running_tasks", "load", "outcome"} <= set(calls)
 
 
 def test_a_fault_at_any_one_call_costs_nothing():

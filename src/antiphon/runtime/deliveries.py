@@ -37,20 +37,26 @@ class Deliveries:
 
     async def _deliver(self, letter: Letter, receipt: ReceiptFuture, is_named: bool) -> None:
         tree = await self._trees.load(letter.root)
-        seq = None
+        outcome: Receipt | None = None
         if not tree.has_letter(letter.id) and is_named:
-            seq = await self._store.applied_seq(letter.root, letter.id)
-        if tree.has_letter(letter.id) or seq is not None:
-            receipt.set_result(Receipt("duplicate", letter.id, seq or 0))
+            outcome = await self._store.outcome(letter.root, letter.id)
+        if outcome is not None and outcome.status == "failed":
+            receipt.set_result(outcome)
+        elif tree.has_letter(letter.id) or (outcome is not None and outcome.status == "accepted"):
+            receipt.set_result(Receipt("duplicate", letter.id, 0 if outcome is None else outcome.seq))
         else:
             self._inboxes.put(Delivery(letter, receipt), bounded=True)
 
     async def _post(self, letter: Letter, receipt: ReceiptFuture) -> None:
-        (is_new,) = await self._store.post([letter])
-        if is_new:
+        (status,) = await self._store.post([letter])
+        if status == "accepted":
             self._trees.add_posted(letter)
             self._inboxes.set_alarm(letter.due, letter.root)
-        receipt.set_result(Receipt("accepted" if is_new else "duplicate", letter.id))
+        error = None
+        if status == "failed":
+            outcome = await self._store.outcome(letter.root, letter.id)
+            error = None if outcome is None else outcome.error
+        receipt.set_result(Receipt(status, letter.id, error=error))
 
     async def _run(self, letter: Letter, deliver: Callable[[ReceiptFuture], Coroutine[Any, Any, None]]) -> Receipt:
         """Deliver a letter in a task of its own, so that cancelling the caller does not cancel the delivery."""

@@ -12,6 +12,6 @@ def new_ids() -> Callable[[], str]:
     return lambda: f"{prefix}{next(numbers):010x}"
 
 
-def token(origin_id: str, seq: int, number: int) -> str:
+def token(history: str, seq: int, number: int) -> str:
     """Return the id of a task or timer of a step: the same whenever the step is replayed."""
-    return f"{origin_id}/{seq:010d}/{number:04d}"
+    return f"{history}/{seq:010d}/{number:04d}"

@@ -30,9 +30,9 @@ class RecordedEffects:
 class RecordingHost:
     """Records the effects of one tree; while `silent`, when state is restored, it records nothing."""
 
-    def __init__(self, root: str, origin_id: str, boot: int) -> None:
+    def __init__(self, root: str, history: str, boot: int) -> None:
         self.root = root
-        self.origin_id = origin_id
+        self.history = history
         self.boot = boot
         self.seq = 0
         self.now = 0
@@ -153,4 +153,4 @@ class RecordingHost:
 
     def _token(self) -> str:
         self._count += 1
-        return token(self.origin_id, self.seq, self._count - 1)
+        return token(self.history, self.seq, self._count - 1)

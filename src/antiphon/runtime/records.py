@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 Json = Any
 Safety = Literal["repeat", "report", "once"]
+Posting = Literal["accepted", "duplicate", "failed"]
 
 
 class Letter(NamedTuple):
@@ -24,6 +25,8 @@ class Letter(NamedTuple):
     timer: str | None = None  # of a delayed letter: the name under which its sender can cancel it
     task: str | None = None  # the task it comes from
     attempt: int = 0
+    arrival: int = 0  # order of arrival of letters from outside
+    starts: int = 0  # unclean starts that tried to take it
 
 
 class Entry(NamedTuple):
@@ -44,7 +47,7 @@ class Entry(NamedTuple):
 class Task(NamedTuple):
     """Work outside the machine, requested by a step; its result comes back as a letter. Stored while it runs."""
 
-    id: str  # {origin id}/{seq}/{number}: the idempotency key of the work
+    id: str  # {history}/{seq}/{number}: the idempotency key of the work
     root: str
     to: str  # the actor that represents it
     src: str
@@ -52,19 +55,45 @@ class Task(NamedTuple):
     safety: Safety
     attempt: int = 1
     boot: int = 0  # the boot of the store in which it was started
+    starts: int = 0  # unclean starts that found it running
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Facts about a root actor that are fixed when it is created; a migration changes version and hash."""
 
-    id: str  # different for every tree ever created, even under the same root id
+    history: str  # id of the history: different for every tree ever created, even under the same root id
     machine: str
     version: Json
     hash: str
     input: Json = None
     forked_from: str | None = None
     forked_seq: int | None = None
+
+
+class Rejection(NamedTuple):
+    """Outcome of a stored letter that no transition took."""
+
+    letter: str
+    seq: int
+    can: tuple[str, ...] = ()  # the events that could happen then
+
+
+class LoadFailure(NamedTuple):
+    """Failed attempts to load a tree since the last that succeeded, and the reason of the latest."""
+
+    attempts: int
+    reason: str
+
+
+class Incident(NamedTuple):
+    """Event that an operator should know about: a user's action that raised, or a step that replays differently."""
+
+    root: str
+    seq: int
+    at: int
+    kind: str
+    detail: str
 
 
 class Commit(NamedTuple):
@@ -83,6 +112,10 @@ class Commit(NamedTuple):
     ended: tuple[str, ...] = ()  # tasks that no longer run; their outcome is in the journal
     snapshot: Json = None  # or `Encoded`
     dead: tuple[tuple[Letter, str], ...] = ()
+    mark: int = 0  # number of the commit, different from that of every other commit
+    rejected: tuple[Rejection, ...] = ()  # stored letters that no transition took
+    revived: tuple[str, ...] = ()  # dead letters that are retried or discarded
+    failure: LoadFailure | None = None  # of an attempt to load the tree
 
     @property
     def seq(self) -> int:
@@ -93,14 +126,18 @@ class Commit(NamedTuple):
     def has_only_entries(self) -> bool:
         """True if there is nothing but entries to store: no tasks, letters or snapshot."""
         return (
-            not (self.taken or self.tasks or self.ended or self.migrated or self.dead or self.letters)
+            not (self.taken or self.tasks or self.ended or self.migrated or self.letters)
+            and not (self.dead or self.rejected or self.revived)
             and self.snapshot is None
+            and self.failure is None
         )
 
     @property
     def is_empty(self) -> bool:
         """True if there is nothing to store: all letters were rejected, and none of them had been stored."""
-        return not (self.entries or self.taken or self.origin or self.tasks or self.dead)
+        return not (
+            self.entries or self.taken or self.origin or self.tasks or self.dead or self.revived or self.failure
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +153,8 @@ class Saved:
     entries: tuple[Entry, ...] = ()
     letters: tuple[Letter, ...] = ()
     tasks: tuple[Task, ...] = ()
+    failure: LoadFailure | None = None
+    mark: int = 0  # of the latest commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +171,8 @@ class TreeSummary:
 class Receipt(NamedTuple):
     """Outcome of a letter."""
 
-    status: Literal["accepted", "rejected", "duplicate"]
+    status: Literal["accepted", "rejected", "duplicate", "failed", "waiting"]
     letter: str
     seq: int = 0
     can: tuple[str, ...] = ()  # of a rejected letter: the events that can happen now
+    error: str | None = None  # of a failed letter: the traceback of the function that raised

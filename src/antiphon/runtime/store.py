@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from antiphon.runtime.records import Commit, Entry, Letter, Saved, Task, TreeSummary
+from antiphon.runtime.records import Commit, Entry, Incident, Letter, Posting, Receipt, Saved, Task, TreeSummary
 
 
 class Store(Protocol):
@@ -14,6 +14,11 @@ class Store(Protocol):
         """True if a commit is fast enough to run on the event loop rather than on the writer thread."""
         ...
 
+    @property
+    def unclean_starts(self) -> int:
+        """Number of boots in a row, this one included, whose predecessor did not close the store."""
+        ...
+
     async def open(self) -> int:
         """Take ownership and return the number of this boot, greater than any before."""
         ...
@@ -22,13 +27,18 @@ class Store(Protocol):
         """Finish pending work and release ownership."""
         ...
 
-    async def post(self, letters: Sequence[Letter]) -> list[bool]:
-        """Put letters into inboxes; False for a letter whose id was posted or applied before."""
+    async def post(self, letters: Sequence[Letter]) -> list[Posting]:
+        """Put letters into inboxes.
+
+        A letter whose id was posted or applied before is a duplicate; one whose id is that of a dead letter failed.
+        """
         ...
 
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits durable at once, or raise and change nothing.
 
+        Where the answer of a commit can be lost, as by a failed flush or over a network, it may also be made and
+        raise `StoreError`: `mark` tells.
         `written` may be called on the event loop as soon as only the flush to disk is left.
         """
         ...
@@ -53,6 +63,22 @@ class Store(Protocol):
         """List trees in the order of their ids."""
         ...
 
-    async def applied_seq(self, root: str, letter: str) -> int | None:
-        """Return the sequence number at which a letter was applied, or None if it was not."""
+    async def outcome(self, root: str, letter: str) -> Receipt | None:
+        """Return the outcome of a letter that was applied, failed, was stored and rejected, or waits; else None."""
+        ...
+
+    async def mark(self, root: str) -> int | None:
+        """Return the mark of the latest commit of a tree, or None if there is no tree of that id."""
+        ...
+
+    async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
+        """Return the letters that no step of a tree could take, with their errors, oldest first."""
+        ...
+
+    async def record(self, incidents: Sequence[Incident]) -> None:
+        """Store incidents of trees; those of unknown trees are dropped."""
+        ...
+
+    async def incidents(self, root: str) -> list[Incident]:
+        """Return the incidents of a tree, oldest first."""
         ...

@@ -67,15 +67,15 @@ class TimeTravel:
         source = await self.rebuild(root, seq)
         id = new or self._new_id()
         now = self._now()
-        origin_id = self._new_id()
+        history = self._new_id()
         hash = chart_hash(source.machine)  # that of the source may be one of an earlier release
-        origin = replace(source.origin, id=origin_id, hash=hash, forked_from=root, forked_seq=seq)
+        origin = replace(source.origin, history=history, hash=hash, forked_from=root, forked_seq=seq)
         snapshot = source.actor.get_persisted_snapshot()
         event = {"type": FORKED, "from": root, "seq": seq}
         entry = Entry(id, 1, now, "", event, None, snapshot.get("value"), source.status)
         delay = now - source.host.now
         timers = [
-            _move_timer(letter, id, token(origin_id, 1, i), delay)
+            _move_timer(letter, id, token(history, 1, i), delay)
             for i, letter in enumerate(source.host.letters.values())
         ]
         reports = [interruption(task._replace(root=id), now, fenced=False) for task in source.host.tasks.values()]

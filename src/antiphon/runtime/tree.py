@@ -107,7 +107,7 @@ class Tree:
         self.snapshot_seq = 0
         self.snapshot_size = 0
         self.size = 0  # estimated size of the entries since the last snapshot
-        self.host = RecordingHost(root, origin.id, boot)
+        self.host = RecordingHost(root, origin.history, boot)
         self.actor: Actor[Any, Any] = None  # type: ignore[assignment]
         self.posted: dict[str, Letter] = {}  # stored letters that were not taken yet, by id; without timers
         self.queued: set[str] = set()  # stored letters, timers included, that are in the inbox in memory, by id
@@ -235,7 +235,7 @@ class Tree:
 
     def take(self, letter: Letter, now: int, batch: Batch) -> None:
         """Take a letter as a step of a batch, or reject it if it came too late or no transition takes it."""
-        id, _, event, _, due, to, _, timer, task, _ = letter
+        id, _, event, _, due, to, _, timer, task, _, _, _ = letter
         self.queued.discard(id)
         if self.posted.pop(id, None) is not None or timer is not None:
             batch.taken.append(id)

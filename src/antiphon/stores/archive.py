@@ -7,7 +7,7 @@ between, each tree is followed by its steps, letters, tasks and dead letters:
     {"tree": {"id": "a", "machine": "chat", "seq": 2, ...}}
     {"step": {"seq": 1, "at": 1700000000000, "to": "", "letter": null, "body": {"event": {"type": "xstate.init"}}}}
     ...
-    {"end": {"tree": 1, "step": 2, "letter": 0, "task": 0, "dead": 0}}
+    {"end": {"tree": 1, "step": 2, "letter": 0, "task": 0, "dead": 0, "rejection": 0, "incident": 0}}
 """
 
 import json
@@ -29,21 +29,32 @@ Progress = Callable[[int, int], None]
 FORMAT = 1
 # The columns of each kind of line, in the order of its SQL statements.
 TREE = (
-    "id", "incarnation", "machine", "version", "hash", "input", "forked_from", "forked_seq", "status", "created",
-    "updated", "seq", "snapshot_seq", "snapshot",
+    "id", "history", "machine", "version", "hash", "input", "forked_from", "forked_seq", "status", "created",
+    "updated", "seq", "mark", "attempts", "reason", "snapshot_seq", "snapshot",
 )  # fmt: skip
 PARTS: dict[str, tuple[str, ...]] = {
     "step": ("seq", "at", "to", "letter", "body"),
-    "letter": ("id", "at", "due", "body"),
-    "task": ("id", "to", "src", "input", "safety", "attempt", "epoch"),
+    "letter": ("id", "at", "due", "arrival", "starts", "body"),
+    "task": ("id", "to", "src", "input", "safety", "attempt", "epoch", "starts"),
     "dead": ("id", "at", "body", "error"),
+    "rejection": ("id", "at", "seq", "can"),
+    "incident": ("seq", "at", "kind", "detail"),
 }
-READ = {"step": "all_entries_of", "letter": "all_letters_of", "task": "all_tasks_of", "dead": "all_dead_letters_of"}
-WRITE = {"step": "insert_entry", "letter": "insert_letter", "task": "insert_task", "dead": "insert_dead_letter"}
+# Columns that exports of files before schema 7 lack, and the columns that had another name there.
+DEFAULTS = {"mark": 0, "attempts": 0, "reason": None, "arrival": 0, "starts": 0}
+OLD_NAMES = {"incarnation": "history"}
+READ = {
+    "step": "all_entries_of", "letter": "all_letters_of", "task": "all_tasks_of", "dead": "all_dead_letters_of",
+    "rejection": "all_rejections_of", "incident": "all_incidents_of",
+}  # fmt: skip
+WRITE = {
+    "step": "insert_entry", "letter": "insert_letter", "task": "insert_task", "dead": "insert_dead_letter",
+    "rejection": "insert_rejection", "incident": "insert_incident",
+}  # fmt: skip
 # The states of tasks in exports of files before schema 5, which kept tasks that had ended.
 RUNNING = "running"
 ENDED = ("done", "cancelled", "interrupted", "unknown")
-JSON = {"version", "input", "snapshot", "body"}  # columns that are written as JSON, not as text
+JSON = {"version", "input", "snapshot", "body", "can"}  # columns that are written as JSON, not as text
 KINDS = ("tree", *PARTS)
 # Characters that some programs treat as the end of a line.
 BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
@@ -185,7 +196,7 @@ class _Import:
             case "tree":
                 self._add_tree(record)
             case "end":
-                if record != self._counts:
+                if {**dict.fromkeys(KINDS, 0), **record} != self._counts:
                     raise ValueError(f"the export announces {record}, but has {dict(self._counts)}")
             case _:
                 self._add_part(kind, record)
@@ -238,6 +249,8 @@ def _parse_line(value: Any, number: int) -> tuple[str, dict[str, Any]]:
 
 
 def _columns(names: tuple[str, ...], record: dict[str, Any]) -> tuple[Any, ...]:
+    record = {OLD_NAMES.get(name, name): value for name, value in record.items()}
+    record = {**{name: value for name, value in DEFAULTS.items() if name in names}, **record}
     if record.keys() != set(names):
         raise ValueError(f"it has the keys {sorted(record)}, not {sorted(names)}")
     return tuple(_column(name, record[name]) for name in names)

@@ -122,6 +122,7 @@ def _rows_of(
         ("all_letters_of", rows.letter_from),
         ("all_tasks_of", rows.task_from),
         ("all_dead_letters_of", rows.dead_from),
+        ("all_rejections_of", lambda root, row: rows.rejection_from(row)),
     )
     for name, read in readers:
         with closing(connection.execute(sql[name], (n,))) as cursor:

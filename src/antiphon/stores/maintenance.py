@@ -17,7 +17,8 @@ Progress = Callable[[int, int], None]  # units done, and their total
 BACKUP_PAGES = 1024
 # The statements that delete a tree; the actor goes last, because the other rows refer to it.
 REMOVE = (
-    "remove_dead_letters", "remove_tasks", "remove_letters", "remove_entries", "remove_snapshot", "remove_actor",
+    "remove_dead_letters", "remove_rejections", "remove_incidents", "remove_tasks", "remove_letters", "remove_entries",
+    "remove_snapshot", "remove_actor",
 )  # fmt: skip
 
 

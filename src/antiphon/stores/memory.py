@@ -8,7 +8,18 @@ from dataclasses import dataclass, field
 
 from antiphon.runtime.encoding import encode, is_text
 from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot, Unstorable
-from antiphon.runtime.records import Commit, Entry, Letter, Saved, Task, TreeSummary
+from antiphon.runtime.records import (
+    Commit,
+    Entry,
+    Incident,
+    Letter,
+    LoadFailure,
+    Posting,
+    Receipt,
+    Saved,
+    Task,
+    TreeSummary,
+)
 from antiphon.stores import rows
 from antiphon.stores.rows import Row
 
@@ -28,6 +39,10 @@ class _Tree:
     tasks: dict[str, Row] = field(default_factory=dict)
     applied: dict[str, int] = field(default_factory=dict)
     dead: dict[str, Row] = field(default_factory=dict)
+    rejections: dict[str, Row] = field(default_factory=dict)
+    incidents: list[Row] = field(default_factory=list)
+    failure: LoadFailure | None = None
+    mark: int = 0
 
 
 @dataclass(slots=True)
@@ -41,6 +56,7 @@ class _Rows:
     letters: list[tuple[str, Row]]
     tasks: list[Row]
     dead: list[Row]
+    rejections: list[Row]
     snapshot: str | None
 
 
@@ -52,16 +68,21 @@ class MemoryStore:
     def __init__(self) -> None:
         self.trees: dict[str, _Tree] = {}
         self.boot = 0
+        self.unclean_starts = 0
+        self._unclean = 0  # what the next boot will find
 
     async def open(self) -> int:
         """Start a new boot and return its number."""
         self.boot += 1
+        self.unclean_starts = self._unclean
+        self._unclean += 1
         return self.boot
 
     async def close(self) -> None:
         """Keep everything for the next boot; there is nothing to release."""
+        self._unclean = 0
 
-    async def post(self, letters: Sequence[Letter]) -> list[bool]:
+    async def post(self, letters: Sequence[Letter]) -> list[Posting]:
         """Put letters into inboxes."""
         posted = [(self._tree(letter.root), _check_row(rows.letter_row(letter))) for letter in letters]
         return [_post(tree, row) for tree, row in posted]
@@ -98,6 +119,8 @@ class MemoryStore:
             tuple(rows.entry_from(root, row) for row in tree.entries[tree.snapshot_seq :]),
             tuple(sorted((rows.letter_from(root, row) for row in tree.letters.values()), key=_inbox_order)),
             tuple(_tasks_of(root, tree)),
+            tree.failure,
+            tree.mark,
         )
 
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
@@ -109,9 +132,7 @@ class MemoryStore:
     async def due_times(self) -> list[tuple[str, int]]:
         """List the trees that have letters, with the time at which the first of them is due."""
         times = [
-            (root, min(due for _, _, due, _ in tree.letters.values()))
-            for root, tree in self.trees.items()
-            if tree.letters
+            (root, min(row[2] for row in tree.letters.values())) for root, tree in self.trees.items() if tree.letters
         ]
         return sorted(times, key=lambda pair: (pair[1], pair[0]))
 
@@ -126,9 +147,32 @@ class MemoryStore:
         trees = [(root, self.trees[root]) for root in ids]
         return [TreeSummary(root, tree.origin[1], tree.status, tree.seq, tree.updated) for root, tree in trees]
 
-    async def applied_seq(self, root: str, letter: str) -> int | None:
-        """Return the sequence number at which a letter was applied, or None."""
-        return self._tree(root).applied.get(letter)
+    async def outcome(self, root: str, letter: str) -> Receipt | None:
+        """Return the outcome of a letter, or None if it is unknown."""
+        tree = self._tree(root)
+        if letter in tree.applied:
+            return Receipt("accepted", letter, tree.applied[letter])
+        if letter in tree.dead:
+            return Receipt("failed", letter, error=tree.dead[letter][-1])
+        if letter in tree.letters:
+            return Receipt("waiting", letter)
+        return rows.rejection_from(tree.rejections[letter]) if letter in tree.rejections else None
+
+    async def mark(self, root: str) -> int | None:
+        """Return the mark of the latest commit of a tree, or None if there is no tree of that id."""
+        tree = self.trees.get(root)
+        return None if tree is None else tree.mark
+
+    async def record(self, incidents: Sequence[Incident]) -> None:
+        """Store incidents of trees."""
+        for incident in incidents:
+            tree = self.trees.get(incident.root)
+            if tree is not None:
+                tree.incidents.append(_check_row(rows.incident_row(incident)))
+
+    async def incidents(self, root: str) -> list[Incident]:
+        """Return the incidents of a tree, oldest first."""
+        return [Incident(root, *row) for row in self._tree(root).incidents]
 
     async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
         """Return the letters that no step of a tree could take, with their errors."""
@@ -168,6 +212,7 @@ class MemoryStore:
         tree.seq = commit.seq
         tree.status = commit.status
         tree.updated = commit.at
+        tree.mark = commit.mark
         if prepared.migrated is not None:
             tree.origin = (*tree.origin[:2], *prepared.migrated[2:4], *tree.origin[4:])
         tree.entries.extend(prepared.entries)
@@ -181,13 +226,19 @@ class MemoryStore:
         if prepared.snapshot is not None:
             tree.snapshot = prepared.snapshot
             tree.snapshot_seq = commit.seq
+        for id in commit.revived:
+            tree.dead.pop(id, None)
+        for row in prepared.rejections:
+            tree.rejections[row[0]] = row
+        if commit.failure is not None:
+            tree.failure = commit.failure if commit.failure.attempts else None
         for row in prepared.dead:
             tree.dead.setdefault(row[0], row)
 
 
 def _prepare(commit: Commit) -> _Rows:
     """Return the rows of a commit; raise `Unstorable` if one of them cannot be stored."""
-    _check_row((commit.root, commit.status, commit.at, *commit.taken, *commit.ended))
+    _check_row((commit.root, commit.status, commit.at, *commit.taken, *commit.ended, *commit.revived))
     return _Rows(
         commit,
         None if commit.origin is None else _check_row(rows.origin_row(commit.origin)),
@@ -196,24 +247,28 @@ def _prepare(commit: Commit) -> _Rows:
         [(letter.root, _check_row(rows.letter_row(letter))) for letter in commit.letters],
         [_check_row(rows.task_row(task)) for task in commit.tasks],
         [_check_row(rows.dead_row(letter, error, commit.at)) for letter, error in commit.dead],
+        [_check_row(rows.rejection_row(rejection, commit.at)) for rejection in commit.rejected],
         None if commit.snapshot is None else encode(commit.snapshot),
     )
 
 
-def _post(tree: _Tree, row: Row) -> bool:
+def _post(tree: _Tree, row: Row) -> Posting:
     id = row[0]
+    if id in tree.dead and id not in tree.applied:
+        return "failed"
     if id in tree.letters or id in tree.applied:
-        return False
+        return "duplicate"
     tree.letters[id] = row
-    return True
+    tree.rejections.pop(id, None)
+    return "accepted"
 
 
 def _tasks_of(root: str, tree: _Tree) -> list[Task]:
     return [rows.task_from(root, tree.tasks[id]) for id in sorted(tree.tasks)]
 
 
-def _inbox_order(letter: Letter) -> tuple[int, int, str]:
-    return letter.due, letter.at, letter.id
+def _inbox_order(letter: Letter) -> tuple[int, int, int, str]:
+    return letter.due, letter.at, letter.arrival, letter.id
 
 
 def _check_row(row: Row) -> Row:

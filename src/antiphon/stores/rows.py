@@ -8,7 +8,7 @@ from typing import Any
 
 from antiphon.runtime.encoding import encode
 from antiphon.runtime.errors import Conflict, StoreCorrupt
-from antiphon.runtime.records import Commit, Entry, Letter, Origin, Task
+from antiphon.runtime.records import Commit, Entry, Incident, Letter, LoadFailure, Origin, Receipt, Rejection, Task
 
 Row = tuple[Any, ...]
 RESTORE = "restore a backup, or run `antiphon db check` for details"
@@ -26,24 +26,24 @@ def origin_row(origin: Origin) -> Row:
     """Return an origin as columns."""
     version = encode(origin.version)
     input = encode(origin.input)
-    return (origin.id, origin.machine, version, origin.hash, input, origin.forked_from, origin.forked_seq)
+    return (origin.history, origin.machine, version, origin.hash, input, origin.forked_from, origin.forked_seq)
 
 
 def origin_from(root: str, row: Row) -> Origin:
     """Return the origin in a row."""
-    id, machine, version, hash, input, forked_from, forked_seq = row
+    history, machine, version, hash, input, forked_from, forked_seq = row
     name = f"the beginning of {root!r}"
-    return Origin(id, machine, decode(version, name), hash, decode(input, name), forked_from, forked_seq)
+    return Origin(history, machine, decode(version, name), hash, decode(input, name), forked_from, forked_seq)
 
 
 def letter_row(letter: Letter) -> Row:
     """Return a letter as columns; its body, the last one, leaves out defaults."""
-    return (letter.id, letter.at, letter.due, encode(_letter_body(letter)))
+    return (letter.id, letter.at, letter.due, letter.arrival, letter.starts, encode(_letter_body(letter)))
 
 
 def letter_from(root: str, row: Row) -> Letter:
     """Return the letter in a row."""
-    id, at, due, text = row
+    id, at, due, arrival, starts, text = row
     body = _decode_body(text, f"letter {id!r} to {root!r}")
     return Letter(
         id,
@@ -56,6 +56,8 @@ def letter_from(root: str, row: Row) -> Letter:
         body.get("timer"),
         body.get("task"),
         body.get("attempt", 0),
+        arrival,
+        starts,
     )
 
 
@@ -88,13 +90,13 @@ def entry_from(root: str, row: Row) -> Entry:
 def task_row(task: Task) -> Row:
     """Return a task as columns."""
     input = "null" if task.input is None else encode(task.input)  # None unless the task may be repeated
-    return (task.id, task.to, task.src, input, task.safety, task.attempt, task.boot)
+    return (task.id, task.to, task.src, input, task.safety, task.attempt, task.boot, task.starts)
 
 
 def task_from(root: str, row: Row) -> Task:
     """Return the task in a row."""
-    id, to, src, input, safety, attempt, boot = row
-    return Task(id, root, to, src, decode(input, f"task {id!r} of {root!r}"), safety, attempt, boot)
+    id, to, src, input, safety, attempt, boot, starts = row
+    return Task(id, root, to, src, decode(input, f"task {id!r} of {root!r}"), safety, attempt, boot, starts)
 
 
 def dead_row(letter: Letter, error: str, at: int) -> Row:
@@ -107,7 +109,29 @@ def dead_from(root: str, row: Row) -> tuple[Letter, str]:
     """Return the dead letter in a row, and its error."""
     id, at, text, error = row
     body = _decode_body(text, f"dead letter {id!r} to {root!r}")
-    return letter_from(root, (id, body.get("at", at), body.get("due", at), text)), error
+    row = (id, body.get("at", at), body.get("due", at), 0, 0, text)
+    return letter_from(root, row), error
+
+
+def rejection_row(rejection: Rejection, at: int) -> Row:
+    """Return a rejection as columns."""
+    return (rejection.letter, at, rejection.seq, encode(list(rejection.can)))
+
+
+def rejection_from(row: Row) -> Receipt:
+    """Return the outcome of the rejected letter in a row."""
+    id, _, seq, can = row
+    return Receipt("rejected", id, seq, tuple(decode(can, f"the rejection of letter {id!r}")))
+
+
+def incident_row(incident: Incident) -> Row:
+    """Return an incident as columns; lone surrogates in its detail are escaped."""
+    return (incident.seq, incident.at, incident.kind, incident.detail.encode("utf-8", "backslashreplace").decode())
+
+
+def failure_from(attempts: int, reason: str | None) -> LoadFailure | None:
+    """Return the failed attempts to load a tree, or None."""
+    return LoadFailure(attempts, reason or "") if attempts else None
 
 
 def check_order(commit: Commit) -> None:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from antiphon.runtime.encoding import encode, is_text
 from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, StoreError, UnknownRoot
-from antiphon.runtime.records import Commit, Entry, Letter, Origin, Saved, Task, TreeSummary
+from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Posting, Receipt, Saved, Task, TreeSummary
 from antiphon.stores import files, rows
 from antiphon.stores.ownership import Ownership
 from antiphon.stores.queries import load_queries
@@ -48,6 +48,7 @@ class SqliteStore:
         self._lock = Lock()  # held by the thread or by the event loop while it uses the connection
         self._flush_s = 0.0  # average time of a flush to disk
         self._connection: sqlite3.Connection | None = None
+        self.unclean_starts = 0
 
     @property
     def commits_inline(self) -> bool:
@@ -74,7 +75,7 @@ class SqliteStore:
             finally:
                 self._end_thread()
 
-    async def post(self, letters: Sequence[Letter]) -> list[bool]:
+    async def post(self, letters: Sequence[Letter]) -> list[Posting]:
         """Put letters into inboxes."""
         return await self._on_thread(lambda: self._transaction(lambda: [self._post(letter) for letter in letters]))
 
@@ -113,14 +114,28 @@ class SqliteStore:
         """List trees in the order of their ids."""
         return await self._on_thread(lambda: [TreeSummary(*row) for row in self._all("roots", after, max(0, limit))])
 
-    async def applied_seq(self, root: str, letter: str) -> int | None:
-        """Return the sequence number at which a letter was applied, or None."""
-        return await self._on_thread(lambda: self._applied_seq(self._number(root), letter))
+    async def outcome(self, root: str, letter: str) -> Receipt | None:
+        """Return the outcome of a letter, or None if it is unknown."""
+        return await self._on_thread(lambda: self._outcome(self._number(root), letter))
+
+    async def mark(self, root: str) -> int | None:
+        """Return the mark of the latest commit of a tree, or None if there is no tree of that id."""
+        row = await self._on_thread(lambda: self._one("mark_of", root) if is_text(root) else None)
+        return None if row is None else int(row[0])
 
     async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
         """Return the letters that no step of a tree could take, with their errors."""
         letters = await self._on_thread(lambda: self._all("dead_letters_of", self._number(root)))
         return [rows.dead_from(root, row) for row in letters]
+
+    async def record(self, incidents: Sequence[Incident]) -> None:
+        """Store incidents of trees."""
+        await self._on_thread(lambda: self._transaction(lambda: self._record(incidents)))
+
+    async def incidents(self, root: str) -> list[Incident]:
+        """Return the incidents of a tree, oldest first."""
+        found = await self._on_thread(lambda: self._all("incidents_of", self._number(root)))
+        return [Incident(root, *row) for row in found]
 
     async def _on_thread(self, work: Callable[[], T]) -> T:
         if self._thread is None:
@@ -194,10 +209,16 @@ class SqliteStore:
             self._ownership.take()
             self._connection = files.connect(self.path, self._durability)
             files.migrate(self._connection, self.path)
-            return self._transaction(lambda: self._boot("begin_boot"))
+            return self._transaction(self._begin_boot)
         except BaseException:
             self._close()
             raise
+
+    def _begin_boot(self) -> int:
+        row = self._one("unclean_starts")
+        self.unclean_starts = 0 if row is None else int(row[0])
+        self._db().execute(self._sql["set_unclean_starts"], (self.unclean_starts + 1,))
+        return self._boot("begin_boot")
 
     def _boot(self, query: str) -> int:
         row = self._one(query)
@@ -211,15 +232,30 @@ class SqliteStore:
         self._connection = None
         try:
             if connection is not None:
+                with suppress(sqlite3.Error):  # such as a full disk: then the next start counts as an unclean one
+                    if not self._read_only:
+                        connection.execute(self._sql["set_unclean_starts"], (0,))
                 connection.close()
         finally:
             self._ownership.release()
 
-    def _post(self, letter: Letter) -> bool:
+    def _post(self, letter: Letter) -> Posting:
         n = self._number(letter.root)
         if self._applied_seq(n, letter.id) is not None:
-            return False
-        return self._db().execute(self._sql["add_letter"], (n, *rows.letter_row(letter))).rowcount > 0
+            return "duplicate"
+        if self._one("dead_letter", n, letter.id) is not None:
+            return "failed"
+        execute = self._db().execute
+        if execute(self._sql["add_letter"], (n, *rows.letter_row(letter))).rowcount == 0:
+            return "duplicate"
+        execute(self._sql["drop_rejection"], (n, letter.id))
+        return "accepted"
+
+    def _record(self, incidents: Sequence[Incident]) -> None:
+        for incident in incidents:
+            n = self._find(incident.root)
+            if n is not None:
+                self._db().execute(self._sql["add_incident"], (n, *rows.incident_row(incident)))
 
     def _apply_all(self, commits: Sequence[Commit]) -> None:
         if len(commits) == 1:
@@ -256,7 +292,7 @@ class SqliteStore:
         detailed: list[tuple[int, Commit]] = []
         for commit in commits:
             n = self._number(commit.root) if commit.origin is None else self._add_actor(commit, commit.origin)
-            moves.append((commit.seq, commit.status, commit.at, n, commit.expected))
+            moves.append((commit.seq, commit.status, commit.at, commit.mark, n, commit.expected))
             rows.check_order(commit)
             entries += [(n, *rows.entry_row(entry)) for entry in commit.entries]
             if not commit.has_only_entries:
@@ -286,7 +322,7 @@ class SqliteStore:
         raise Conflict(f"letter {duplicate!r} was applied before") from error
 
     def _apply_details(self, n: int, commit: Commit) -> None:
-        """Store the parts that few commits have: a migration, taken letters, a snapshot, dead letters."""
+        """Store the parts that few commits have: a migration, taken letters, a snapshot, failures."""
         execute = self._db().execute
         sql = self._sql
         if commit.migrated is not None:
@@ -296,6 +332,13 @@ class SqliteStore:
             execute(sql["drop_letter"], (n, id))
         if commit.snapshot is not None:
             execute(sql["save_snapshot"], (n, commit.seq, encode(commit.snapshot)))
+            execute(sql["drop_older_snapshots"], (n, commit.seq))
+        for id in commit.revived:
+            execute(sql["drop_dead_letter"], (n, id))
+        for rejection in commit.rejected:
+            execute(sql["add_rejection"], (n, *rows.rejection_row(rejection, commit.at)))
+        if commit.failure is not None:
+            execute(sql["set_failure"], (*commit.failure, n))
         for letter, error in commit.dead:
             execute(sql["add_dead_letter"], (n, *rows.dead_row(letter, error, commit.at)))
 
@@ -326,11 +369,25 @@ class SqliteStore:
         row = self._one("applied_at", n, letter) if is_text(letter) else None
         return None if row is None else int(row[0])
 
+    def _outcome(self, n: int, letter: str) -> Receipt | None:
+        if not is_text(letter):
+            return None
+        seq = self._applied_seq(n, letter)
+        if seq is not None:
+            return Receipt("accepted", letter, seq)
+        dead = self._one("dead_letter", n, letter)
+        if dead is not None:
+            return Receipt("failed", letter, error=dead[0])
+        if self._one("letter", n, letter) is not None:
+            return Receipt("waiting", letter)
+        rejection = self._one("rejection", n, letter)
+        return None if rejection is None else rows.rejection_from(rejection)
+
     def _load(self, root: str) -> Saved | None:
         row = self._one("load_actor", root) if is_text(root) else None
         if row is None:
             return None
-        n, *origin_row, status, seq, snapshot_seq, stored = row
+        n, *origin_row, status, seq, attempts, reason, mark, snapshot_seq, stored = row
         origin = rows.origin_from(root, tuple(origin_row))
         self._numbers[root] = n
         snapshot, since, entries = find_base(
@@ -348,6 +405,8 @@ class SqliteStore:
             tuple(entries),
             tuple(rows.letter_from(root, letter) for letter in self._all("letters_of", n)),
             tuple(rows.task_from(root, task) for task in self._all("tasks_of", n)),
+            rows.failure_from(attempts, reason),
+            mark,
         )
 
     def _entries(self, root: str, n: int, after: int, limit: int) -> list[Entry]:

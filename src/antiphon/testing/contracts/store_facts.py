@@ -3,22 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from antiphon.runtime.errors import RuntimeFault
-from antiphon.runtime.records import Letter
 from antiphon.runtime.store import Store
 
-
-class InspectableStore(Store, Protocol):
-    """Store whose dead letters can be read."""
-
-    async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
-        """Return the letters that no step of a tree could take, with their errors."""
-        ...
-
-
-Fact = Callable[[Any, InspectableStore], Awaitable[None]]
+Fact = Callable[[Any, Store], Awaitable[None]]
 
 
 def on_a_store(fact: Fact) -> Callable[[Any, Path], None]:
@@ -49,11 +39,12 @@ async def assert_refused(work: Awaitable[Any], kind: type[RuntimeFault]) -> str:
     raise AssertionError(f"{kind.__name__} was expected")
 
 
-async def read_contents(store: InspectableStore) -> list[Any]:
+async def read_contents(store: Store) -> list[Any]:
     """Return everything that can be read from a store."""
     summaries = await store.roots()
     contents: list[Any] = [await store.due_times(), await store.running_tasks(), summaries]
     for summary in summaries:
         root = summary.root
-        contents.append((await store.load(root), await store.entries(root), await store.dead_letters(root)))
+        outcomes = (await store.dead_letters(root), await store.incidents(root), await store.mark(root))
+        contents.append((await store.load(root), await store.entries(root), *outcomes))
     return contents

@@ -1,8 +1,9 @@
 """Facts about letters, journals, tasks and snapshots."""
 
 from antiphon.runtime.errors import Conflict, UnknownRoot
-from antiphon.runtime.records import Commit, Entry, Letter
-from antiphon.testing.contracts.store_facts import InspectableStore, assert_refused, on_a_store, read_contents
+from antiphon.runtime.records import Commit, Entry, Letter, Receipt, Rejection
+from antiphon.runtime.store import Store
+from antiphon.testing.contracts.store_facts import assert_refused, on_a_store, read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
 
 
@@ -10,30 +11,34 @@ class LetterFacts:
     """Letters are posted and applied once, journals and tasks are kept."""
 
     @on_a_store
-    async def test_a_letter_is_posted_once(self, store: InspectableStore) -> None:
+    async def test_a_letter_is_posted_once(self, store: Store) -> None:
         """A second one of the same id changes nothing, in the same call or later, whatever its event."""
         await store.commit([first_commit("a"), first_commit("b")])
         first = letter("a", "l1")
 
-        assert await store.post([first, letter("a", "l1", 5), letter("b", "l1")]) == [True, False, True]
-        assert await store.post([letter("a", "l1", 7, event={"type": "OTHER"})]) == [False]
+        assert await store.post([first, letter("a", "l1", 5), letter("b", "l1")]) == [
+            "accepted",
+            "duplicate",
+            "accepted",
+        ]
+        assert await store.post([letter("a", "l1", 7, event={"type": "OTHER"})]) == ["duplicate"]
         saved = await store.load("a")
         assert saved is not None
         assert saved.letters == (first,)
 
     @on_a_store
-    async def test_a_letter_that_was_applied_is_not_posted_again(self, store: InspectableStore) -> None:
+    async def test_a_letter_that_was_applied_is_not_posted_again(self, store: Store) -> None:
         """Neither by a call nor by a commit; in another tree its id means nothing."""
         await store.commit([first_commit("a"), first_commit("b")])
         await store.post([letter("a", "l1")])
         await store.commit([Commit("a", 1, 30, "active", entries=(step("a", 2, "l1"),), taken=("l1",))])
         await store.commit([steps("b", 1, letters=(letter("a", "l1"),))])
 
-        assert await store.post([letter("a", "l1"), letter("b", "l1")]) == [False, True]
+        assert await store.post([letter("a", "l1"), letter("b", "l1")]) == ["duplicate", "accepted"]
         assert await store.due_times() == [("b", 100)]
 
     @on_a_store
-    async def test_a_letter_is_applied_once(self, store: InspectableStore) -> None:
+    async def test_a_letter_is_applied_once(self, store: Store) -> None:
         """A commit that would do it again is refused, with everything that came with it."""
         await store.commit([first_commit("a"), first_commit("b")])
         await store.commit([Commit("a", 1, 30, "active", entries=(step("a", 2, "l1"),))])
@@ -46,19 +51,19 @@ class LetterFacts:
         assert await read_contents(store) == before
 
     @on_a_store
-    async def test_where_a_letter_was_applied_is_known(self, store: InspectableStore) -> None:
-        """By tree, also long afterwards; for a letter that waits it is None."""
+    async def test_where_a_letter_was_applied_is_known(self, store: Store) -> None:
+        """By tree, also long afterwards; a letter that waits is known too."""
         await store.commit([first_commit("a"), first_commit("b")])
         await store.post([letter("a", "waits")])
         await store.commit([Commit("a", 1, 30, "active", entries=(step("a", 2, "l1"), step("a", 3)))])
         await store.commit([steps("a", 3, 40, snapshot={"n": 43})])
 
-        assert await store.applied_seq("a", "l1") == 2
-        assert await store.applied_seq("b", "l1") is None
-        assert await store.applied_seq("a", "waits") is await store.applied_seq("a", "") is None
+        assert await store.outcome("a", "l1") == Receipt("accepted", "l1", 2)
+        assert await store.outcome("a", "waits") == Receipt("waiting", "waits")
+        assert await store.outcome("b", "l1") is await store.outcome("a", "") is None
 
     @on_a_store
-    async def test_letters_to_an_unknown_tree_are_refused_with_their_company(self, store: InspectableStore) -> None:
+    async def test_letters_to_an_unknown_tree_are_refused_with_their_company(self, store: Store) -> None:
         """All letters of a call are posted, or none."""
         await store.commit([first_commit("a")])
 
@@ -66,7 +71,7 @@ class LetterFacts:
         assert await store.due_times() == []
 
     @on_a_store
-    async def test_an_inbox_is_in_order_of_due_then_at_then_id(self, store: InspectableStore) -> None:
+    async def test_an_inbox_is_in_order_of_due_then_at_then_arrival_then_id(self, store: Store) -> None:
         """However the letters came."""
         await store.commit([first_commit("a")])
         ordered = [
@@ -74,6 +79,7 @@ class LetterFacts:
             letter("a", "y", 2, at=5),
             letter("a", "b", 2, at=6),
             letter("a", "c", 2, at=6),
+            letter("a", "0", 2, at=6, arrival=7),
             letter("a", "a", 10),
         ]
         await store.post(ordered[::-1])
@@ -83,10 +89,10 @@ class LetterFacts:
         assert saved.letters == tuple(ordered)
 
     @on_a_store
-    async def test_a_letter_comes_back_as_it_was(self, store: InspectableStore) -> None:
+    async def test_a_letter_comes_back_as_it_was(self, store: Store) -> None:
         """With everything it can say, a timer without a name included."""
         await store.commit([first_commit("a")])
-        full = Letter("l1", "a", {"type": "X"}, 1, 2, "child/grandchild", "child", "tick", "t1", 3)
+        full = Letter("l1", "a", {"type": "X"}, 1, 2, "child/grandchild", "child", "tick", "t1", 3, 0, 2)
         bare = Letter("l2", "a", {"type": "X"}, 1, 2)
         nameless = Letter("l3", "a", {"type": "X"}, 1, 2, timer="")
         await store.post([full, bare, nameless])
@@ -96,7 +102,7 @@ class LetterFacts:
         assert saved.letters == (full, bare, nameless)
 
     @on_a_store
-    async def test_a_commit_takes_letters_and_leaves_others(self, store: InspectableStore) -> None:
+    async def test_a_commit_takes_letters_and_leaves_others(self, store: Store) -> None:
         """Unknown ids are ignored, and the same id in another tree is another letter."""
         await store.commit([first_commit("a"), first_commit("b")])
         await store.post([letter("a", "l1"), letter("a", "l2", 70), letter("b", "l1")])
@@ -105,7 +111,7 @@ class LetterFacts:
         assert await store.due_times() == [("a", 70), ("b", 100)]
 
     @on_a_store
-    async def test_letters_of_a_commit_go_to_any_tree_there_is(self, store: InspectableStore) -> None:
+    async def test_letters_of_a_commit_go_to_any_tree_there_is(self, store: Store) -> None:
         """Also to a tree that is created in the same call; letters to an unknown tree are dropped."""
         await store.commit([first_commit("a")])
         letters = tuple(letter(root, "l1", due) for root, due in (("a", 3), ("b", 2), ("nobody", 1)))
@@ -115,7 +121,7 @@ class LetterFacts:
         assert await store.load("nobody") is None
 
     @on_a_store
-    async def test_trees_with_letters_are_listed_by_the_first_that_is_due(self, store: InspectableStore) -> None:
+    async def test_trees_with_letters_are_listed_by_the_first_that_is_due(self, store: Store) -> None:
         """Trees without letters are left out; trees due at the same time are in order of ids."""
         await store.commit([first_commit(root) for root in "abcd"])
         await store.post([letter("c", "1", 9), letter("c", "2", 5), letter("b", "1", 5), letter("a", "1", 6)])
@@ -123,7 +129,7 @@ class LetterFacts:
         assert await store.due_times() == [("b", 5), ("c", 5), ("a", 6)]
 
     @on_a_store
-    async def test_dead_letters_are_kept_with_the_reason(self, store: InspectableStore) -> None:
+    async def test_dead_letters_are_kept_with_the_reason(self, store: Store) -> None:
         """They no longer wait; the first reason is kept."""
         await store.commit([first_commit("a"), first_commit("b")])
         culprit = letter("a", "l1", 7, sender="child", event={"type": "BAD", "x": "\ud800"})
@@ -137,7 +143,32 @@ class LetterFacts:
         assert [(tree.root, tree.status, tree.seq) for tree in await store.roots("", 1)] == [("a", "quarantined", 1)]
 
     @on_a_store
-    async def test_a_journal_is_read_a_page_at_a_time(self, store: InspectableStore) -> None:
+    async def test_a_dead_letter_failed_until_it_is_revived(self, store: Store) -> None:
+        """Posting its id again changes nothing; once it is revived, it can be posted."""
+        await store.commit([first_commit("a")])
+        culprit = letter("a", "l1")
+        await store.commit([Commit("a", 1, 30, "active", dead=((culprit, "no"),))])
+
+        assert await store.outcome("a", "l1") == Receipt("failed", "l1", error="no")
+        assert await store.post([culprit]) == ["failed"]
+        await store.commit([Commit("a", 1, 31, "active", revived=("l1", "never"), letters=(culprit,))])
+        assert await store.outcome("a", "l1") == Receipt("waiting", "l1")
+        assert await store.dead_letters("a") == []
+
+    @on_a_store
+    async def test_a_stored_letter_that_was_rejected_has_an_outcome(self, store: Store) -> None:
+        """Until it is posted again."""
+        await store.commit([first_commit("a")])
+        await store.post([letter("a", "l1")])
+        rejection = Rejection("l1", 1, ("GO", "STOP"))
+        await store.commit([Commit("a", 1, 30, "active", taken=("l1",), rejected=(rejection,))])
+
+        assert await store.outcome("a", "l1") == Receipt("rejected", "l1", 1, ("GO", "STOP"))
+        assert await store.post([letter("a", "l1")]) == ["accepted"]
+        assert await store.outcome("a", "l1") == Receipt("waiting", "l1")
+
+    @on_a_store
+    async def test_a_journal_is_read_a_page_at_a_time(self, store: Store) -> None:
         """After any sequence, oldest first, of one tree only."""
         await store.commit([first_commit("a"), first_commit("b"), steps("a", 1, 6)])
 
@@ -149,7 +180,7 @@ class LetterFacts:
             assert await store.entries("a", after, limit) == []
 
     @on_a_store
-    async def test_an_entry_comes_back_as_it_was(self, store: InspectableStore) -> None:
+    async def test_an_entry_comes_back_as_it_was(self, store: Store) -> None:
         """With everything it can say."""
         emitted = ({"from": "x", "event": {"type": "E"}}, {"from": "", "event": {"type": "F"}})
         full = Entry("a", 2, 5, "x/y", {"type": "X", "value": None}, "l1", {"p": "q"}, "done", emitted, timer="")
@@ -158,7 +189,7 @@ class LetterFacts:
         assert await store.entries("a", 1) == [full, step("a", 3)]
 
     @on_a_store
-    async def test_a_tree_is_loaded_from_its_latest_snapshot(self, store: InspectableStore) -> None:
+    async def test_a_tree_is_loaded_from_its_latest_snapshot(self, store: Store) -> None:
         """With the entries after it; its whole journal can still be read."""
         await store.commit([first_commit("a", snapshot={"n": 1})])
         await store.commit([steps("a", 1, 2, snapshot={"n": 3})])
@@ -171,7 +202,7 @@ class LetterFacts:
         assert len(await store.entries("a")) == 5
 
     @on_a_store
-    async def test_a_task_runs_until_it_is_said_to_have_ended(self, store: InspectableStore) -> None:
+    async def test_a_task_runs_until_it_is_said_to_have_ended(self, store: Store) -> None:
         """The other tasks go on."""
         tasks = tuple(task("a", f"t{n}", to=f"r{n}") for n in range(3))
         await store.commit([first_commit("a", tasks=tasks), first_commit("b", tasks=(task("b", "s"),))])
@@ -183,23 +214,23 @@ class LetterFacts:
         assert await store.running_tasks() == [task("b", "s"), tasks[1]]
 
     @on_a_store
-    async def test_a_task_may_be_begun_and_ended_in_one_commit(self, store: InspectableStore) -> None:
+    async def test_a_task_may_be_begun_and_ended_in_one_commit(self, store: Store) -> None:
         """Then it does not run."""
         await store.commit([first_commit("a", tasks=(task("a", "t"),), ended=("t", "never"))])
 
         assert await store.running_tasks() == []
 
     @on_a_store
-    async def test_a_task_is_attempted_again_under_its_id(self, store: InspectableStore) -> None:
+    async def test_a_task_is_attempted_again_under_its_id(self, store: Store) -> None:
         """The later attempt takes the place of the earlier."""
         await store.commit([first_commit("a", tasks=(task("a", "t"),))])
-        again = task("a", "t", attempt=2, boot=5)
+        again = task("a", "t", attempt=2, boot=5, starts=1)
         await store.commit([Commit("a", 1, 30, "active", tasks=(again,))])
 
         assert await store.running_tasks() == [again]
 
     @on_a_store
-    async def test_a_task_is_its_own_trees(self, store: InspectableStore) -> None:
+    async def test_a_task_is_its_own_trees(self, store: Store) -> None:
         """Another can neither end it nor take its place, even under the same id."""
         await store.commit([first_commit("b", tasks=(task("b", "t"),)), first_commit("a")])
         await store.commit([steps("a", 1, ended=("t",))])
@@ -209,7 +240,7 @@ class LetterFacts:
         assert await store.running_tasks() == [task("a", "t", attempt=2), task("b", "t")]
 
     @on_a_store
-    async def test_a_task_that_ended_may_be_begun_again(self, store: InspectableStore) -> None:
+    async def test_a_task_that_ended_may_be_begun_again(self, store: Store) -> None:
         """It is a new one then."""
         await store.commit([first_commit("a", tasks=(task("a", "t"),))])
         await store.commit([steps("a", 1, ended=("t",))])

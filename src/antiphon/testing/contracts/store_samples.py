@@ -19,13 +19,13 @@ VALUES: dict[str, Any] = {
 
 def make_origin(**fields: Any) -> Origin:
     """Return the origin of a tree."""
-    return Origin(**{"id": "i1", "machine": "toggle", "version": "1", "hash": "h1", **fields})
+    return Origin(**{"history": "i1", "machine": "toggle", "version": "1", "hash": "h1", **fields})
 
 
 def first_commit(root: str, **fields: Any) -> Commit:
     """Return the commit that creates a tree, with its first entry."""
     first = Entry(root, 1, 10, "", {"type": "xstate.init"}, value="off", status="active")
-    return Commit(root, 0, 10, "active", **{"origin": make_origin(id=f"i-{root}"), "entries": (first,), **fields})
+    return Commit(root, 0, 10, "active", **{"origin": make_origin(history=f"i-{root}"), "entries": (first,), **fields})
 
 
 def step(root: str, seq: int, letter: str | None = None, **fields: Any) -> Entry:

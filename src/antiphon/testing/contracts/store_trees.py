@@ -3,8 +3,9 @@
 import asyncio
 
 from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot
-from antiphon.runtime.records import Commit, TreeSummary
-from antiphon.testing.contracts.store_facts import InspectableStore, assert_refused, on_a_store, read_contents
+from antiphon.runtime.records import Commit, Incident, LoadFailure, TreeSummary
+from antiphon.runtime.store import Store
+from antiphon.testing.contracts.store_facts import assert_refused, on_a_store, read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, make_origin, step, steps, task
 
 
@@ -12,7 +13,7 @@ class TreeFacts:
     """Trees are created once, advance by commits, and are loaded again."""
 
     @on_a_store
-    async def test_a_tree_is_created_once(self, store: InspectableStore) -> None:
+    async def test_a_tree_is_created_once(self, store: Store) -> None:
         """A second tree of the same id is refused and changes nothing."""
         await store.commit([first_commit("a")])
         before = await read_contents(store)
@@ -22,7 +23,7 @@ class TreeFacts:
         assert await read_contents(store) == before
 
     @on_a_store
-    async def test_a_tree_is_loaded_as_it_was_stored(self, store: InspectableStore) -> None:
+    async def test_a_tree_is_loaded_as_it_was_stored(self, store: Store) -> None:
         """The origin, letters and tasks come back."""
         created = make_origin(version=[1, "x"], input={"topic": "tea"}, forked_from="z", forked_seq=7)
         commit = first_commit("a", origin=created, letters=(letter("a", "l1"),), tasks=(task("a", "t1"),))
@@ -35,16 +36,16 @@ class TreeFacts:
         assert (saved.letters, saved.tasks) == (commit.letters, commit.tasks)
 
     @on_a_store
-    async def test_an_unknown_tree_is_said_to_be_unknown(self, store: InspectableStore) -> None:
+    async def test_an_unknown_tree_is_said_to_be_unknown(self, store: Store) -> None:
         """Loading it gives None, and every other operation is refused."""
         assert await store.load("nobody") is None
         await assert_refused(store.post([letter("nobody", "l1")]), UnknownRoot)
         await assert_refused(store.commit([steps("nobody", 0)]), UnknownRoot)
         await assert_refused(store.entries("nobody"), UnknownRoot)
-        await assert_refused(store.applied_seq("nobody", "l1"), UnknownRoot)
+        await assert_refused(store.outcome("nobody", "l1"), UnknownRoot)
 
     @on_a_store
-    async def test_trees_are_listed_by_id_a_page_at_a_time(self, store: InspectableStore) -> None:
+    async def test_trees_are_listed_by_id_a_page_at_a_time(self, store: Store) -> None:
         """In the order of code points, whatever the case or script."""
         names = ["Zoë", "a", "b/1", "é", "日", "🦜"]
         await store.commit([first_commit(name) for name in reversed(names)])
@@ -56,17 +57,17 @@ class TreeFacts:
         assert await store.roots("🦜") == await store.roots("", 0) == await store.roots("", -1) == []
 
     @on_a_store
-    async def test_a_tree_goes_on_with_another_version_of_its_machine(self, store: InspectableStore) -> None:
+    async def test_a_tree_goes_on_with_another_version_of_its_machine(self, store: Store) -> None:
         """Its version and hash change, its beginning does not."""
         await store.commit([first_commit("a", origin=make_origin(input=5))])
-        await store.commit([steps("a", 1, migrated=make_origin(version="2", hash="h2", input=6, id="i9"))])
+        await store.commit([steps("a", 1, migrated=make_origin(version="2", hash="h2", input=6, history="i9"))])
 
         saved = await store.load("a")
         assert saved is not None
         assert saved.origin == make_origin(version="2", hash="h2", input=5)
 
     @on_a_store
-    async def test_a_commit_from_an_old_state_is_refused(self, store: InspectableStore) -> None:
+    async def test_a_commit_from_an_old_state_is_refused(self, store: Store) -> None:
         """The expected sequence number must match, for new trees too."""
         await store.commit([first_commit("a")])
         await store.commit([steps("a", 1)])
@@ -79,7 +80,7 @@ class TreeFacts:
         assert await read_contents(store) == before
 
     @on_a_store
-    async def test_a_conflict_in_one_tree_undoes_the_commits_of_all(self, store: InspectableStore) -> None:
+    async def test_a_conflict_in_one_tree_undoes_the_commits_of_all(self, store: Store) -> None:
         """New trees, steps, letters, tasks and snapshots alike; without the conflict they are stored."""
         await store.commit([first_commit("a", letters=(letter("a", "old"),)), first_commit("b")])
         before = await read_contents(store)
@@ -93,7 +94,7 @@ class TreeFacts:
 
     @on_a_store
     async def test_a_commit_that_would_lead_where_a_tree_is_already_is_refused_beside_others(
-        self, store: InspectableStore
+        self, store: Store
     ) -> None:
         """The sequence that a commit expects counts, not the one it leads to."""
         unmoved = Commit("a", 0, 20, "active", origin=make_origin())
@@ -104,7 +105,7 @@ class TreeFacts:
         assert await read_contents(store) == before
 
     @on_a_store
-    async def test_commits_of_one_tree_in_one_call_follow_each_other(self, store: InspectableStore) -> None:
+    async def test_commits_of_one_tree_in_one_call_follow_each_other(self, store: Store) -> None:
         """Each expects what the one before led to."""
         await store.commit([first_commit("a"), steps("a", 1, 2), steps("a", 3, status="done")])
 
@@ -112,7 +113,7 @@ class TreeFacts:
         assert (await store.roots())[0].status == "done"
 
     @on_a_store
-    async def test_entries_that_do_not_follow_on_are_refused(self, store: InspectableStore) -> None:
+    async def test_entries_that_do_not_follow_on_are_refused(self, store: Store) -> None:
         """A journal has no gaps, and no entries of other trees."""
         await store.commit([first_commit("a"), first_commit("b")])
         for entries in ((step("a", 3),), (step("a", 2), step("a", 2)), (step("b", 2),)):
@@ -121,7 +122,7 @@ class TreeFacts:
         assert len(await store.entries("a")) == 1
 
     @on_a_store
-    async def test_of_two_commits_at_once_one_is_stored(self, store: InspectableStore) -> None:
+    async def test_of_two_commits_at_once_one_is_stored(self, store: Store) -> None:
         """The other commits raise `Conflict`."""
         await store.commit([first_commit("a")])
         results = await asyncio.gather(*(store.commit([steps("a", 1)]) for _ in range(5)), return_exceptions=True)
@@ -129,13 +130,55 @@ class TreeFacts:
         assert sorted(type(result).__name__ for result in results) == ["Conflict"] * 4 + ["NoneType"]
 
     @on_a_store
-    async def test_nothing_to_do_is_done(self, store: InspectableStore) -> None:
+    async def test_the_latest_commit_of_a_tree_is_known_by_its_mark(self, store: Store) -> None:
+        """A commit that was refused leaves none."""
+        await store.commit([first_commit("a", mark=7)])
+        assert (await store.mark("a"), await store.mark("nobody")) == (7, None)
+
+        await store.commit([steps("a", 1, mark=9)])
+        await assert_refused(store.commit([steps("a", 1, mark=11)]), Conflict)
+        assert await store.mark("a") == 9
+
+    @on_a_store
+    async def test_failed_attempts_to_load_a_tree_are_counted(self, store: Store) -> None:
+        """Until they are set to zero."""
+        await store.commit([first_commit("a")])
+        await store.commit([Commit("a", 1, 30, "quarantined", failure=LoadFailure(2, "ValueError: no"))])
+        saved = await store.load("a")
+        assert saved is not None
+        assert (saved.status, saved.failure) == ("quarantined", LoadFailure(2, "ValueError: no"))
+
+        await store.commit([Commit("a", 1, 31, "active", failure=LoadFailure(0, ""))])
+        saved = await store.load("a")
+        assert saved is not None
+        assert (saved.status, saved.failure) == ("active", None)
+
+    @on_a_store
+    async def test_incidents_are_kept_in_order(self, store: Store) -> None:
+        """By tree; those of an unknown tree are dropped."""
+        await store.commit([first_commit("a"), first_commit("b")])
+        incidents = [Incident("a", 1, 30, "action", "ValueError"), Incident("a", 1, 20, "replay", "x")]
+        await store.record([*incidents, Incident("nobody", 1, 1, "action", "x")])
+
+        assert await store.incidents("a") == incidents
+        assert await store.incidents("b") == []
+
+    @on_a_store
+    async def test_starts_that_follow_no_close_are_counted(self, store: Store) -> None:
+        """A boot that follows a close is a clean one."""
+        await store.close()
+        await store.open()
+
+        assert store.unclean_starts == 0
+
+    @on_a_store
+    async def test_nothing_to_do_is_done(self, store: Store) -> None:
         """No letters and no commits are not an error."""
         assert await store.post([]) == []
         await store.commit([])
 
     @on_a_store
-    async def test_everything_is_there_after_a_new_boot_with_a_higher_number(self, store: InspectableStore) -> None:
+    async def test_everything_is_there_after_a_new_boot_with_a_higher_number(self, store: Store) -> None:
         """Also after the next."""
         full = first_commit("a", letters=(letter("a", "l"),), tasks=(task("a", "t"),), snapshot={"value": "off"})
         await store.commit([full, first_commit("b", dead=((letter("b", "d"), "why"),))])

@@ -5,7 +5,8 @@ from typing import Any
 
 from antiphon.runtime.errors import StoreError, UnknownRoot
 from antiphon.runtime.records import Commit, Saved
-from antiphon.testing.contracts.store_facts import InspectableStore, assert_refused, on_a_store, read_contents
+from antiphon.runtime.store import Store
+from antiphon.testing.contracts.store_facts import assert_refused, on_a_store, read_contents
 from antiphon.testing.contracts.store_samples import VALUES, first_commit, letter, make_origin, step, steps, task
 
 
@@ -21,7 +22,7 @@ def commits_with(value: Any) -> tuple[Commit, Commit]:
     return created, first
 
 
-async def load_everything(store: InspectableStore) -> tuple[Saved, Any]:
+async def load_everything(store: Store) -> tuple[Saved, Any]:
     """Load the tree `a` with its dead letters."""
     saved = await store.load("a")
     assert saved is not None
@@ -32,7 +33,7 @@ class ValueFacts:
     """Stored values come back as equal copies; values that cannot be stored are refused."""
 
     @on_a_store
-    async def test_json_comes_back_as_it_was(self, store: InspectableStore) -> None:
+    async def test_json_comes_back_as_it_was(self, store: Store) -> None:
         """Unicode, nested and empty values, floats and integers of any size, everywhere they can be."""
         created, first = commits_with(VALUES)
         await store.commit([created])
@@ -50,7 +51,7 @@ class ValueFacts:
         assert repr(second.snapshot) == repr(VALUES)
 
     @on_a_store
-    async def test_lone_surrogates_in_json_are_kept(self, store: InspectableStore) -> None:
+    async def test_lone_surrogates_in_json_are_kept(self, store: Store) -> None:
         """Half an emoji at the end of a chunk of text is the usual one."""
         created, first = commits_with(["\ud83d", "\ude00 é", {"\udfff": "日"}])
         await store.commit([created, first])
@@ -60,7 +61,7 @@ class ValueFacts:
         assert (saved.entries[1:], tuple(dead)) == (first.entries, first.dead)
 
     @on_a_store
-    async def test_lone_surrogates_in_ids_are_refused(self, store: InspectableStore) -> None:
+    async def test_lone_surrogates_in_ids_are_refused(self, store: Store) -> None:
         """The store is unchanged, and no tree or letter has such an id."""
         await store.commit([first_commit("a"), first_commit("b")])
         before = await read_contents(store)
@@ -77,11 +78,11 @@ class ValueFacts:
         await assert_refused(store.post([letter("a", "l"), letter("a", "\ud800")]), StoreError)
         assert await read_contents(store) == before
         assert await store.load("\ud800") is None
-        assert await store.applied_seq("a", "\ud800") is None
+        assert await store.outcome("a", "\ud800") is None
         await assert_refused(store.post([letter("\ud800", "l")]), UnknownRoot)
 
     @on_a_store
-    async def test_what_is_not_json_is_refused(self, store: InspectableStore) -> None:
+    async def test_what_is_not_json_is_refused(self, store: Store) -> None:
         """The whole call is refused, and the store is unchanged."""
         circle: list[Any] = []
         circle.append(circle)
@@ -99,7 +100,7 @@ class ValueFacts:
         assert await read_contents(store) == before
 
     @on_a_store
-    async def test_numbers_of_more_than_64_bits_are_refused_as_times(self, store: InspectableStore) -> None:
+    async def test_numbers_of_more_than_64_bits_are_refused_as_times(self, store: Store) -> None:
         """The largest that fits is stored."""
         await store.commit([first_commit("a")])
         await store.post([letter("a", "l", 2**63 - 1)])
@@ -109,7 +110,7 @@ class ValueFacts:
         assert await store.due_times() == [("a", 2**63 - 1)]
 
     @on_a_store
-    async def test_what_was_given_may_be_changed_afterwards(self, store: InspectableStore) -> None:
+    async def test_what_was_given_may_be_changed_afterwards(self, store: Store) -> None:
         """The store has its own copy."""
         value: dict[str, Any] = {"list": [1]}
         created, first = commits_with(value)
@@ -122,7 +123,7 @@ class ValueFacts:
         assert "[1, 2]" not in repr((saved, dead, await store.entries("a"), await store.running_tasks()))
 
     @on_a_store
-    async def test_what_is_read_may_be_changed_afterwards(self, store: InspectableStore) -> None:
+    async def test_what_is_read_may_be_changed_afterwards(self, store: Store) -> None:
         """The next read returns what was stored."""
         created, first = commits_with({"list": [1]})
         await store.commit([created, first, steps("a", 2, snapshot={"list": [1]})])

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from antiphon.testing.contracts.store_facts import InspectableStore
+from antiphon.runtime.store import Store
 from antiphon.testing.contracts.store_letters import LetterFacts
 from antiphon.testing.contracts.store_trees import TreeFacts
 from antiphon.testing.contracts.store_values import ValueFacts
@@ -11,6 +11,6 @@ from antiphon.testing.contracts.store_values import ValueFacts
 class StoreContract(TreeFacts, LetterFacts, ValueFacts):
     """All contract tests. Pytest collects a subclass whose name begins with `Test`."""
 
-    def make_store(self, folder: Path) -> InspectableStore:
+    def make_store(self, folder: Path) -> Store:
         """Return a new store that is not open yet; it may keep files in `folder`."""
         raise NotImplementedError

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
 from antiphon.runtime.errors import StoreError
-from antiphon.runtime.records import Commit, Entry, Letter, Saved, Task, TreeSummary
+from antiphon.runtime.records import Commit, Entry, Incident, Letter, Posting, Receipt, Saved, Task, TreeSummary
 from antiphon.runtime.store import Store
 from antiphon.testing.simulation.processes import Process
 
@@ -48,6 +48,11 @@ class FaultyStore:
         """True for some commits, then False for some: a disk may be fast for a while."""
         return self._commits // INLINE_COMMITS % 2 == 1
 
+    @property
+    def unclean_starts(self) -> int:
+        """Number of boots in a row whose predecessor did not close the store."""
+        return self._inner.unclean_starts
+
     async def open(self) -> int:
         """Take ownership."""
         return await self._do("open", self._inner.open)
@@ -56,12 +61,14 @@ class FaultyStore:
         """Release ownership; a process that dies does not do that."""
         await self._do("close", self._inner.close)
 
-    async def post(self, letters: Sequence[Letter]) -> list[bool]:
+    async def post(self, letters: Sequence[Letter]) -> list[Posting]:
         """Put letters into inboxes."""
 
-        async def post() -> list[bool]:
+        async def post() -> list[Posting]:
             results = await self._inner.post(letters)
-            self._observer.on_post([letter for letter, is_new in zip(letters, results, strict=True) if is_new])
+            self._observer.on_post(
+                [letter for letter, is_new in zip(letters, results, strict=True) if is_new == "accepted"]
+            )
             return results
 
         return await self._do("post", post)
@@ -98,9 +105,25 @@ class FaultyStore:
         """List the trees."""
         return await self._do("roots", lambda: self._inner.roots(after, limit))
 
-    async def applied_seq(self, root: str, letter: str) -> int | None:
-        """Return the sequence number at which a letter was applied."""
-        return await self._do("applied_seq", lambda: self._inner.applied_seq(root, letter))
+    async def outcome(self, root: str, letter: str) -> Receipt | None:
+        """Return the outcome of a letter."""
+        return await self._do("outcome", lambda: self._inner.outcome(root, letter))
+
+    async def mark(self, root: str) -> int | None:
+        """Return the mark of the latest commit of a tree."""
+        return await self._do("mark", lambda: self._inner.mark(root))
+
+    async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
+        """Return the dead letters of a tree."""
+        return await self._do("dead_letters", lambda: self._inner.dead_letters(root))
+
+    async def record(self, incidents: Sequence[Incident]) -> None:
+        """Store incidents."""
+        await self._do("record", lambda: self._inner.record(incidents))
+
+    async def incidents(self, root: str) -> list[Incident]:
+        """Return the incidents of a tree."""
+        return await self._do("incidents", lambda: self._inner.incidents(root))
 
     async def _do(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
         async with self._lock:

@@ -56,7 +56,8 @@ from actor;
 -- name: row_count
 -- How many rows there are to look at.
 select (select count(*) from actor) + (select count(*) from snapshot) + (select count(*) from entry)
-  + (select count(*) from letter) + (select count(*) from task) + (select count(*) from dead_letter);
+  + (select count(*) from letter) + (select count(*) from task) + (select count(*) from dead_letter)
+  + (select count(*) from rejection);
 
 -- name: broken_journals
 -- Root actors whose journal is not exactly the steps 1 to their sequence.
@@ -88,10 +89,11 @@ join actor on actor.n = letter.actor;
 
 -- name: all_actors
 -- Everything about all root actors; the snapshot as bytes, since damaged ones may be no text.
-select n, id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated,
-  actor.seq, coalesce(snapshot.seq, 0), cast(snapshot.body as blob)
+select n, id, history, machine, version, hash, input, forked_from, forked_seq, status, created, updated,
+  actor.seq, mark, attempts, reason, coalesce(snapshot.seq, 0), cast(snapshot.body as blob)
 from actor
 left join snapshot on snapshot.actor = actor.n
+  and snapshot.seq = (select max(latest.seq) from snapshot as latest where latest.actor = actor.n)
 order by id;
 
 -- name: all_entries_of
@@ -103,14 +105,14 @@ order by place;
 
 -- name: all_letters_of
 -- The whole inbox of a root actor.
-select id, at, due, body
+select id, at, due, arrival, starts, body
 from letter
 where actor = ?
-order by due, at, id;
+order by due, at, arrival, id;
 
 -- name: all_tasks_of
 -- All running tasks of a root actor.
-select id, recipient, src, input, safety, attempt, epoch
+select id, recipient, src, input, safety, attempt, epoch, starts
 from task
 where actor = ?
 order by id;
@@ -125,9 +127,10 @@ order by at, id;
 -- name: insert_actor
 -- A root actor as another store had it.
 insert into actor (
-  id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq
+  id, history, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq, mark, attempts,
+  reason
 )
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (id) do nothing
 returning n;
 
@@ -143,17 +146,41 @@ values ((? << 32) + ?, ?, ?, ?, ?);
 
 -- name: insert_letter
 -- A letter as another store had it.
-insert into letter (actor, id, at, due, body)
-values (?, ?, ?, ?, ?);
+insert into letter (actor, id, at, due, arrival, starts, body)
+values (?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_task
 -- A task as another store had it.
-insert into task (actor, id, recipient, src, input, safety, attempt, epoch)
-values (?, ?, ?, ?, ?, ?, ?, ?);
+insert into task (actor, id, recipient, src, input, safety, attempt, epoch, starts)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_dead_letter
 -- A dead letter as another store had it.
 insert into dead_letter (actor, id, at, body, error)
+values (?, ?, ?, ?, ?);
+
+-- name: all_rejections_of
+-- The outcomes of all letters that no transition of a root actor took.
+select id, at, seq, can
+from rejection
+where actor = ?
+order by at, id;
+
+-- name: all_incidents_of
+-- All incidents of a root actor.
+select seq, at, kind, detail
+from incident
+where actor = ?
+order by n;
+
+-- name: insert_rejection
+-- The outcome of a letter as another store had it.
+insert into rejection (actor, id, at, seq, can)
+values (?, ?, ?, ?, ?);
+
+-- name: insert_incident
+-- An incident as another store had it.
+insert into incident (actor, seq, at, kind, detail)
 values (?, ?, ?, ?, ?);
 
 -- name: raise_boot
@@ -161,6 +188,16 @@ values (?, ?, ?, ?, ?);
 update meta
 set value = max(value, ?)
 where key = 'epoch';
+
+-- name: remove_rejections
+-- The outcomes of letters that no transition of a root actor took, deleted.
+delete from rejection
+where actor = ?;
+
+-- name: remove_incidents
+-- The incidents of a root actor, deleted.
+delete from incident
+where actor = ?;
 
 -- name: remove_dead_letters
 -- The letters that no step of a root actor could take, deleted.

@@ -13,9 +13,22 @@ select value
 from meta
 where key = 'epoch';
 
+-- name: unclean_starts
+-- How many boots in a row did not close the store, up to now.
+select value
+from meta
+where key = 'unclean starts';
+
+-- name: set_unclean_starts
+-- The number that the next boot will find.
+insert into meta (key, value)
+values ('unclean starts', ?)
+on conflict (key) do update
+set value = excluded.value;
+
 -- name: add_actor
 -- A new root actor.
-insert into actor (id, incarnation, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq)
+insert into actor (id, history, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
 on conflict (id) do nothing
 returning n;
@@ -28,16 +41,30 @@ where id = ?;
 
 -- name: load_actor
 -- All that is known of a root actor; the snapshot as bytes, since damaged ones may be no text.
-select n, incarnation, machine, version, hash, input, forked_from, forked_seq, status, actor.seq,
+select n, history, machine, version, hash, input, forked_from, forked_seq, status, actor.seq, attempts, reason, mark,
   coalesce(snapshot.seq, 0), cast(snapshot.body as blob)
 from actor
 left join snapshot on snapshot.actor = actor.n
+where id = ?
+order by snapshot.seq desc
+limit 1;
+
+-- name: mark_of
+-- The name of the latest commit of an actor.
+select mark
+from actor
 where id = ?;
+
+-- name: set_failure
+-- Failed attempts to load an actor.
+update actor
+set attempts = ?, reason = ?
+where n = ?;
 
 -- name: move_actor
 -- The fence: moves an actor on only if nobody else has.
 update actor
-set seq = ?, status = ?, updated = ?
+set seq = ?, status = ?, updated = ?, mark = ?
 where n = ? and seq = ?;
 
 -- name: change_version
@@ -50,8 +77,13 @@ where n = ?;
 -- The latest snapshot, which replaces the one before.
 insert into snapshot (actor, seq, body)
 values (?, ?, ?)
-on conflict (actor) do update
-set seq = excluded.seq, body = excluded.body;
+on conflict (actor, seq) do update
+set body = excluded.body;
+
+-- name: drop_older_snapshots
+-- The snapshots before the latest.
+delete from snapshot
+where actor = ? and seq < ?;
 
 -- name: add_entry
 -- One step of an actor, in its place.
@@ -74,9 +106,15 @@ where actor = ? and letter = ?;
 
 -- name: add_letter
 -- A letter, unless it is there already.
-insert into letter (actor, id, at, due, body)
-values (?, ?, ?, ?, ?)
+insert into letter (actor, id, at, due, arrival, starts, body)
+values (?, ?, ?, ?, ?, ?, ?)
 on conflict do nothing;
+
+-- name: letter
+-- A letter that waits.
+select id
+from letter
+where actor = ? and id = ?;
 
 -- name: drop_letter
 -- A letter that is done with.
@@ -85,10 +123,10 @@ where actor = ? and id = ?;
 
 -- name: letters_of
 -- An inbox, in order.
-select id, at, due, body
+select id, at, due, arrival, starts, body
 from letter
 where actor = ?
-order by due, at, id;
+order by due, at, arrival, id;
 
 -- name: due_times
 -- Which actors have letters, and when the first is due.
@@ -100,11 +138,11 @@ order by 2, 1;
 
 -- name: add_task
 -- Work that a step asked for, or asked for again.
-insert into task (actor, id, recipient, src, input, safety, attempt, epoch)
-values (?, ?, ?, ?, ?, ?, ?, ?)
+insert into task (actor, id, recipient, src, input, safety, attempt, epoch, starts)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (actor, id) do update
 set recipient = excluded.recipient, src = excluded.src, input = excluded.input, safety = excluded.safety,
-  attempt = excluded.attempt, epoch = excluded.epoch;
+  attempt = excluded.attempt, epoch = excluded.epoch, starts = excluded.starts;
 
 -- name: end_task
 -- Work that is over; how it ended is in the journal.
@@ -113,14 +151,14 @@ where actor = ? and id = ?;
 
 -- name: tasks_of
 -- The running tasks of an actor.
-select id, recipient, src, input, safety, attempt, epoch
+select id, recipient, src, input, safety, attempt, epoch, starts
 from task
 where actor = ?
 order by id;
 
 -- name: running_tasks
 -- All running tasks.
-select actor.id, task.id, recipient, src, task.input, safety, attempt, epoch
+select actor.id, task.id, recipient, src, task.input, safety, attempt, epoch, starts
 from task
 join actor on actor.n = task.actor
 order by task.id, actor.id;
@@ -137,6 +175,47 @@ select id, at, body, error
 from dead_letter
 where actor = ?
 order by at, id;
+
+-- name: dead_letter
+-- Why a letter is dead.
+select error
+from dead_letter
+where actor = ? and id = ?;
+
+-- name: drop_dead_letter
+-- A dead letter that is retried or discarded.
+delete from dead_letter
+where actor = ? and id = ?;
+
+-- name: add_rejection
+-- The outcome of a letter that no transition took.
+insert into rejection (actor, id, at, seq, can)
+values (?, ?, ?, ?, ?)
+on conflict (actor, id) do update
+set at = excluded.at, seq = excluded.seq, can = excluded.can;
+
+-- name: rejection
+-- The outcome of a letter that no transition took.
+select id, at, seq, can
+from rejection
+where actor = ? and id = ?;
+
+-- name: drop_rejection
+-- The outcome of a letter that was posted again.
+delete from rejection
+where actor = ? and id = ?;
+
+-- name: add_incident
+-- Something that an operator should know about.
+insert into incident (actor, seq, at, kind, detail)
+values (?, ?, ?, ?, ?);
+
+-- name: incidents_of
+-- The incidents of an actor.
+select seq, at, kind, detail
+from incident
+where actor = ?
+order by n;
 
 -- name: roots
 -- Root actors by id.

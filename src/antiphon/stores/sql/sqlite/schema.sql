@@ -8,7 +8,7 @@ create table meta (
 create table actor (
   n integer primary key,
   id text not null unique,
-  incarnation text not null,
+  history text not null,
   machine text not null,
   version text not null,
   hash text not null,
@@ -19,13 +19,14 @@ create table actor (
   seq integer not null,
   created integer not null,
   updated integer not null
-) strict;
+, mark integer not null default 0, attempts integer not null default 0, reason text) strict;
 
--- The latest of each actor, apart from it: a row is always written as a whole, and that of an actor with every commit.
+-- Apart from the actor: a row is always written as a whole, and that of an actor with every commit.
 create table snapshot (
-  actor integer primary key references actor (n),
+  actor integer not null references actor (n),
   seq integer not null,
-  body text not null
+  body text not null,
+  primary key (actor, seq)
 ) strict;
 
 -- By actor and step, in one number: reading a journal reads neighbouring pages, and adding to the newest fills a page
@@ -48,7 +49,7 @@ create table letter (
   id text not null,
   at integer not null,
   due integer not null,
-  body text not null,
+  body text not null, arrival integer not null default 0, starts integer not null default 0,
   primary key (actor, id)
 ) strict, without rowid;
 
@@ -63,7 +64,7 @@ create table task (
   input text not null,
   safety text not null check (safety in ('repeat', 'report', 'once')),
   attempt integer not null,
-  epoch integer not null,
+  epoch integer not null, starts integer not null default 0,
   primary key (actor, id)
 ) strict, without rowid;
 
@@ -76,3 +77,25 @@ create table dead_letter (
   error text not null,
   primary key (actor, id)
 ) strict, without rowid;
+
+-- Outcomes of stored letters that no transition took.
+create table rejection (
+  actor integer not null references actor (n),
+  id text not null,
+  at integer not null,
+  seq integer not null,
+  can text not null,
+  primary key (actor, id)
+) strict, without rowid;
+
+-- Events that an operator should know about: users' actions that raised, steps that replay differently.
+create table incident (
+  n integer primary key,
+  actor integer not null references actor (n),
+  seq integer not null,
+  at integer not null,
+  kind text not null,
+  detail text not null
+) strict;
+
+create index incident_actor on incident (actor);
