@@ -144,6 +144,8 @@ async def live(path: Path) -> None:
 def write() -> str:
     """Write the store of the present schema and version, and the facts about it; return its name."""
     name = present_name()
+    if name in kept_names():
+        sys.exit(f"{name} exists; delete its two files first if no release has written such a store yet")
     with TemporaryDirectory() as place:
         path = Path(place) / "store.db"
         (path.parent / "workspace").mkdir()
