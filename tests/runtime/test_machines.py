@@ -305,6 +305,21 @@ def test_a_rejected_letter_leaves_the_hash_of_an_earlier_release_to_the_next_ste
     simulate(main)
 
 
+def test_a_tree_with_the_hash_of_an_earlier_release_is_migrated_and_keeps_its_new_version() -> None:
+    async def main() -> None:
+        store = MemoryStore()
+        old = machine_of(CHART)
+        chart = edited(edit(*OPENING, 0, "target", value="hall"))
+        new = create_machine({**chart, "version": 2}, strict=False, migrate=lambda snapshot, version: snapshot)
+        await store_with_text_hash(store, old)
+        async with runtime(store, old, new) as host:
+            assert (await host.send("door", {"type": "RESET"})).status == "accepted"
+        origin = (await load(store)).origin
+        assert (origin.version, origin.hash) == (2, chart_hash(new))
+
+    simulate(main)
+
+
 def test_a_fork_of_a_tree_with_the_hash_of_an_earlier_release_has_the_hash_of_today() -> None:
     async def main() -> None:
         store = MemoryStore()

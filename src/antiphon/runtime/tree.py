@@ -179,6 +179,7 @@ class Tree:
     def _switch_version(self, machine: AnyMachine, snapshot: Any) -> None:
         self.machine = machine
         self.origin = replace(self.origin, version=machine.version, hash=chart_hash(machine))
+        self.renewed = None
         self.host.silent = True
         self._create_actor(snapshot)
         self.host.silent = False
