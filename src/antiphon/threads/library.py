@@ -148,7 +148,7 @@ class Library:
         """Return the stored status of a tree, and the time of its last step."""
         saved = await self.source.store.load(id)
         if saved is None:
-            raise UnknownRoot(f"there is no root actor {id!r}")
+            return "active", 0
         last = await self.source.store.entries(id, saved.seq - 1, 1)
         return saved.status, last[-1].at if last else 0
 
