@@ -5,7 +5,7 @@ such as numbers of more than 64 bits, is encoded by Python, which takes five tim
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from json import encoder
 from typing import Any, NamedTuple
 
@@ -38,6 +38,14 @@ def encode_in_python(value: Any) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise Unstorable(f"the value to be stored is not JSON: {error}") from error
     return text if is_text(text) else _encode_ascii(value)
+
+
+def estimate_size(event: Mapping[str, Any]) -> int:
+    """Estimate the size of an event in the journal."""
+    size = 64
+    for value in event.values():
+        size += len(value) if isinstance(value, str) else 16
+    return size
 
 
 def is_text(text: str) -> bool:
