@@ -72,7 +72,7 @@ class Child:
         """Send some texts, then return a result."""
         async for text in self.stream(input, scope):
             if scope.task.safety == "report":
-                scope.send_back({"type": "DELTA", "text": text})
+                scope.send_back({"type": "DELTA", "text": text}, join="text")
         return self.calculation(input, scope)
 
     def function(self, input: Any, scope: Any) -> Any:

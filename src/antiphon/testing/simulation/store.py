@@ -20,6 +20,10 @@ class StoreObserver(Protocol):
         """Return whether this call fails."""
         ...
 
+    def answer_is_lost(self, name: str) -> bool:
+        """Return whether this call raises although it was made."""
+        ...
+
     def store_delay_s(self) -> float:
         """Return how long this call takes."""
         ...
@@ -69,6 +73,7 @@ class FaultyStore:
             self._observer.on_post(
                 [letter for letter, is_new in zip(letters, results, strict=True) if is_new == "accepted"]
             )
+            self._lose_answer("post")
             return results
 
         return await self._do("post", post)
@@ -80,6 +85,7 @@ class FaultyStore:
         async def commit() -> None:
             await self._inner.commit(commits)
             self._observer.on_commit(commits)
+            self._lose_answer("commit")
             if written is not None:
                 written()
 
@@ -135,6 +141,10 @@ class FaultyStore:
             await self._process.pause(f"store after {name}")
         await self._delay()
         return result
+
+    def _lose_answer(self, name: str) -> None:
+        if self._observer.answer_is_lost(name):
+            raise StoreError(f"{name} was made, but its answer is lost: a fault of the simulation")
 
     async def _delay(self) -> None:
         delay_s = self._observer.store_delay_s()

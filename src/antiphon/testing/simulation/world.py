@@ -203,6 +203,13 @@ class World:
             self.log(f"the store fails: {name}")
         return fails
 
+    def answer_is_lost(self, name: str) -> bool:
+        """Return whether a call of the store raises although it was made."""
+        is_lost = self.happens("answer_lost")
+        if is_lost:
+            self.log(f"the answer of the store is lost: {name}")
+        return is_lost
+
     def store_delay_s(self) -> float:
         """Return how long a call of the store takes."""
         return self.rng.choice((0.001, 0.005, 0.2)) if self.happens("store_is_slow") else 0.0
