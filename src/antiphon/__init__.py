@@ -53,6 +53,7 @@ from antiphon.chart.transition import (
 )
 from antiphon.chart.values import matches_state
 from antiphon.lazy import lazy_names
+from antiphon.version import VERSION
 
 if TYPE_CHECKING:
     from antiphon.app import App, open_library
@@ -85,7 +86,7 @@ if TYPE_CHECKING:
     from antiphon.stores.memory import MemoryStore
     from antiphon.stores.sqlite import SqliteStore
 
-__version__ = "0.1.0"
+__version__ = VERSION
 """Version of the package."""
 
 __getattr__ = lazy_names(

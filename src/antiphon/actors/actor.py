@@ -137,6 +137,8 @@ class Actor(Generic[S, E]):
         if system_id is not None:
             system.claim(system_id, self)
         self.snapshot: Any = self._first_snapshot(snapshot)
+        if system.previous is not None:
+            system.previous[self] = None
         if system_id is not None and self.snapshot.status != "active":
             system.release(self)
 
@@ -321,6 +323,9 @@ class Actor(Generic[S, E]):
                 self._mailbox.append(event)
             return
         logic = self.logic
+        previous = self.system.previous
+        if previous is not None and self not in previous:
+            previous[self] = self.snapshot
         while True:
             self.is_idle = False
             try:

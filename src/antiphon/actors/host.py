@@ -13,6 +13,11 @@ from antiphon.chart.scope import Scope
 class Host(Protocol):
     """Performs effects for the actors of one system."""
 
+    @property
+    def previous(self) -> dict[Any, Any] | None:
+        """Where actors note their snapshots before a step (None for a new actor), if the host asks for that."""
+        ...
+
     def call(self, actor: Any, effect: Call) -> None:
         """Call a user's action."""
         ...
@@ -50,6 +55,7 @@ class InProcess:
     """Performs every effect at once, in this process."""
 
     __slots__ = ()
+    previous: None = None
 
     def call(self, actor: Any, effect: Call) -> None:
         """Call a user's action."""

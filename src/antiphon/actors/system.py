@@ -22,6 +22,7 @@ class System:
         "host",
         "inspectors",
         "logger",
+        "previous",
         "quiet",
         "root",
         "timer_policy",
@@ -42,6 +43,7 @@ class System:
         self.logger = logger
         self.unhandled = unhandled
         self.host = host
+        self.previous = host.previous
         self.timer_policy = timer_policy
         # While a tree is rebuilt, children do not send their snapshots to their parents again.
         self.quiet = False

@@ -33,6 +33,10 @@ class Quarantined(RuntimeFault):
     """A root actor was quarantined because a letter could not be taken; see its dead letters."""
 
 
+class ReplayDiffers(RuntimeFault):
+    """Replaying a stored step does not give what the step gave when it was taken."""
+
+
 class StoreError(RuntimeFault):
     """An operation of the store failed and changed nothing."""
 

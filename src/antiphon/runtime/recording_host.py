@@ -6,10 +6,13 @@ Recorded effects become part of the step's commit, and are performed once that i
 from collections.abc import Callable
 from typing import Any
 
+from antiphon.actors.clock import SimulatedClock
 from antiphon.chart.effects import Call
+from antiphon.runtime.changes import Changes
 from antiphon.runtime.ids import token
 from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task
+from antiphon.version import VERSION
 
 
 class RecordedEffects:
@@ -27,15 +30,31 @@ class RecordedEffects:
         self.forwarded: list[tuple[str, Any]] = []  # events for callbacks, by the id of their task
 
 
+class StepClock(SimulatedClock):
+    """Time of the step that a tree takes; it has no timers, because those of a tree are letters."""
+
+    __slots__ = ("_host",)
+
+    def __init__(self, host: "RecordingHost") -> None:
+        super().__init__()
+        self._host = host
+
+    def now(self) -> float:
+        """Return the time of the step."""
+        return self._host.now
+
+
 class RecordingHost:
     """Records the effects of one tree; while `silent`, when state is restored, it records nothing."""
 
-    def __init__(self, root: str, origin_id: str, boot: int) -> None:
+    def __init__(self, root: str, origin_id: str, boot: int, release: str | None = None) -> None:
         self.root = root
         self.origin_id = origin_id
         self.boot = boot
+        self.release = release or VERSION  # of Antiphon, for the entries
         self.seq = 0
         self.now = 0
+        self.clock = StepClock(self)
         self.silent = False
         self.has_effects = False
         self.is_unhandled = False
@@ -43,6 +62,8 @@ class RecordingHost:
         self.letters: dict[str, Letter] = {}  # delayed letters that are not due or not taken yet, by id
         self.tasks: dict[str, Task] = {}  # running tasks, by the address of their actor
         self._count = 0
+        self.previous: dict[Any, Any] = {}  # snapshots that the actors of this step had before it
+        self.requests: list[str] = []  # timers cancelled and tasks stopped in this step, whether there are such or not
 
     def begin(self, seq: int, now: int) -> None:
         """Prepare to record the effects of a step."""
@@ -50,6 +71,10 @@ class RecordingHost:
         self.now = now
         self._count = 0
         self.is_unhandled = False
+        if self.previous:
+            self.previous.clear()
+        if self.requests:
+            self.requests.clear()
         if self.has_effects:
             self._effects = RecordedEffects()
             self.has_effects = False
@@ -59,6 +84,17 @@ class RecordingHost:
         """The effects of the current step, to add to."""
         self.has_effects = True
         return self._effects
+
+    def changes(self) -> Changes:
+        """Return what the current step has changed; raise `Unstorable` if it made a value that cannot be stored."""
+        changes = Changes()
+        changes.add_actors(self.previous)
+        if self.requests:
+            changes.add_requests(self.requests)
+        if self.has_effects:
+            changes.add_effects(self._effects, self.now)
+        self.previous.clear()
+        return changes
 
     def resume(self, letters: tuple[Letter, ...], tasks: tuple[Task, ...]) -> None:
         """Restore open timers and tasks."""
@@ -88,6 +124,7 @@ class RecordingHost:
     def cancel_timer(self, actor: Any, id: str) -> None:
         """Record the cancellation of the latest delayed letter of that name."""
         sender = path_of(actor)
+        self.requests += ("cancel", sender, id)
         named = [letter for letter in self.letters.values() if letter.timer == id and letter.sender == sender]
         if named and not self.silent:
             self._cancel(named[-1])
@@ -115,7 +152,9 @@ class RecordingHost:
 
     def stop(self, actor: Any, logic: Any) -> None:
         """Record the cancellation of a task."""
-        self.end(path_of(actor))
+        path = path_of(actor)
+        self.requests += ("stop", path)
+        self.end(path)
 
     def hear(self, actor: Any, event: Any) -> None:
         """Record an event for the function of a callback actor."""

@@ -36,12 +36,13 @@ class Runtime:
         inbox_limit: int = INBOX_LIMIT,
         tree_limit: int = TREE_LIMIT,
         snapshot_every: int = SNAPSHOT_ENTRIES,
+        release: str | None = None,
     ) -> None:
         self.store = store
         self.machines = Machines(machines)
         self.now = now or SteadyClock().now
         self.new_id = new_id or new_ids()
-        self.trees = TreeCache(store, self.machines, tree_limit, self._is_evictable, self.now, snapshot_every)
+        self.trees = TreeCache(store, self.machines, tree_limit, self._is_evictable, self.now, snapshot_every, release)
         self.loop = TurnLoop(store, self.trees, now=self.now, inbox_limit=inbox_limit, point=point)
         self.inboxes = self.loop.inboxes
         self.tasks = self.loop.tasks

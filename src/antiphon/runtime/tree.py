@@ -51,7 +51,6 @@ from dataclasses import replace
 from typing import Any
 
 from antiphon.actors.actor import Actor
-from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.persist import to_json_error
 from antiphon.chart.snapshot import Snapshot
@@ -62,6 +61,7 @@ from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.recording_host import RecordedEffects, RecordingHost
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Receipt, Saved, Task
+from antiphon.runtime.replaying import ReplayCheck, outcome_of
 
 Answer = Callable[[Task, Any], Any]  # calls an eager function; returns the event with its result, or None
 MIGRATED = "antiphon.migrated"
@@ -97,6 +97,7 @@ class Tree:
         origin: Origin,
         boot: int,
         snapshot_every: int = SNAPSHOT_ENTRIES,
+        release: str | None = None,
     ) -> None:
         self.root = root
         self.machine = machine
@@ -106,7 +107,11 @@ class Tree:
         self.snapshot_seq = 0
         self.snapshot_size = 0
         self.size = 0  # estimated size of the entries since the last snapshot
-        self.host = RecordingHost(root, origin.id, boot)
+        self._has_release = False  # True once an entry since the last snapshot names the release
+        self.host = RecordingHost(root, origin.id, boot, release)
+        self._check = ReplayCheck(self.host.release)
+        self.warnings = self._check.warnings  # differences that were accepted when the journal was replayed
+        self.wants_snapshot = False  # the next commit has one, so that differences are not replayed again
         self.actor: Actor[Any, Any] = None  # type: ignore[assignment]
         self.posted: dict[str, Letter] = {}  # stored letters that were not taken yet, by id; without timers
         self.queued: set[str] = set()  # stored letters, timers included, that are in the inbox in memory, by id
@@ -120,42 +125,55 @@ class Tree:
         self._record(batch, now, "", {"type": "xstate.init", "input": self.origin.input}, self.actor)
         return batch
 
-    def restore(self, saved: Saved) -> None:
-        """Restore the stored state: the snapshot, the entries after it, and open letters and tasks."""
+    def restore(self, saved: Saved, accept: bool = False) -> None:
+        """Restore the stored state: the snapshot, the entries after it, and open letters and tasks.
+
+        Raise `ReplayDiffers` if an entry gives something else than it did, unless differences are accepted.
+        """
         if saved.snapshot is None:
-            self.replay_all(saved.entries)
+            self.replay_all(saved.entries, accept)
         else:
             self.host.silent = True  # the tasks of its children were started earlier
             self._create_actor(saved.snapshot)
             self.host.silent = False
             for entry in saved.entries:
-                self.replay(entry)
+                self.replay(entry, accept)
+        self.wants_snapshot = bool(self.warnings)
         self.seq = saved.seq
         self.snapshot_seq = saved.snapshot_seq
         self.host.resume(saved.letters, saved.tasks)
         self.posted = {letter.id: letter for letter in saved.letters if letter.timer is None}
 
-    def replay_all(self, entries: Sequence[Entry]) -> None:
+    def replay_all(self, entries: Sequence[Entry], accept: bool = False) -> None:
         """Replay a journal from its beginning; afterwards the host has the timers and tasks that were open."""
         first = entries[0]
         self.host.begin(first.seq, first.at)
         self._create_actor(None)
         self.seq = first.seq
+        self._compare(first, self.actor, None, accept)
         for entry in entries[1:]:
-            self.replay(entry)
+            self.replay(entry, accept)
 
-    def replay(self, entry: Entry) -> None:
-        """Repeat a step of the journal."""
+    def replay(self, entry: Entry, accept: bool = False) -> None:
+        """Repeat a step of the journal; raise `ReplayDiffers` if it gives something else, unless that is accepted."""
         self.host.begin(entry.seq, entry.at)
         if entry.timer is not None:
             self.host.letters.pop(entry.timer, None)
         actor = actor_at(self.actor, entry.to)
         task = self.host.tasks.get(entry.to)
+        before = None if actor is None else actor.snapshot
         if actor is not None:
             actor.system.relay(None, actor, entry.event)
         if entry.event["type"] in (RESOLVE, REJECT) and task is not None:
             self.host.finish(task)
         self.seq = entry.seq
+        self._compare(entry, actor, before, accept)
+
+    def _compare(self, entry: Entry, actor: Actor[Any, Any] | None, before: Any, accept: bool) -> None:
+        """Compare the step that was just replayed with its entry."""
+        after = None if actor is None else (actor if actor.is_running else self.actor).snapshot
+        changes = None if entry.digest is None else self.host.changes()
+        self._check.compare(entry, before, after, changes, accept)
 
     def migrate(self, machine: AnyMachine, now: int) -> Commit:
         """Continue with another version of the machine; return the commit that stores the migration."""
@@ -165,12 +183,13 @@ class Tree:
         self._switch_version(machine, snapshot)
         event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot}
         value = self.actor.snapshot.value
-        entry = Entry(self.root, self.seq + 1, now, "", event, None, value)
+        entry = Entry(self.root, self.seq + 1, now, "", event, None, value, release=self.host.release)
         commit = Commit(
             self.root, self.seq, now, self.status, migrated=self.origin, entries=(entry,), snapshot=snapshot
         )
         self.seq = entry.seq
         self.snapshot_seq = entry.seq
+        self._has_release = False
         return commit
 
     def _switch_version(self, machine: AnyMachine, snapshot: Any) -> None:
@@ -187,7 +206,7 @@ class Tree:
             input=self.origin.input,
             snapshot=snapshot,
             host=self.host,
-            clock=SimulatedClock(),
+            clock=self.host.clock,
             logger=_ignore_log,
             on_unhandled=self.host.unhandled,
         )
@@ -310,21 +329,22 @@ class Tree:
         timer: str | None = None,
     ) -> None:
         """Add a step of an actor to a batch; `outside` is the id of a letter from outside, `timer` of a delayed one."""
-        self.seq += 1
         host = self.host
+        digest = host.changes().digest
+        self.seq += 1
         # If the step ended the actor, the entry has the state of the root.
-        after: Any = (actor if actor.is_running else self.actor).snapshot
-        value = after.value if _has_moved(after, before) else None
-        status: str | None = after.status
-        if before is not None and status == before.status:
-            status = None
+        value, status = outcome_of(before, (actor if actor.is_running else self.actor).snapshot)
+        release = None if self._has_release else host.release
+        self._has_release = True
         emitted: tuple[Any, ...] = ()
         if host.has_effects:
             effects = host.effects
             emitted = tuple(effects.emitted)
             batch.effects.append(effects)
         self.size += _estimate_size(event)
-        batch.entries.append(Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer))
+        batch.entries.append(
+            Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer, digest, release)
+        )
 
     def commit(self, batch: Batch) -> Commit:
         """Return the commit that stores a batch."""
@@ -354,6 +374,11 @@ class Tree:
             snapshot,
         )
 
+    def commit_snapshot(self, now: int) -> Commit:
+        """Return a commit that stores the tree as it is now, without a step."""
+        self.wants_snapshot = True
+        return Commit(self.root, self.seq, now, self.status, snapshot=self._snapshot_if_due(self.status))
+
     def _sort_tasks(self, batch: Batch) -> list[str]:
         """Add the tasks to start to the batch, and return those that ended.
 
@@ -374,24 +399,15 @@ class Tree:
     def _snapshot_if_due(self, status: str) -> Any:
         since = self.seq - self.snapshot_seq
         worth_it = since >= self._snapshot_every and self.size >= self.snapshot_size
-        if not (worth_it or since >= SNAPSHOT_LIMIT or status != "active"):
+        if not (worth_it or since >= SNAPSHOT_LIMIT or status != "active" or self.wants_snapshot):
             return None
         text = encode(self.actor.get_persisted_snapshot())
         self.snapshot_seq = self.seq
+        self.wants_snapshot = False
+        self._has_release = False
         self.size = 0
         self.snapshot_size = len(text)
         return Encoded(text)
-
-
-def _has_moved(after: Any, before: Any) -> bool:
-    """Return whether a machine is in other states than before; actors of other kinds have no states."""
-    if not isinstance(after, Snapshot):
-        return False
-    if not isinstance(before, Snapshot):
-        return True
-    new = after.configuration
-    old = before.configuration
-    return new is not old and bool(new.shared_value != old.shared_value)
 
 
 def _to_stored_task(task: Task) -> Task:

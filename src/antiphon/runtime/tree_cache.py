@@ -22,6 +22,7 @@ class TreeCache:
         is_idle: Callable[[Tree], bool],
         now: Callable[[], int],
         snapshot_every: int,
+        release: str | None,
     ) -> None:
         self._store = store
         self._machines = machines
@@ -29,6 +30,7 @@ class TreeCache:
         self._is_idle = is_idle
         self._now = now
         self._snapshot_every = snapshot_every
+        self._release = release
         # Letters that were stored while their tree was being loaded.
         self._missed: dict[str, list[Letter]] = {}
         self._trees: dict[str, Tree] = {}
@@ -54,7 +56,7 @@ class TreeCache:
 
     def new_tree(self, root: str, machine: AnyMachine, origin: Origin) -> Tree:
         """Create a tree that has taken no step and is not in the cache."""
-        return Tree(root, machine, origin, self.boot, self._snapshot_every)
+        return Tree(root, machine, origin, self.boot, self._snapshot_every, self._release)
 
     def add_posted(self, letter: Letter) -> None:
         """Tell a tree that is loaded or being loaded of a letter that was stored for it."""

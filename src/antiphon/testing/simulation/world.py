@@ -41,7 +41,7 @@ class World:
         self._ahead = 0  # the largest skew since the boot
         self._ids = 0
         # Small enough to be reached in short runs.
-        self._limits = {
+        self._limits: dict[str, Any] = {
             "inbox_limit": rng.choice((4, 256)),
             "tree_limit": rng.choice((1, 2, 10_000)),
             "snapshot_every": rng.choice((1, 2, 5, 100)),
