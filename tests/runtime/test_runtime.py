@@ -267,7 +267,7 @@ def test_a_letter_no_step_can_take_is_quarantined_and_other_trees_go_on():
         async with runtime(store, machine, chat(words), snapshot_every=1) as host:
             sick = await host.create("m")
             well = await host.create("chat")
-            with pytest.raises(Quarantined, match="context.x: an object cannot be stored"):
+            with pytest.raises(Quarantined, match=r"context\.x: an object cannot be stored"):
                 await host.send(sick, {"type": "SPOIL", "text": "long enough for a snapshot" * 9}, id="bad")
             with pytest.raises(Quarantined):
                 await host.send(sick, {"type": "SPOIL"})

@@ -22,10 +22,10 @@ from binascii import crc32
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from marshal import dumps
+from operator import is_
 from typing import Any
 
 from antiphon.actors.callbacks import CallbackLogic
-from antiphon.actors.logic import LogicSnapshot
 from antiphon.actors.tasks import AsyncLogic
 from antiphon.chart.codecs import find_codec
 from antiphon.chart.persist import PLAIN, is_plain, to_json_error
@@ -35,96 +35,111 @@ from antiphon.runtime.errors import Unstorable
 from antiphon.runtime.paths import path_of
 
 LIMIT = 1024  # the weight, about the size as JSON, above which a value counts by its length
-SHORT = 64  # lists and dicts up to this length are compared item by item
+SHORT = 32  # lists and dicts up to this length are compared item by item
 FORMAT = 2  # of marshal: equal values give equal bytes; later formats depend on references
 ADVICE = "use JSON values, or register a codec for its type"
 ABSENT: Any = object()
+CONTEXT = "context"
+EMPTY: dict[str, Any] = {}
+MEMO = 4096
+_moves: dict[str, str] = {}  # digests of steps that lead the root to another state, by its value
 WORK = frozenset((AsyncLogic, CallbackLogic))  # whose values come from letters
 Values = list[Any]  # alternating paths and values
 
 
 class Changes:
-    """Changes of one step, actor by actor."""
+    """Changes of one step, in all actors of a tree that took part."""
 
     __slots__ = ("structure", "values")
 
-    def __init__(self) -> None:
+    def __init__(self, previous: dict[Any, Any], requests: list[str], effects: Any, now: int) -> None:
+        """Compare the actors with their previous snapshots; raise `Unstorable` for a value that cannot be stored.
+
+        `requests` are timers cancelled and tasks stopped, `effects` are None if there are none.
+        """
         self.structure: list[Any] = []
         self.values: Values = []
+        for actor, before in previous.items():
+            after = actor.snapshot
+            if after is before:
+                continue
+            path = "" if actor.parent is None else path_of(actor)
+            if type(after) is Snapshot and type(before) is Snapshot:
+                new = after.configuration
+                old = before.configuration
+                value = None if new is old or new.shared_value == old.shared_value else new.shared_value
+                if after.frame is not before.frame:
+                    self._add_frame(path, value, after.frame)
+                elif value is not None:
+                    self.structure += (path, value)
+                if after.context is not before.context:
+                    self._add_context(path, before.context, after.context)
+            elif type(actor.logic) not in WORK:
+                self._add_other(path, before, after)
+        if requests:
+            self.structure += requests
+        if effects is not None:
+            self._add_effects(effects, now)
 
     @property
     def digest(self) -> str:
         """Short text in two parts: the structure, then the context values; a part without changes is empty."""
-        structure = f"{crc32(dumps(self.structure, FORMAT)):x}" if self.structure else ""
-        return f"{structure}.{crc32(dumps(self.values, FORMAT)):x}" if self.values else f"{structure}."
+        structure = self.structure
+        first = ""
+        if structure:
+            # Most steps only lead the root to another state.
+            name = structure[1] if len(structure) == 2 and not structure[0] else None
+            first = _moves.get(name, "") if type(name) is str else ""
+            if not first:
+                first = f"{crc32(dumps(structure, FORMAT)):x}"
+                if type(name) is str and len(_moves) < MEMO:
+                    _moves[name] = first
+        return f"{first}.{crc32(dumps(self.values, FORMAT)):x}" if self.values else f"{first}."
 
     def describe(self) -> str:
         """Return the changes as text."""
         return f"{self.structure} {self.values}"
 
-    def add_actors(self, previous: Mapping[Any, Any]) -> None:
-        """Add the actors that took part in the step, each with its snapshot before, or None if it is new."""
-        for actor, before in previous.items():
-            after = actor.snapshot
-            if after is before:
-                continue
-            if type(after) is Snapshot:
-                self._add_machine(path_of(actor), before if type(before) is Snapshot else None, after)
-            elif type(actor.logic) not in WORK:
-                self._add_other(path_of(actor), before, after)
-
-    def _add_machine(self, path: str, before: Snapshot[Any] | None, after: Snapshot[Any]) -> None:
-        configuration = after.configuration
-        frame = after.frame
+    def _add_context(self, path: str, old: Any, new: Any) -> None:
         values = self.values
+        if not path:
+            compare_dicts(old, new, CONTEXT, values)
+            return
         start = len(values)
-        if before is None:
-            self.structure += (path, configuration.shared_value, frame.status, len(frame.children))
-            context: Any = {}
-        else:
-            context = before.context
-            old = before.configuration
-            moved = configuration is not old and configuration.shared_value != old.shared_value
-            if frame is not before.frame:
-                value = configuration.shared_value if moved else None
-                self.structure += (path, value, frame.status, len(frame.children))
-            elif moved:
-                self.structure += (path, configuration.shared_value)
-        if before is None or frame is not before.frame:
-            self._add_end(frame)
-        if after.context is not context:
-            compare_dicts(context, after.context, "context", values)
-        if path and len(values) > start:
+        compare_dicts(old, new, CONTEXT, values)
+        if len(values) > start:
             values.insert(start, path)
 
-    def _add_other(self, path: str, before: Any, after: LogicSnapshot) -> None:
-        """Add an actor that is not a machine: a reducer, or a machine that could not be entered."""
-        if before is None or before.status != after.status:
-            self.structure += (path, after.status)
-        old = None if before is None else before.context
-        if after.context is not old:
-            start = len(self.values)
-            compare(old, after.context, "context", self.values)
-            if len(self.values) > start:
-                self.values.insert(start, path)
-
-    def _add_end(self, frame: Any) -> None:
+    def _add_frame(self, path: str, value: Any, frame: Any) -> None:
+        self.structure += (path, value, frame.status, len(frame.children))
         if frame.output is not None:
             compare(ABSENT, frame.output, "output", self.values)
         if frame.error is not None and not isinstance(frame.error, BaseException):
             check(frame.error, "error")
 
-    def add_requests(self, requests: list[Any]) -> None:
-        """Add the timers that were cancelled and the tasks that were stopped."""
-        self.structure += requests
+    def _add_other(self, path: str, before: Any, after: Any) -> None:
+        """Add an actor that is new, or that is not a machine: a reducer, or a machine that could not be entered."""
+        if type(after) is Snapshot:
+            self._add_frame(path, after.configuration.shared_value, after.frame)
+            self._add_context(path, EMPTY, after.context)
+            return
+        if before is None or before.status != after.status:
+            self.structure += (path, after.status)
+        old = None if before is None else before.context
+        if after.context is not old:
+            start = len(self.values)
+            compare(old, after.context, CONTEXT, self.values)
+            if len(self.values) > start:
+                self.values.insert(start, path)
 
-    def add_effects(self, effects: Any, now: int) -> None:
+    def _add_effects(self, effects: Any, now: int) -> None:
         """Add timers, tasks and emitted events."""
         structure = self.structure
         for letter in effects.timers:
-            check(letter.event, f"event {letter.event['type']!r}")
+            event = letter.event
+            check(event, f"event {event['type']!r}")
             name = "" if letter.timer == letter.id else letter.timer
-            structure += ("timer", letter.sender, letter.to, name, letter.due - now, letter.event["type"])
+            structure += ("timer", letter.sender, letter.to, name, letter.due - now, event["type"])
         for task, _, _ in effects.started:
             if task.input is not None:
                 check(task.input, f"input of {task.src!r}")
@@ -151,19 +166,26 @@ def compare_dicts(old: Any, new: Any, path: str, values: Values) -> None:
         if type(before) not in PLAIN:
             before = _restored(before)
         if value != before or (kind is bool) is not (type(before) is bool):
-            values.append(f"{path}.{key}")
+            values.append(key if path is CONTEXT else f"{path}.{key}")
             values.append(value if kind is not str or len(value) <= LIMIT else (len(value),))
     if len(new) - added < len(old):
         for key in old:
             if key not in new:
-                values += (f"{path}.{key}", ())
+                values += (key if path is CONTEXT else f"{path}.{key}", ())
 
 
 def compare(old: Any, new: Any, path: str, values: Values) -> None:
     """Check a value that is not the old object, and add it if it changed."""
-    if type(new) is GrowingText:
-        if new != old:
-            values += (path, str(new) if len(new) <= LIMIT else (len(new),))
+    kind = type(new)
+    if kind is list and type(old) is list:
+        _check_items(old, new, path)
+        if len(old) != len(new) or not _is_same(old, new):
+            values += (path, _form(new) if weigh(new, LIMIT) >= 0 else (len(new),))
+        return
+    if kind is GrowingText:
+        length = len(new)
+        if (type(old) is GrowingText and len(old) != length) or new != old:
+            values += (path, str(new) if length <= LIMIT else (length,))
         return
     before = _restored(old)
     after = _restored(new)
@@ -179,10 +201,7 @@ def check_change(old: Any, new: Any, path: str) -> None:
     """Check what a value has that the old one did not have."""
     kind = type(new)
     if kind is list and type(old) is list:
-        for i in changed_positions(old, new):
-            item = new[i]
-            if type(item) not in PLAIN:
-                check_change(old[i] if i < len(old) else ABSENT, item, f"{path}[{i}]")
+        _check_items(old, new, path)
     elif kind is dict and type(old) is dict:
         for key, value in new.items() if len(new) <= SHORT else _changed_items(old, new):
             before = old.get(key, ABSENT)
@@ -192,6 +211,13 @@ def check_change(old: Any, new: Any, path: str) -> None:
                     check_change(before, value, f"{path}.{key}")
     else:
         check(new, path)
+
+
+def _check_items(old: list[Any], new: list[Any], path: str) -> None:
+    for i in changed_positions(old, new):
+        item = new[i]
+        if type(item) not in PLAIN:
+            check_change(old[i] if i < len(old) else ABSENT, item, f"{path}[{i}]")
 
 
 def check(value: Any, path: str) -> None:
@@ -241,16 +267,22 @@ def is_actor(value: Any) -> bool:
     return hasattr(value, "get_snapshot") and hasattr(value, "send")
 
 
-def changed_positions(old: list[Any], new: list[Any]) -> list[int]:
+def changed_positions(old: list[Any], new: list[Any]) -> Iterable[int]:
     """Return the positions of the items that an earlier version of a list did not have."""
     length = len(old)
-    if length <= SHORT and len(new) <= SHORT:
-        positions = [i for i, item in enumerate(new) if i >= length or item is not old[i]]
-        return positions if len(positions) < 3 else _without_earlier(old, new, positions)
-    shift = _shift(old, new)
-    common = min(length - shift, len(new))
-    positions = [*_unequal(old[shift : shift + common], new[:common], 0), *range(common, len(new))]
-    return positions if len(positions) < SHORT else _without_earlier(old, new, positions)
+    count = len(new)
+    if count > SHORT or length > SHORT:
+        shift = _shift(old, new)
+        common = min(length - shift, count)
+        earlier = old[shift : shift + common]
+        if common == 0 or (earlier[-1] is new[common - 1] and earlier == new[:common]):
+            return range(common, count)
+        positions = [*_unequal(earlier, new[:common], 0), *range(common, count)]
+        return positions if len(positions) < SHORT else _without_earlier(old, new, positions)
+    if length <= count and all(map(is_, old, new)):
+        return range(length, count)
+    positions = [i for i, item in enumerate(new) if i >= length or item is not old[i]]
+    return positions if len(positions) < 3 else _without_earlier(old, new, positions)
 
 
 def _shift(old: list[Any], new: list[Any]) -> int:
@@ -267,7 +299,7 @@ def _without_earlier(old: list[Any], new: list[Any], positions: list[int]) -> li
 
 def _unequal(old: list[Any], new: list[Any], start: int) -> list[int]:
     """Return the positions at which two lists of one length differ, counted from `start`."""
-    if _equal(old, new):
+    if old[0] is new[0] and old[-1] is new[-1] and _equal(old, new):
         return []
     half = len(old) // 2
     if half == 0:

@@ -87,12 +87,7 @@ class RecordingHost:
 
     def changes(self) -> Changes:
         """Return what the current step has changed; raise `Unstorable` if it made a value that cannot be stored."""
-        changes = Changes()
-        changes.add_actors(self.previous)
-        if self.requests:
-            changes.add_requests(self.requests)
-        if self.has_effects:
-            changes.add_effects(self._effects, self.now)
+        changes = Changes(self.previous, self.requests, self._effects if self.has_effects else None, self.now)
         self.previous.clear()
         return changes
 

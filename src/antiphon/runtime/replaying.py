@@ -10,24 +10,19 @@ from antiphon.runtime.records import Entry
 SHOWN = 200  # characters of a value in a message
 
 
-class StepOutcome(NamedTuple):
-    """State value and status of an actor after a step, each None if the step did not change it."""
-
-    value: Any
-    status: str | None
+StepOutcome = tuple[Any, str | None]  # state value and status of an actor after a step, each None if unchanged
 
 
 def outcome_of(before: Any, after: Any) -> StepOutcome:
-    """Compare two snapshots; actors that are not machines have no state value."""
-    status = None if before is not None and after.status == before.status else after.status
-    if not isinstance(after, Snapshot):
-        return StepOutcome(None, status)
-    if isinstance(before, Snapshot):
-        new = after.configuration
-        old = before.configuration
-        if new is old or new.shared_value == old.shared_value:
-            return StepOutcome(None, status)
-    return StepOutcome(after.value, status)
+    """Return the state value and the status of a snapshot, each None if it is the one before."""
+    if type(after) is not Snapshot:  # of an actor that is not a machine
+        return (None, None if before is not None and after.status == before.status else after.status)
+    if type(before) is not Snapshot:
+        return (after.value, after.status)
+    status = None if after.frame is before.frame or after.status == before.status else after.status
+    new = after.configuration
+    old = before.configuration
+    return (None if new is old or new.shared_value == old.shared_value else after.value, status)
 
 
 class ReplayDifference(NamedTuple):
@@ -82,7 +77,7 @@ def find_difference(entry: Entry, before: Any, after: Any, changes: Changes | No
     if outcome is not None and (outcome == (entry.value, entry.status) if digest is None else digest == entry.digest):
         return None
     value = getattr(before, "value", None)
-    stored = _facts(value, StepOutcome(entry.value, entry.status), entry.digest)
+    stored = _facts(value, (entry.value, entry.status), entry.digest)
     is_context_only = False
     if outcome is None:
         replayed: dict[str, Any] = {"recipient": f"no actor {entry.to!r}"}
@@ -95,8 +90,9 @@ def find_difference(entry: Entry, before: Any, after: Any, changes: Changes | No
 
 
 def _facts(before: Any, outcome: StepOutcome, digest: str | None) -> dict[str, Any]:
-    facts = {"value": before if outcome.value is None else outcome.value, "status": outcome.status, "digest": digest}
-    return {name: value for name, value in facts.items() if value is not None}
+    value, status = outcome
+    facts = {"value": before if value is None else value, "status": status, "digest": digest}
+    return {name: fact for name, fact in facts.items() if fact is not None}
 
 
 def _structure(digest: str) -> str:
