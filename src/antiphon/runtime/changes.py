@@ -299,7 +299,7 @@ def _without_earlier(old: list[Any], new: list[Any], positions: list[int]) -> li
 
 def _unequal(old: list[Any], new: list[Any], start: int) -> list[int]:
     """Return the positions at which two lists of one length differ, counted from `start`."""
-    if old[0] is new[0] and old[-1] is new[-1] and _equal(old, new):
+    if not old or (old[0] is new[0] and old[-1] is new[-1] and _equal(old, new)):
         return []
     half = len(old) // 2
     if half == 0:

@@ -15,11 +15,11 @@ StepOutcome = tuple[Any, str | None]  # state value and status of an actor after
 
 def outcome_of(before: Any, after: Any) -> StepOutcome:
     """Return the state value and the status of a snapshot, each None if it is the one before."""
+    status = None if before is not None and after.status == before.status else after.status
     if type(after) is not Snapshot:  # of an actor that is not a machine
-        return (None, None if before is not None and after.status == before.status else after.status)
+        return (None, status)
     if type(before) is not Snapshot:
-        return (after.value, after.status)
-    status = None if after.frame is before.frame or after.status == before.status else after.status
+        return (after.value, status)
     new = after.configuration
     old = before.configuration
     return (None if new is old or new.shared_value == old.shared_value else after.value, status)
