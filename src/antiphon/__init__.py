@@ -53,7 +53,7 @@ from antiphon.chart.transition import (
 )
 from antiphon.chart.values import matches_state
 from antiphon.lazy import lazy_names
-from antiphon.version import VERSION
+from antiphon.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from antiphon.app import App, open_library
@@ -85,9 +85,6 @@ if TYPE_CHECKING:
     from antiphon.runtime.store import Store
     from antiphon.stores.memory import MemoryStore
     from antiphon.stores.sqlite import SqliteStore
-
-__version__ = VERSION
-"""Version of the package."""
 
 __getattr__ = lazy_names(
     __name__,

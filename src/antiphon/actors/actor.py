@@ -89,9 +89,12 @@ class Actor(Generic[S, E]):
         on_unhandled: Callable[[Any, Any], Any] | None = None,
         timers: str = "absolute",
         host: Host | None = None,
+        new_id: Callable[[], str] | None = None,
+        random: Callable[[], float] | None = None,
     ) -> None:
+        policy = check_policy(timers)
         self.system = System(
-            self, clock or REAL_CLOCK, logger or print, on_unhandled, host or IN_PROCESS, check_policy(timers)
+            self, clock or REAL_CLOCK, logger or print, on_unhandled, host or IN_PROCESS, policy, new_id, random
         )
         if inspect is not None:
             self.system.inspect(inspect)

@@ -8,8 +8,9 @@ from typing import Any
 
 from antiphon.actors.clock import SimulatedClock
 from antiphon.chart.effects import Call
+from antiphon.chart.scope import Facts, Scope
 from antiphon.runtime.changes import Changes
-from antiphon.runtime.ids import token
+from antiphon.runtime.ids import StepNumbers, token
 from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task
 from antiphon.version import VERSION
@@ -62,6 +63,7 @@ class RecordingHost:
         self.letters: dict[str, Letter] = {}  # delayed letters that are not due or not taken yet, by id
         self.tasks: dict[str, Task] = {}  # running tasks, by the address of their actor
         self._count = 0
+        self._facts: Facts | None = None  # most steps ask for none
         self.previous: dict[Any, Any] = {}  # snapshots that the actors of this step had before it
         self.requests: list[str] = []  # timers cancelled and tasks stopped in this step, whether there are such or not
 
@@ -71,6 +73,7 @@ class RecordingHost:
         self.now = now
         self._count = 0
         self.is_unhandled = False
+        self._facts = None
         if self.previous:
             self.previous.clear()
         if self.requests:
@@ -98,12 +101,20 @@ class RecordingHost:
         self.letters = {letter.id: letter for letter in timers}
         self.tasks = {task.to: task for task in tasks}
 
+    def facts(self, system: Any) -> Facts:
+        """Return the time of the step, and ids and random numbers that are derived from its place in the journal."""
+        if self._facts is None:
+            self._facts = _step_facts(self.origin_id, self.seq, self.now)
+        return self._facts
+
     def call(self, actor: Any, effect: Call) -> None:
         """Record a call of a user's action."""
         function = effect.function
         if function is not None and not self.silent:
-            scope = None  # an action performed after its step has no actor to act on
-            self.effects.calls.append(lambda: function(effect.context, effect.event, effect.given, scope))
+            calls = self.effects.calls
+            start = f"{self.origin_id}/action/{len(calls)}"
+            place = (start, self.seq, self.now)
+            calls.append(lambda: function(effect.context, effect.event, effect.given, _action_scope(*place)))
 
     def set_timer(self, actor: Any, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
         """Record a delayed letter."""
@@ -188,3 +199,13 @@ class RecordingHost:
     def _token(self) -> str:
         self._count += 1
         return token(self.origin_id, self.seq, self._count - 1)
+
+
+def _step_facts(start: str, seq: int, now: int) -> Facts:
+    numbers = StepNumbers(start, seq)
+    return Facts(now, numbers.new_id, numbers.random)
+
+
+def _action_scope(start: str, seq: int, now: int) -> Scope:
+    """Return the scope of an action, which is performed after its step is stored and has no actor to act on."""
+    return Scope(facts=_step_facts(start, seq, now))
