@@ -49,7 +49,8 @@ class ReplayCheck:
 
     def __init__(self, release: str) -> None:
         self.release = release
-        self.warnings: list[str] = []  # differences in spite of which the replay continued
+        self.differences: list[ReplayDifference] = []  # in spite of which the replay continued
+        self.warnings: list[str] = []  # their texts
         self._writer: str | None = None  # the release that wrote the entry that is replayed
 
     def compare(self, entry: Entry, before: Any, after: Any, changes: Changes | None, accept: bool) -> None:
@@ -67,6 +68,7 @@ class ReplayCheck:
                 f"{difference.text}; restore the code that took this step, or release the tree with accept=True to "
                 "continue from its replay"
             )
+        self.differences.append(difference)
         self.warnings.append(difference.text)
 
 

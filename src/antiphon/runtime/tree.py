@@ -110,7 +110,8 @@ class Tree:
         self._has_release = False  # True once an entry since the last snapshot names the release
         self.host = RecordingHost(root, origin.id, boot, release)
         self._check = ReplayCheck(self.host.release)
-        self.warnings = self._check.warnings  # differences that were accepted when the journal was replayed
+        self.differences = self._check.differences  # that were accepted when the journal was replayed
+        self.warnings = self._check.warnings  # their texts
         self.wants_snapshot = False  # the next commit has one, so that differences are not replayed again
         self.actor: Actor[Any, Any] = None  # type: ignore[assignment]
         self.posted: dict[str, Letter] = {}  # stored letters that were not taken yet, by id; without timers
