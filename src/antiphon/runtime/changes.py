@@ -67,7 +67,7 @@ class Changes:
             if type(after) is Snapshot and type(before) is Snapshot:
                 new = after.configuration
                 old = before.configuration
-                value = None if new is old or new.shared_value == old.shared_value else new.shared_value
+                value = None if new is old or new.shared_value == old.shared_value else _states(new.shared_value)
                 if after.frame is not before.frame:
                     self._add_frame(path, value, after.frame)
                 elif value is not None:
@@ -77,7 +77,7 @@ class Changes:
             elif type(actor.logic) not in WORK:
                 self._add_other(path, before, after)
         if requests:
-            self.structure += requests
+            self.structure += sorted(requests)  # a restored machine may exit parallel states in another order
         if effects is not None:
             self._add_effects(effects, now)
 
@@ -120,7 +120,7 @@ class Changes:
     def _add_other(self, path: str, before: Any, after: Any) -> None:
         """Add an actor that is new, or that is not a machine: a reducer, or a machine that could not be entered."""
         if type(after) is Snapshot:
-            self._add_frame(path, after.configuration.shared_value, after.frame)
+            self._add_frame(path, _states(after.configuration.shared_value), after.frame)
             self._add_context(path, EMPTY, after.context)
             return
         if before is None or before.status != after.status:
@@ -149,6 +149,11 @@ class Changes:
             compare(ABSENT, item["event"], f"emitted event {item['event']['type']!r}", structure)
 
 
+def _states(value: Any) -> Any:
+    """Return a state value that does not depend on the order in which states became active."""
+    return value if type(value) is str else [(key, _states(inner)) for key, inner in sorted(value.items())]
+
+
 def compare_dicts(old: Any, new: Any, path: str, values: Values) -> None:
     """Check the values of a dict that the old one did not have, and add those that changed."""
     added = 0
@@ -166,12 +171,12 @@ def compare_dicts(old: Any, new: Any, path: str, values: Values) -> None:
         if type(before) not in PLAIN:
             before = _restored(before)
         if value != before or (kind is bool) is not (type(before) is bool):
-            values.append(key if path is CONTEXT else f"{path}.{key}")
+            values.append(f"{path}.{key}")
             values.append(value if kind is not str or len(value) <= LIMIT else (len(value),))
     if len(new) - added < len(old):
         for key in old:
             if key not in new:
-                values += (key if path is CONTEXT else f"{path}.{key}", ())
+                values += (f"{path}.{key}", ())
 
 
 def compare(old: Any, new: Any, path: str, values: Values) -> None:
@@ -271,18 +276,16 @@ def changed_positions(old: list[Any], new: list[Any]) -> Iterable[int]:
     """Return the positions of the items that an earlier version of a list did not have."""
     length = len(old)
     count = len(new)
-    if count > SHORT or length > SHORT:
-        shift = _shift(old, new)
-        common = min(length - shift, count)
-        earlier = old[shift : shift + common]
-        if common == 0 or (earlier[-1] is new[common - 1] and earlier == new[:common]):
-            return range(common, count)
-        positions = [*_unequal(earlier, new[:common], 0), *range(common, count)]
-        return positions if len(positions) < SHORT else _without_earlier(old, new, positions)
-    if length <= count and all(map(is_, old, new)):
+    if length <= count and length <= SHORT and all(map(is_, old, new)):
         return range(length, count)
-    positions = [i for i, item in enumerate(new) if i >= length or item is not old[i]]
-    return positions if len(positions) < 3 else _without_earlier(old, new, positions)
+    shift = _shift(old, new)
+    earlier = old[shift:] if shift else old
+    start = _common_start(earlier, new)
+    end = _common_end(earlier[start:], new[start:])
+    if start + end >= count:
+        return ()
+    ids = set(map(id, earlier[start : len(earlier) - end]))
+    return [i for i in range(start, count - end) if id(new[i]) not in ids]
 
 
 def _shift(old: list[Any], new: list[Any]) -> int:
@@ -292,19 +295,31 @@ def _shift(old: list[Any], new: list[Any]) -> int:
     return next((i for i, item in enumerate(islice(old, SHORT)) if item is new[0]), 0)
 
 
-def _without_earlier(old: list[Any], new: list[Any], positions: list[int]) -> list[int]:
-    ids = set(map(id, old))
-    return [i for i in positions if id(new[i]) not in ids]
+def _common_start(old: list[Any], new: list[Any]) -> int:
+    """Return the number of items with which both lists start."""
+    low = 0
+    high = min(len(old), len(new))
+    if _equal_items(old[:high], new[:high]):
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _equal_items(old[low:middle], new[low:middle]):
+            low = middle
+        else:
+            high = middle
+    return low
 
 
-def _unequal(old: list[Any], new: list[Any], start: int) -> list[int]:
-    """Return the positions at which two lists of one length differ, counted from `start`."""
-    if not old or (old[0] is new[0] and old[-1] is new[-1] and _equal(old, new)):
-        return []
-    half = len(old) // 2
-    if half == 0:
-        return [start]
-    return [*_unequal(old[:half], new[:half], start), *_unequal(old[half:], new[half:], start + half)]
+def _common_end(old: list[Any], new: list[Any]) -> int:
+    """Return the number of items with which both lists end."""
+    if not old or not new or old[-1] is not new[-1]:
+        return 0
+    return _common_start(old[::-1], new[::-1])
+
+
+def _equal_items(old: list[Any], new: list[Any]) -> bool:
+    """Return whether lists of one length have equal items; the first and the last must be the same objects."""
+    return not old or (old[0] is new[0] and old[-1] is new[-1] and _equal(old, new))
 
 
 def _equal(old: Any, new: Any) -> bool:
@@ -321,8 +336,11 @@ def _changed_items(old: Any, new: Any) -> Iterable[tuple[Any, Any]]:
     if keys[: len(earlier)] != earlier:
         return [(key, value) for key, value in new.items() if old.get(key, ABSENT) is not value]
     values = list(new.values())
-    positions = [*_unequal(list(old.values()), values[: len(earlier)], 0), *range(len(earlier), len(keys))]
-    return [(keys[i], values[i]) for i in positions]
+    before = list(old.values())
+    start = _common_start(before, values)
+    end = len(before) - _common_end(before[start:], values[start : len(before)])
+    positions = (*range(start, end), *range(len(before), len(keys)))
+    return [(keys[i], values[i]) for i in positions if i >= end or values[i] is not before[i]]
 
 
 def _restored(value: Any) -> Any:

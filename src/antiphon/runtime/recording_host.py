@@ -130,7 +130,7 @@ class RecordingHost:
     def cancel_timer(self, actor: Any, id: str) -> None:
         """Record the cancellation of the latest delayed letter of that name."""
         sender = path_of(actor)
-        self.requests += ("cancel", sender, id)
+        self.requests.append(f"cancel {id} of {sender}")
         named = [letter for letter in self.letters.values() if letter.timer == id and letter.sender == sender]
         if named and not self.silent:
             self._cancel(named[-1])
@@ -159,7 +159,7 @@ class RecordingHost:
     def stop(self, actor: Any, logic: Any) -> None:
         """Record the cancellation of a task."""
         path = path_of(actor)
-        self.requests += ("stop", path)
+        self.requests.append(f"stop {path}")
         self.end(path)
 
     def hear(self, actor: Any, event: Any) -> None:
