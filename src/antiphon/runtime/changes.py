@@ -57,7 +57,8 @@ class Changes:
 
         `requests` are timers cancelled and tasks stopped, `effects` are None if there are none.
         """
-        self.structure: list[Any] = []
+        structure: list[Any] = []
+        self.structure = structure
         self.values: Values = []
         for actor, before in previous.items():
             after = actor.snapshot
@@ -67,17 +68,24 @@ class Changes:
             if type(after) is Snapshot and type(before) is Snapshot:
                 new = after.configuration
                 old = before.configuration
-                value = None if new is old or new.shared_value == old.shared_value else _states(new.shared_value)
+                value = None
+                if new is not old:
+                    value = new.shared_value
+                    value = None if value == old.shared_value else value if type(value) is str else _states(value)
                 if after.frame is not before.frame:
                     self._add_frame(path, value, after.frame)
                 elif value is not None:
-                    self.structure += (path, value)
-                if after.context is not before.context:
+                    structure += (path, value)
+                if after.context is before.context:
+                    continue
+                if path:
                     self._add_context(path, before.context, after.context)
+                else:
+                    compare_dicts(before.context, after.context, CONTEXT, self.values)
             elif type(actor.logic) not in WORK:
                 self._add_other(path, before, after)
         if requests:
-            self.structure += sorted(requests)  # a restored machine may exit parallel states in another order
+            structure += sorted(requests)  # a restored machine may exit parallel states in another order
         if effects is not None:
             self._add_effects(effects, now)
 
@@ -102,9 +110,6 @@ class Changes:
 
     def _add_context(self, path: str, old: Any, new: Any) -> None:
         values = self.values
-        if not path:
-            compare_dicts(old, new, CONTEXT, values)
-            return
         start = len(values)
         compare_dicts(old, new, CONTEXT, values)
         if len(values) > start:
@@ -276,8 +281,8 @@ def changed_positions(old: list[Any], new: list[Any]) -> Iterable[int]:
     """Return the positions of the items that an earlier version of a list did not have."""
     length = len(old)
     count = len(new)
-    if length <= count and length <= SHORT and all(map(is_, old, new)):
-        return range(length, count)
+    if length <= count and (all(map(is_, old, new)) if length <= SHORT else _equal_items(old, new[:length])):
+        return range(length, count)  # most lists only grow
     shift = _shift(old, new)
     earlier = old[shift:] if shift else old
     start = _common_start(earlier, new)
@@ -379,14 +384,14 @@ def weigh(value: Any, room: int) -> int:
         return room - len(value)
     if kind in PLAIN or kind is float:
         return room - 8
-    if isinstance(value, list | tuple):
+    if kind is list or isinstance(value, list | tuple):
         room -= 2 * len(value)
         for inner in value:
             if room < 0:
                 break
             room = room - len(inner) if type(inner) is str else weigh(inner, room)
         return room
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         room -= 4 * len(value)
         for key, inner in value.items():
             if room < 0:
