@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from antiphon import assign, create_machine, emit, from_task, from_transition, raise_, spawn_child
 from antiphon.chart.codecs import register_codec
+from antiphon.chart.refs import ActorRef
 from antiphon.chart.text import GrowingText
 from antiphon.runtime import changes
 from antiphon.runtime.changes import ABSENT, CONTEXT, LIMIT, Changes, changed_positions, check, compare_dicts
@@ -172,8 +173,9 @@ def messages(count):
         lambda items: [*items[:50], *items[51:]],
         lambda items: items[:40],
         lambda items: [{"role": "user", "text": "new"}, *items],
+        lambda items: [*items[:50], *items[51:-10], *items[-9:]],
     ],
-    ids=["append", "slide", "edit", "remove", "cut", "prepend"],
+    ids=["append", "slide", "edit", "remove", "cut", "prepend", "remove two"],
 )
 def test_changing_a_list_visits_as_few_objects_however_long_it_is(step):
     short = messages(100)
@@ -351,7 +353,37 @@ def test_end_of_a_timer_and_of_a_task_is_in_the_digest():
     assert len(digests) == 3
 
 
+def test_structure_has_states_statuses_children_timers_and_tasks():
+    states = {
+        "a": {"on": {"GO": "b"}},
+        "b": {"invoke": {"src": "task", "id": "t"}, "after": {5: "c"}, "on": {"GO": "c"}},
+        "c": {"type": "final"},
+    }
+    tree, _ = new_tree(create_machine({"id": "m", "initial": "a", "states": states}, actors={"task": from_task(print)}))
+
+    def structure(seq):
+        tree.host.begin(seq, 1000)
+        tree.actor.system.relay(None, tree.actor, {"type": "GO"})
+        return tree.host.changes().structure
+
+    timer = "xstate.after.5.m.b"
+    assert structure(2) == ["", "b", "active", 1, "timer", "", "", timer, 5, timer, "task", "t", "task"]
+    assert structure(3) == ["", "c", "done", 0, f"cancel {timer} of ", "stop t"]
+
+
 # The digest depends on values only
+
+
+def test_order_of_parallel_states_makes_no_difference():
+    assert changes._states({"b": "x", "a": {"d": "y", "c": "z"}}) == changes._states(
+        {"a": {"c": "z", "d": "y"}, "b": "x"}
+    )
+
+
+def test_reference_to_an_actor_is_as_good_as_none_because_the_actor_may_have_ended():
+    ref = ActorRef("child", "child", None)
+
+    assert changed({"x": ref, "y": None, "z": [ref]}, {"x": None, "y": ref, "z": [None]}) == {}
 
 
 def contexts():

@@ -91,6 +91,22 @@ def test_time_ids_and_random_numbers_of_the_scope_are_the_same_when_replayed(tmp
     assert len(set(marks)) in (7, 8)  # two steps may be taken in one millisecond
 
 
+def test_ids_of_a_step_do_not_depend_on_a_rejected_letter_before_it(tmp_path):
+    async def main():
+        machine = door(
+            is_allowed=lambda context, event, scope: scope.new_id() == "",
+            mark=lambda context, event, scope: scope.new_id(),
+        )
+        async with Runtime(SqliteStore(tmp_path / "s"), [machine]) as host:
+            await host.create("door", root="a")
+            assert (await host.send("a", {"type": "OPEN"})).status == "rejected"
+            await host.send("a", {"type": "MARK"})
+            stored = (await host.snapshot("a"))["context"]["mark"]
+        assert (await loaded(tmp_path / "s", machine)).actor.snapshot.context["mark"] == stored
+
+    asyncio.run(main())
+
+
 def test_time_of_the_scope_is_that_of_the_entry():
     async def main():
         store = MemoryStore()
