@@ -375,9 +375,10 @@ def test_structure_has_states_statuses_children_timers_and_tasks():
 
 
 def test_order_of_parallel_states_makes_no_difference():
-    assert changes._states({"b": "x", "a": {"d": "y", "c": "z"}}) == changes._states(
-        {"a": {"c": "z", "d": "y"}, "b": "x"}
-    )
+    one = {"b": "x", "a": {"d": "y", "c": "z"}}
+    other = {"a": {"c": "z", "d": "y"}, "b": "x"}
+
+    assert str(changes._states(one)) == str(changes._states(other))
 
 
 def test_reference_to_an_actor_is_as_good_as_none_because_the_actor_may_have_ended():
