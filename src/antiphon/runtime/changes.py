@@ -7,8 +7,8 @@
 # 1. The check. Every new object must be JSON or have a codec; else the step is refused with the path of the object.
 #    Values of a dict are compared by key, items of a list by position. Where positions have shifted, items are
 #    compared after the shift, or by the identities of all earlier items. Long lists and dicts are compared by `==`,
-#    which tests identity first, in C: 1 ms for a million items, where a loop takes 20. An item there that equals the
-#    one before without being it counts as the same.
+#    which tests identity first, in C: 0.1 ms for 50,000 items, where testing each takes 2 ms. An item there that equals
+#    the one before without being it counts as the same, unless it is the first or the last.
 # 2. The digest. It covers the step in two parts, so that a difference in context values alone can be told apart:
 #    the structure (state values, statuses, number of children, timers, tasks, emitted events) and the context values
 #    that changed. A text, list or dict of more than 1 kB counts by its length; weighing it stops there.
