@@ -55,6 +55,7 @@ from antiphon.chart.transition import (
 )
 from antiphon.chart.values import matches_state
 from antiphon.lazy import lazy_names
+from antiphon.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from antiphon.app import App, open_library
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         InboxFull,
         NotRunning,
         Quarantined,
+        ReplayDiffers,
         RootExists,
         RuntimeFault,
         StoreBusy,
@@ -88,9 +90,6 @@ if TYPE_CHECKING:
     from antiphon.runtime.store import Store
     from antiphon.stores.memory import MemoryStore
     from antiphon.stores.sqlite import SqliteStore
-
-__version__ = "0.1.0"
-"""Version of the package."""
 
 __getattr__ = lazy_names(
     __name__,
@@ -126,6 +125,7 @@ __getattr__ = lazy_names(
             "InboxFull",
             "NotRunning",
             "Quarantined",
+            "ReplayDiffers",
             "RootExists",
             "RuntimeFault",
             "StoreBusy",
@@ -177,6 +177,7 @@ __all__ = [
     "Quarantined",
     "Reader",
     "Receipt",
+    "ReplayDiffers",
     "RootExists",
     "Runtime",
     "RuntimeFault",

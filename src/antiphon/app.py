@@ -1,7 +1,7 @@
 """The composition root: builds an app from a store, models, tools and machines."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +23,8 @@ from antiphon.providers.base import Provider
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
+from antiphon.runtime.dry_replay import DryReplay, TreeReplay
+from antiphon.runtime.machines import Machines
 from antiphon.runtime.reader import Reader
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
@@ -113,6 +115,22 @@ async def open_library(path: str | Path) -> AsyncIterator[Library]:
     reader = _UnownedReader if owner_of(path) is None else Reader
     try:
         yield Library(reader(store, [compose(_no_model)]), KINDS)
+    finally:
+        await store.close()
+
+
+async def replay_journals(
+    path: str | Path,
+    machines: Iterable[Machine[Any, Any]] | None,
+    root: str | None,
+    progress: Callable[[int, int], None],
+) -> list[TreeReplay]:
+    """Replay the journals of a store, or of one tree, with the machines of Antiphon or others; change nothing."""
+    store = SqliteStore(path, read_only=True)
+    await store.open()
+    try:
+        dry = DryReplay(store, Machines(machines if machines is not None else [compose(_no_model)]))
+        return await dry.replay_all(progress) if root is None else [await dry.replay(root)]
     finally:
         await store.close()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 # What the modules of a room may import, besides their own room: rooms, or single modules of a room.
 # A room is a folder or a module; the longest name that fits counts, so that `chat.machine` is a room within `chat`.
 # Imports point inwards only; features never import each other, and a command imports its own feature only.
-WORDS = {"messages", "errors", "tokens", "answers", "json_schema", "money", "paths", "lazy"}
+WORDS = {"messages", "errors", "tokens", "answers", "json_schema", "money", "paths", "lazy", "version"}
 PURE_WORDS = {"messages", "errors", "tokens", "answers"}
 PURE_RISK = {"tools.risk", "tools.shell_syntax", "tools.patterns"}
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tokens": {"messages"},
     "chart": set(),
     "actors": {"chart"},
-    "runtime": {"chart", "actors"},
+    "runtime": {"chart", "actors", "version"},
     "stores": {"runtime"},
     "providers": WORDS,
     "tools": {"messages", "json_schema", "lazy", "providers.base"},

@@ -1,6 +1,9 @@
 """Bugs to inject into the runtime: the simulation must find each of them."""
 
+from uuid import uuid4
+
 from antiphon.runtime.feed import Feeds
+from antiphon.runtime.ids import StepNumbers
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.recording_host import RecordingHost
 from antiphon.runtime.records import Commit
@@ -194,6 +197,14 @@ def every_function_is_eager(patch):
     return MemoryStore
 
 
+def facts_are_not_derived(patch):
+    """Functions of a step get random ids that are not derived from its place in the journal."""
+    real = Tree.restore
+    patch.setattr(Tree, "restore", lambda tree, saved, accept=False: real(tree, saved, True))
+    patch.setattr(StepNumbers, "new_id", lambda numbers: uuid4().hex)
+    return MemoryStore
+
+
 # Each bug, and the law that it breaks.
 BUGS = {
     no_dedup: "was applied twice",
@@ -211,4 +222,5 @@ BUGS = {
     timers_are_held: "ms after now|ms was set .* ms ago",
     jumps_are_followed_at_once: "ms early",
     every_function_is_eager: "runs, but was never stored",
+    facts_are_not_derived: r"was stored with .*, but replaying it gives .*context\.stamp",
 }

@@ -43,7 +43,11 @@ def count(name):
     return assign({name: lambda context, event: context[name] + 1})
 
 
-NOTE = {"NOTE": {"actions": ["note", "shout"]}}
+def stamp(context, event, scope):
+    return {"stamp": [scope.now, scope.new_id(), scope.random()]}
+
+
+NOTE = {"NOTE": {"actions": ["note", "stamp", "shout"]}}
 
 
 def _calling(src):
@@ -138,6 +142,7 @@ def machines(services, shout):
     """The machines, with a service for each of `CALLS`, and what NOTE does to the world."""
     actions = {
         "note": assign(note),
+        "stamp": assign(stamp),
         "shout": shout,
         "call": assign(call),
         "append": assign(append),

@@ -89,9 +89,12 @@ class Actor(Generic[S, E]):
         on_unhandled: Callable[[Any, Any], Any] | None = None,
         timers: str = "absolute",
         host: Host | None = None,
+        new_id: Callable[[], str] | None = None,
+        random: Callable[[], float] | None = None,
     ) -> None:
+        policy = check_policy(timers)
         self.system = System(
-            self, clock or REAL_CLOCK, logger or print, on_unhandled, host or IN_PROCESS, check_policy(timers)
+            self, clock or REAL_CLOCK, logger or print, on_unhandled, host or IN_PROCESS, policy, new_id, random
         )
         if inspect is not None:
             self.system.inspect(inspect)
@@ -137,6 +140,8 @@ class Actor(Generic[S, E]):
         if system_id is not None:
             system.claim(system_id, self)
         self.snapshot: Any = self._first_snapshot(snapshot)
+        if system.previous is not None:
+            system.previous[self] = None
         if system_id is not None and self.snapshot.status != "active":
             system.release(self)
 
@@ -321,6 +326,9 @@ class Actor(Generic[S, E]):
                 self._mailbox.append(event)
             return
         logic = self.logic
+        previous = self.system.previous
+        if previous is not None and self not in previous:
+            previous[self] = self.snapshot
         while True:
             self.is_idle = False
             try:

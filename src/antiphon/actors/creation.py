@@ -27,6 +27,8 @@ def create_actor(
     inspect: Inspector | None = None,
     on_unhandled: Callable[[Any, Any], Any] | None = None,
     timers: str = "absolute",
+    new_id: Callable[[], str] | None = None,
+    random: Callable[[], float] | None = None,
 ) -> Actor[Snapshot[C, E, N], E]: ...
 @overload
 def create_actor(
@@ -41,6 +43,8 @@ def create_actor(
     inspect: Inspector | None = None,
     on_unhandled: Callable[[Any, Any], Any] | None = None,
     timers: str = "absolute",
+    new_id: Callable[[], str] | None = None,
+    random: Callable[[], float] | None = None,
 ) -> Actor[Any, Any]: ...
 def create_actor(logic: Any, **options: Any) -> Actor[Any, Any]:
     """Create an actor that runs a machine or other logic; it does nothing until it is started."""

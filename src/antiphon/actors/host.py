@@ -7,11 +7,20 @@ The host here performs effects at once, in this process. A durable host performs
 from typing import Any, Protocol
 
 from antiphon.chart.effects import Call
-from antiphon.chart.scope import Scope
+from antiphon.chart.scope import Facts, Scope
 
 
 class Host(Protocol):
     """Performs effects for the actors of one system."""
+
+    @property
+    def previous(self) -> dict[Any, Any] | None:
+        """Where actors note their snapshots before a step (None for a new actor), if the host asks for that."""
+        ...
+
+    def facts(self, system: Any) -> Facts:
+        """Return the time, and the sources of ids and random numbers, for the functions of the current step."""
+        ...
 
     def call(self, actor: Any, effect: Call) -> None:
         """Call a user's action."""
@@ -50,6 +59,11 @@ class InProcess:
     """Performs every effect at once, in this process."""
 
     __slots__ = ()
+    previous: None = None
+
+    def facts(self, system: Any) -> Facts:
+        """Return the time of the system's clock, and its sources of ids and random numbers."""
+        return Facts(system.clock.now(), system.new_id or _new_id, system.random or _random)
 
     def call(self, actor: Any, effect: Call) -> None:
         """Call a user's action."""
@@ -85,6 +99,18 @@ class InProcess:
     def emit(self, actor: Any, event: Any) -> None:
         """Emit an event to the actor's listeners."""
         actor.emit(event)
+
+
+def _new_id() -> str:
+    from uuid import uuid4  # here, because it is slow to load
+
+    return uuid4().hex
+
+
+def _random() -> float:
+    from random import random
+
+    return random()
 
 
 IN_PROCESS = InProcess()

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from antiphon.chart.errors import SnapshotError
 from antiphon.chart.functions import shape
 from antiphon.chart.persist import STATUSES, from_json_value, to_json_error, to_json_value
+from antiphon.chart.scope import Facts, FactScope
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.steps import error_snapshot
 
@@ -76,8 +77,8 @@ def after_failure(snapshot: Any, error: Exception) -> Any:
     return LogicSnapshot("error", context=snapshot.context, input=snapshot.input, output=snapshot.output, error=error)
 
 
-class LogicScope:
-    """The actor and the system of a function, and its ways to send and receive events."""
+class LogicScope(FactScope):
+    """The actor and the system of a function, its ways to send and receive events, and the facts of its step."""
 
     __slots__ = ("_actor",)
 
@@ -93,6 +94,10 @@ class LogicScope:
     def system(self) -> Any:
         """The system the actor belongs to."""
         return self._actor.system
+
+    def _find_facts(self) -> Facts:
+        facts: Facts = self._actor.system.facts
+        return facts
 
     def emit(self, event: Any) -> None:
         """Emit an event to the listeners of this actor."""

@@ -8,6 +8,7 @@ from antiphon.actors.errors import SystemIdTaken
 from antiphon.actors.host import Host
 from antiphon.actors.inspection import Inspection
 from antiphon.actors.observers import Subscription, call_safely
+from antiphon.chart.scope import Facts
 
 Inspector = Callable[[Inspection], Any]
 
@@ -22,7 +23,10 @@ class System:
         "host",
         "inspectors",
         "logger",
+        "new_id",
+        "previous",
         "quiet",
+        "random",
         "root",
         "timer_policy",
         "unhandled",
@@ -36,19 +40,29 @@ class System:
         unhandled: Callable[[Any, Any], Any] | None,
         host: Host,
         timer_policy: str,
+        new_id: Callable[[], str] | None = None,
+        random: Callable[[], float] | None = None,
     ) -> None:
         self.root = root
         self.clock = clock
         self.logger = logger
         self.unhandled = unhandled
         self.host = host
+        self.previous = host.previous
         self.timer_policy = timer_policy
+        self.new_id = new_id
+        self.random = random
         # While a tree is rebuilt, children do not send their snapshots to their parents again.
         self.quiet = False
         self.answers = 0  # results of eager functions since the event loop last ran
         # Created on first use: there may be very many systems, and most need neither.
         self.inspectors: dict[Inspector, None] | None = None
         self._keyed: dict[str, Any] | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """The time, and the sources of ids and random numbers, for the functions of the current step."""
+        return self.host.facts(self)
 
     def get(self, system_id: str) -> Any:
         """Return the actor with this system id, or None."""

@@ -14,9 +14,10 @@ from typing import Any, final
 
 from antiphon.chart.configuration import Configuration
 from antiphon.chart.errors import GuardError
-from antiphon.chart.guards import guard_name
+from antiphon.chart.guards import ScopedTest, guard_name
 from antiphon.chart.nodes import Node, Transition
 from antiphon.chart.plans import Plan, plan_for
+from antiphon.chart.scope import guard_scope
 from antiphon.chart.values import matches_descriptor
 
 Outcomes = tuple[bool, ...]
@@ -26,10 +27,11 @@ Outcomes = tuple[bool, ...]
 class GuardBranch:
     """A guard to test, and the decisions for both outcomes."""
 
-    __slots__ = ("no", "outcomes", "test", "transition", "yes")
+    __slots__ = ("is_scoped", "no", "outcomes", "test", "transition", "yes")
 
     def __init__(self, test: Any, transition: Transition, outcomes: Outcomes) -> None:
         self.test = test
+        self.is_scoped = isinstance(test, ScopedTest)
         self.transition = transition
         self.outcomes = outcomes
         self.yes: GuardBranch | Leaf | None = None
@@ -73,23 +75,29 @@ class _Untested(Exception):
         self.transition = transition
 
 
-def decide(configuration: Configuration, event_type: str, context: Any, event: Any) -> Leaf:
-    """Return the decision about an event, testing the guards on the way."""
+def decide(configuration: Configuration, event_type: str, context: Any, event: Any, source: Any = None) -> Leaf:
+    """Return the decision about an event, testing the guards on the way; `source` is that of `guard_scope`."""
     decision: GuardBranch | Leaf = configuration.decisions.get(event_type) or _first(configuration, event_type)
     while type(decision) is GuardBranch:
         try:
-            passed = decision.test(context, event)
+            if decision.is_scoped:
+                passed = decision.test(context, event, guard_scope(source))
+            else:
+                passed = decision.test(context, event)
         except Exception as error:
             raise _guard_error(decision.transition, event_type, error) from error
         decision = (decision.yes if passed else decision.no) or _expand(configuration, decision, event_type, passed)
     return decision
 
 
-def decide_eventless(configuration: Configuration, context: Any, event: Any) -> Leaf:
+def decide_eventless(configuration: Configuration, context: Any, event: Any, source: Any = None) -> Leaf:
     """Return the decision about eventless transitions, testing the guards on the way."""
     decision: GuardBranch | Leaf = configuration.eventless or _first(configuration, None)
     while type(decision) is GuardBranch:
-        passed = decision.test(context, event)
+        if decision.is_scoped:
+            passed = decision.test(context, event, guard_scope(source))
+        else:
+            passed = decision.test(context, event)
         decision = (decision.yes if passed else decision.no) or _expand(configuration, decision, None, passed)
     return decision
 

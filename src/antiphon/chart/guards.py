@@ -6,14 +6,31 @@ A guard is bound twice: its names when the machine is built, its configuration w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol
 
 from antiphon.chart.errors import GuardError
 from antiphon.chart.functions import full, plain, shape
+from antiphon.chart.scope import Scope
 from antiphon.chart.signatures import C, C_in, E, E_in, Function
 
 Test = Callable[[Any, Any], Any]
+
+
+class ScopedTest:
+    """A test of context and event that also needs the scope."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[[Any, Any, Scope | None], Any]) -> None:
+        self._function = function
+
+    def __call__(self, context: Any, event: Any, scope: Scope | None) -> Any:
+        """Test the guard."""
+        return self._function(context, event, scope)
+
+
+AnyTest = Test | ScopedTest
 
 
 class ActiveStates(Protocol):
@@ -25,7 +42,7 @@ class ActiveStates(Protocol):
 
 
 # A guard whose names are bound: in a configuration it is either decided, or a test of context and event.
-Bound = Callable[[ActiveStates], bool | Test]
+Bound = Callable[[ActiveStates], bool | AnyTest]
 
 
 class And(NamedTuple, Generic[C_in, E_in]):
@@ -105,7 +122,7 @@ def bind_guard(spec: Any, guards: Mapping[str, Any], params: Any = None) -> Boun
     return bind_guard(guards[name], guards, own_params)
 
 
-def _test(function: Callable[..., Any], params: Any) -> Test:
+def _test(function: Callable[..., Any], params: Any) -> AnyTest:
     simple = plain(function)
     if simple is not None:
         return simple
@@ -114,8 +131,10 @@ def _test(function: Callable[..., Any], params: Any) -> Test:
     everything = full(function)
     if callable(params):
         compute = full(params)
-        return lambda context, event: everything(context, event, compute(context, event, None, None), None)
-    return lambda context, event: everything(context, event, params, None)
+        return ScopedTest(
+            lambda context, event, scope: everything(context, event, compute(context, event, None, scope), scope)
+        )
+    return ScopedTest(lambda context, event, scope: everything(context, event, params, scope))
 
 
 def _missing(name: str) -> Test:
@@ -126,34 +145,41 @@ def _missing(name: str) -> Test:
 
 
 def _negation(inner: Bound) -> Bound:
-    def bind(states: ActiveStates) -> bool | Test:
+    def bind(states: ActiveStates) -> bool | AnyTest:
         test = inner(states)
         if isinstance(test, bool):
             return not test
+        if isinstance(test, ScopedTest):
+            return ScopedTest(lambda context, event, scope: not test(context, event, scope))
         return lambda context, event: not test(context, event)
 
     return bind
 
 
 def _all(parts: list[Bound]) -> Bound:
-    def bind(states: ActiveStates) -> bool | Test:
-        tests = [part(states) for part in parts]
-        if all(isinstance(test, bool) for test in tests):
-            return all(tests)
-        return lambda context, event: all(_holds(test, context, event) for test in tests)
-
-    return bind
+    return _combination(parts, all)
 
 
 def _any(parts: list[Bound]) -> Bound:
-    def bind(states: ActiveStates) -> bool | Test:
+    return _combination(parts, any)
+
+
+def _combination(parts: list[Bound], combine: Callable[[Iterable[Any]], bool]) -> Bound:
+    def bind(states: ActiveStates) -> bool | AnyTest:
         tests = [part(states) for part in parts]
         if all(isinstance(test, bool) for test in tests):
-            return any(tests)
-        return lambda context, event: any(_holds(test, context, event) for test in tests)
+            return combine(tests)
+        if any(isinstance(test, ScopedTest) for test in tests):
+            return ScopedTest(
+                lambda context, event, scope: combine(holds(test, context, event, scope) for test in tests)
+            )
+        return lambda context, event: combine(holds(test, context, event) for test in tests)
 
     return bind
 
 
-def _holds(test: bool | Test, context: Any, event: Any) -> Any:
-    return test if isinstance(test, bool) else test(context, event)
+def holds(test: bool | AnyTest, context: Any, event: Any, scope: Scope | None = None) -> Any:
+    """Return whether a bound guard holds."""
+    if isinstance(test, bool):
+        return test
+    return test(context, event, scope) if isinstance(test, ScopedTest) else test(context, event)

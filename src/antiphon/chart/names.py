@@ -6,7 +6,7 @@ from typing import Any
 from antiphon.chart import ops
 from antiphon.chart.actions import Action, Enqueue, bind_params
 from antiphon.chart.functions import full, plain
-from antiphon.chart.guards import And, Bound, Not, Or, StateIn, bind_guard, guard_name
+from antiphon.chart.guards import And, Bound, Not, Or, StateIn, bind_guard, guard_name, holds
 from antiphon.chart.work import Work
 
 Problem = Callable[[str, str, Mapping[str, Any]], None]  # (path, problem, known names)
@@ -71,7 +71,7 @@ class Implementations:
 
         def check(spec: Any) -> bool:
             test = self.guard(spec)(work.configuration)
-            return test if isinstance(test, bool) else bool(test(work.context, work.event))
+            return bool(holds(test, work.context, work.event, work.scope()))
 
         return Enqueue(chosen, check, params)
 

@@ -13,6 +13,7 @@ from antiphon.chart.errors import LoopError
 from antiphon.chart.functions import from_input
 from antiphon.chart.nodes import Transition
 from antiphon.chart.plans import Plan
+from antiphon.chart.scope import Facts
 from antiphon.chart.snapshot import Frame, Snapshot, make_snapshot
 from antiphon.chart.work import NO_CHILDREN, Work
 
@@ -38,8 +39,8 @@ class Step:
 
     __slots__ = ("_dirty", "before", "entering", "handled", "marks", "trace", "work")
 
-    def __init__(self, machine: Any, actor: Any = None, trace: Trace | None = None) -> None:
-        self.work = Work(machine, actor)
+    def __init__(self, machine: Any, actor: Any = None, trace: Trace | None = None, facts: Facts | None = None) -> None:
+        self.work = Work(machine, actor, facts)
         self.trace = trace
         self.before: Snapshot[Any] | None = None
         self._dirty = False
@@ -86,7 +87,7 @@ class Step:
         if type in work.machine.timeouts:
             work.effects.append(Cancel(work.machine.timeouts[type]))
         if type != INIT:
-            leaf = decided or decide(work.configuration, type, work.context, event)
+            leaf = decided or decide(work.configuration, type, work.context, event, work)
             self.handled = bool(leaf.selected)
             if not leaf.selected and type.startswith(ACTOR_ERROR):
                 self._stop_children(forget=True)
@@ -166,14 +167,14 @@ class Step:
                 raise LoopError(_loop_message(work.machine.id, limit))
             leaf = None
             if eventless and work.configuration.has_always:
-                leaf = decide_eventless(work.configuration, work.context, work.event)
+                leaf = decide_eventless(work.configuration, work.context, work.event, work)
             if leaf is not None and leaf.selected:
                 plan = leaf.plan_with(work.history)
                 self._take(plan, plan.transitions)
                 eventless = work.changed
             elif work.queue:
                 work.event = work.queue.popleft()
-                leaf = decide(work.configuration, work.event["type"], work.context, work.event)
+                leaf = decide(work.configuration, work.event["type"], work.context, work.event, work)
                 self._take(leaf.plan_with(work.history), leaf.selected)
                 eventless = True
             else:

@@ -9,6 +9,7 @@ from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
 from antiphon.chart.ops import check_event
 from antiphon.chart.plans import Plan
+from antiphon.chart.scope import Facts
 from antiphon.chart.signatures import C, E, F, Later, N
 from antiphon.chart.snapshot import Snapshot, make_snapshot
 from antiphon.chart.steps import Microstep, Step, Trace
@@ -17,9 +18,20 @@ NO_EFFECTS: tuple[Effect, ...] = ()
 Outcome = tuple[Snapshot[C, E, N], tuple[Effect, ...]]
 
 
-def initial_transition(machine: Machine[C, E, N], input: Any = None, *, complete: bool = False) -> Outcome[C, E, N]:
-    """Return the snapshot a machine starts with, and the effects of entering it."""
-    step = Step(machine)
+def initial_transition(
+    machine: Machine[C, E, N],
+    input: Any = None,
+    *,
+    complete: bool = False,
+    now: float | None = None,
+    new_id: Callable[[], str] | None = None,
+    random: Callable[[], float] | None = None,
+) -> Outcome[C, E, N]:
+    """Return the snapshot a machine starts with, and the effects of entering it.
+
+    `now`, `new_id` and `random` are what `scope` gives to functions under these names.
+    """
+    step = Step(machine, facts=Facts(now, new_id, random))
     snapshot = step.begin(input)
     return snapshot, _visible_effects(step.effects, complete)
 
@@ -30,11 +42,15 @@ def transition(
     event: E | Later[Callable[[], E]],
     *,
     complete: bool = False,
+    now: float | None = None,
+    new_id: Callable[[], str] | None = None,
+    random: Callable[[], float] | None = None,
 ) -> Outcome[C, F, N]:
     """Return the snapshot after an event, and its effects. Nothing is performed.
 
     The list of effects is XState's; `complete=True` adds what XState hides: children spawned inside an
-    assign, and that the machine has ended.
+    assign, and that the machine has ended. `now`, `new_id` and `random` are what `scope` gives to functions under
+    these names.
     """
     configuration = snapshot.configuration
     try:
@@ -44,10 +60,11 @@ def transition(
         check_event(event)
         raise
     if plan is None or snapshot.frame.status != "active":
-        leaf = decide(configuration, check_event(event)["type"], snapshot.context, event)
+        facts = Facts(now, new_id, random)
+        leaf = decide(configuration, check_event(event)["type"], snapshot.context, event, facts)
         plan = leaf.plan
         if plan is None or not plan.is_quick or is_reserved(event_type) or snapshot.frame.status != "active":
-            step = Step(machine)
+            step = Step(machine, facts=facts)
             after = step.advance(snapshot, event, leaf)
             return after, _visible_effects(step.effects, complete)
     after = follow(plan, snapshot, event)
@@ -81,18 +98,31 @@ def _visible_effects(effects: list[Effect], complete: bool) -> tuple[Effect, ...
 
 
 def get_microsteps(
-    machine: Machine[C, E, N], snapshot: Snapshot[C, F, N], event: E | Later[Callable[[], E]]
+    machine: Machine[C, E, N],
+    snapshot: Snapshot[C, F, N],
+    event: E | Later[Callable[[], E]],
+    *,
+    now: float | None = None,
+    new_id: Callable[[], str] | None = None,
+    random: Callable[[], float] | None = None,
 ) -> list[Microstep]:
     """Return the microsteps of a step; an unhandled event is one microstep that does nothing."""
     trace: Trace = []
-    Step(machine, trace=trace).advance(snapshot, check_event(event))
+    Step(machine, None, trace, Facts(now, new_id, random)).advance(snapshot, check_event(event))
     return trace
 
 
-def get_initial_microsteps(machine: Machine[Any, Any], input: Any = None) -> list[Microstep]:
+def get_initial_microsteps(
+    machine: Machine[Any, Any],
+    input: Any = None,
+    *,
+    now: float | None = None,
+    new_id: Callable[[], str] | None = None,
+    random: Callable[[], float] | None = None,
+) -> list[Microstep]:
     """Return the microsteps of entering a machine."""
     trace: Trace = []
-    Step(machine, trace=trace).begin(input)
+    Step(machine, None, trace, Facts(now, new_id, random)).begin(input)
     return trace
 
 

@@ -9,15 +9,15 @@ from antiphon.chart.errors import UnknownActor
 from antiphon.chart.functions import full
 from antiphon.chart.nodes import Node
 from antiphon.chart.refs import ActorRef
-from antiphon.chart.scope import Scope
+from antiphon.chart.scope import Facts, Scope
 
 
 class Work:
     """The state that the operations of a step read and change; nothing outside the step sees it."""
 
     __slots__ = (
-        "actor", "changed", "children", "configuration", "context", "effects", "error", "event", "history", "late",
-        "machine", "output", "queue", "status", "unsettled",
+        "actor", "changed", "children", "configuration", "context", "effects", "error", "event", "facts", "history",
+        "late", "machine", "output", "queue", "status", "unsettled",
     )  # fmt: skip
     # Loaded from a snapshot, or set when a machine is entered.
     configuration: Any
@@ -28,9 +28,10 @@ class Work:
     output: Any
     error: Any
 
-    def __init__(self, machine: Any, actor: Any) -> None:
+    def __init__(self, machine: Any, actor: Any, facts: Facts | None = None) -> None:
         self.machine = machine
         self.actor = actor
+        self.facts = facts  # of a step without an actor
         self.event: Any = None
         self.effects: list[Effect] = []
         self.queue: deque[Any] | None = None  # most steps raise nothing
@@ -41,7 +42,7 @@ class Work:
 
     def scope(self) -> Scope:
         """Return the scope of the function that is called now."""
-        return Scope(self.actor, None if self.actor is None else self.actor.system, self.spawn)
+        return Scope(self.actor, None if self.actor is None else self.actor.system, self.spawn, self.facts)
 
     @property
     def may_have_parent(self) -> bool:
@@ -67,7 +68,7 @@ class Work:
         logic = self.machine.logic(src)
         if logic is None:
             raise UnknownActor(f"machine {self.machine.id!r} has no actor named {src!r} to spawn; add it under actors")
-        own_input = full(input)(self.context, self.event, None, None) if callable(input) else input
+        own_input = full(input)(self.context, self.event, None, self.scope()) if callable(input) else input
         ref = ActorRef(id or self.free_id(), src, logic, own_input, system_id, sync_snapshot)
         self.adopt(ref, assigned=True)
         return ref

@@ -16,6 +16,7 @@ from antiphon.cli.options import Subcommands, existing_store, run_subcommand, st
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_size, format_time, plural
+from antiphon.cli.replay import add_replay_options, replay
 from antiphon.runtime.errors import StoreError
 from antiphon.stores import archive, maintenance
 from antiphon.stores.access import atomic_file
@@ -40,6 +41,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     sub.add_argument("file", metavar="FILE", help="an export, or - for standard input")
     sub = commands.add("dead", _dead, "list the letters that could not be processed", json=True)
     sub.add_argument("--root", metavar="ID", help="only those of this tree")
+    about = "replay journals with the code of today and show what would differ; changes nothing"
+    add_replay_options(commands.add("replay", replay, about, json=True))
 
 
 def _migrate(options: argparse.Namespace) -> int:

@@ -72,8 +72,14 @@ def check_value(value: Any, path: str) -> None:
             raise Unstorable(str(error)) from error
 
 
-def acceptable_events(snapshot: Snapshot[Any]) -> tuple[str, ...]:
-    """Return the types of the events that a machine has transitions for in its current states."""
+def acceptable_events(actor: Any) -> tuple[str, ...]:
+    """Return the types of the events that a machine has transitions for in its current states.
+
+    There are none for an actor that has ended or is no machine, and for no actor.
+    """
+    snapshot = None if actor is None or not actor.is_running else actor.snapshot
+    if not isinstance(snapshot, Snapshot):
+        return ()
     types = (transition.event_type for transition in get_next_transitions(snapshot))
     return tuple(dict.fromkeys(type for type in types if type and not is_reserved(type)))
 

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Callable
 
 from antiphon.actors.observers import report_unhandled
+from antiphon.runtime.batch import Batch
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Delivery, Inboxes
 from antiphon.runtime.quarantine import format_error
 from antiphon.runtime.records import Commit, Incident
 from antiphon.runtime.tasks import TaskRunner
-from antiphon.runtime.tree import Batch, Tree
+from antiphon.runtime.tree import Tree
 
 ACTION_RAISED = "action raised"
 

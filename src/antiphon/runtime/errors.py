@@ -49,6 +49,10 @@ class UnknownLetter(RuntimeFault):
     """There is no dead letter of that id."""
 
 
+class ReplayDiffers(RuntimeFault):
+    """Replaying a stored step does not give what the step gave when it was taken."""
+
+
 class StoreError(RuntimeFault):
     """An operation of the store failed; unless it is `StoreStopped`, it changed nothing."""
 

@@ -6,12 +6,14 @@ Recorded effects become part of the step's commit, and are performed once that i
 from collections.abc import Callable
 from typing import Any
 
+from antiphon.actors.clock import SimulatedClock
 from antiphon.chart.effects import Call
-from antiphon.runtime.admission import check_value
-from antiphon.runtime.errors import Unstorable
-from antiphon.runtime.ids import token
+from antiphon.chart.scope import Facts, Scope
+from antiphon.runtime.changes import Changes
+from antiphon.runtime.ids import StepNumbers, token
 from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task
+from antiphon.version import VERSION
 
 
 class RecordedEffects:
@@ -30,23 +32,41 @@ class RecordedEffects:
         self.forwarded: list[tuple[str, Any]] = []  # events for callbacks, by the id of their task
 
 
+class StepClock(SimulatedClock):
+    """Time of the step that a tree takes; it has no timers, because those of a tree are letters."""
+
+    __slots__ = ("_host",)
+
+    def __init__(self, host: "RecordingHost") -> None:
+        super().__init__()
+        self._host = host
+
+    def now(self) -> float:
+        """Return the time of the step."""
+        return self._host.now
+
+
 class RecordingHost:
     """Records the effects of one tree; while `silent`, when state is restored, it records nothing."""
 
-    def __init__(self, root: str, history: str, boot: int) -> None:
+    def __init__(self, root: str, history: str, boot: int, release: str | None = None) -> None:
         self.root = root
         self.history = history
         self.boot = boot
+        self.release = release or VERSION  # of Antiphon, for the entries
         self.seq = 0
         self.now = 0
+        self.clock = StepClock(self)
         self.silent = False
         self.has_effects = False
         self.is_unhandled = False
-        self.problem: Unstorable | None = None  # with an effect of the current step, which is not stored then
         self._effects = RecordedEffects()  # most steps request nothing: then the next one uses it too
         self.letters: dict[str, Letter] = {}  # delayed letters that are not due or not taken yet, by id
         self.tasks: dict[str, Task] = {}  # running tasks, by the address of their actor
         self._count = 0
+        self._facts: Facts | None = None  # most steps ask for none
+        self.previous: dict[Any, Any] = {}  # snapshots that the actors of this step had before it
+        self.requests: list[str] = []  # timers cancelled and tasks stopped in this step, whether there are such or not
 
     def begin(self, seq: int, now: int) -> None:
         """Prepare to record the effects of a step."""
@@ -54,10 +74,14 @@ class RecordingHost:
         self.now = now
         self._count = 0
         self.is_unhandled = False
+        self._facts = None
+        if self.previous:
+            self.previous.clear()
+        if self.requests:
+            self.requests.clear()
         if self.has_effects:
             self._effects = RecordedEffects()
             self.has_effects = False
-            self.problem = None
 
     @property
     def effects(self) -> RecordedEffects:
@@ -65,11 +89,11 @@ class RecordingHost:
         self.has_effects = True
         return self._effects
 
-    def checked_effects(self) -> RecordedEffects:
-        """Return the effects of the current step; raise `Unstorable` if one of them cannot be stored."""
-        if self.problem is not None:
-            raise self.problem
-        return self.effects
+    def changes(self) -> Changes:
+        """Return what the current step has changed; raise `Unstorable` if it made a value that cannot be stored."""
+        changes = Changes(self.previous, self.requests, self._effects if self.has_effects else None, self.now)
+        self.previous.clear()
+        return changes
 
     def resume(self, letters: tuple[Letter, ...], tasks: tuple[Task, ...]) -> None:
         """Restore open timers and tasks."""
@@ -78,18 +102,25 @@ class RecordingHost:
         self.letters = {letter.id: letter for letter in timers}
         self.tasks = {task.to: task for task in tasks}
 
+    def facts(self, system: Any) -> Facts:
+        """Return the time of the step, and ids and random numbers that are derived from its place in the journal."""
+        if self._facts is None:
+            self._facts = _step_facts(self.history, self.seq, self.now)
+        return self._facts
+
     def call(self, actor: Any, effect: Call) -> None:
         """Record a call of a user's action."""
         function = effect.function
         if function is not None and not self.silent:
-            scope = None  # an action performed after its step has no actor to act on
-            self.effects.calls.append(lambda: function(effect.context, effect.event, effect.given, scope))
+            calls = self.effects.calls
+            start = f"{self.history}/action/{len(calls)}"
+            place = (start, self.seq, self.now)
+            calls.append(lambda: function(effect.context, effect.event, effect.given, _action_scope(*place)))
 
     def set_timer(self, actor: Any, target: Any, event: Any, delay_ms: float, id: str | None) -> None:
         """Record a delayed letter."""
         if self.silent:
             return
-        self._check(event, "event")
         token = self._token()
         due = self.now + max(0, round(delay_ms))
         name = id if id is not None else token
@@ -100,6 +131,7 @@ class RecordingHost:
     def cancel_timer(self, actor: Any, id: str) -> None:
         """Record the cancellation of the latest delayed letter of that name."""
         sender = path_of(actor)
+        self.requests.append(f"cancel {id} of {sender}")
         named = [letter for letter in self.letters.values() if letter.timer == id and letter.sender == sender]
         if named and not self.silent:
             self._cancel(named[-1])
@@ -122,13 +154,14 @@ class RecordingHost:
             # Spawning under an id in use leaves an orphan that has no address any more.
             self.end(to)
         input = actor.snapshot.input
-        self._check(input, "input")
         task = self.tasks[to] = Task(self._token(), self.root, to, str(actor.src), input, logic.safety, 1, self.boot)
         self.effects.started.append((task, logic, actor))
 
     def stop(self, actor: Any, logic: Any) -> None:
         """Record the cancellation of a task."""
-        self.end(path_of(actor))
+        path = path_of(actor)
+        self.requests.append(f"stop {path}")
+        self.end(path)
 
     def hear(self, actor: Any, event: Any) -> None:
         """Record an event for the function of a callback actor."""
@@ -139,7 +172,6 @@ class RecordingHost:
     def emit(self, actor: Any, event: Any) -> None:
         """Record an emitted event for the journal."""
         if not self.silent:
-            self._check(event, "event")
             self.effects.emitted.append({"from": path_of(actor), "event": event})
 
     def unhandled(self, event: Any, snapshot: Any) -> None:
@@ -157,13 +189,6 @@ class RecordingHost:
         if task is not None:
             self.effects.ended.append(task.id)
 
-    def _check(self, value: Any, path: str) -> None:
-        """Note a value that cannot be stored; an exception here would only end the actor, as if it had failed."""
-        try:
-            check_value(value, path)
-        except Unstorable as error:
-            self.problem = self.problem or error
-
     def _cancel(self, letter: Letter) -> None:
         del self.letters[letter.id]
         effects = self.effects
@@ -175,3 +200,13 @@ class RecordingHost:
     def _token(self) -> str:
         self._count += 1
         return token(self.history, self.seq, self._count - 1)
+
+
+def _step_facts(start: str, seq: int, now: int) -> Facts:
+    numbers = StepNumbers(start, seq)
+    return Facts(now, numbers.new_id, numbers.random)
+
+
+def _action_scope(start: str, seq: int, now: int) -> Scope:
+    """Return the scope of an action, which is performed after its step is stored and has no actor to act on."""
+    return Scope(facts=_step_facts(start, seq, now))

@@ -42,6 +42,8 @@ class Entry(NamedTuple):
     status: str | None = None  # status of the recipient, if it changed
     emitted: tuple[Json, ...] = ()
     timer: str | None = None  # id of the delayed letter that was taken
+    digest: str | None = None  # of what the step changed (`changes.py`); older entries have none
+    release: str | None = None  # of Antiphon that took the step; None if it is that of the entry before
 
 
 class Task(NamedTuple):

@@ -37,6 +37,7 @@ class Runtime:
         tree_limit: int = TREE_LIMIT,
         snapshot_every: int | None = None,
         ownership: Ownership | None = None,
+        release: str | None = None,
     ) -> None:
         self.store = store
         self.ownership = ownership or Whole()
@@ -52,6 +53,7 @@ class Runtime:
             lambda tree: self.loop.is_evictable(tree),
             self.now,
             snapshot_every,
+            release,
         )
         self.loop = TurnLoop(self.trees, now=self.now, inbox_limit=inbox_limit, point=point)
         self.inboxes = self.loop.inboxes
@@ -212,17 +214,22 @@ class Runtime:
         async with self.loop.exclusively(root):
             await self.trees.quarantine.discard(root, letter)
 
-    async def release(self, root: str) -> bool:
-        """Let a quarantined tree continue, and take again what it could not take; return whether it was quarantined."""
-        self._check_running()
-        return await self._calls.run(self._release(root))
+    async def release(self, root: str, *, accept: bool = False) -> bool:
+        """Let a quarantined tree continue, and take again what it could not take; return whether it was quarantined.
 
-    async def _release(self, root: str) -> bool:
+        If its steps replay differently, `accept` continues with the state that the replay gives.
+        """
+        self._check_running()
+        return await self._calls.run(self._release(root, accept))
+
+    async def _release(self, root: str, accept: bool) -> bool:
         async with self.loop.exclusively(root):
             letters = await self.trees.quarantine.release(root)
             self.trees.discard(root)
-        if letters is None:
-            return False
+            if letters is None:
+                return False
+            if accept:
+                await self.trees.accept(root)
         await self._recovery.recover_tree(root)
         return True
 

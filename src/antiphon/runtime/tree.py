@@ -51,17 +51,17 @@ from dataclasses import replace
 from typing import Any
 
 from antiphon.actors.actor import Actor
-from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.persist import to_json_error
-from antiphon.chart.snapshot import Snapshot
 from antiphon.runtime.admission import acceptable_events, copy_value, view_value
+from antiphon.runtime.batch import Batch
 from antiphon.runtime.encoding import Encoded, encode_checked, estimate_size
 from antiphon.runtime.errors import Failed, LoadFailed, StepFailed
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
-from antiphon.runtime.recording_host import RecordedEffects, RecordingHost
+from antiphon.runtime.recording_host import RecordingHost
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Receipt, Rejection, Saved, Task
+from antiphon.runtime.replaying import ReplayCheck, outcome_of
 
 Answer = Callable[[Task, Any], Any]  # calls an eager function; returns the event with its result, or None
 MIGRATED = "antiphon.migrated"
@@ -69,23 +69,6 @@ MIGRATED = "antiphon.migrated"
 # `SNAPSHOT_LIMIT` entries in any case.
 SNAPSHOT_ENTRIES = 100
 SNAPSHOT_LIMIT = 1000
-
-
-class Batch:
-    """Steps of a tree that are not stored yet."""
-
-    __slots__ = ("at", "effects", "entries", "expected", "origin", "receipts", "rejected", "starting", "taken")
-
-    def __init__(self, expected: int, at: int, origin: Origin | None = None) -> None:
-        self.expected = expected
-        self.at = at
-        self.origin = origin
-        self.entries: list[Entry] = []
-        self.taken: list[str] = []  # stored letters that are done with, by id
-        self.effects: list[RecordedEffects] = []  # of the steps that requested any
-        self.starting: list[tuple[Task, Any]] = []  # tasks to start once the batch is stored, with their logic
-        self.receipts: list[Receipt] = []  # one for every letter
-        self.rejected: list[Rejection] = []  # stored letters that no transition took
 
 
 class Tree:
@@ -98,6 +81,7 @@ class Tree:
         origin: Origin,
         boot: int,
         snapshot_every: int = SNAPSHOT_ENTRIES,
+        release: str | None = None,
     ) -> None:
         self.root = root
         self.machine = machine
@@ -108,7 +92,12 @@ class Tree:
         self.snapshot_seq = 0
         self.snapshot_size = 0
         self.size = 0  # estimated size of the entries since the last snapshot
-        self.host = RecordingHost(root, origin.history, boot)
+        self._has_release = False  # True once an entry since the last snapshot names the release
+        self.host = RecordingHost(root, origin.history, boot, release)
+        self._check = ReplayCheck(self.host.release)
+        self.differences = self._check.differences  # that were accepted when the journal was replayed
+        self.warnings = self._check.warnings  # their texts
+        self.wants_snapshot = False  # the next commit has one, so that differences are not replayed again
         self.actor: Actor[Any, Any] = None  # type: ignore[assignment]
         self.posted: dict[str, Letter] = {}  # stored letters that were not taken yet, by id; without timers
         self.queued: set[str] = set()  # stored letters, timers included, that are in the inbox in memory, by id
@@ -124,20 +113,24 @@ class Tree:
         self._record(batch, now, "", {"type": "xstate.init", "input": self.origin.input}, self.actor)
         return batch
 
-    def restore(self, saved: Saved) -> None:
-        """Restore the stored state: the snapshot, the entries after it, and open letters and tasks."""
+    def restore(self, saved: Saved, accept: bool = False) -> None:
+        """Restore the stored state: the snapshot, the entries after it, and open letters and tasks.
+
+        Raise `ReplayDiffers` if an entry gives something else than it did, unless differences are accepted.
+        """
         if saved.snapshot is None:
-            self.replay_all(saved.entries)
+            self.replay_all(saved.entries, accept)
         else:
             self.host.silent = True  # the tasks of its children were started earlier
             self._create_actor(saved.snapshot)
             self.host.silent = False
             for entry in saved.entries:
-                self.replay(entry)
+                self.replay(entry, accept)
         if saved.status == "active" != self.status:
             error = self.actor.snapshot.error
             cause = error if isinstance(error, BaseException) else None
             raise LoadFailed(f"{self.root!r} was stored as active, but restored as {self.status}: {error!r}") from cause
+        self.wants_snapshot = bool(self.warnings)
         self.seq = saved.seq
         self.snapshot_seq = saved.snapshot_seq
         if self.origin.hash != chart_hash(self.machine):  # an earlier release computed it; see `machines.py`
@@ -145,27 +138,36 @@ class Tree:
         self.host.resume(saved.letters, saved.tasks)
         self.posted = {letter.id: letter for letter in saved.letters if letter.timer is None}
 
-    def replay_all(self, entries: Sequence[Entry]) -> None:
+    def replay_all(self, entries: Sequence[Entry], accept: bool = False) -> None:
         """Replay a journal from its beginning; afterwards the host has the timers and tasks that were open."""
         first = entries[0]
         self.host.begin(first.seq, first.at)
         self._create_actor(None)
         self.seq = first.seq
+        self._compare(first, self.actor, None, accept)
         for entry in entries[1:]:
-            self.replay(entry)
+            self.replay(entry, accept)
 
-    def replay(self, entry: Entry) -> None:
-        """Repeat a step of the journal."""
+    def replay(self, entry: Entry, accept: bool = False) -> None:
+        """Repeat a step of the journal; raise `ReplayDiffers` if it gives something else, unless that is accepted."""
         self.host.begin(entry.seq, entry.at)
         if entry.timer is not None:
             self.host.letters.pop(entry.timer, None)
         actor = actor_at(self.actor, entry.to)
         task = self.host.tasks.get(entry.to)
+        before = None if actor is None else actor.snapshot
         if actor is not None:
             actor.system.relay(None, actor, entry.event)
         if entry.event["type"] in (RESOLVE, REJECT) and task is not None:
             self.host.finish(task)
         self.seq = entry.seq
+        self._compare(entry, actor, before, accept)
+
+    def _compare(self, entry: Entry, actor: Actor[Any, Any] | None, before: Any, accept: bool) -> None:
+        """Compare the step that was just replayed with its entry."""
+        after = None if actor is None else (actor if actor.is_running else self.actor).snapshot
+        changes = None if entry.digest is None else self.host.changes()
+        self._check.compare(entry, before, after, changes, accept)
 
     def migrate(self, machine: AnyMachine, now: int) -> Commit:
         """Continue with another version of the machine; return the commit that stores the migration."""
@@ -179,12 +181,13 @@ class Tree:
             raise LoadFailed(f"the migration to version {machine.version!r} ends {self.root!r} in an error") from cause
         event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot}
         value = self.actor.snapshot.value
-        entry = Entry(self.root, self.seq + 1, now, "", event, None, value)
+        entry = Entry(self.root, self.seq + 1, now, "", event, None, value, release=self.host.release)
         commit = Commit(
             self.root, self.seq, now, self.status, migrated=self.origin, entries=(entry,), snapshot=snapshot
         )
         self.seq = entry.seq
         self.snapshot_seq = entry.seq
+        self._has_release = False
         return commit
 
     def _switch_version(self, machine: AnyMachine, snapshot: Any) -> None:
@@ -202,7 +205,7 @@ class Tree:
             input=self.origin.input,
             snapshot=snapshot,
             host=self.host,
-            clock=SimulatedClock(),
+            clock=self.host.clock,
             logger=_ignore_log,
             on_unhandled=self.host.unhandled,
         )
@@ -332,8 +335,7 @@ class Tree:
 
     def _reject(self, letter: Letter, actor: Any, batch: Batch, is_posted: bool) -> None:
         """Add the receipt of a letter that is not taken; of a stored one, the outcome is stored."""
-        snapshot = None if actor is None else actor.snapshot
-        can = acceptable_events(snapshot) if isinstance(snapshot, Snapshot) and actor.is_running else ()
+        can = acceptable_events(actor)
         batch.receipts.append(Receipt("rejected", letter.id, self.seq, can))
         if is_posted and letter.task is None:
             batch.rejected.append(Rejection(letter.id, self.seq, can))
@@ -350,22 +352,23 @@ class Tree:
         timer: str | None = None,
     ) -> None:
         """Add a step of an actor to a batch; `outside` is the id of a letter from outside, `timer` of a delayed one."""
-        self.seq += 1
         host = self.host
+        digest = host.changes().digest
+        self.seq += 1
         # If the step ended the actor, the entry has the state of the root.
-        after: Any = (actor if actor.is_running else self.actor).snapshot
-        value = after.value if _has_moved(after, before) else None
-        status: str | None = after.status
-        if before is not None and status == before.status:
-            status = None
+        value, status = outcome_of(before, (actor if actor.is_running else self.actor).snapshot)
+        release = None if self._has_release else host.release
+        self._has_release = True
         emitted: tuple[Any, ...] = ()
         if host.has_effects:
-            effects = host.checked_effects()
+            effects = host.effects
             emitted = tuple(effects.emitted)
             effects.seq = self.seq
             batch.effects.append(effects)
         self.size += estimate_size(event)
-        batch.entries.append(Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer))
+        batch.entries.append(
+            Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer, digest, release)
+        )
 
     def commit(self, batch: Batch, mark: int) -> Commit:
         """Return the commit that stores a batch."""
@@ -380,7 +383,7 @@ class Tree:
         if not batch.effects:
             details = ((), (), (), snapshot, (), mark, rejected, (), None, self.host.boot)
             return Commit(self.root, batch.expected, batch.at, status, batch.origin, new, entries, taken, *details)
-        ended = self._sort_tasks(batch)
+        ended = batch.sort_tasks(self.host.tasks)
         cancelled = {id for effects in batch.effects for id in effects.cancelled}
         letters = [letter for effects in batch.effects for letter in effects.timers if letter.id not in cancelled]
         return Commit(
@@ -393,7 +396,7 @@ class Tree:
             entries,
             (*taken, *sorted(cancelled)),
             tuple(letters),
-            tuple([_to_stored_task(task) for task, _ in batch.starting]),
+            batch.stored_tasks(),
             tuple(ended),
             snapshot,
             (),
@@ -404,51 +407,23 @@ class Tree:
             self.host.boot,
         )
 
-    def _sort_tasks(self, batch: Batch) -> list[str]:
-        """Add the tasks to start to the batch, and return those that ended.
-
-        Tasks that both started and ended within the batch are left out: they never ran.
-        """
-        running = self.host.tasks
-        ended: list[str] = []
-        never_ran: set[str] = set()
-        for effects in batch.effects:
-            ended += effects.ended
-            for task, logic, _ in effects.started:
-                if running.get(task.to) is task:
-                    batch.starting.append((task, logic))
-                else:
-                    never_ran.add(task.id)
-        return [id for id in ended if id not in never_ran] if never_ran else ended
+    def commit_snapshot(self, now: int) -> Commit:
+        """Return a commit that stores the tree as it is now, without a step."""
+        self.wants_snapshot = True
+        return Commit(self.root, self.seq, now, self.status, snapshot=self._snapshot_if_due(self.status))
 
     def _snapshot_if_due(self, status: str) -> Any:
         since = self.seq - self.snapshot_seq
         worth_it = since >= self._snapshot_every and self.size >= self.snapshot_size
-        if not (worth_it or since >= SNAPSHOT_LIMIT or status != "active"):
+        if not (worth_it or since >= SNAPSHOT_LIMIT or status != "active" or self.wants_snapshot):
             return None
         text = encode_checked(self.actor.get_persisted_snapshot())
         self.snapshot_seq = self.seq
+        self.wants_snapshot = False
+        self._has_release = False
         self.size = 0
         self.snapshot_size = len(text)
         return Encoded(text)
-
-
-def _has_moved(after: Any, before: Any) -> bool:
-    """Return whether a machine is in other states than before; actors of other kinds have no states."""
-    if not isinstance(after, Snapshot):
-        return False
-    if not isinstance(before, Snapshot):
-        return True
-    new = after.configuration
-    old = before.configuration
-    return new is not old and bool(new.shared_value != old.shared_value)
-
-
-def _to_stored_task(task: Task) -> Task:
-    """Return a task as it is stored: without its input, which may be large, unless it may be repeated."""
-    if task.safety == "repeat":
-        return task
-    return Task(task.id, task.root, task.to, task.src, None, task.safety, task.attempt, task.boot)
 
 
 def _ignore_log(*values: Any) -> None:

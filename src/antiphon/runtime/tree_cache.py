@@ -17,9 +17,11 @@ from antiphon.runtime.errors import (
 from antiphon.runtime.machines import AnyMachine, Machines, chart_hash
 from antiphon.runtime.ownership import Ownership
 from antiphon.runtime.quarantine import QUARANTINED, Quarantine, format_error
-from antiphon.runtime.records import Letter, Origin, Saved
+from antiphon.runtime.records import Incident, Letter, Origin, Saved
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree import SNAPSHOT_ENTRIES, Tree
+
+REPLAY_DIFFERS = "replay differs"
 
 
 class TreeCache:
@@ -34,6 +36,7 @@ class TreeCache:
         is_idle: Callable[[Tree], bool],
         now: Callable[[], int],
         snapshot_every: int | None = None,
+        release: str | None = None,
     ) -> None:
         self.store = store
         self.ownership = ownership
@@ -44,6 +47,7 @@ class TreeCache:
         self._is_idle = is_idle
         self._now = now
         self._snapshot_every = snapshot_every or SNAPSHOT_ENTRIES
+        self._release = release
         # Letters that were stored while their tree was being loaded.
         self._missed: dict[str, list[Letter]] = {}
         self._trees: dict[str, Tree] = {}
@@ -68,7 +72,8 @@ class TreeCache:
 
     def new_tree(self, root: str, machine: AnyMachine, origin: Origin) -> Tree:
         """Create a tree that has taken no step and is not in the cache."""
-        return Tree(root, machine, origin, self.ownership.tenure(root) or 0, self._snapshot_every)
+        tenure = self.ownership.tenure(root) or 0
+        return Tree(root, machine, origin, tenure, self._snapshot_every, self._release)
 
     def new_root(self, root: str, machine: AnyMachine, history: str, input: Any) -> Tree:
         """Create a tree with a new history, which is not in the cache; raise `Unstorable` if its input is not JSON."""
@@ -153,12 +158,21 @@ class TreeCache:
             raise Quarantined(f"{root!r} could not be loaded and is quarantined; {advice}: {error!r}") from error
         return tree
 
-    async def _restore(self, saved: Saved) -> Tree:
+    async def accept(self, root: str) -> None:
+        """Load a tree in spite of steps that replay differently, and store its present state."""
+        tree = await self._restore(await self.load_saved(root), accept=True)
+        await self.commits.make(tree.commit_snapshot(self._now()))
+
+    async def _restore(self, saved: Saved, *, accept: bool = False) -> Tree:
         """Restore a tree, and migrate it if its machine has a newer version."""
         machine = self._machines.of(saved.origin)
         current = self._machines.current(saved.origin.machine)
         tree = self.new_tree(saved.root, machine, saved.origin)
-        tree.restore(saved)
+        tree.restore(saved, accept=accept)
+        if tree.warnings:
+            at = self._now()
+            incidents = [Incident(saved.root, saved.seq, at, REPLAY_DIFFERS, text) for text in tree.warnings]
+            await self.store.record(incidents)
         if current is not machine and current.migrate is not None and tree.status == "active":
             await self.commits.make(tree.migrate(current, self._now()))
         return tree

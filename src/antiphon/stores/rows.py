@@ -78,7 +78,7 @@ def letter_from(root: str, row: Row, read: Read = decode_values) -> Letter:
 def entry_row(entry: Entry) -> Row:
     """Return an entry as columns; its body, the last one, leaves out defaults."""
     # By position, because this runs for every step of the benchmarks.
-    _, seq, at, to, event, letter, value, status, emitted, timer = entry
+    _, seq, at, to, event, letter, value, status, emitted, timer, digest, release = entry
     body: dict[str, Any] = {"event": event}
     if value is not None:
         body["value"] = value
@@ -88,6 +88,10 @@ def entry_row(entry: Entry) -> Row:
         body["emitted"] = emitted
     if timer is not None:
         body["timer"] = timer
+    if digest is not None:
+        body["digest"] = digest
+    if release is not None:
+        body["release"] = release
     return (seq, at, to, letter, encode_body(body))
 
 
@@ -97,7 +101,18 @@ def entry_from(root: str, row: Row) -> Entry:
     body = _decode_body(text, f"step {seq} of {root!r}")
     emitted = tuple(body.get("emitted", ()))
     return Entry(
-        root, seq, at, to, body["event"], letter, body.get("value"), body.get("status"), emitted, body.get("timer")
+        root,
+        seq,
+        at,
+        to,
+        body["event"],
+        letter,
+        body.get("value"),
+        body.get("status"),
+        emitted,
+        body.get("timer"),
+        body.get("digest"),
+        body.get("release"),
     )
 
 

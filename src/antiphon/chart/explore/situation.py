@@ -17,6 +17,7 @@ from antiphon.chart.nodes import Transition
 from antiphon.chart.ops import check_event
 from antiphon.chart.plans import plan_for
 from antiphon.chart.refs import ActorRef
+from antiphon.chart.scope import Facts
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.steps import Microstep, Step, error_snapshot
 
@@ -57,7 +58,7 @@ class MachineTurn:
 
 def enter(machine: Machine[Any, Any], input: Any = None) -> list[MachineTurn]:
     """Start a machine: the step that enters it, then the steps of events it sends itself."""
-    step = Step(machine, trace=[])
+    step = Step(machine, trace=[], facts=Facts(now=0))
     try:
         snapshot = step.begin(input)
         error = None
@@ -84,7 +85,7 @@ def take_next(machine: Machine[Any, Any], situation: Situation) -> list[MachineT
 
 def _take(machine: Machine[Any, Any], situation: Situation, event: Any) -> MachineTurn:
     before = situation.snapshot
-    step = Step(machine, trace=[])
+    step = Step(machine, trace=[], facts=Facts(now=situation.pending.now))
     try:
         snapshot = step.advance(before, event)
         error = None

@@ -1,0 +1,72 @@
+"""`antiphon db replay`: journals replayed with the code of today."""
+
+import argparse
+import asyncio
+import importlib
+import json
+import os
+import sys
+from typing import Any
+
+from antiphon.app import replay_journals
+from antiphon.cli.frame import DONE, FAILED, UsageError, print_lines
+from antiphon.cli.options import existing_store
+from antiphon.cli.render.progress import Progress
+from antiphon.cli.render.text_width import sanitize_line
+from antiphon.cli.render.units import plural
+from antiphon.runtime.dry_replay import TreeReplay
+
+
+def add_replay_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
+    parser.add_argument("--root", metavar="ID", help="only this tree")
+    parser.add_argument(
+        "--against",
+        metavar="MODULE:NAME",
+        action="append",
+        help="a machine, or a list of machines, to replay with instead of those of Antiphon; may be repeated",
+    )
+
+
+def replay(options: argparse.Namespace) -> int:
+    """Replay journals and print what differs; exit code 1 if anything does."""
+    machines = None if options.against is None else [item for name in options.against for item in load_machines(name)]
+    with Progress("replaying") as progress:
+        reports = asyncio.run(replay_journals(existing_store(options), machines, options.root, progress))
+    if options.json:
+        print_lines([json.dumps([_record(report) for report in reports], indent=2, default=str)])
+    else:
+        print_lines([sanitize_line(line) for report in reports for line in _lines(report)] or ["no trees"])
+    return DONE if all(report.is_same for report in reports) else FAILED
+
+
+def load_machines(name: str) -> list[Any]:
+    """Import the machines of `module:name`; the current folder is searched too."""
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise UsageError(f"{name!r} is not of the form module:name")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        value = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"cannot import {name!r}: {error}") from error
+    machines = list(value) if isinstance(value, list | tuple) else [value]
+    for machine in machines:
+        if not hasattr(machine, "config"):
+            raise UsageError(f"{name!r} is a {type(machine).__name__}, not a machine or a list of machines")
+    return machines
+
+
+def _lines(report: TreeReplay) -> list[str]:
+    name = f"{report.root} ({report.machine})"
+    if report.is_same:
+        return [f"{name}: {plural(report.steps, 'step')}, all the same"]
+    lines = [f"{name}: {report.differences[0].text}"] if report.differences else []
+    if len(report.differences) > 1:
+        lines.append(f"{name}: {plural(len(report.differences) - 1, 'later step')} differ, perhaps for this reason")
+    return lines if report.problem is None else [*lines, f"{name}: cannot be replayed: {report.problem}"]
+
+
+def _record(report: TreeReplay) -> dict[str, Any]:
+    return {**report._asdict(), "differences": [difference._asdict() for difference in report.differences]}

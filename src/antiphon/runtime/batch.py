@@ -1,0 +1,43 @@
+"""Steps of one turn of a tree, before they are stored."""
+
+from typing import Any
+
+from antiphon.runtime.recording_host import RecordedEffects
+from antiphon.runtime.records import Entry, Origin, Receipt, Rejection, Task
+
+
+class Batch:
+    """Steps of a tree that are not stored yet."""
+
+    __slots__ = ("at", "effects", "entries", "expected", "origin", "receipts", "rejected", "starting", "taken")
+
+    def __init__(self, expected: int, at: int, origin: Origin | None = None) -> None:
+        self.expected = expected
+        self.at = at
+        self.origin = origin
+        self.entries: list[Entry] = []
+        self.taken: list[str] = []  # stored letters that are done with, by id
+        self.effects: list[RecordedEffects] = []  # of the steps that requested any
+        self.starting: list[tuple[Task, Any]] = []  # tasks to start once the batch is stored, with their logic
+        self.receipts: list[Receipt] = []  # one for every letter
+        self.rejected: list[Rejection] = []  # stored letters that no transition took
+
+    def sort_tasks(self, running: dict[str, Task]) -> list[str]:
+        """Collect the tasks to start, and return those that ended.
+
+        Tasks that both started and ended within the batch are left out: they never ran.
+        """
+        ended: list[str] = []
+        never_ran: set[str] = set()
+        for effects in self.effects:
+            ended += effects.ended
+            for task, logic, _ in effects.started:
+                if running.get(task.to) is task:
+                    self.starting.append((task, logic))
+                else:
+                    never_ran.add(task.id)
+        return [id for id in ended if id not in never_ran] if never_ran else ended
+
+    def stored_tasks(self) -> tuple[Task, ...]:
+        """Return the tasks to start as they are stored: without their input, unless they may be repeated."""
+        return tuple([task if task.safety == "repeat" else task._replace(input=None) for task, _ in self.starting])
