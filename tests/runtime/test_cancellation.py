@@ -124,12 +124,13 @@ def test_a_call_cancelled_on_sqlite_leaves_nothing_half_done(tmp_path: Path, nam
     async def main():
         store = SqliteStore(tmp_path / "store.db", durability="normal")
         store._flush_s = 1.0  # commits go to the thread
-        async with Runtime(store, [machine]) as host:
-            root = await host.create("m", root="r")
-            await host.send(root, {"type": "FAIL"}, id="dead")
-            await cancel_after(CALLS[name](host, root), rounds)
-            await host._calls.wait_until_done()
-            assert (await host.send(root, {"type": "ADD"})).status == "accepted"
-            assert await broken_laws(host, store) == []
+        host = await Runtime(store, [machine]).start()
+        root = await host.create("m", root="r")
+        await host.send(root, {"type": "FAIL"}, id="dead")
+        await cancel_after(CALLS[name](host, root), rounds)
+        await host._calls.wait_until_done()
+        assert (await host.send(root, {"type": "ADD"})).status == "accepted"
+        assert await broken_laws(host, store) == []
+        await host.stop(0)
 
     asyncio.run(main())
