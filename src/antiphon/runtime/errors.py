@@ -33,6 +33,17 @@ class Quarantined(RuntimeFault):
     """A root actor was quarantined because a letter could not be taken; see its dead letters."""
 
 
+class JournalCompacted(RuntimeFault):
+    """Steps of a journal that a reader asked for were removed; `first` is the first step that is left."""
+
+    def __init__(self, root: str, first: int) -> None:
+        super().__init__(
+            f"the journal of {root!r} begins at step {first}: the steps before were removed by `antiphon db compact`; "
+            f"read it after step {first - 1}, or start from a snapshot"
+        )
+        self.first = first
+
+
 class StoreError(RuntimeFault):
     """An operation of the store failed and changed nothing."""
 

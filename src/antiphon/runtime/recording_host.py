@@ -8,6 +8,7 @@ from typing import Any
 
 from antiphon.chart.effects import Call
 from antiphon.runtime.ids import token
+from antiphon.runtime.open_work import open_work_to_json
 from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task
 
@@ -66,6 +67,10 @@ class RecordingHost:
         timers = sorted((letter for letter in letters if letter.timer is not None), key=lambda letter: letter.id)
         self.letters = {letter.id: letter for letter in timers}
         self.tasks = {task.to: task for task in tasks}
+
+    def open_work(self, at: int) -> Any:
+        """Return the open timers and tasks as JSON; `at` is the time of the step."""
+        return open_work_to_json(at, self.letters.values(), self.tasks.values())
 
     def call(self, actor: Any, effect: Call) -> None:
         """Record a call of a user's action."""

@@ -116,6 +116,7 @@ class Commit(NamedTuple):
     rejected: tuple[Rejection, ...] = ()  # stored letters that no transition took
     revived: tuple[str, ...] = ()  # dead letters that are retried or discarded
     failure: LoadFailure | None = None  # of an attempt to load the tree
+    open: Json = None  # timers and tasks that are open at the snapshot, as `open_work.py` writes them; or `Encoded`
 
     @property
     def seq(self) -> int:
@@ -142,7 +143,11 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """Stored state of a tree: a snapshot, the entries after it, and open letters and tasks."""
+    """Stored state of a tree: a snapshot, the entries after it, and open letters and tasks.
+
+    At an earlier step, letters and tasks are the timers and tasks that were open at the snapshot, tasks without their
+    inputs, and the hash of the chart is empty if the tree has changed its version since.
+    """
 
     root: str
     origin: Origin
@@ -155,6 +160,8 @@ class Saved:
     tasks: tuple[Task, ...] = ()
     failure: LoadFailure | None = None
     mark: int = 0  # of the latest commit
+    at: int = 0  # at an earlier step: time of the snapshot
+    first: int = 1  # first step in the journal; those before were removed by compaction
 
 
 @dataclass(frozen=True, slots=True)

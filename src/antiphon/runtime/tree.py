@@ -163,11 +163,12 @@ class Tree:
         old = self.origin.version
         snapshot = machine.migrate(self.actor.get_persisted_snapshot(), old)
         self._switch_version(machine, snapshot)
-        event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot}
+        work = self.host.open_work(now)
+        event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot, "open": work}
         value = self.actor.snapshot.value
         entry = Entry(self.root, self.seq + 1, now, "", event, None, value)
         commit = Commit(
-            self.root, self.seq, now, self.status, migrated=self.origin, entries=(entry,), snapshot=snapshot
+            self.root, self.seq, now, self.status, migrated=self.origin, entries=(entry,), snapshot=snapshot, open=work
         )
         self.seq = entry.seq
         self.snapshot_seq = entry.seq
@@ -330,11 +331,21 @@ class Tree:
         """Return the commit that stores a batch."""
         status = self.status
         snapshot = self._snapshot_if_due(status) if batch.entries else None
+        work = None if snapshot is None else self._encode_open_work(batch.at)
         entries = tuple(batch.entries)
         taken = tuple(batch.taken)
         if not batch.effects:
             return Commit(
-                self.root, batch.expected, batch.at, status, batch.origin, None, entries, taken, snapshot=snapshot
+                self.root,
+                batch.expected,
+                batch.at,
+                status,
+                batch.origin,
+                None,
+                entries,
+                taken,
+                snapshot=snapshot,
+                open=work,
             )
         ended = self._sort_tasks(batch)
         cancelled = {id for effects in batch.effects for id in effects.cancelled}
@@ -352,6 +363,7 @@ class Tree:
             tuple([_to_stored_task(task) for task, _ in batch.starting]),
             tuple(ended),
             snapshot,
+            open=work,
         )
 
     def _sort_tasks(self, batch: Batch) -> list[str]:
@@ -380,6 +392,12 @@ class Tree:
         self.snapshot_seq = self.seq
         self.size = 0
         self.snapshot_size = len(text)
+        return Encoded(text)
+
+    def _encode_open_work(self, at: int) -> Encoded:
+        """Return the open timers and tasks as text, which counts as part of the snapshot."""
+        text = encode(self.host.open_work(at))
+        self.snapshot_size += len(text)
         return Encoded(text)
 
 

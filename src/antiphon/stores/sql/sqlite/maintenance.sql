@@ -60,12 +60,19 @@ select (select count(*) from actor) + (select count(*) from snapshot) + (select 
   + (select count(*) from rejection);
 
 -- name: broken_journals
--- Root actors whose journal is not exactly the steps 1 to their sequence.
-select actor.id, actor.seq, count(entry.seq), coalesce(max(entry.seq), 0)
+-- Root actors whose journal is not exactly the steps from their first one to their sequence.
+select actor.id, actor.seq, first, count(entry.seq), coalesce(max(entry.seq), 0)
 from actor
-left join entry on entry.place > actor.n << 32 and entry.place < (actor.n + 1) << 32
+left join entry on entry.place >= (actor.n << 32) + first and entry.place < (actor.n + 1) << 32
 group by actor.n
-having count(entry.seq) <> actor.seq or coalesce(max(entry.seq), 0) <> actor.seq;
+having count(entry.seq) <> actor.seq - first + 1
+  or coalesce(max(entry.seq), first - 1) <> actor.seq;
+
+-- name: headless_journals
+-- Root actors whose journal was shortened, and which lack the snapshot that it begins with.
+select id, first
+from actor
+where first > 1 and not exists (select 1 from snapshot where snapshot.actor = actor.n and snapshot.seq = first - 1);
 
 -- name: stray_entries
 -- How many steps belong to no root actor.
@@ -88,13 +95,18 @@ cross join entry on entry.actor = letter.actor and entry.letter = letter.id
 join actor on actor.n = letter.actor;
 
 -- name: all_actors
--- Everything about all root actors; the snapshot as bytes, since damaged ones may be no text.
+-- Everything about all root actors.
 select n, id, history, machine, version, hash, input, forked_from, forked_seq, status, created, updated,
-  actor.seq, mark, attempts, reason, coalesce(snapshot.seq, 0), cast(snapshot.body as blob)
+  seq, mark, attempts, reason, first
 from actor
-left join snapshot on snapshot.actor = actor.n
-  and snapshot.seq = (select max(latest.seq) from snapshot as latest where latest.actor = actor.n)
 order by id;
+
+-- name: all_snapshots_of
+-- All snapshots of a root actor, the latest first; as bytes, since damaged ones may be no text.
+select seq, journal, version, cast(open as blob), cast(body as blob)
+from snapshot
+where actor = ?
+order by seq desc;
 
 -- name: all_entries_of
 -- The whole journal of a root actor.
@@ -128,16 +140,16 @@ order by at, id;
 -- A root actor as another store had it.
 insert into actor (
   id, history, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq, mark, attempts,
-  reason
+  reason, first
 )
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (id) do nothing
 returning n;
 
 -- name: insert_snapshot
 -- A snapshot as another store had it.
-insert into snapshot (actor, seq, body)
-values (?, ?, ?);
+insert into snapshot (actor, seq, journal, version, open, body, size)
+values (?1, ?2, ?3, ?4, ?5, ?6, length(?6) + coalesce(length(?5), 0));
 
 -- name: insert_entry
 -- A step as another store had it.
