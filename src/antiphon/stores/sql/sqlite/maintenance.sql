@@ -15,8 +15,8 @@ group by machine
 order by machine;
 
 -- name: ages
--- The steps of all root actors, when the oldest was made, and when one last changed.
-select coalesce(sum(seq), 0), min(created), max(updated)
+-- The steps of all root actors, how many of them were removed, when the oldest was made, and when one last changed.
+select coalesce(sum(seq), 0), coalesce(sum(first - 1), 0), min(created), max(updated)
 from actor;
 
 -- name: longest
@@ -194,6 +194,50 @@ values (?, ?, ?, ?, ?);
 -- An incident as another store had it.
 insert into incident (actor, seq, at, kind, detail)
 values (?, ?, ?, ?, ?);
+
+-- name: compactable_trees
+-- The trees whose journals may be shortened.
+select n, id, first, seq
+from actor
+where status <> 'quarantined'
+order by id;
+
+-- name: first_since
+-- The first of some steps that was made at or after a time.
+select seq
+from entry
+where place >= (?1 << 32) + ?2 and place <= (?1 << 32) + ?3 and at >= ?4
+order by place
+limit 1;
+
+-- name: size_to
+-- The size of some steps and of the snapshots before the last of them.
+select coalesce(sum(length(body)), 0)
+  + (select coalesce(sum(size), 0) from snapshot where snapshot.actor = ?1 and snapshot.seq < ?3)
+from entry
+where place >= (?1 << 32) + ?2 and place <= (?1 << 32) + ?3;
+
+-- name: empty_entries
+-- Some steps that took letters from outside, reduced to the ids of these.
+update entry
+set recipient = '', body = 'null'
+where place >= (?1 << 32) + ?2 and place <= (?1 << 32) + ?3 and letter is not null;
+
+-- name: delete_entries
+-- The others of these steps, deleted.
+delete from entry
+where place >= (?1 << 32) + ?2 and place <= (?1 << 32) + ?3 and letter is null;
+
+-- name: delete_snapshots
+-- The snapshots before a step, deleted.
+delete from snapshot
+where actor = ? and seq < ?;
+
+-- name: set_first
+-- The first step that is left in a journal.
+update actor
+set first = ?
+where n = ?;
 
 -- name: raise_boot
 -- The number of boots, if another store had more.
