@@ -44,7 +44,7 @@ def _compact(options: argparse.Namespace) -> int:
         _print_compactions(options, "would remove", planned)
         return code
     if not (options.yes or _is_confirmed(planned)):
-        print_lines(["nothing removed"])
+        _print_compactions(options, "removed", [])
         return code
     removed: list[Compaction] = []
     try:
@@ -75,7 +75,7 @@ def _print_compactions(options: argparse.Namespace, verb: str, compactions: Sequ
 
 def _compaction_lines(verb: str, compactions: Sequence[Compaction]) -> list[str]:
     if not compactions:
-        return ["nothing to remove"]
+        return ["nothing removed" if verb == "removed" else "nothing to remove"]
     lines = [
         f"{item.root!r}: {verb} steps {item.first:,} to {item.last:,} of {item.latest:,}, {format_size(item.bytes)}"
         for item in compactions
