@@ -114,6 +114,20 @@ def test_a_tree_goes_on_where_it_was(compacted):
     assert run(compacted, add) == 102
 
 
+def test_the_snapshot_that_a_journal_begins_with_stays_however_long_it_grows(path):
+    list(compact(path, Policy(80, EVERY_AGE), refuse))
+    first = first_of(path)
+    assert 1 < first <= 22
+
+    async def add_400(runtime):
+        for _ in range(400):
+            await runtime.send("a", {"type": "ADD"})
+        return (await runtime.snapshot("a", first))["context"]["n"]
+
+    assert run(path, add_400) == first - 1
+    assert check(path, ignore) == []
+
+
 def test_a_letter_whose_step_was_removed_is_still_recognised(compacted):
     async def send_again(runtime):
         sent = await runtime.send("a", {"type": "ADD"}, id="l5")

@@ -86,6 +86,22 @@ class StepFacts:
         assert loaded[3].snapshot == {"n": "new"}
 
     @on_a_store
+    async def test_a_step_before_all_snapshots_has_the_version_before_the_next_migration(self, store: Store) -> None:
+        """Of several migrations, the first one after the step counts."""
+        moves = [
+            Entry("a", seq, 30, "", {"type": MIGRATED, "from": old, "to": new, "snapshot": {"n": new}})
+            for seq, old, new in ((3, "0", "1"), (5, "1", "2"))
+        ]
+        first = first_commit("a", origin=make_origin(version="0"))
+        one = Commit("a", 2, 30, "active", migrated=make_origin(version="1"), entries=(moves[0],))
+        two = Commit("a", 4, 30, "active", migrated=make_origin(version="2"), entries=(moves[1],))
+        await store.commit([first, steps("a", 1), one, steps("a", 3), two])
+
+        loaded = [await load_at(store, seq) for seq in range(1, 6)]
+        assert [saved.origin.version for saved in loaded] == ["0", "0", "1", "1", "2"]
+        assert [saved.snapshot_seq for saved in loaded] == [0, 0, 3, 3, 5]
+
+    @on_a_store
     async def test_of_many_snapshots_few_are_kept_and_each_step_is_near_one(self, store: Store) -> None:
         """At most an eighth of the way back to it, or the distance in which they were stored."""
         await store.commit([first_commit("a")])
