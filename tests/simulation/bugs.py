@@ -182,7 +182,7 @@ BUGS = {
     no_dedup: "was applied twice",
     no_fence: "is the result of|which has no task|a stranger's result",
     two_transactions: "the (tasks|timers) after replaying the journal|the feed gave|but is not run",
-    tasks_in_memory: "the tasks after replaying the journal",
+    tasks_in_memory: "the tasks after replaying the journal|rebuilt at step .* from a snapshot",
     timers_without_token: "was not set any more|the timers after replaying the journal|has been due for",
     acknowledged_too_early: "was accepted at .*, and is stored at None",
     performed_too_early: "runs, but was never stored",
