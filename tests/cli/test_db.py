@@ -294,6 +294,26 @@ def test_a_backup_goes_where_there_is_a_folder(db, tmp_path):
     assert "cannot be written: No such file or directory" in err
 
 
+# -- accept-loss ---------------------------------------------------------------------------------------------------
+
+
+def test_a_store_without_its_log_is_opened_once_the_loss_is_accepted(db, tmp_path):
+    path = tmp_path / "crashed.db"
+    with owner(path) as process:
+        process.store("a")
+        process.kill()
+    path.with_name("crashed.db-wal").unlink()
+
+    code, _, err = db("migrate", store=path)
+    assert code == 1
+    assert "`antiphon db accept-loss`" in err
+    assert db("check", store=path)[0] == 1
+    assert db("accept-loss", store=path)[:2] == (0, "continuing without the missing log; run `antiphon db check`\n")
+    assert db("accept-loss", "--json", store=path)[:2] == (0, '{\n  "missing": false\n}\n')
+    assert db("check", store=path)[0] == 0
+    assert db("migrate", store=path)[0] == 0
+
+
 # -- export and import ---------------------------------------------------------------------------------------------
 
 

@@ -62,7 +62,7 @@ async def replayed_states(host, root):
     """Return what a fork would depend on at each step, by replaying the journal from its beginning."""
     saved = await host.store.load(root)
     entries = await host.store.entries(root, 0, saved.seq)
-    tree = Tree(root, host.machines.current("clock"), saved.origin, host.trees.boot)
+    tree = Tree(root, host.machines.current("clock"), saved.origin, 0)
     tree.replay_all(entries[:1])
     states = [state_of(tree)]
     for entry in entries[1:]:

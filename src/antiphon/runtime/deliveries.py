@@ -2,10 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from itertools import count
 from typing import Any
 
+from antiphon.runtime.admission import check_external_event
+from antiphon.runtime.background import BackgroundCalls
+from antiphon.runtime.commits import RETRY_MS
+from antiphon.runtime.errors import StoreError
 from antiphon.runtime.inboxes import Delivery, Inboxes
-from antiphon.runtime.records import Letter, Receipt
+from antiphon.runtime.records import Letter, Posting, Receipt
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree_cache import TreeCache
 
@@ -15,12 +20,33 @@ ReceiptFuture = asyncio.Future[Receipt]
 class Deliveries:
     """Letters in flight; of two with the same id, the second gets the receipt of the first."""
 
-    def __init__(self, store: Store, trees: TreeCache, inboxes: Inboxes) -> None:
+    def __init__(
+        self,
+        store: Store,
+        trees: TreeCache,
+        inboxes: Inboxes,
+        now: Callable[[], int],
+        new_id: Callable[[], str],
+    ) -> None:
+        self._now = now
+        self._new_id = new_id
+        self._arrivals = count()
         self._store = store
         self._trees = trees
         self._inboxes = inboxes
         self._in_flight: dict[tuple[str, str], ReceiptFuture] = {}
-        self._running: set[asyncio.Task[None]] = set()
+        self.calls = BackgroundCalls()
+
+    def start(self, boot: int) -> None:
+        """Begin to number the letters of a boot in the order of their arrival."""
+        self._arrivals = count(boot << 32)
+
+    def letter(self, root: str, event: Any, id: str | None, to: str) -> Letter:
+        """Return an event from outside as a letter; raise `EventError` if it may not come in."""
+        at = self._now()
+        event = check_external_event(event)
+        # By position: this runs for every letter.
+        return Letter(id or self._new_id(), root, event, at, at, to, "", None, None, 0, next(self._arrivals))
 
     async def send(self, letter: Letter, *, is_named: bool) -> Receipt:
         """Put a letter into its inbox, and wait until the step that takes it is stored."""
@@ -48,7 +74,7 @@ class Deliveries:
             self._inboxes.put(Delivery(letter, receipt), bounded=True)
 
     async def _post(self, letter: Letter, receipt: ReceiptFuture) -> None:
-        (status,) = await self._store.post([letter])
+        status = await self._store_letter(letter)
         if status == "accepted":
             self._trees.add_posted(letter)
             self._inboxes.set_alarm(letter.due, letter.root)
@@ -58,20 +84,33 @@ class Deliveries:
             error = None if outcome is None else outcome.error
         receipt.set_result(Receipt(status, letter.id, error=error))
 
+    async def _store_letter(self, letter: Letter) -> Posting:
+        """Store a letter; if the store raises although it stored it, find that out."""
+        try:
+            (status,) = await self._store.post([letter])
+        except StoreError as error:
+            outcome = await self._ask(letter, error)
+            if outcome is None or outcome.status != "waiting":
+                raise
+            return "accepted"
+        return status
+
+    async def _ask(self, letter: Letter, error: StoreError) -> Receipt | None:
+        while True:
+            try:
+                return await self._store.outcome(letter.root, letter.id)
+            except StoreError:
+                if self._trees.commits.is_closing:
+                    raise error from None
+            await asyncio.sleep(RETRY_MS / 1000)
+
     async def _run(self, letter: Letter, deliver: Callable[[ReceiptFuture], Coroutine[Any, Any, None]]) -> Receipt:
         """Deliver a letter in a task of its own, so that cancelling the caller does not cancel the delivery."""
         if (earlier := await self._earlier_receipt(letter)) is not None:
             return earlier
         receipt = self._register(letter)
-        running = asyncio.get_running_loop().create_task(_deliver_or_fail(deliver(receipt), receipt))
-        self._running.add(running)
-        running.add_done_callback(self._running.discard)
+        self.calls.start(_deliver_or_fail(deliver(receipt), receipt))
         return await asyncio.shield(receipt)
-
-    async def wait_until_done(self) -> None:
-        """Wait until no delivery is running."""
-        if self._running:
-            await asyncio.wait(self._running)
 
     async def _earlier_receipt(self, letter: Letter) -> Receipt | None:
         """Wait for the receipt of the same letter if it is in flight; return it as a duplicate unless rejected."""

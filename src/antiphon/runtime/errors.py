@@ -30,7 +30,23 @@ class Failed(RuntimeFault):
 
 
 class Quarantined(RuntimeFault):
-    """A root actor was quarantined because a letter could not be taken; see its dead letters."""
+    """A root actor is quarantined: it could not be loaded, or could not take a timer or a result of a task."""
+
+
+class LoadFailed(RuntimeFault):
+    """A root actor could not be loaded: its machine or a migration raised an exception."""
+
+
+class StepFailed(RuntimeFault):
+    """A step would end a root actor in an error; its cause is the exception that a function raised."""
+
+
+class LoopFailed(NotRunning):
+    """The runtime has stopped because of an error in its loop, which is the cause."""
+
+
+class UnknownLetter(RuntimeFault):
+    """There is no dead letter of that id."""
 
 
 class JournalCompacted(RuntimeFault):
@@ -45,7 +61,7 @@ class JournalCompacted(RuntimeFault):
 
 
 class StoreError(RuntimeFault):
-    """An operation of the store failed and changed nothing."""
+    """An operation of the store failed; unless it is `StoreStopped`, it changed nothing."""
 
 
 class Unstorable(StoreError):
@@ -56,9 +72,21 @@ class StoreBusy(StoreError):
     """Another process owns the store for writing."""
 
 
+class StoreStopped(StoreError):
+    """A flush to disk has failed: the outcome of that commit is unknown, and the store accepts no more writes."""
+
+
 class StoreCorrupt(StoreError):
     """The file of the store is damaged."""
 
 
 class Conflict(StoreError):
     """The stored actor has advanced in the meantime; a step computed from its old state must not be stored."""
+
+
+class Superseded(Conflict):
+    """The tree has another owner in the meantime, with a later tenure."""
+
+
+class NotOwner(RuntimeFault):
+    """The tree is run by another process; send the letter there."""

@@ -79,8 +79,8 @@ class Rejection(NamedTuple):
     can: tuple[str, ...] = ()  # the events that could happen then
 
 
-class LoadFailure(NamedTuple):
-    """Failed attempts to load a tree since the last that succeeded, and the reason of the latest."""
+class TreeFailure(NamedTuple):
+    """How often a tree was quarantined, and the reason of the latest time."""
 
     attempts: int
     reason: str
@@ -115,7 +115,8 @@ class Commit(NamedTuple):
     mark: int = 0  # number of the commit, different from that of every other commit
     rejected: tuple[Rejection, ...] = ()  # stored letters that no transition took
     revived: tuple[str, ...] = ()  # dead letters that are retried or discarded
-    failure: LoadFailure | None = None  # of an attempt to load the tree
+    failure: TreeFailure | None = None  # of a tree that is quarantined
+    tenure: int = 0  # of the owner; a store refuses the commit if there was a later one; 0: not checked
     open: Json = None  # timers and tasks that are open at the snapshot, as `open_work.py` writes them; or `Encoded`
 
     @property
@@ -158,7 +159,7 @@ class Saved:
     entries: tuple[Entry, ...] = ()
     letters: tuple[Letter, ...] = ()
     tasks: tuple[Task, ...] = ()
-    failure: LoadFailure | None = None
+    failure: TreeFailure | None = None
     mark: int = 0  # of the latest commit
     at: int = 0  # at an earlier step: time of the snapshot
     first: int = 1  # first step in the journal; those before were removed by compaction

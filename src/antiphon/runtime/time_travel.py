@@ -106,7 +106,7 @@ class TimeTravel:
             snapshot=snapshot,
             open=open_work_to_json(now, timers, ()),
         )
-        await self._store.commit([commit])
+        await self._trees.commits.make(commit)
         return commit
 
 

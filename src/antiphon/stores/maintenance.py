@@ -1,4 +1,4 @@
-"""Maintenance of the file of a store: statistics, migration, vacuum, removal of trees, backup."""
+"""Maintenance of the file of a store: statistics, migration, vacuum, removal of trees, backup, loss of the log."""
 
 import sqlite3
 from collections.abc import Callable
@@ -102,6 +102,23 @@ def migrate(path: str | Path) -> tuple[int, int]:
         return files.migrate(connection, path)
 
 
+def accept_loss(path: str | Path) -> bool:
+    """Let a store be opened although its log is missing; return whether it was."""
+    path = Path(path)
+    _require(path)
+    if path.stat().st_nlink > 1:
+        raise StoreError(
+            f"{path}: it has other names (hard links), and the log may be beside one of them; open it under that name, "
+            "or copy it to a file of its own"
+        )
+    with open_reader(path, any_schema=True) as connection:
+        is_missing = files.lacks_log(connection, path)
+    if is_missing:
+        with open_owned(path, any_schema=True, without_log=True):
+            pass
+    return is_missing
+
+
 def vacuum(path: str | Path) -> tuple[int, int]:
     """Release unused space; return the size before and after, including the log."""
     path = Path(path)
@@ -146,6 +163,9 @@ def backup(path: str | Path, target: str | Path, progress: Progress) -> int:
         result = copy.execute("pragma quick_check(1)").fetchone()[0]
         if result != "ok":
             raise StoreCorrupt(f"{path}: {result}; run `antiphon db check` for details")
+        if files.schema_number(source, path) > 0 and not files.lacks_log(source, path):
+            with copy:  # the copy is complete: it needs no log
+                copy.execute(load_queries("sqlite")["flag_closed"])
     return target.stat().st_size
 
 

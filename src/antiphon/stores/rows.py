@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from antiphon.runtime.encoding import encode
-from antiphon.runtime.errors import Conflict, StoreCorrupt
-from antiphon.runtime.records import Commit, Entry, Incident, Letter, LoadFailure, Origin, Receipt, Rejection, Task
+from antiphon.runtime.errors import Conflict, StoreCorrupt, Superseded
+from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Receipt, Rejection, Task, TreeFailure
 
 Row = tuple[Any, ...]
 RESTORE = "restore a backup, or run `antiphon db check` for details"
@@ -129,9 +129,16 @@ def incident_row(incident: Incident) -> Row:
     return (incident.seq, incident.at, incident.kind, incident.detail.encode("utf-8", "backslashreplace").decode())
 
 
-def failure_from(attempts: int, reason: str | None) -> LoadFailure | None:
+def failure_from(attempts: int, reason: str | None) -> TreeFailure | None:
     """Return the failed attempts to load a tree, or None."""
-    return LoadFailure(attempts, reason or "") if attempts else None
+    return TreeFailure(attempts, reason or "") if attempts else None
+
+
+def conflict(commit: Commit, tenure: int) -> Conflict:
+    """Return the error of a commit that does not continue the stored tree, whose latest tenure is given."""
+    if 0 < commit.tenure < tenure:
+        return Superseded(f"{commit.root!r} has another owner: tenure {tenure} follows {commit.tenure}")
+    return Conflict(f"{commit.root!r} is no longer at step {commit.expected}")
 
 
 def check_order(commit: Commit) -> None:

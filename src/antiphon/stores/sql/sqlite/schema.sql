@@ -19,7 +19,7 @@ create table actor (
   seq integer not null,
   created integer not null,
   updated integer not null
-, mark integer not null default 0, attempts integer not null default 0, reason text, first integer not null default 1) strict;
+, mark integer not null default 0, tenure integer not null default 0, attempts integer not null default 0, reason text, first integer not null default 1) strict;
 
 -- Apart from the actor: a row is always written as a whole, and that of an actor with every commit. The sizes are
 -- those of its texts, and of the journal up to its step; they come first, so that reading them reads no large text.
