@@ -165,7 +165,9 @@ def restore(bench: Bench) -> list[Figure]:
     """One actor with a long journal."""
     return [
         Figure(f"ms to restore an actor of {ENTRIES:,} entries", restore_ms(bench, *SHORT), highest=20),
+        Figure("… at half of its entries, over replaying them all", rebuild_ratio(bench, SHORT[0])),
         Figure("… whose context has a message of 100 bytes for each", restore_ms(bench, *LONG)),
+        Figure("… at half of its entries, over replaying them all", rebuild_ratio(bench, LONG[0])),
     ]
 
 
@@ -176,6 +178,12 @@ def restore_ms(bench: Bench, machine: str, tail: int) -> float | None:
         return None
     look = bench.ours("restore", "look", bench.folder, machine)
     return bench.answer(f"restoring {machine!r}", lambda: look).get("ms")
+
+
+def rebuild_ratio(bench: Bench, machine: str) -> float | None:
+    """Rebuild an actor at half of its entries from the nearest snapshot; the time over that of replaying them all."""
+    look = bench.ours("restore", "rebuild", bench.folder, machine)
+    return bench.answer(f"rebuilding {machine!r}", lambda: look).get("ratio")
 
 
 def read_options() -> Any:

@@ -1,22 +1,24 @@
-"""Restoring one actor with a long journal: a fresh runtime, and the first look at it."""
+"""One actor with a long journal: the first look of a fresh runtime at it, and a look at half of its steps."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 from antiphon.runtime.runtime import Runtime
+from antiphon.runtime.tree import Tree
 from antiphon.stores.sqlite import SqliteStore
 from durable.charts import conversation, two_steps
 from durable.turns import answer
 
 GROUP, MOST = 16, 1200
 REPEATS = 15
+REBUILDS = 5
 EVENTS: dict[str, Callable[[int], dict[str, Any]]] = {
     "loop": lambda number: {"type": "GO"},
     "talk": lambda number: {"type": "SAY", "text": f"{number:08d} ".ljust(100, "x")},
@@ -53,7 +55,43 @@ async def restore(path: Path) -> None:
     answer({"ms": median([await look(path) for _ in range(REPEATS)])})
 
 
+async def rebuild(path: Path) -> None:
+    """Milliseconds to rebuild the actor at half of its steps, from a snapshot and from the beginning."""
+    async with Runtime(SqliteStore(path), [two_steps(), conversation()]) as runtime:
+        store = runtime.store
+        saved = await store.load("r")
+        assert saved is not None
+        half = saved.seq // 2
+        nearest = await store.load("r", half)
+        assert nearest is not None
+
+        async def from_snapshot() -> Tree:
+            return await runtime.time_travel.rebuild("r", half)
+
+        async def from_beginning() -> Tree:
+            tree = runtime.trees.new_tree("r", runtime.machines.of(saved.origin), saved.origin)
+            tree.replay_all(await store.entries("r", 0, half))
+            return tree
+
+        near = await timed_rebuild(from_snapshot)
+        far = await timed_rebuild(from_beginning)
+        answer({"step": half, "replayed": half - nearest.snapshot_seq, "ms": near, "all_ms": far, "ratio": near / far})
+
+
+async def timed_rebuild(work: Callable[[], Awaitable[Tree]]) -> float:
+    """The median of some rebuilds, in milliseconds."""
+    times = []
+    for _ in range(REBUILDS):
+        began = perf_counter()
+        await work()
+        times.append((perf_counter() - began) * 1000)
+    return median(times)
+
+
+STEPS = {"look": restore, "rebuild": rebuild}
+
+
 if __name__ == "__main__":
     step, folder, machine, *sizes = sys.argv[1:]
     file = Path(folder) / f"restore-{machine}.db"
-    asyncio.run(fill(file, machine, *map(int, sizes)) if step == "fill" else restore(file))
+    asyncio.run(fill(file, machine, *map(int, sizes)) if step == "fill" else STEPS[step](file))

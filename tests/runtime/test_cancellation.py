@@ -56,9 +56,9 @@ class PausingStore(MemoryStore):
         await super().commit(commits, written)
         await asyncio.sleep(0)
 
-    async def load(self, root):
+    async def load(self, root, seq=None):
         await asyncio.sleep(0)
-        return await super().load(root)
+        return await super().load(root, seq)
 
     async def post(self, letters):
         await asyncio.sleep(0)

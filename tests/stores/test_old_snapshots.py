@@ -157,10 +157,12 @@ def test_an_export_is_written_as_schemas_before_wrote_it_but_for_what_is_new(tmp
     changes = {
         '"state":"running",': "",
         '"incarnation"': '"history"',
-        ',"snapshot_seq"': ',"mark":0,"attempts":0,"reason":null,"snapshot_seq"',
+        ',"snapshot_seq"': ',"mark":0,"attempts":0,"reason":null,"first":1,"snapshot_seq"',
+        '"snapshot":': '"snapshot_journal":0,"snapshot_open":null,"snapshot":',
         '"due":100,': '"due":100,"arrival":0,"starts":0,',
         '"epoch":1}': '"epoch":1,"starts":0}',
         '"dead":0}': '"dead":0,"rejection":0,"incident":0}',
+        '"end":{"tree":3,': '"end":{"tree":3,"snapshot":0,',
     }
     expected = EXPORT.read_text()
     for old, new in changes.items():

@@ -1,5 +1,6 @@
 """Files and exports that have tasks that are over are taken without them; those that run go on."""
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from antiphon.runtime.errors import StoreError
 from antiphon.runtime.records import Task
 from antiphon.stores.archive import export, restore
 from antiphon.stores.checks import check
+from antiphon.stores.queries import load_migrations
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_samples import task
 from tests.stores.old_files import TASKS, old_file
@@ -54,7 +56,7 @@ def test_a_tree_of_an_old_file_is_loaded_with_its_running_task(old):
 
 def test_migrate_brings_a_file_with_tasks_up_to_date(old, capsys):
     assert main(["db", "--store", str(old), "migrate"]) == 0
-    assert capsys.readouterr().out == "schema 4 → 7\n"
+    assert capsys.readouterr().out == f"schema 4 → {load_migrations('sqlite')[-1][0]}\n"
     assert check(old, ignore_progress) == []
     assert use(SqliteStore(old, read_only=True), lambda store: store.running_tasks()) == RUNNING
 
@@ -71,7 +73,7 @@ def test_a_file_brought_up_to_date_has_nothing_left_of_the_table_before(old):
 def test_an_export_with_tasks_that_are_over_is_imported_without_them(tmp_path):
     counts = restore(tmp_path / "store.db", EXPORT.read_text().splitlines(), ignore_progress)
 
-    assert counts == {"tree": 2, "step": 4, "letter": 0, "task": 6, "dead": 0, "rejection": 0, "incident": 0}
+    assert {kind: count for kind, count in counts.items() if count} == {"tree": 2, "step": 4, "task": 6}
     assert task_ids(tmp_path / "store.db") == ["i-a/1/4", "i-b/1/0"]
     assert use(SqliteStore(tmp_path / "store.db"), lambda store: store.running_tasks()) == [
         task("a", "i-a/1/4", to="r4"),
@@ -84,9 +86,8 @@ def test_an_export_says_no_states_of_tasks(tmp_path):
     text = "".join(export(tmp_path / "store.db", ignore_progress))
 
     assert '"state"' not in text
-    assert (
-        text.splitlines()[-1] == '{"end":{"tree":2,"step":4,"letter":0,"task":2,"dead":0,"rejection":0,"incident":0}}'
-    )
+    counts = json.loads(text.splitlines()[-1])["end"]
+    assert {kind: count for kind, count in counts.items() if count} == {"tree": 2, "step": 4, "task": 2}
 
 
 @pytest.mark.parametrize("state", ['"asleep"', "null", '["done"]'])

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
+from antiphon.cli.compact import add_compact
 from antiphon.cli.exports import refuse_existing
 from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines
 from antiphon.cli.options import Subcommands, existing_store, run_subcommand, store_file
@@ -39,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     sub.add_argument("--rescue", action="store_true", help="skip damaged trees instead of stopping")
     sub = commands.add("import", _import, "import the trees of an export, all or none", json=True)
     sub.add_argument("file", metavar="FILE", help="an export, or - for standard input")
+    add_compact(commands)
     sub = commands.add("dead", _dead, "list the letters that could not be processed", json=True)
     sub.add_argument("--root", metavar="ID", help="only those of this tree")
     about = "replay journals with the code of today and show what would differ; changes nothing"
@@ -62,13 +64,14 @@ def _check(options: argparse.Namespace) -> int:
 def _stats(options: argparse.Namespace) -> int:
     stats = maintenance.stats(existing_store(options))
     unused = format_size(stats.free_bytes)
+    removed = f" ({stats.removed:,} removed by compaction)" if stats.removed else ""
     lines = {
         "file": f"{stats.path} (schema {stats.schema}, SQLite {stats.sqlite}, opened {plural(stats.boots, 'time')})",
         "owner": "none" if stats.owner is None else f"process {stats.owner}",
         "size": f"{format_size(stats.file_bytes)}, {unused} unused; log {format_size(stats.log_bytes)}",
         "trees": f"{stats.trees:,}{_format_counts(stats.statuses)}",
         "machines": _format_counts(stats.machines).removeprefix(": ") or "none",
-        "steps": f"{stats.steps:,}{_format_counts(stats.longest, ', longest: ')}",
+        "steps": f"{stats.steps:,}{removed}{_format_counts(stats.longest, ', longest: ')}",
         "letters": f"{stats.letters:,} waiting, first due {format_time(stats.first_due)}, {stats.dead_letters:,} dead",
         "tasks": f"{stats.tasks:,} running",
         "oldest": format_time(stats.oldest),

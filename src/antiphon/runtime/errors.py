@@ -53,6 +53,17 @@ class ReplayDiffers(RuntimeFault):
     """Replaying a stored step does not give what the step gave when it was taken."""
 
 
+class JournalCompacted(RuntimeFault):
+    """Steps of a journal that a reader asked for were removed; `first` is the first step that is left."""
+
+    def __init__(self, root: str, first: int) -> None:
+        super().__init__(
+            f"the journal of {root!r} begins at step {first}: the steps before were removed by `antiphon db compact`; "
+            f"read it after step {first - 1}, or start from a snapshot"
+        )
+        self.first = first
+
+
 class StoreError(RuntimeFault):
     """An operation of the store failed; unless it is `StoreStopped`, it changed nothing."""
 

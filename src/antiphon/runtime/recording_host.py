@@ -11,6 +11,7 @@ from antiphon.chart.effects import Call
 from antiphon.chart.scope import Facts, Scope
 from antiphon.runtime.changes import Changes
 from antiphon.runtime.ids import StepNumbers, token
+from antiphon.runtime.open_work import open_work_to_json
 from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task
 from antiphon.version import VERSION
@@ -107,6 +108,10 @@ class RecordingHost:
         if self._facts is None:
             self._facts = _step_facts(self.history, self.seq, self.now)
         return self._facts
+
+    def open_work(self, at: int) -> Any:
+        """Return the open timers and tasks as JSON; `at` is the time of the step."""
+        return open_work_to_json(at, self.letters.values(), self.tasks.values())
 
     def call(self, actor: Any, effect: Call) -> None:
         """Record a call of a user's action."""

@@ -119,6 +119,7 @@ class Commit(NamedTuple):
     revived: tuple[str, ...] = ()  # dead letters that are retried or discarded
     failure: TreeFailure | None = None  # of a tree that is quarantined
     tenure: int = 0  # of the owner; a store refuses the commit if there was a later one; 0: not checked
+    open: Json = None  # timers and tasks that are open at the snapshot, as `open_work.py` writes them; or `Encoded`
 
     @property
     def seq(self) -> int:
@@ -145,7 +146,11 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """Stored state of a tree: a snapshot, the entries after it, and open letters and tasks."""
+    """Stored state of a tree: a snapshot, the entries after it, and open letters and tasks.
+
+    At an earlier step, letters and tasks are the timers and tasks that were open at the snapshot, tasks without their
+    inputs, and the hash of the chart is empty if the tree has changed its version since.
+    """
 
     root: str
     origin: Origin
@@ -158,6 +163,8 @@ class Saved:
     tasks: tuple[Task, ...] = ()
     failure: TreeFailure | None = None
     mark: int = 0  # of the latest commit
+    at: int = 0  # at an earlier step: time of the snapshot
+    first: int = 1  # first step in the journal; those before were removed by compaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,12 +43,19 @@ class Store(Protocol):
         """
         ...
 
-    async def load(self, root: str) -> Saved | None:
-        """Load a tree, or return None if there is none of that id."""
+    async def load(self, root: str, seq: int | None = None) -> Saved | None:
+        """Load a tree, or return None if there is none of that id.
+
+        With a sequence number, load the nearest snapshot at or before that step with which the timers and tasks that
+        were open are stored, and the entries from there to it; raise `ValueError` if the tree has no such step.
+        """
         ...
 
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
-        """Read the journal of a tree after a sequence number, oldest first."""
+        """Read the journal of a tree after a sequence number, oldest first.
+
+        Raise `JournalCompacted` if the entry after it was removed.
+        """
         ...
 
     async def correct_times(self, now: int) -> int:

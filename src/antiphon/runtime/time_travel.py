@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
+from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.ids import token
 from antiphon.runtime.machines import chart_hash
+from antiphon.runtime.open_work import open_work_to_json
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Saved
 from antiphon.runtime.recovery import interruption
 from antiphon.runtime.store import Store
@@ -25,38 +26,58 @@ class TimeTravel:
         self._new_id = new_id
 
     async def rebuild(self, root: str, seq: int | None = None) -> Tree:
-        """Replay the journal of a tree up to a sequence number; the result is not in the cache."""
-        saved = await self._trees.load_saved(root)
-        last = saved.seq if seq is None else seq
-        if not 1 <= last <= saved.seq:
-            raise ValueError(f"{root!r} has steps 1 to {saved.seq}, not {last}")
-        entries = await self._store.entries(root, 0, last)
-        later = await self._store.entries(root, last, saved.seq) if last < saved.seq else []
-        origin = replace(saved.origin, **self._version_before(saved.origin, later))
-        migrations = [i for i, entry in enumerate(entries) if entry.event["type"] == MIGRATED]
-        tree = self._trees.new_tree(root, self._trees.machine_of(origin), origin)
-        start = 1
-        if migrations:
-            start = migrations[-1] + 1
-            snapshot = entries[migrations[-1]].event["snapshot"]
-        elif origin.forked_from is not None:
-            source = await self.rebuild(origin.forked_from, origin.forked_seq)
-            snapshot = source.actor.get_persisted_snapshot()
-        else:
+        """Replay a journal up to a step, from the nearest snapshot; the result is not in the cache.
+
+        Without a sequence number the whole journal is replayed, whatever snapshots there are.
+        """
+        if seq is None:
+            return await self._replay_journal(root)
+        saved = await self._store.load(root, seq)
+        if saved is None:
+            raise UnknownRoot(f"there is no root actor {root!r}")
+        tree = self._new_tree(root, saved.origin)
+        entries = saved.entries
+        if saved.snapshot is None and tree.origin.forked_from is None:
             tree.replay_all(entries)
             return tree
-        tree.restore(Saved(root, origin, "active", start, snapshot, start))
-        for entry in entries[start:]:
+        if saved.snapshot is None:
+            saved = await self._beginning_of_fork(root, tree.origin, entries[0])
+            entries = entries[1:]
+        tree.restore(replace(saved, seq=saved.snapshot_seq, entries=()))
+        tree.host.begin(saved.snapshot_seq, saved.at)
+        for entry in entries:
             tree.replay(entry)
         return tree
 
-    def _version_before(self, origin: Origin, later: list[Entry]) -> dict[str, Any]:
-        """Return the version that a tree had before its later migrations."""
-        migrations = [entry.event for entry in later if entry.event["type"] == MIGRATED]
-        if not migrations:
-            return {}
-        machine = self._trees.machine_in(origin.machine, migrations[0]["from"])
-        return {"version": machine.version, "hash": chart_hash(machine)}
+    def _new_tree(self, root: str, origin: Origin) -> Tree:
+        if not origin.hash:  # a version that the tree had before a migration
+            machine = self._trees.machine_in(origin.machine, origin.version)
+            origin = replace(origin, hash=chart_hash(machine))
+        return self._trees.new_tree(root, self._trees.machine_of(origin), origin)
+
+    async def _replay_journal(self, root: str) -> Tree:
+        """Replay a journal from its beginning, its compaction, or the last migration."""
+        saved = await self._trees.load_saved(root)
+        entries = await self._store.entries(root, saved.first - 1, saved.seq)
+        migrations = [entry.seq for entry in entries if entry.event["type"] == MIGRATED]
+        tree = await self.rebuild(root, migrations[-1] if migrations else max(1, saved.first - 1))
+        for entry in entries:
+            if entry.seq > tree.seq:
+                tree.replay(entry)
+        return tree
+
+    async def _beginning_of_fork(self, root: str, origin: Origin, first: Entry) -> Saved:
+        """Return the first state of a fork whose first snapshot is gone, from the tree that it was forked from."""
+        assert origin.forked_from is not None
+        try:
+            source = await self.rebuild(origin.forked_from, origin.forked_seq)
+        except (UnknownRoot, ValueError) as error:
+            raise ValueError(
+                f"the first snapshot of {root!r} is gone, and it cannot be forked again: {error}"
+            ) from error
+        timers = _moved_timers(source, root, origin.history, first.at)
+        snapshot = source.actor.get_persisted_snapshot()
+        return Saved(root, origin, "active", 1, snapshot, 1, letters=timers, at=first.at)
 
     async def fork(self, root: str, seq: int, new: str | None) -> Commit:
         """Store a new tree that starts from another one at a sequence number.
@@ -73,19 +94,27 @@ class TimeTravel:
         snapshot = source.actor.get_persisted_snapshot()
         event = {"type": FORKED, "from": root, "seq": seq}
         entry = Entry(id, 1, now, "", event, None, snapshot.get("value"), source.status)
-        delay = now - source.host.now
-        timers = [
-            _move_timer(letter, id, token(history, 1, i), delay)
-            for i, letter in enumerate(source.host.letters.values())
-        ]
+        timers = _moved_timers(source, id, history, now)
         reports = [interruption(task._replace(root=id), now, fenced=False) for task in source.host.tasks.values()]
         commit = Commit(
-            id, 0, now, source.status, origin=origin, entries=(entry,), letters=(*timers, *reports), snapshot=snapshot
+            id,
+            0,
+            now,
+            source.status,
+            origin=origin,
+            entries=(entry,),
+            letters=(*timers, *reports),
+            snapshot=snapshot,
+            open=open_work_to_json(now, timers, ()),
         )
         await self._trees.commits.make(commit)
         return commit
 
 
-def _move_timer(letter: Letter, root: str, id: str, delay_ms: int) -> Letter:
-    """Copy a delayed letter to a fork, with the same time left."""
-    return letter._replace(id=id, root=root, at=letter.at + delay_ms, due=letter.due + delay_ms)
+def _moved_timers(source: Tree, root: str, history: str, now: int) -> tuple[Letter, ...]:
+    """Copy the open timers of a tree to a fork, with the same time left."""
+    delay_ms = now - source.host.now
+    return tuple(
+        letter._replace(id=token(history, 1, i), root=root, at=letter.at + delay_ms, due=letter.due + delay_ms)
+        for i, letter in enumerate(source.host.letters.values())
+    )

@@ -55,7 +55,7 @@ from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.persist import to_json_error
 from antiphon.runtime.admission import acceptable_events, copy_value, view_value
 from antiphon.runtime.batch import Batch
-from antiphon.runtime.encoding import Encoded, encode_checked, estimate_size
+from antiphon.runtime.encoding import Encoded, encode, encode_checked, estimate_size
 from antiphon.runtime.errors import Failed, LoadFailed, StepFailed
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
@@ -179,14 +179,14 @@ class Tree:
             error = self.actor.snapshot.error
             cause = error if isinstance(error, BaseException) else None
             raise LoadFailed(f"the migration to version {machine.version!r} ends {self.root!r} in an error") from cause
-        event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot}
+        work = self.host.open_work(now)
+        event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot, "open": work}
         value = self.actor.snapshot.value
-        entry = Entry(self.root, self.seq + 1, now, "", event, None, value, release=self.host.release)
-        commit = Commit(
-            self.root, self.seq, now, self.status, migrated=self.origin, entries=(entry,), snapshot=snapshot
-        )
-        self.seq = entry.seq
-        self.snapshot_seq = entry.seq
+        entries = (Entry(self.root, self.seq + 1, now, "", event, None, value, release=self.host.release),)
+        details = {"migrated": self.origin, "entries": entries, "snapshot": snapshot, "open": work}
+        commit = Commit(self.root, self.seq, now, self.status, **details)
+        self.seq = commit.seq
+        self.snapshot_seq = commit.seq
         self._has_release = False
         return commit
 
@@ -373,7 +373,7 @@ class Tree:
     def commit(self, batch: Batch, mark: int) -> Commit:
         """Return the commit that stores a batch."""
         status = self.status
-        snapshot = self._snapshot_if_due(status) if batch.entries else None
+        snapshot, work = self._snapshot_if_due(status, batch.at) if batch.entries else (None, None)
         entries = tuple(batch.entries)
         taken = tuple(batch.taken)
         rejected = tuple(batch.rejected)
@@ -381,7 +381,7 @@ class Tree:
         if new is not None and entries:
             self.renewed = None  # if this commit fails, the tree is discarded
         if not batch.effects:
-            details = ((), (), (), snapshot, (), mark, rejected, (), None, self.host.boot)
+            details = ((), (), (), snapshot, (), mark, rejected, (), None, self.host.boot, work)
             return Commit(self.root, batch.expected, batch.at, status, batch.origin, new, entries, taken, *details)
         ended = batch.sort_tasks(self.host.tasks)
         cancelled = {id for effects in batch.effects for id in effects.cancelled}
@@ -405,25 +405,28 @@ class Tree:
             (),
             None,
             self.host.boot,
+            work,
         )
 
     def commit_snapshot(self, now: int) -> Commit:
         """Return a commit that stores the tree as it is now, without a step."""
         self.wants_snapshot = True
-        return Commit(self.root, self.seq, now, self.status, snapshot=self._snapshot_if_due(self.status))
+        snapshot, work = self._snapshot_if_due(self.status, now)
+        return Commit(self.root, self.seq, now, self.status, snapshot=snapshot, open=work)
 
-    def _snapshot_if_due(self, status: str) -> Any:
+    def _snapshot_if_due(self, status: str, at: int) -> tuple[Encoded | None, Encoded | None]:
         since = self.seq - self.snapshot_seq
         worth_it = since >= self._snapshot_every and self.size >= self.snapshot_size
         if not (worth_it or since >= SNAPSHOT_LIMIT or status != "active" or self.wants_snapshot):
-            return None
+            return None, None
         text = encode_checked(self.actor.get_persisted_snapshot())
+        work = encode(self.host.open_work(at))
         self.snapshot_seq = self.seq
         self.wants_snapshot = False
         self._has_release = False
         self.size = 0
-        self.snapshot_size = len(text)
-        return Encoded(text)
+        self.snapshot_size = len(text) + len(work)
+        return Encoded(text), Encoded(work)
 
 
 def _ignore_log(*values: Any) -> None:

@@ -7,7 +7,9 @@ between, each tree is followed by its steps, letters, tasks and dead letters:
     {"tree": {"id": "a", "machine": "chat", "seq": 2, ...}}
     {"step": {"seq": 1, "at": 1700000000000, "to": "", "letter": null, "body": {"event": {"type": "xstate.init"}}}}
     ...
-    {"end": {"tree": 1, "step": 2, "letter": 0, "task": 0, "dead": 0, "rejection": 0, "incident": 0}}
+    {"end": {"tree": 1, "snapshot": 0, "step": 2, "letter": 0, "task": 0, "dead": 0, "rejection": 0, "incident": 0}}
+
+A tree has its latest snapshot; older ones follow it. Steps without a body are those of a compacted journal.
 """
 
 import json
@@ -17,11 +19,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from antiphon.runtime.encoding import encode_checked, encode_json
+from antiphon.runtime.encoding import encode, encode_checked, encode_json
 from antiphon.runtime.errors import RootExists, StoreCorrupt, StoreError
-from antiphon.runtime.records import Entry
 from antiphon.stores import files, rows
 from antiphon.stores.access import open_owned, open_reader
+from antiphon.stores.journals import stored_journal
 from antiphon.stores.queries import load_queries
 from antiphon.stores.snapshots import find_base
 
@@ -30,9 +32,11 @@ FORMAT = 1
 # The columns of each kind of line, in the order of its SQL statements.
 TREE = (
     "id", "history", "machine", "version", "hash", "input", "forked_from", "forked_seq", "status", "created",
-    "updated", "seq", "mark", "attempts", "reason", "snapshot_seq", "snapshot",
+    "updated", "seq", "mark", "attempts", "reason", "first", "snapshot_seq", "snapshot_journal", "snapshot_open",
+    "snapshot",
 )  # fmt: skip
 PARTS: dict[str, tuple[str, ...]] = {
+    "snapshot": ("seq", "journal", "version", "open", "body"),
     "step": ("seq", "at", "to", "letter", "body"),
     "letter": ("id", "at", "due", "arrival", "starts", "body"),
     "task": ("id", "to", "src", "input", "safety", "attempt", "epoch", "starts"),
@@ -40,21 +44,26 @@ PARTS: dict[str, tuple[str, ...]] = {
     "rejection": ("id", "at", "seq", "can"),
     "incident": ("seq", "at", "kind", "detail"),
 }
-# Columns that exports of files before schema 7 lack, and the columns that had another name there.
-DEFAULTS = {"mark": 0, "attempts": 0, "reason": None, "arrival": 0, "starts": 0}
+# Columns that exports of files before schemas 7 and 8 lack, and the columns that had another name there.
+DEFAULTS = {
+    "mark": 0, "attempts": 0, "reason": None, "arrival": 0, "starts": 0,
+    "first": 1, "snapshot_journal": 0, "snapshot_open": None,
+}  # fmt: skip
 OLD_NAMES = {"incarnation": "history"}
 READ = {
     "step": "all_entries_of", "letter": "all_letters_of", "task": "all_tasks_of", "dead": "all_dead_letters_of",
     "rejection": "all_rejections_of", "incident": "all_incidents_of",
 }  # fmt: skip
 WRITE = {
-    "step": "insert_entry", "letter": "insert_letter", "task": "insert_task", "dead": "insert_dead_letter",
-    "rejection": "insert_rejection", "incident": "insert_incident",
+    "snapshot": "insert_snapshot", "step": "insert_entry", "letter": "insert_letter", "task": "insert_task",
+    "dead": "insert_dead_letter", "rejection": "insert_rejection", "incident": "insert_incident",
 }  # fmt: skip
 # The states of tasks in exports of files before schema 5, which kept tasks that had ended.
 RUNNING = "running"
 ENDED = ("done", "cancelled", "interrupted", "unknown")
-JSON = {"version", "input", "snapshot", "body", "can"}  # columns that are written as JSON, not as text
+# Columns that are written as JSON, not as text; some of them may be absent.
+JSON = {"version", "input", "snapshot", "snapshot_open", "open", "body", "can"}
+OPTIONAL = {"snapshot", "snapshot_open", "open"}
 KINDS = ("tree", *PARTS)
 # Characters that some programs treat as the end of a line.
 BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
@@ -97,30 +106,45 @@ def _tree_lines(
     connection: sqlite3.Connection, sql: dict[str, str], n: int, columns: list[Any]
 ) -> Iterator[tuple[str, str]]:
     root = columns[0]
-    yield "tree", _record_line("tree", TREE, _replace_damaged_snapshot(connection, sql, n, columns), root)
-    for kind, names in PARTS.items():
-        for row in connection.execute(sql[READ[kind]], (n,)):
-            yield kind, _record_line(kind, names, row, root)
+    (latest, *older) = _snapshots(connection, sql, n, columns)
+    yield "tree", _record_line("tree", TREE, (*columns, *latest), root)
+    for row in older:
+        yield "snapshot", _record_line("snapshot", PARTS["snapshot"], row, root)
+    for kind, query in READ.items():
+        for row in connection.execute(sql[query], (n,)):
+            yield kind, _record_line(kind, PARTS[kind], row, root)
 
 
-def _replace_damaged_snapshot(
+def _snapshots(
     connection: sqlite3.Connection, sql: dict[str, str], n: int, columns: list[Any]
-) -> list[Any]:
-    """Return the columns of a tree, with a damaged snapshot replaced by the one that a store would use instead."""
-    root, *actor, seq, stored = columns
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the snapshots of a tree as columns; those of the latest are without its version.
 
-    def entries_after(seq: int) -> list[Entry]:
-        entries = [rows.entry_from(root, row) for row in connection.execute(sql["all_entries_of"], (n,))]
-        return [entry for entry in entries if entry.seq > seq]
-
-    try:
-        if stored is not None:
-            rows.decode(stored, f"the snapshot of {root!r}")
-    except StoreCorrupt:
+    If the latest is damaged, it is replaced by the one that a store would use instead; damaged older ones are left out.
+    """
+    root, *actor, first = columns
+    stored = connection.execute(sql["all_snapshots_of"], (n,)).fetchall()
+    intact = [row for row in stored if _is_intact(row)]
+    if stored and intact[:1] != stored[:1]:
         origin = rows.origin_from(root, tuple(actor[:7]))
-        snapshot, seq, _ = find_base(root, origin, stored, seq, entries_after)
-        stored = None if snapshot is None else encode_json(snapshot)
-    return [root, *actor, seq, stored]
+        base = find_base(stored_journal(connection, root, n, origin, first, actor[-4]))
+        intact = [row for row in intact if row[0] <= base.seq]
+        if base.snapshot is not None and base.seq not in (row[0] for row in intact):
+            intact.insert(0, (base.seq, 0, None, None, encode_json(base.snapshot)))
+    seq, journal, _, work, body = intact[0] if intact else (0, 0, None, None, None)
+    yield seq, journal, work, body
+    yield from intact[1:]
+
+
+def _is_intact(row: tuple[Any, ...]) -> bool:
+    """Return whether all texts of a snapshot can be read."""
+    try:
+        for text in row[2:]:
+            if text is not None:
+                rows.decode(text, "a snapshot")
+    except StoreCorrupt:
+        return False
+    return True
 
 
 def _record_line(kind: str, names: tuple[str, ...], row: Iterable[Any], root: str) -> str:
@@ -205,13 +229,15 @@ class _Import:
         return kind == "end"
 
     def _add_tree(self, record: dict[str, Any]) -> None:
-        *actor, snapshot_seq, snapshot = _columns(TREE, record)
+        *actor, snapshot_seq, journal, work, snapshot = _columns(TREE, record)
         row = self._connection.execute(self._sql["insert_actor"], actor).fetchone()
         if row is None:
             raise RootExists(f"there is a root actor {record['id']!r} already; nothing was imported")
         self._actor = int(row[0])
         if snapshot is not None:
-            self._connection.execute(self._sql["insert_snapshot"], (self._actor, snapshot_seq, snapshot))
+            version = encode(record["version"])
+            row = (self._actor, snapshot_seq, journal, version, work, snapshot)
+            self._connection.execute(self._sql["insert_snapshot"], row)
         elif snapshot_seq != 0:
             raise _journal_error(record["id"])
 
@@ -226,7 +252,7 @@ class _Import:
             raise ValueError(f"no state of a task is named {state!r}")
 
     def _check(self) -> None:
-        for query in ("broken_journals", "odd_snapshots"):
+        for query in ("broken_journals", "headless_journals", "odd_snapshots"):
             row = self._connection.execute(self._sql[query]).fetchone()
             if row is not None:
                 raise _journal_error(row[0])
@@ -257,5 +283,5 @@ def _columns(names: tuple[str, ...], record: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _column(name: str, value: Any) -> Any:
-    is_absent = value is None and name == "snapshot"
+    is_absent = value is None and name in OPTIONAL
     return encode_checked(value) if name in JSON and not is_absent else value

@@ -80,8 +80,11 @@ def _check_boots(connection: sqlite3.Connection, sql: Sql) -> Iterator[StoreProb
 
 
 def _check_journals(connection: sqlite3.Connection, sql: Sql) -> Iterator[StoreProblem]:
-    for root, seq, count, last in connection.execute(sql["broken_journals"]):
-        yield StoreProblem(f"it is at step {seq}, its journal has {count} and ends at {last}", root)
+    for root, seq, first, count, last in connection.execute(sql["broken_journals"]):
+        start = f" from step {first} on" if first > 1 else ""
+        yield StoreProblem(f"it is at step {seq}, its journal has {count}{start} and ends at {last}", root)
+    for root, first in connection.execute(sql["headless_journals"]):
+        yield StoreProblem(f"its journal begins at step {first}, and the snapshot of the step before is missing", root)
 
 
 def _check_snapshots(connection: sqlite3.Connection, sql: Sql) -> Iterator[StoreProblem]:
@@ -119,10 +122,10 @@ def _rows_of(
     connection: sqlite3.Connection, sql: Sql, n: int, root: str, actor: list[Any]
 ) -> Iterator[tuple[Read, rows.Row]]:
     yield rows.origin_from, tuple(actor[:7])
-    if actor[-1] is not None:
-        yield _snapshot_from, (actor[-1],)
+    first = actor[-1]
     readers: tuple[tuple[str, Read], ...] = (
-        ("all_entries_of", rows.entry_from),
+        ("all_snapshots_of", _snapshot_from),
+        ("all_entries_of", lambda root, row: rows.entry_from(root, row) if row[0] >= first else None),
         ("all_letters_of", rows.letter_from),
         ("all_tasks_of", rows.task_from),
         ("all_dead_letters_of", rows.dead_from),
@@ -135,5 +138,6 @@ def _rows_of(
 
 
 def _snapshot_from(root: str, row: rows.Row) -> object:
-    (stored,) = row
-    return rows.decode(stored, f"the snapshot of {root!r}")
+    seq, _, version, work, body = row
+    name = f"the snapshot of {root!r} at step {seq}"
+    return [rows.decode(text, name) for text in (version, work, body) if text is not None]

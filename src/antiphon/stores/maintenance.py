@@ -38,6 +38,7 @@ class Stats:
     statuses: dict[str, int]
     machines: dict[str, int]
     steps: int
+    removed: int  # steps that were removed by compaction
     letters: int
     first_due: int | None
     tasks: int  # running
@@ -57,7 +58,7 @@ def stats(path: str | Path) -> Stats:
             return connection.execute(sql[name]).fetchall()
 
         statuses = dict(all_of("statuses"))
-        steps, oldest, latest = connection.execute(sql["ages"]).fetchone()
+        steps, removed, oldest, latest = connection.execute(sql["ages"]).fetchone()
         letters, first_due = connection.execute(sql["letters_waiting"]).fetchone()
         boots = connection.execute(load_queries("sqlite")["current_boot"]).fetchone()
         return Stats(
@@ -73,6 +74,7 @@ def stats(path: str | Path) -> Stats:
             statuses=statuses,
             machines=dict(all_of("machines")),
             steps=steps,
+            removed=removed,
             letters=letters,
             first_due=first_due,
             tasks=connection.execute(sql["task_count"]).fetchone()[0],

@@ -6,13 +6,14 @@ It keeps the same rows as a durable store, so that both accept and return the sa
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from antiphon.runtime.encoding import encode_json, is_text
+from antiphon.runtime.encoding import encode, encode_json, is_text
 from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot, Unstorable
 from antiphon.runtime.records import (
     Commit,
     Entry,
     Incident,
     Letter,
+    Origin,
     Posting,
     Receipt,
     Saved,
@@ -22,6 +23,15 @@ from antiphon.runtime.records import (
 )
 from antiphon.stores import rows
 from antiphon.stores.rows import Row
+from antiphon.stores.snapshots import (
+    ENTRY_OVERHEAD,
+    SnapshotSize,
+    StoredJournal,
+    StoredSnapshot,
+    find_base,
+    load_at,
+    superfluous_snapshots,
+)
 
 MAX_INTEGER = 2**63
 
@@ -32,8 +42,7 @@ class _Tree:
     status: str
     seq: int = 0
     updated: int = 0
-    snapshot: str | None = None
-    snapshot_seq: int = 0
+    snapshots: dict[int, tuple[SnapshotSize, StoredSnapshot]] = field(default_factory=dict)  # by step, in order
     entries: list[Row] = field(default_factory=list)
     letters: dict[str, Row] = field(default_factory=dict)
     tasks: dict[str, Row] = field(default_factory=dict)
@@ -59,6 +68,7 @@ class _Rows:
     dead: list[Row]
     rejections: list[Row]
     snapshot: str | None
+    open: str | None
 
 
 class MemoryStore:
@@ -105,19 +115,24 @@ class MemoryStore:
         if written is not None:
             written()
 
-    async def load(self, root: str) -> Saved | None:
-        """Load a tree, or return None if there is none of that id."""
+    async def load(self, root: str, seq: int | None = None) -> Saved | None:
+        """Load a tree, now or at a step, or return None if there is none of that id."""
         tree = self.trees.get(root)
         if tree is None:
             return None
+        origin = rows.origin_from(root, tree.origin)
+        journal = _journal(root, origin, tree)
+        if seq is not None:
+            return load_at(journal, tree.status, seq)
+        base = find_base(journal)
         return Saved(
             root,
-            rows.origin_from(root, tree.origin),
+            origin,
             tree.status,
             tree.seq,
-            None if tree.snapshot is None else rows.decode(tree.snapshot, f"the snapshot of {root!r}"),
-            tree.snapshot_seq,
-            tuple(rows.entry_from(root, row) for row in tree.entries[tree.snapshot_seq :]),
+            base.snapshot,
+            base.seq,
+            tuple(base.entries),
             tuple(sorted((rows.letter_from(root, row) for row in tree.letters.values()), key=_inbox_order)),
             tuple(_tasks_of(root, tree)),
             tree.failure,
@@ -236,8 +251,7 @@ class MemoryStore:
         for id in commit.ended:
             tree.tasks.pop(id, None)
         if prepared.snapshot is not None:
-            tree.snapshot = prepared.snapshot
-            tree.snapshot_seq = commit.seq
+            _save_snapshot(tree, prepared.snapshot, prepared.open)
         for id in commit.revived:
             tree.dead.pop(id, None)
         for row in prepared.rejections:
@@ -261,7 +275,34 @@ def _prepare(commit: Commit) -> _Rows:
         [_check_row(rows.dead_row(letter, error, commit.at)) for letter, error in commit.dead],
         [_check_row(rows.rejection_row(rejection, commit.at)) for rejection in commit.rejected],
         None if commit.snapshot is None else encode_json(commit.snapshot),
+        None if commit.open is None else encode(commit.open),
     )
+
+
+def _save_snapshot(tree: _Tree, body: str, work: str | None) -> None:
+    """Store a snapshot of the latest step, and drop superfluous ones."""
+    seq = tree.seq
+    is_fork = tree.origin[5] is not None
+    sizes = [size._replace(is_first=is_fork and step == 1) for step, (size, _) in tree.snapshots.items() if step < seq]
+    latest = sizes[-1] if sizes else SnapshotSize(0)
+    journal = latest.journal + sum(len(row[-1]) + ENTRY_OVERHEAD for row in tree.entries[latest.seq :])
+    size = SnapshotSize(seq, len(body) + len(work or ""), journal)
+    tree.snapshots[seq] = (size, StoredSnapshot(seq, tree.origin[2], work, body))
+    for step in superfluous_snapshots(sizes, seq):
+        del tree.snapshots[step]
+
+
+def _journal(root: str, origin: Origin, tree: _Tree) -> StoredJournal:
+    def snapshot_to(seq: int) -> StoredSnapshot | None:
+        return next((stored for step, (_, stored) in reversed(tree.snapshots.items()) if step <= seq), None)
+
+    def version_after(seq: int) -> tuple[int, str] | None:
+        return next(((step, stored.version) for step, (_, stored) in tree.snapshots.items() if step > seq), None)
+
+    def entries(after: int, until: int) -> list[Entry]:
+        return [rows.entry_from(root, row) for row in tree.entries[after:until]]
+
+    return StoredJournal(root, origin, 1, tree.seq, snapshot_to, version_after, entries)
 
 
 def _post(tree: _Tree, row: Row) -> Posting:

@@ -10,12 +10,13 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from antiphon.runtime.encoding import encode_json, is_text
-from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, UnknownRoot
+from antiphon.runtime.encoding import is_text
+from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, UnknownRoot
 from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Posting, Receipt, Saved, Task, TreeSummary
 from antiphon.stores import files, rows
 from antiphon.stores.file_store import MAX_FLUSH_S, FileStore
-from antiphon.stores.snapshots import find_base
+from antiphon.stores.journals import read_entries, save_snapshot, stored_journal
+from antiphon.stores.snapshots import find_base, load_at
 
 T = TypeVar("T")
 
@@ -40,13 +41,17 @@ class SqliteStore(FileStore):
 
         await self._on_thread(lambda: self._transaction(apply))
 
-    async def load(self, root: str) -> Saved | None:
-        """Load a tree, or return None; instead of a snapshot that cannot be read, its journal is loaded."""
-        return await self._on_thread(lambda: self._read_consistently(lambda: self._load(root)))
+    async def load(self, root: str, seq: int | None = None) -> Saved | None:
+        """Load a tree, now or at a step, or return None; without a snapshot that can be read, its journal is loaded."""
+        return await self._on_thread(lambda: self._read_consistently(lambda: self._load(root, seq)))
 
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
         """Read the journal of a tree after a sequence number."""
-        return await self._on_thread(lambda: self._entries(root, self._number(root), after, max(0, limit)))
+
+        def read() -> list[Entry]:
+            return read_entries(self._db(), root, self._number(root), after, max(0, limit))
+
+        return await self._on_thread(lambda: self._read_consistently(read))
 
     async def correct_times(self, now: int) -> int:
         """Move waiting letters back if some are from after `now`; return by how much."""
@@ -206,8 +211,7 @@ class SqliteStore(FileStore):
         for id in commit.taken:
             execute(sql["drop_letter"], (n, id))
         if commit.snapshot is not None:
-            execute(sql["save_snapshot"], (n, commit.seq, encode_json(commit.snapshot)))
-            execute(sql["drop_older_snapshots"], (n, commit.seq))
+            save_snapshot(self._db(), n, commit)
         for id in commit.revived:
             execute(sql["drop_dead_letter"], (n, id))
         for rejection in commit.rejected:
@@ -258,35 +262,28 @@ class SqliteStore(FileStore):
         rejection = self._one("rejection", n, letter)
         return None if rejection is None else rows.rejection_from(rejection)
 
-    def _load(self, root: str) -> Saved | None:
+    def _load(self, root: str, seq: int | None) -> Saved | None:
         row = self._one("load_actor", root) if is_text(root) else None
         if row is None:
             return None
-        n, *origin_row, status, seq, attempts, reason, mark, snapshot_seq, stored = row
+        n, *origin_row, status, last, attempts, reason, mark, first = row
         origin = rows.origin_from(root, tuple(origin_row))
         self._numbers[root] = n
-        snapshot, since, entries = find_base(
-            root, origin, stored, snapshot_seq, lambda after: self._entries(root, n, after, -1)
-        )
-        if since + len(entries) != seq:
-            raise StoreCorrupt(f"the journal of {root!r} ends at {since + len(entries)}, not at {seq}; {rows.RESTORE}")
+        journal = stored_journal(self._db(), root, n, origin, first, last)
+        if seq is not None:
+            return load_at(journal, status, seq)
+        base = find_base(journal)
         return Saved(
             root,
             origin,
             status,
-            seq,
-            snapshot,
-            since,
-            tuple(entries),
+            last,
+            base.snapshot,
+            base.seq,
+            tuple(base.entries),
             tuple(rows.letter_from(root, letter) for letter in self._all("letters_of", n)),
             tuple(rows.task_from(root, task) for task in self._all("tasks_of", n)),
             rows.failure_from(attempts, reason),
             mark,
+            first=first,
         )
-
-    def _entries(self, root: str, n: int, after: int, limit: int) -> list[Entry]:
-        entries = [rows.entry_from(root, row) for row in self._all("entries_after", n, after, limit)]
-        for seq, entry in enumerate(entries, max(0, after) + 1):
-            if entry.seq != seq:
-                raise StoreCorrupt(f"step {seq} of {root!r} is missing; {rows.RESTORE}")
-        return entries

@@ -157,9 +157,10 @@ class ThreadService:
                 return
 
     async def history(self, id: str) -> tuple[list[Activity], int]:
-        """Return all activities so far, and the step to follow from."""
+        """Return all activities that the journal has, and the step to follow from."""
         past: list[Activity] = []
-        after = 0
+        saved = await self.runtime.store.load(id)
+        after = 0 if saved is None else saved.first - 1
         while page := await self.runtime.store.entries(id, after, PAGE):
             past += [activity for entry in page for activity in activities(entry)]
             after = page[-1].seq

@@ -95,9 +95,9 @@ class FaultyStore:
 
         await self._do("commit", commit)
 
-    async def load(self, root: str) -> Saved | None:
+    async def load(self, root: str, seq: int | None = None) -> Saved | None:
         """Load a tree."""
-        return await self._do("load", lambda: self._inner.load(root))
+        return await self._do("load", lambda: self._inner.load(root, seq))
 
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
         """Read the journal after a sequence number."""

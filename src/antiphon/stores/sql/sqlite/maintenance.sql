@@ -15,8 +15,8 @@ group by machine
 order by machine;
 
 -- name: ages
--- The steps of all root actors, when the oldest was made, and when one last changed.
-select coalesce(sum(seq), 0), min(created), max(updated)
+-- The steps of all root actors, how many of them were removed, when the oldest was made, and when one last changed.
+select coalesce(sum(seq), 0), coalesce(sum(first - 1), 0), min(created), max(updated)
 from actor;
 
 -- name: longest
@@ -60,12 +60,19 @@ select (select count(*) from actor) + (select count(*) from snapshot) + (select 
   + (select count(*) from rejection);
 
 -- name: broken_journals
--- Root actors whose journal is not exactly the steps 1 to their sequence.
-select actor.id, actor.seq, count(entry.seq), coalesce(max(entry.seq), 0)
+-- Root actors whose journal is not exactly the steps from their first one to their sequence.
+select actor.id, actor.seq, first, count(entry.seq), coalesce(max(entry.seq), 0)
 from actor
-left join entry on entry.place > actor.n << 32 and entry.place < (actor.n + 1) << 32
+left join entry on entry.place >= (actor.n << 32) + first and entry.place < (actor.n + 1) << 32
 group by actor.n
-having count(entry.seq) <> actor.seq or coalesce(max(entry.seq), 0) <> actor.seq;
+having count(entry.seq) <> actor.seq - first + 1
+  or coalesce(max(entry.seq), first - 1) <> actor.seq;
+
+-- name: headless_journals
+-- Root actors whose journal was shortened, and which lack the snapshot that it begins with.
+select id, first
+from actor
+where first > 1 and not exists (select 1 from snapshot where snapshot.actor = actor.n and snapshot.seq = first - 1);
 
 -- name: stray_entries
 -- How many steps belong to no root actor.
@@ -88,13 +95,18 @@ cross join entry on entry.actor = letter.actor and entry.letter = letter.id
 join actor on actor.n = letter.actor;
 
 -- name: all_actors
--- Everything about all root actors; the snapshot as bytes, since damaged ones may be no text.
+-- Everything about all root actors.
 select n, id, history, machine, version, hash, input, forked_from, forked_seq, status, created, updated,
-  actor.seq, mark, attempts, reason, coalesce(snapshot.seq, 0), cast(snapshot.body as blob)
+  seq, mark, attempts, reason, first
 from actor
-left join snapshot on snapshot.actor = actor.n
-  and snapshot.seq = (select max(latest.seq) from snapshot as latest where latest.actor = actor.n)
 order by id;
+
+-- name: all_snapshots_of
+-- All snapshots of a root actor, the latest first; as bytes, since damaged ones may be no text.
+select seq, journal, version, cast(open as blob), cast(body as blob)
+from snapshot
+where actor = ?
+order by seq desc;
 
 -- name: all_entries_of
 -- The whole journal of a root actor.
@@ -128,16 +140,16 @@ order by at, id;
 -- A root actor as another store had it.
 insert into actor (
   id, history, machine, version, hash, input, forked_from, forked_seq, status, created, updated, seq, mark, attempts,
-  reason
+  reason, first
 )
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (id) do nothing
 returning n;
 
 -- name: insert_snapshot
 -- A snapshot as another store had it.
-insert into snapshot (actor, seq, body)
-values (?, ?, ?);
+insert into snapshot (actor, seq, journal, version, open, body, size)
+values (?1, ?2, ?3, ?4, ?5, ?6, length(?6) + coalesce(length(?5), 0));
 
 -- name: insert_entry
 -- A step as another store had it.
@@ -182,6 +194,50 @@ values (?, ?, ?, ?, ?);
 -- An incident as another store had it.
 insert into incident (actor, seq, at, kind, detail)
 values (?, ?, ?, ?, ?);
+
+-- name: compactable_trees
+-- The trees whose journals may be shortened.
+select n, id, first, seq
+from actor
+where status <> 'quarantined'
+order by id;
+
+-- name: first_since
+-- The first of some steps that was made at or after a time.
+select seq
+from entry
+where place >= (?1 << 32) + ?2 and place <= (?1 << 32) + ?3 and at >= ?4
+order by place
+limit 1;
+
+-- name: size_to
+-- The size of some steps and of the snapshots before the last of them.
+select coalesce(sum(length(body)), 0)
+  + (select coalesce(sum(size), 0) from snapshot where snapshot.actor = ?1 and snapshot.seq < ?3)
+from entry
+where place >= (?1 << 32) + ?2 and place <= (?1 << 32) + ?3;
+
+-- name: empty_entries
+-- Some steps that took letters from outside, reduced to the ids of these.
+update entry
+set recipient = '', body = 'null'
+where place >= (?1 << 32) + ?2 and place <= (?1 << 32) + ?3 and letter is not null;
+
+-- name: delete_entries
+-- The others of these steps, deleted.
+delete from entry
+where place >= (?1 << 32) + ?2 and place <= (?1 << 32) + ?3 and letter is null;
+
+-- name: delete_snapshots
+-- The snapshots before a step, deleted.
+delete from snapshot
+where actor = ? and seq < ?;
+
+-- name: set_first
+-- The first step that is left in a journal.
+update actor
+set first = ?
+where n = ?;
 
 -- name: raise_boot
 -- The number of boots, if another store had more.

@@ -61,14 +61,32 @@ from actor
 where id = ?;
 
 -- name: load_actor
--- All that is known of a root actor; the snapshot as bytes, since damaged ones may be no text.
-select n, history, machine, version, hash, input, forked_from, forked_seq, status, actor.seq, attempts, reason, mark,
-  coalesce(snapshot.seq, 0), cast(snapshot.body as blob)
+-- All that is known of a root actor.
+select n, history, machine, version, hash, input, forked_from, forked_seq, status, seq, attempts, reason, mark, first
 from actor
-left join snapshot on snapshot.actor = actor.n
-where id = ?
-order by snapshot.seq desc
+where id = ?;
+
+-- name: snapshot_to
+-- The latest snapshot at or before a step; as bytes, since damaged ones may be no text.
+select seq, version, cast(open as blob), cast(body as blob)
+from snapshot
+where actor = ? and seq <= ?
+order by seq desc
 limit 1;
+
+-- name: version_after
+-- The next snapshot after a step, and its version.
+select seq, version
+from snapshot
+where actor = ? and seq > ?
+order by seq
+limit 1;
+
+-- name: first_step
+-- The first step of an actor that is in its journal.
+select first
+from actor
+where n = ?;
 
 -- name: mark_of
 -- The name of the latest commit of an actor.
@@ -100,17 +118,33 @@ update actor
 set version = ?, hash = ?
 where n = ?;
 
--- name: save_snapshot
--- The latest snapshot, which replaces the one before.
-insert into snapshot (actor, seq, body)
-values (?, ?, ?)
-on conflict (actor, seq) do update
-set body = excluded.body;
+-- name: snapshot_sizes
+-- The snapshots before a step, with their sizes; those that a journal begins with are marked.
+select snapshot.seq, size, journal,
+  snapshot.seq = first - 1 or (snapshot.seq = 1 and forked_from is not null)
+from snapshot
+join actor on actor.n = snapshot.actor
+where snapshot.actor = ? and snapshot.seq < ?
+order by snapshot.seq;
 
--- name: drop_older_snapshots
--- The snapshots before the latest.
+-- name: journal_size
+-- How many entries lie between two steps, and the size of their bodies.
+select count(*), coalesce(sum(length(body)), 0)
+from entry
+where place > (?1 << 32) + ?2 and place <= (?1 << 32) + ?3;
+
+-- name: drop_snapshot
+-- A snapshot that is no longer kept.
 delete from snapshot
-where actor = ? and seq < ?;
+where actor = ? and seq = ?;
+
+-- name: save_snapshot
+-- The latest snapshot.
+insert into snapshot (actor, seq, size, journal, version, open, body)
+values (?1, ?2, ?3, ?4, (select version from actor where n = ?1), ?5, ?6)
+on conflict (actor, seq) do update
+set size = excluded.size, journal = excluded.journal, version = excluded.version, open = excluded.open,
+  body = excluded.body;
 
 -- name: add_entry
 -- One step of an actor, in its place.

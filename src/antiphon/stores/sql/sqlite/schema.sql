@@ -19,16 +19,22 @@ create table actor (
   seq integer not null,
   created integer not null,
   updated integer not null
-, mark integer not null default 0, tenure integer not null default 0, attempts integer not null default 0, reason text) strict;
+, mark integer not null default 0, tenure integer not null default 0, attempts integer not null default 0, reason text, first integer not null default 1) strict;
 
--- Apart from the actor: a row is always written as a whole, and that of an actor with every commit.
+-- Apart from the actor: a row is always written as a whole, and that of an actor with every commit. The sizes are
+-- those of its texts, and of the journal up to its step; they come first, so that reading them reads no large text.
 create table snapshot (
   actor integer not null references actor (n),
   seq integer not null,
+  size integer not null,
+  journal integer not null,
+  version text not null,
+  open text,
   body text not null,
   primary key (actor, seq)
 ) strict;
 
+-- Entries before the first step of a compacted actor have no body; they keep the ids of letters.
 -- By actor and step, in one number: reading a journal reads neighbouring pages, and adding to the newest fills a page
 -- and begins the next. There is no foreign key: to delete an actor, SQLite would look for its entries among all.
 create table entry (
