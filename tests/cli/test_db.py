@@ -234,7 +234,7 @@ def test_a_backup_has_everything(db, path, tmp_path):
     code, _, _ = db("backup", tmp_path / "copy.db")
 
     assert code == 0
-    assert held(tmp_path / "copy.db") == held(path)
+    assert without_marks(repr(held(tmp_path / "copy.db"))) == repr(held(path))
     assert not (tmp_path / "copy.db.part").exists()
 
 
@@ -295,14 +295,19 @@ def test_a_backup_goes_where_there_is_a_folder(db, tmp_path):
 # -- export and import ---------------------------------------------------------------------------------------------
 
 
-def test_an_export_imported_and_exported_again_is_the_same(db, path, tmp_path):
+def without_marks(text):
+    """A text without the marks that an import adds to histories."""
+    return re.sub(r"@\d+\.[0-9a-f]{16}", "", text)
+
+
+def test_an_export_imported_and_exported_again_is_the_same_but_for_its_histories(db, path, tmp_path):
     copy = tmp_path / "copy.db"
 
     assert db("export", tmp_path / "one.jsonl") == (0, "", "")
     assert db("import", tmp_path / "one.jsonl", store=copy) == (0, "imported 2 trees with 6 steps\n", "")
     assert db("export", tmp_path / "two.jsonl", store=copy)[0] == 0
-    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
-    assert held(copy) == held(path)
+    assert (tmp_path / "one.jsonl").read_text() == without_marks((tmp_path / "two.jsonl").read_text())
+    assert without_marks(repr(held(copy))) == repr(held(path))
     assert db("check", store=copy)[0] == 0
 
 
@@ -311,7 +316,7 @@ def test_an_export_goes_through_a_pipe(db, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
     assert db("import", "-", store=tmp_path / "copy.db")[0] == 0
-    assert db("export", "-", store=tmp_path / "copy.db")[1] == text
+    assert without_marks(db("export", "-", store=tmp_path / "copy.db")[1]) == text
 
 
 def test_an_export_is_json_a_line(db):

@@ -29,6 +29,20 @@ class Failed(RuntimeFault):
     """A root actor ended in an error, so it has no output."""
 
 
+class OtherHistory(RuntimeFault):
+    """A cursor belongs to another past of a tree: one that a restored backup ended, or that of another tree."""
+
+    def __init__(self, root: str, cursor: str, end: str, shared: int) -> None:
+        super().__init__(
+            f"the cursor {cursor!r} of {root!r} belongs to another past: its journal ends at {end!r}; "
+            f"discard the steps after {shared} and read again from there"
+        )
+        self.root = root
+        self.cursor = cursor
+        self.end = end  # the cursor of the last step
+        self.shared = shared  # the last step that both pasts have
+
+
 class Quarantined(RuntimeFault):
     """A root actor was quarantined because a letter could not be taken; see its dead letters."""
 

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from itertools import takewhile
 
+from antiphon.runtime.histories import HistoryIds, format_cursor
 from antiphon.runtime.records import Entry
 from antiphon.runtime.store import Store
 from antiphon.runtime.wakeup import Broadcast
@@ -51,8 +52,11 @@ class Feeds:
             tail.entries.extend(entries)
             tail.published.notify()
 
-    async def follow(self, root: str, after: int = 0) -> AsyncIterator[Entry]:
-        """Yield every entry after a sequence number, once, in order, until the feeds are closed."""
+    async def follow(self, root: str, after: int | str = 0) -> AsyncIterator[Entry]:
+        """Yield every entry after a sequence number or cursor, once, in order, until the feeds are closed."""
+        if isinstance(after, str):
+            ids, last = await self._history(root)
+            after = ids.resolve(root, after, last)
         tail = self._tails.setdefault(root, _Tail())
         tail.readers += 1
         try:
@@ -71,6 +75,15 @@ class Feeds:
             tail.readers -= 1
             if tail.readers == 0:
                 self._tails.pop(root, None)
+
+    async def cursor(self, root: str, seq: int | None = None) -> str:
+        """Return the cursor of a step of a tree: the last stored one, or an earlier one."""
+        ids, last = await self._history(root)
+        return format_cursor(ids.current, last if seq is None else seq)
+
+    async def _history(self, root: str) -> tuple[HistoryIds, int]:
+        stored, last = await self._store.history(root)
+        return HistoryIds(stored), last
 
     async def wait_for_end(self, root: str) -> None:
         """Wait until a tree may have ended."""

@@ -15,3 +15,8 @@ def new_ids() -> Callable[[], str]:
 def token(history: str, seq: int, number: int) -> str:
     """Return the id of a task or timer of a step: the same whenever the step is replayed."""
     return f"{history}/{seq:010d}/{number:04d}"
+
+
+def token_order(id: str) -> list[str]:
+    """Return a key that sorts the ids of timers of a tree in the order in which they were set."""
+    return id.rsplit("/", 2)[1:]

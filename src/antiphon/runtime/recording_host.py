@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.chart.effects import Call
-from antiphon.runtime.ids import token
+from antiphon.runtime.histories import HistoryIds
+from antiphon.runtime.ids import token, token_order
 from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task
 
@@ -32,7 +33,8 @@ class RecordingHost:
 
     def __init__(self, root: str, history: str, boot: int) -> None:
         self.root = root
-        self.history = history
+        self._ids = HistoryIds(history)
+        self.history = self._ids.current  # its id at the current step
         self.boot = boot
         self.seq = 0
         self.now = 0
@@ -54,6 +56,11 @@ class RecordingHost:
             self._effects = RecordedEffects()
             self.has_effects = False
 
+    def begin_again(self, seq: int, now: int) -> None:
+        """Prepare to replay a step, under the id that its history had then."""
+        self.history = self._ids.at(seq)
+        self.begin(seq, now)
+
     @property
     def effects(self) -> RecordedEffects:
         """The effects of the current step, to add to."""
@@ -61,9 +68,10 @@ class RecordingHost:
         return self._effects
 
     def resume(self, letters: tuple[Letter, ...], tasks: tuple[Task, ...]) -> None:
-        """Restore open timers and tasks."""
+        """Restore open timers and tasks, to take further steps."""
+        self.history = self._ids.current
         # In the order in which they were set: of two timers of one name, cancelling means the later one.
-        timers = sorted((letter for letter in letters if letter.timer is not None), key=lambda letter: letter.id)
+        timers = sorted((letter for letter in letters if letter.timer is not None), key=_set_order)
         self.letters = {letter.id: letter for letter in timers}
         self.tasks = {task.to: task for task in tasks}
 
@@ -154,3 +162,7 @@ class RecordingHost:
     def _token(self) -> str:
         self._count += 1
         return token(self.history, self.seq, self._count - 1)
+
+
+def _set_order(letter: Letter) -> list[str]:
+    return token_order(letter.id)

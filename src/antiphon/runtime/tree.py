@@ -138,7 +138,7 @@ class Tree:
     def replay_all(self, entries: Sequence[Entry]) -> None:
         """Replay a journal from its beginning; afterwards the host has the timers and tasks that were open."""
         first = entries[0]
-        self.host.begin(first.seq, first.at)
+        self.host.begin_again(first.seq, first.at)
         self._create_actor(None)
         self.seq = first.seq
         for entry in entries[1:]:
@@ -146,7 +146,7 @@ class Tree:
 
     def replay(self, entry: Entry) -> None:
         """Repeat a step of the journal."""
-        self.host.begin(entry.seq, entry.at)
+        self.host.begin_again(entry.seq, entry.at)
         if entry.timer is not None:
             self.host.letters.pop(entry.timer, None)
         actor = actor_at(self.actor, entry.to)
@@ -246,7 +246,7 @@ class Tree:
             self.host.letters.pop(id, None)
         outside = id if task is None and timer is None else None
         if self._step(batch, now, to, actor, event, id == task, outside, None if timer is None else id):
-            batch.receipts.append(Receipt("accepted", id, self.seq))
+            batch.receipts.append(Receipt("accepted", id, self.seq, (), None, self.host.history))
         else:
             batch.receipts.append(self._rejection(letter, actor))
 
@@ -296,7 +296,7 @@ class Tree:
     def _rejection(self, letter: Letter, actor: Any) -> Receipt:
         snapshot = None if actor is None else actor.snapshot
         can = acceptable_events(snapshot) if isinstance(snapshot, Snapshot) and actor.is_running else ()
-        return Receipt("rejected", letter.id, self.seq, can)
+        return Receipt("rejected", letter.id, self.seq, can, None, self.host.history)
 
     def _record(
         self,

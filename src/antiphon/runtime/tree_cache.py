@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.runtime.errors import Quarantined, StoreCorrupt, UnknownMachine, UnknownRoot
+from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.records import Letter, Origin, Saved
 from antiphon.runtime.store import Store
@@ -98,6 +99,11 @@ class TreeCache:
         if saved is None:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return saved
+
+    async def history_of(self, root: str) -> str:
+        """Return the id of the history of a tree."""
+        tree = self._trees.get(root)
+        return tree.host.history if tree is not None else HistoryIds((await self._store.history(root))[0]).current
 
     def machine_of(self, origin: Origin) -> AnyMachine:
         """Return the machine, in the version, that a stored tree runs."""

@@ -1,17 +1,20 @@
-"""Maintenance of the file of a store: statistics, migration, vacuum, removal of trees, backup."""
+"""Maintenance of the file of a store: statistics, migration, vacuum, removal of trees, backup and restore."""
 
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from antiphon.runtime.errors import StoreCorrupt, StoreError
 from antiphon.runtime.records import Letter
 from antiphon.stores import files, rows
 from antiphon.stores.access import atomic_file, open_owned, open_reader
-from antiphon.stores.ownership import owner_of
+from antiphon.stores.ownership import Ownership, owner_of
 from antiphon.stores.queries import load_queries
+from antiphon.stores.restores import note_copy
 
 Progress = Callable[[int, int], None]  # units done, and their total
 BACKUP_PAGES = 1024
@@ -144,7 +147,66 @@ def backup(path: str | Path, target: str | Path, progress: Progress) -> int:
         result = copy.execute("pragma quick_check(1)").fetchone()[0]
         if result != "ok":
             raise StoreCorrupt(f"{path}: {result}; run `antiphon db check` for details")
+        if files.schema_number(copy, path) > 0:
+            note_copy(copy)
+            copy.commit()
     return target.stat().st_size
+
+
+def restore(path: str | Path, source: str | Path, progress: Progress, *, replace: bool) -> tuple[int, Path | None]:
+    """Put a copy of a backup in the place of a store; return its size, and the new path of the store it replaces."""
+    path = Path(path).resolve()
+    source = Path(source)
+    _require_backup(path, source)
+    part = path.with_name(path.name + ".restoring")
+    ownership = Ownership(path)
+    ownership.take()
+    try:
+        if path.exists() and not replace:
+            raise StoreError(f"{path}: file exists; not overwritten; use --force to move it aside")
+        part.unlink(missing_ok=True)
+        size = backup(source, part, progress)
+        replaced = _move_aside(path)
+        part.rename(path)
+        _sync_folder(path.parent)
+        return size, replaced
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+        ownership.release()
+
+
+def _require_backup(path: Path, source: Path) -> None:
+    with open_reader(source, any_schema=True) as connection:
+        if files.schema_number(connection, source) == 0:
+            raise StoreError(f"{source}: the file is empty; name a backup")
+    if path.exists() and path.samefile(source):
+        raise StoreError(f"{source}: this is the store itself; name a backup of it")
+
+
+def _move_aside(path: Path) -> Path | None:
+    """Rename a store, if there is one, and its log first: a log must never lie beside the file of another store."""
+    stems = (path.with_name(f"{path.name}.replaced-{number}") for number in count(1))
+    target = next(stem for stem in stems if not (stem.exists() or stem.with_name(stem.name + "-wal").exists()))
+    path.with_name(path.name + "-shm").unlink(missing_ok=True)
+    log = path.with_name(path.name + "-wal")
+    if log.exists():
+        log.rename(target.with_name(target.name + "-wal"))
+        _sync_folder(path.parent)
+    if not path.exists():
+        return None
+    path.rename(target)
+    _sync_folder(path.parent)
+    return target
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _require(path: Path) -> None:

@@ -21,6 +21,7 @@ from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Po
 from antiphon.stores import files, rows
 from antiphon.stores.ownership import Ownership
 from antiphon.stores.queries import load_queries
+from antiphon.stores.restores import begin_histories
 from antiphon.stores.snapshots import find_base
 
 T = TypeVar("T")
@@ -123,6 +124,11 @@ class SqliteStore:
         row = await self._on_thread(lambda: self._one("mark_of", root) if is_text(root) else None)
         return None if row is None else int(row[0])
 
+    async def history(self, root: str) -> tuple[str, int]:
+        """Return the stored ids of the history of a tree, and its last step."""
+        history, seq = await self._on_thread(lambda: self._one("history_of", self._number(root)))
+        return history, seq
+
     async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
         """Return the letters that no step of a tree could take, with their errors."""
         letters = await self._on_thread(lambda: self._all("dead_letters_of", self._number(root)))
@@ -218,6 +224,7 @@ class SqliteStore:
         row = self._one("unclean_starts")
         self.unclean_starts = 0 if row is None else int(row[0])
         self._db().execute(self._sql["set_unclean_starts"], (self.unclean_starts + 1,))
+        begin_histories(self._db())
         return self._boot("begin_boot")
 
     def _boot(self, query: str) -> int:
