@@ -325,8 +325,8 @@ def test_a_reader_with_a_cursor_of_a_lost_past_is_told_before_it_gets_an_entry()
                     await read_feed(host, "r", cursor, 1)
                 assert (caught.value.root, caught.value.cursor, caught.value.shared) == ("r", cursor, 2)
                 assert cursor in str(caught.value)
-                assert await host.cursor("r") in str(caught.value)
-                assert await read_feed(host, "r", caught.value.shared, 2) == [3, 4]
+                assert (await host.send("r", plan(1))).history in str(caught.value)
+                assert await read_feed(host, "r", caught.value.resume, 2) == [3, 4]
 
     simulate(main)
 

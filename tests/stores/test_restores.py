@@ -215,7 +215,7 @@ def test_a_reader_with_a_cursor_of_the_lost_past_is_told(tmp_path):
     bank.pay(path, 7000, 8000)
 
     assert asyncio.run(read(shared)) == 4
-    with pytest.raises(OtherHistory, match=f"the cursor '{lost}' of 'c' belongs to another past"):
+    with pytest.raises(OtherHistory, match=f"the cursor '{lost}' belongs to another past of 'c'"):
         asyncio.run(read(lost))
 
 

@@ -32,15 +32,16 @@ class Failed(RuntimeFault):
 class OtherHistory(RuntimeFault):
     """A cursor belongs to another past of a tree: one that a restored backup ended, or that of another tree."""
 
-    def __init__(self, root: str, cursor: str, end: str, shared: int) -> None:
+    def __init__(self, root: str, cursor: str, history: str, shared: int, resume: str) -> None:
         super().__init__(
-            f"the cursor {cursor!r} of {root!r} belongs to another past: its journal ends at {end!r}; "
-            f"discard the steps after {shared} and read again from there"
+            f"the cursor {cursor!r} belongs to another past of {root!r}, whose history is {history!r} now; "
+            f"discard the steps after {shared} and read again from {resume!r}"
         )
         self.root = root
         self.cursor = cursor
-        self.end = end  # the cursor of the last step
-        self.shared = shared  # the last step that both pasts have
+        self.history = history  # the present one
+        self.shared = shared  # the last step that both pasts are known to have, or 0
+        self.resume = resume  # the cursor of that step
 
 
 class Quarantined(RuntimeFault):

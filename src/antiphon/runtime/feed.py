@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from itertools import takewhile
 
-from antiphon.runtime.histories import HistoryIds, format_cursor
+from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.records import Entry
 from antiphon.runtime.store import Store
 from antiphon.runtime.wakeup import Broadcast
@@ -79,7 +79,7 @@ class Feeds:
     async def cursor(self, root: str, seq: int | None = None) -> str:
         """Return the cursor of a step of a tree: the last stored one, or an earlier one."""
         ids, last = await self._history(root)
-        return format_cursor(ids.current, last if seq is None else seq)
+        return ids.cursor(last if seq is None else seq)
 
     async def _history(self, root: str) -> tuple[HistoryIds, int]:
         stored, last = await self._store.history(root)

@@ -33,6 +33,10 @@ class HistoryIds:
         """Return the id that the history had at a step."""
         return self._ids[max(0, bisect_left(self._starts, seq) - 1)]
 
+    def cursor(self, seq: int) -> str:
+        """Return the cursor of a step."""
+        return format_cursor(self.at(seq), seq)
+
     def resolve(self, root: str, cursor: str, last: int) -> int:
         """Return the step of a cursor of a tree at step `last`; raise `OtherHistory` if it is of another past."""
         id, colon, digits = cursor.rpartition(":")
@@ -42,7 +46,7 @@ class HistoryIds:
         ends = dict(zip(self._ids, [*self._starts[1:], last], strict=True))
         shared = ends.get(id, 0)
         if id not in ends or seq > shared:
-            raise OtherHistory(root, cursor, format_cursor(self.current, last), shared)
+            raise OtherHistory(root, cursor, self.current, shared, self.cursor(shared))
         return seq
 
 
