@@ -30,6 +30,7 @@ PLANNER = create_machine(
             "PLAN": {"actions": raise_({"type": "RING"}, delay=lambda context, event: event["ms"], id="ring")},
             "UNPLAN": {"actions": cancel("ring")},
             "RING": {"actions": "count"},
+            "BOOM": {"actions": "boom"},
         },
         "states": {
             "jobs": {
@@ -49,7 +50,10 @@ PLANNER = create_machine(
             }
         },
     },
-    actions={"count": assign({"rings": lambda context, event: context["rings"] + 1})},
+    actions={
+        "count": assign({"rings": lambda context, event: context["rings"] + 1}),
+        "boom": assign({"rings": lambda context, event: 1 // 0}),
+    },
     actors={"work": from_task(work, safety="repeat")},
 )
 
@@ -268,11 +272,14 @@ def test_every_receipt_names_the_history_and_its_cursor():
             again = await host.send("r", plan(10_000), id="s")
             twice = await host.post("r", plan(1), id="p")
             rejected = await host.send("r", {"type": "NOPE"})
-            receipts = [posted, accepted, again, twice, rejected]
+            failed = await host.send("r", {"type": "BOOM"}, id="b")
+            failed_again = await host.send("r", {"type": "BOOM"}, id="b")
+            outcome = await host.outcome("r", "s")
+            receipts = [posted, accepted, again, twice, rejected, failed, failed_again, outcome]
             history, seq = await store.history("r")
 
             assert [receipt.status for receipt in receipts] == [
-                "accepted", "accepted", "duplicate", "duplicate", "rejected"
+                "accepted", "accepted", "duplicate", "duplicate", "rejected", "failed", "failed", "accepted"
             ]  # fmt: skip
             assert {receipt.history for receipt in receipts} == {history}
             assert accepted.cursor == f"{history}:{accepted.seq}"

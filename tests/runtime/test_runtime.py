@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from antiphon import EventError, assign, create_machine
-from antiphon.runtime.errors import InboxFull, NotRunning, Quarantined, RootExists, UnknownMachine, UnknownRoot
+from antiphon.runtime.errors import InboxFull, NotRunning, RootExists, UnknownMachine, UnknownRoot
 from antiphon.runtime.records import Receipt
 from antiphon.stores.memory import MemoryStore
 from tests.fixtures.runtime import START, chat, crash, runtime, simulate, wait_for_state
@@ -260,7 +260,7 @@ def test_an_unknown_version_is_refused():
     simulate(main)
 
 
-def test_a_letter_no_step_can_take_is_quarantined_and_other_trees_go_on():
+def test_a_letter_no_step_can_take_is_set_aside_and_all_trees_continue():
     async def main():
         store = MemoryStore()
         spoil = {"spoil": assign({"x": lambda context, event: object()})}
@@ -268,13 +268,13 @@ def test_a_letter_no_step_can_take_is_quarantined_and_other_trees_go_on():
         async with runtime(store, machine, chat(words), snapshot_every=1) as host:
             sick = await host.create("m")
             well = await host.create("chat")
-            with pytest.raises(Quarantined, match="cannot be persisted as JSON"):
-                await host.send(sick, {"type": "SPOIL", "text": "long enough for a snapshot" * 9}, id="bad")
-            with pytest.raises(Quarantined):
-                await host.send(sick, {"type": "SPOIL"})
+            receipt = await host.send(sick, {"type": "SPOIL", "text": "long enough for a snapshot" * 9}, id="bad")
+            assert receipt.status == "failed"
+            assert "cannot be persisted as JSON" in (receipt.error or "")
 
+            assert (await host.send(sick, {"type": "REST"})).status == "rejected"
             assert (await host.send(well, {"type": "SEND"})).status == "accepted"
-            assert len(store.trees[sick].dead) == 1
+            assert [letter.id for letter, _ in await host.dead_letters(sick)] == ["bad"]
 
     simulate(main)
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from antiphon.runtime.errors import RuntimeFault
-from antiphon.runtime.records import Commit, Entry, Letter, LoadFailure, Origin, Rejection, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Origin, Rejection, Task, TreeFailure
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import read_contents
@@ -89,7 +89,7 @@ commits = st.fixed_dictionaries(
         "mark": st.integers(0, 9),
         "rejected": some(st.builds(Rejection, names, st.integers(0, 9), some(ids))),
         "revived": some(names),
-        "failure": st.builds(LoadFailure, st.integers(0, 3), ids),
+        "failure": st.builds(TreeFailure, st.integers(0, 3), ids),
     },
 )
 slips = st.sampled_from([0] * 15 + [-1, 1])  # most commits expect what is there

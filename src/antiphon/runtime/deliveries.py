@@ -4,8 +4,11 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from antiphon.runtime.background import BackgroundCalls
+from antiphon.runtime.commits import RETRY_MS
+from antiphon.runtime.errors import StoreError
 from antiphon.runtime.inboxes import Delivery, Inboxes
-from antiphon.runtime.records import Letter, Receipt
+from antiphon.runtime.records import Letter, Posting, Receipt
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree_cache import TreeCache
 
@@ -20,7 +23,7 @@ class Deliveries:
         self._trees = trees
         self._inboxes = inboxes
         self._in_flight: dict[tuple[str, str], ReceiptFuture] = {}
-        self._running: set[asyncio.Task[None]] = set()
+        self.calls = BackgroundCalls()
 
     async def send(self, letter: Letter, *, is_named: bool) -> Receipt:
         """Put a letter into its inbox, and wait until the step that takes it is stored."""
@@ -50,7 +53,7 @@ class Deliveries:
 
     async def _post(self, letter: Letter, receipt: ReceiptFuture) -> None:
         history = await self._trees.history_of(letter.root)
-        (status,) = await self._store.post([letter])
+        status = await self._store_letter(letter)
         if status == "accepted":
             self._trees.add_posted(letter)
             self._inboxes.set_alarm(letter.due, letter.root)
@@ -60,20 +63,33 @@ class Deliveries:
             error = None if outcome is None else outcome.error
         receipt.set_result(Receipt(status, letter.id, error=error, history=history))
 
+    async def _store_letter(self, letter: Letter) -> Posting:
+        """Store a letter; if the store raises although it stored it, find that out."""
+        try:
+            (status,) = await self._store.post([letter])
+        except StoreError as error:
+            outcome = await self._ask(letter, error)
+            if outcome is None or outcome.status != "waiting":
+                raise
+            return "accepted"
+        return status
+
+    async def _ask(self, letter: Letter, error: StoreError) -> Receipt | None:
+        while True:
+            try:
+                return await self._store.outcome(letter.root, letter.id)
+            except StoreError:
+                if self._trees.commits.is_closing:
+                    raise error from None
+            await asyncio.sleep(RETRY_MS / 1000)
+
     async def _run(self, letter: Letter, deliver: Callable[[ReceiptFuture], Coroutine[Any, Any, None]]) -> Receipt:
         """Deliver a letter in a task of its own, so that cancelling the caller does not cancel the delivery."""
         if (earlier := await self._earlier_receipt(letter)) is not None:
             return earlier
         receipt = self._register(letter)
-        running = asyncio.get_running_loop().create_task(_deliver_or_fail(deliver(receipt), receipt))
-        self._running.add(running)
-        running.add_done_callback(self._running.discard)
+        self.calls.start(_deliver_or_fail(deliver(receipt), receipt))
         return await asyncio.shield(receipt)
-
-    async def wait_until_done(self) -> None:
-        """Wait until no delivery is running."""
-        if self._running:
-            await asyncio.wait(self._running)
 
     async def _earlier_receipt(self, letter: Letter) -> Receipt | None:
         """Wait for the receipt of the same letter if it is in flight; return it as a duplicate unless rejected."""

@@ -1,32 +1,56 @@
 """Effects of stored steps: receipts, tasks, users' actions, timers and feeds."""
 
-from antiphon.actors.observers import call_safely
+import asyncio
+from collections.abc import Callable
+
+from antiphon.actors.observers import report_unhandled
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Delivery, Inboxes
-from antiphon.runtime.records import Commit
+from antiphon.runtime.quarantine import format_error
+from antiphon.runtime.records import Commit, Incident
 from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import Batch, Tree
+
+ACTION_RAISED = "action raised"
 
 
 class TreeTurn:
     """The steps of a tree in one turn, with the deliveries they took and the commit that stores them."""
 
-    __slots__ = ("batch", "commit", "deliveries", "tree")
+    __slots__ = ("batch", "commit", "created", "deliveries", "tree")
 
-    def __init__(self, tree: Tree, batch: Batch, deliveries: list[Delivery]) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        batch: Batch,
+        deliveries: list[Delivery],
+        mark: int,
+        created: "asyncio.Future[None] | None" = None,
+    ) -> None:
         self.tree = tree
         self.batch = batch
         self.deliveries = deliveries
-        self.commit: Commit = tree.commit(batch)
+        self.created = created  # of the first turn of a new tree: resolved when it is stored
+        self.commit: Commit = tree.commit(batch, mark)
+
+    def fail(self, error: Exception) -> None:
+        """Fail everything that waits for this turn."""
+        for delivery in self.deliveries:
+            delivery.fail(error)
+        if self.created is not None and not self.created.done():
+            self.created.set_exception(error)
 
 
 class Effects:
     """Performs the effects of turns that are stored."""
 
-    def __init__(self, inboxes: Inboxes, tasks: TaskRunner, feeds: Feeds) -> None:
+    def __init__(
+        self, inboxes: Inboxes, tasks: TaskRunner, feeds: Feeds, record: Callable[[list[Incident]], None]
+    ) -> None:
         self._inboxes = inboxes
         self._tasks = tasks
         self._feeds = feeds
+        self._record = record
         self.is_closing = False  # start no more tasks: the next owner of the store recovers them
 
     def perform(self, turn: TreeTurn) -> None:
@@ -34,6 +58,8 @@ class Effects:
         turn.tree.taken.clear()
         for delivery, receipt in zip(turn.deliveries, turn.batch.receipts, strict=False):
             delivery.succeed(receipt)
+        if turn.created is not None and not turn.created.done():
+            turn.created.set_result(None)
         if turn.batch.effects:
             self._run_effects(turn)
         self._feeds.publish(turn.tree.root, turn.commit.entries)
@@ -43,9 +69,7 @@ class Effects:
     def _run_effects(self, turn: TreeTurn) -> None:
         for id in turn.commit.ended:
             self._tasks.cancel(id)
-        for effects in turn.batch.effects:
-            for call in effects.calls:
-                call_safely(call)
+        self._call_actions(turn)
         for task, logic in turn.batch.starting:
             if not self.is_closing:
                 self._tasks.start(task, logic)
@@ -54,3 +78,17 @@ class Effects:
                 self._tasks.forward(id, event)
         for letter in turn.commit.letters:
             self._inboxes.set_alarm(letter.due, letter.root)
+
+    def _call_actions(self, turn: TreeTurn) -> None:
+        """Call users' actions; one that raises is recorded against its step, which stays."""
+        incidents: list[Incident] = []
+        for effects in turn.batch.effects:
+            for call in effects.calls:
+                try:
+                    call()
+                except Exception as error:
+                    report_unhandled(error)
+                    detail = format_error(error)
+                    incidents.append(Incident(turn.tree.root, effects.seq, turn.batch.at, ACTION_RAISED, detail))
+        if incidents:
+            self._record(incidents)

@@ -45,7 +45,23 @@ class OtherHistory(RuntimeFault):
 
 
 class Quarantined(RuntimeFault):
-    """A root actor was quarantined because a letter could not be taken; see its dead letters."""
+    """A root actor is quarantined: it could not be loaded, or could not take a timer or a result of a task."""
+
+
+class LoadFailed(RuntimeFault):
+    """A root actor could not be loaded: its machine or a migration raised an exception."""
+
+
+class StepFailed(RuntimeFault):
+    """A step would end a root actor in an error; its cause is the exception that a function raised."""
+
+
+class LoopFailed(NotRunning):
+    """The runtime has stopped because of an error in its loop, which is the cause."""
+
+
+class UnknownLetter(RuntimeFault):
+    """There is no dead letter of that id."""
 
 
 class StoreError(RuntimeFault):

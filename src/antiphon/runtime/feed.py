@@ -44,6 +44,7 @@ class Feeds:
         self._tails: dict[str, _Tail] = {}
         self._endings: dict[str, Broadcast] = {}  # of trees whose end is waited for
         self._closed = False
+        self._failure: Exception | None = None
 
     def publish(self, root: str, entries: Sequence[Entry]) -> None:
         """Pass stored entries to the readers of a tree."""
@@ -71,6 +72,8 @@ class Feeds:
                 # Wait only if nothing was published since this page was read and no further page follows it.
                 if version == tail.published.version and len(entries) < PAGE and not self._closed:
                     await tail.published.wait()
+            if self._failure is not None:
+                raise self._failure
         finally:
             tail.readers -= 1
             if tail.readers == 0:
@@ -93,6 +96,11 @@ class Feeds:
         """Wake everything that waits for the end of a tree."""
         if root in self._endings:
             self._endings.pop(root).notify()
+
+    def fail(self, error: Exception) -> None:
+        """End all feeds with an error."""
+        self._failure = error
+        self.close()
 
     def close(self) -> None:
         """End all feeds."""

@@ -9,7 +9,7 @@ from itertools import islice
 
 from antiphon.runtime.errors import InboxFull
 from antiphon.runtime.records import Letter, Receipt
-from antiphon.runtime.wakeup import Wakeup
+from antiphon.runtime.wakeup import Broadcast, Wakeup
 
 
 @dataclass(slots=True)
@@ -39,8 +39,11 @@ class Inboxes:
         self._ready: dict[str, None] = {}
         self._held: dict[str, int] = {}  # trees that have no turn before a time, because the store has failed
         self._busy: set[str] = set()  # trees whose turn is not stored yet
+        self._drawn: dict[str, list[Delivery]] = {}  # letters of the turns that are not finished
         self._overdue: set[str] = set()  # busy trees whose alarm went off in the meantime
         self._alarms: list[tuple[int, str]] = []  # heap of due times and trees
+        self._next_alarms: dict[str, int] = {}  # the earliest alarm of each tree
+        self._freed = Broadcast()
         self.wakeup = Wakeup()
 
     def put(self, delivery: Delivery, *, bounded: bool) -> None:
@@ -64,6 +67,16 @@ class Inboxes:
         else:
             self._make_ready(root)
 
+    def merge(self, root: str, deliveries: Iterable[Delivery]) -> None:
+        """Insert stored letters in the order of letters: by due time, then by arrival."""
+        inbox = self._inboxes.setdefault(root, deque())
+        for delivery in deliveries:
+            order = _order(delivery)
+            place = next((i for i, other in enumerate(inbox) if _order(other) > order), len(inbox))
+            inbox.insert(place, delivery)
+        if inbox:
+            self._make_ready(root)
+
     def _make_ready(self, root: str) -> None:
         if root not in self._held and root not in self._busy:
             self._ready[root] = None
@@ -77,10 +90,11 @@ class Inboxes:
 
     def abandon(self, error: Exception) -> None:
         """Drop all letters and fail their pending receipts."""
-        for inbox in self._inboxes.values():
-            for delivery in inbox:
+        for deliveries in (*self._inboxes.values(), *self._drawn.values()):
+            for delivery in deliveries:
                 delivery.fail(error)
         self._inboxes.clear()
+        self._drawn.clear()
 
     def has(self, root: str) -> bool:
         """Return whether letters wait for a tree."""
@@ -89,6 +103,11 @@ class Inboxes:
     def is_busy(self, root: str) -> bool:
         """Return whether a tree has a turn that is not finished."""
         return root in self._busy
+
+    async def wait_until_free(self, root: str) -> None:
+        """Wait until a tree has no turn that is not finished."""
+        while root in self._busy:
+            await self._freed.wait()
 
     @property
     def ready(self) -> int:
@@ -103,9 +122,16 @@ class Inboxes:
         self._busy.update(roots)
         return roots
 
+    def occupy(self, root: str) -> None:
+        """Make a tree busy without a turn, until `finish`."""
+        self._ready.pop(root, None)
+        self._busy.add(root)
+
     def finish(self, root: str) -> None:
         """End the turn of a tree; if it has more letters, it is ready for another."""
         self._busy.discard(root)
+        self._drawn.pop(root, None)
+        self._freed.notify()
         if root in self._overdue:
             self._overdue.discard(root)
             self.set_alarm(0, root)
@@ -119,19 +145,34 @@ class Inboxes:
             return []
         if len(inbox) <= limit:
             del self._inboxes[root]
-            return list(inbox)
-        return [inbox.popleft() for _ in range(limit)]
+            drawn = list(inbox)
+        else:
+            drawn = [inbox.popleft() for _ in range(limit)]
+        self._drawn[root] = drawn
+        return drawn
 
     def set_alarm(self, due: int, root: str) -> None:
         """Schedule a look at the stored letters of a tree."""
         heappush(self._alarms, (due, root))
+        if due < self._next_alarms.get(root, due + 1):
+            self._next_alarms[root] = due
         self.wakeup.set()
 
-    def pop_alarms(self, now: int) -> list[str]:
-        """Remove the alarms that are due and return their trees, except busy ones."""
+    def is_due(self, root: str, now: int) -> bool:
+        """Return whether an alarm of a tree is due; forget it then, because its letters are looked at now."""
+        due = self._next_alarms.get(root)
+        if due is None or due > now:
+            return False
+        del self._next_alarms[root]
+        return True
+
+    def pop_alarms(self, now: int, limit: int) -> list[str]:
+        """Remove the alarms of up to `limit` trees that are due and return their trees, except busy ones."""
         roots: dict[str, None] = {}
-        while self._alarms and self._alarms[0][0] <= now:
-            roots[heappop(self._alarms)[1]] = None
+        while self._alarms and self._alarms[0][0] <= now and len(roots) < limit:
+            root = heappop(self._alarms)[1]
+            roots[root] = None
+            self._next_alarms.pop(root, None)
         for root in roots:
             if self._held.get(root, now) <= now:
                 self._held.pop(root, None)
@@ -149,3 +190,8 @@ class Inboxes:
     def next_alarm(self) -> int | None:
         """Time of the next alarm."""
         return self._alarms[0][0] if self._alarms else None
+
+
+def _order(delivery: Delivery) -> tuple[int, int, int]:
+    letter = delivery.letter
+    return letter.due, letter.at, letter.arrival

@@ -1,30 +1,29 @@
 """The loop that gives trees their turns: take letters, store all ready trees in one commit, perform effects.
 
 A letter is acknowledged when the step that took it is stored, never before. A tree whose step could not be stored
-is discarded and loaded again from the store.
+is discarded and loaded again from the store. A failure belongs to its tree: the other trees continue.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import TypeVar
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 
+from antiphon.actors.observers import report_unhandled
+from antiphon.runtime.commits import RETRY_MS
 from antiphon.runtime.effects import Effects, TreeTurn
-from antiphon.runtime.errors import StoreError
-from antiphon.runtime.failures import RETRY_MS, TurnFailures
+from antiphon.runtime.errors import LoopFailed, StoreError
+from antiphon.runtime.failures import TurnFailures
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Delivery, Inboxes
 from antiphon.runtime.pipeline import Pipeline
-from antiphon.runtime.records import Letter
-from antiphon.runtime.recovery import Recovery
-from antiphon.runtime.store import Store
+from antiphon.runtime.records import Incident, Letter
 from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import Tree
 from antiphon.runtime.tree_cache import TreeCache
 
-T = TypeVar("T")
 BATCH_TREES = 256  # trees in one commit
 BATCH_LETTERS = 16  # letters of a tree in one turn
+DUE_TREES = 64  # trees whose stored letters are looked at between two turns, so that overdue ones delay no others
 INLINE_TREES = 32  # with more ready trees than this, commits overlap with computing
 # The loop yields to other tasks after this many letters, or after this long.
 BURST_LETTERS = 16
@@ -37,7 +36,6 @@ class TurnLoop:
 
     def __init__(
         self,
-        store: Store,
         trees: TreeCache,
         *,
         now: Callable[[], int],
@@ -45,18 +43,19 @@ class TurnLoop:
         point: Callable[[str], None] | None = None,
     ) -> None:
         self.inboxes = Inboxes(inbox_limit)
-        self.feeds = Feeds(store)
+        self.feeds = Feeds(trees.store)
         self.tasks = TaskRunner(self.deliver, now)
-        self.pipeline = Pipeline(store, self.inboxes.wakeup.set)
+        self.pipeline = Pipeline(trees.commits, self.inboxes.wakeup.set)
         self.is_stopping = False  # no more letters from outside
-        self._store = store
+        self.failure: LoopFailed | None = None  # the error that ended the loop
+        self._store = trees.store
         self._trees = trees
         self._now = now
         # Named places in the loop, for tests that let the process die there.
         self._point = point or (lambda name: None)
-        self._recovery = Recovery(trees, store, now)
-        self._effects = Effects(self.inboxes, self.tasks, self.feeds)
-        self._failures = TurnFailures(store, trees, self.inboxes, self.feeds, now)
+        self._effects = Effects(self.inboxes, self.tasks, self.feeds, self._record)
+        self._failures = TurnFailures(trees.quarantine, trees, self.inboxes, self.feeds, now)
+        self._new: list[TreeTurn] = []  # first turns of new trees
         self._computed: list[TreeTurn] = []  # turns that wait to be stored
         self._storing: set[asyncio.Task[None]] = set()
         self._clock: Callable[[], float] = lambda: 0.0  # that of the event loop
@@ -64,54 +63,98 @@ class TurnLoop:
         self._burst = 0  # letters taken since then
         self._closing = False  # and no more letters from tasks
 
-    async def begin(self, tree: Tree) -> None:
+    async def create(self, tree: Tree) -> None:
         """Store the first step of a new tree, and perform its effects."""
-        batch = tree.start(self._now())
-        tree.take_answers(self.tasks.answer, batch, BATCH_LETTERS)
-        turn = TreeTurn(tree, batch, [])
-        await self._store.commit([turn.commit])
-        self._trees.add(tree)
-        self._effects.perform(turn)
+        await self._trees.reserve(tree.root)
+        try:
+            batch = tree.start(self._now())
+            tree.take_answers(self.tasks.answer, batch, BATCH_LETTERS)
+            created: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._new.append(TreeTurn(tree, batch, [], self._trees.commits.new_mark(), created))
+            self.inboxes.wakeup.set()
+            await created
+        finally:
+            self._trees.settle(tree.root)
 
     def is_evictable(self, tree: Tree) -> bool:
         """Return whether a tree may be dropped from memory: it has no letters, no tasks and no unfinished turn."""
         root = tree.root
         return not (self.inboxes.has(root) or tree.host.tasks or self.inboxes.is_busy(root))
 
+    @asynccontextmanager
+    async def exclusively(self, root: str) -> AsyncIterator[None]:
+        """Let a tree have no turn meanwhile."""
+        await self.inboxes.wait_until_free(root)
+        self.inboxes.occupy(root)
+        try:
+            yield
+        finally:
+            self.inboxes.finish(root)
+
+    async def stored_tree(self, root: str) -> Tree:
+        """Return a tree once all its steps are stored: nothing else may be shown."""
+        await self.inboxes.wait_until_free(root)
+        return await self._trees.load(root)
+
     def close(self) -> None:
         """End the loop once all turns are stored."""
         self._closing = True
         self._failures.is_closing = True
         self._effects.is_closing = True
+        self._trees.commits.is_closing = True
         self.inboxes.release()
         self.inboxes.wakeup.set()
 
     async def run(self) -> None:
         """Give trees their turns until the loop is closed and idle."""
         self._clock = asyncio.get_running_loop().time
-        await self._recover()
-        while not (self._closing and self._is_idle):
-            for root in self.inboxes.pop_alarms(self._now()) if self.inboxes.has_alarms else ():
-                await self._collect(root)
-            # With few ready trees and a fast disk, overlapping commits cost more than they gain.
-            inline = self.inboxes.ready + len(self._computed) <= INLINE_TREES and self._store.commits_inline
-            if self._may_compute and not (self._computed and self.pipeline.is_empty):
-                await self._compute(inline)
-            if self._may_store:
-                turns = self._computed
-                self._computed = []
-                self.pipeline.enter(len(turns))
-                if inline:
-                    await self._store_and_finish(turns)
-                else:
-                    storing = asyncio.get_running_loop().create_task(self._store_and_finish(turns))
-                    self._storing.add(storing)
-                    storing.add_done_callback(self._storing.discard)
-            await self._wait()
+        try:
+            while not (self._closing and self._is_idle):
+                await self._run_once()
+        except Exception as error:
+            self._fail(error)
+            report_unhandled(error)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    async def _run_once(self) -> None:
+        for root in self.inboxes.pop_alarms(self._now(), DUE_TREES) if self.inboxes.has_alarms else ():
+            await self._collect(root)
+        if self._new:
+            self._computed += self._new
+            self._new = []
+        # With few ready trees and a fast disk, overlapping commits cost more than they gain.
+        inline = self.inboxes.ready + len(self._computed) <= INLINE_TREES and self._store.commits_inline
+        if self._may_compute and not (self._computed and self.pipeline.is_empty):
+            await self._compute(inline)
+        if self._may_store:
+            turns = self._computed
+            self._computed = []
+            self.pipeline.enter(len(turns))
+            if inline:
+                await self._store_and_finish(turns)
+            else:
+                storing = asyncio.get_running_loop().create_task(self._store_and_finish(turns))
+                self._storing.add(storing)
+                storing.add_done_callback(self._storing.discard)
+        await self._wait()
+
+    def _fail(self, cause: BaseException) -> None:
+        """Fail everything that waits: no turn will follow."""
+        failure = LoopFailed(f"the runtime has stopped because of an error in its loop: {cause!r}; start it again")
+        failure.__cause__ = cause
+        self.failure = failure
+        self.inboxes.abandon(failure)
+        for turn in (*self._new, *self._computed):
+            turn.fail(failure)
+        self._new.clear()
+        self._computed.clear()
+        self.feeds.fail(failure)
 
     @property
     def _is_idle(self) -> bool:
-        return not self.inboxes.ready and not self._computed and self.pipeline.is_empty
+        return not self.inboxes.ready and not self._computed and not self._new and self.pipeline.is_empty
 
     @property
     def _may_compute(self) -> bool:
@@ -128,11 +171,15 @@ class TurnLoop:
         started_at = self._clock()
         now = self._now()
         single_step = self._failures.single_step
+        trees = self._trees
+        inboxes = self.inboxes
         for root in roots:
-            deliveries = self.inboxes.draw(root, 1 if root in single_step else BATCH_LETTERS)
-            tree = (self._trees.touch(root) or await self._load(root, deliveries)) if deliveries else None
+            if inboxes.is_due(root, now):  # no letter overtakes a stored one that is due before it
+                await self._collect(root)
+            deliveries = inboxes.draw(root, 1 if root in single_step else BATCH_LETTERS)
+            tree = (trees.touch(root) or await self._load(root, deliveries)) if deliveries else None
             if tree is None:
-                self.inboxes.finish(root)
+                inboxes.finish(root)
                 continue
             batch = tree.new_batch(now)
             self._burst += len(deliveries)
@@ -141,42 +188,34 @@ class TurnLoop:
                     tree.take(delivery.letter, now, batch)
                 if batch.effects and root not in single_step:
                     tree.take_answers(self.tasks.answer, batch, BATCH_LETTERS)
-                self._computed.append(TreeTurn(tree, batch, deliveries))
+                self._computed.append(TreeTurn(tree, batch, deliveries, trees.commits.new_mark()))
             except Exception as error:
-                await self._failures.on_exception(tree, deliveries, len(batch.receipts), error)
-                self.inboxes.finish(root)
+                await self._handle(root, deliveries, error)
         self.pipeline.measure_turns(len(roots), self._clock() - started_at)
 
-    async def _recover(self) -> None:
-        """Continue with the letters and tasks that the last owner of the store left."""
-        for root, due in await self._retry_store(self._store.due_times) or ():
-            self.inboxes.set_alarm(due, root)
-        for task in await self._retry_store(self._store.running_tasks) or ():
-            letter = await self._retry_store(partial(self._recovery.recover, task, self.tasks.start))
-            if letter is not None:
-                self.deliver(letter)
-
-    async def _retry_store(self, call: Callable[[], Awaitable[T]]) -> T | None:
-        """Call the store until it succeeds; return None if the runtime is stopped before."""
-        while not self.is_stopping:
-            try:
-                return await call()
-            except StoreError:
-                await asyncio.sleep(RETRY_MS / 1000)
-        return None
+    async def _handle(self, root: str, deliveries: list[Delivery], error: Exception) -> None:
+        """Handle an exception raised by a turn, and finish it."""
+        try:
+            await self._failures.on_exception(root, deliveries, error)
+        except Exception as failure:
+            self._failures.refuse(deliveries, failure)
+        finally:
+            self.inboxes.finish(root)
 
     async def _wait(self) -> None:
         """Wait until there is something to do; commits under way wake the loop when they are done."""
         self.inboxes.wakeup.clear()
-        if self._may_compute or self._may_store or (self._closing and self._is_idle):
+        alarm = self.inboxes.next_alarm
+        wait_ms = None if alarm is None else alarm - self._now()
+        is_due = wait_ms is not None and wait_ms <= 0
+        if self._may_compute or self._may_store or self._new or is_due or (self._closing and self._is_idle):
             # With inline commits nothing else lets other tasks run.
             if self._burst >= BURST_LETTERS or self._clock() - self._yielded_at >= BURST_S:
                 await asyncio.sleep(0)
                 self._yielded_at = self._clock()
                 self._burst = 0
             return
-        alarm = self.inboxes.next_alarm
-        timeout_s = MAX_WAIT_S if alarm is None else min(MAX_WAIT_S, max(0, alarm - self._now()) / 1000)
+        timeout_s = MAX_WAIT_S if wait_ms is None else min(MAX_WAIT_S, wait_ms / 1000)
         await self.inboxes.wakeup.wait(timeout_s)
         self._yielded_at = self._clock()
         self._burst = 0
@@ -190,9 +229,10 @@ class TurnLoop:
             return
         if tree is None or self.is_stopping:
             return
-        for letter in tree.due_letters(self._now()):
-            tree.queued.add(letter.id)
-            self.inboxes.put(Delivery(letter), bounded=False)
+        letters = tree.due_letters(self._now())
+        if letters:
+            tree.queued.update(letter.id for letter in letters)
+            self.inboxes.merge(root, map(Delivery, letters))
         if tree.next_due is not None:
             self.inboxes.set_alarm(tree.next_due, root)
 
@@ -226,10 +266,9 @@ class TurnLoop:
         try:
             if commits:
                 await self.pipeline.commit(commits)
-        except StoreError as error:
+        except Exception as error:
             if len(turns) == 1:
-                [turn] = turns
-                await self._failures.on_store_error(turn.tree, turn.batch, turn.deliveries, error)
+                await self._refuse(turns[0], error)
                 return False
             for turn in turns:  # a single one may have made the whole commit fail
                 if await self._commit_turns([turn]):
@@ -238,11 +277,34 @@ class TurnLoop:
         self._point("after commit")
         return True
 
+    async def _refuse(self, turn: TreeTurn, error: Exception) -> None:
+        try:
+            await self._failures.on_store_error(turn, error)
+        except Exception as failure:
+            turn.fail(failure)
+
     def _perform_all(self, turns: list[TreeTurn]) -> None:
         for turn in turns:
+            if turn.created is not None:
+                self._trees.add(turn.tree)
             self._effects.perform(turn)
         self._point("after perform")
 
     def deliver(self, letter: Letter) -> None:
         """Put a letter of a task into its inbox."""
         self.inboxes.put(Delivery(letter), bounded=False)
+
+    def _record(self, incidents: list[Incident]) -> None:
+        """Store incidents soon."""
+        recording = asyncio.get_running_loop().create_task(self._record_soon(incidents))
+        self._storing.add(recording)
+        recording.add_done_callback(self._storing.discard)
+
+    async def _record_soon(self, incidents: list[Incident]) -> None:
+        with suppress(StoreError):  # the error was reported when it was raised
+            await self._store.record(incidents)
+
+    async def wait_until_stored(self) -> None:
+        """Wait until everything that is being stored is stored."""
+        while self._storing:
+            await asyncio.wait(self._storing)

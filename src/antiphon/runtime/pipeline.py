@@ -9,8 +9,8 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
+from antiphon.runtime.commits import Commits
 from antiphon.runtime.records import Commit
-from antiphon.runtime.store import Store
 from antiphon.runtime.wakeup import Broadcast
 
 MAX_COMMITS = 2
@@ -20,8 +20,8 @@ MEMORY = 0.8  # weight of earlier measurements in the moving averages
 class Pipeline:
     """Stores commits, and decides when to compute and how much."""
 
-    def __init__(self, store: Store, wake: Callable[[], None]) -> None:
-        self._store = store
+    def __init__(self, commits: Commits, wake: Callable[[], None]) -> None:
+        self._commits = commits
         self._wake = wake
         self._sizes: list[int] = []  # turns in each commit under way, the oldest first
         self._turn_s = 0.0  # average time to compute a turn
@@ -67,7 +67,7 @@ class Pipeline:
 
     async def commit(self, commits: Sequence[Commit]) -> None:
         """Make commits durable."""
-        await self._store.commit(commits, self._on_written)
+        await self._commits.commit(commits, self._on_written)
         if not self.is_writing:  # a store that commits inline does not report when it has written
             took_s = asyncio.get_running_loop().time() - self._written_at
             self._flush_s = MEMORY * self._flush_s + (1 - MEMORY) * took_s

@@ -16,9 +16,10 @@ from antiphon.runtime.records import Letter, Task
 class RecordedEffects:
     """Effects that the actors of a tree requested during a step."""
 
-    __slots__ = ("calls", "cancelled", "emitted", "ended", "forwarded", "started", "timers")
+    __slots__ = ("calls", "cancelled", "emitted", "ended", "forwarded", "seq", "started", "timers")
 
     def __init__(self) -> None:
+        self.seq = 0  # of the step
         self.calls: list[Callable[[], None]] = []  # of users' actions
         self.emitted: list[Any] = []
         self.timers: list[Letter] = []

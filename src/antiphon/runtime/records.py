@@ -81,8 +81,8 @@ class Rejection(NamedTuple):
     can: tuple[str, ...] = ()  # the events that could happen then
 
 
-class LoadFailure(NamedTuple):
-    """Failed attempts to load a tree since the last that succeeded, and the reason of the latest."""
+class TreeFailure(NamedTuple):
+    """How often a tree was quarantined, and the reason of the latest time."""
 
     attempts: int
     reason: str
@@ -117,7 +117,7 @@ class Commit(NamedTuple):
     mark: int = 0  # number of the commit, different from that of every other commit
     rejected: tuple[Rejection, ...] = ()  # stored letters that no transition took
     revived: tuple[str, ...] = ()  # dead letters that are retried or discarded
-    failure: LoadFailure | None = None  # of an attempt to load the tree
+    failure: TreeFailure | None = None  # of a tree that is quarantined
 
     @property
     def seq(self) -> int:
@@ -155,7 +155,7 @@ class Saved:
     entries: tuple[Entry, ...] = ()
     letters: tuple[Letter, ...] = ()
     tasks: tuple[Task, ...] = ()
-    failure: LoadFailure | None = None
+    failure: TreeFailure | None = None
     mark: int = 0  # of the latest commit
 
 

@@ -1,52 +1,165 @@
-"""Recovery of tasks that were running when their process ended."""
+"""Recovery after a start: letters that wait, and tasks that were running when their process ended."""
 
-from collections.abc import Callable
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from typing import TypeVar
 
 from antiphon.actors.tasks import REJECT
+from antiphon.runtime.commits import RETRY_MS
+from antiphon.runtime.errors import RuntimeFault, StoreError
+from antiphon.runtime.inboxes import Delivery, Inboxes
 from antiphon.runtime.paths import actor_at
-from antiphon.runtime.records import Commit, Letter, Task
-from antiphon.runtime.store import Store
+from antiphon.runtime.quarantine import format_error, is_from_outside
+from antiphon.runtime.records import Commit, Letter, Receipt, Task
+from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import Tree
 from antiphon.runtime.tree_cache import TreeCache
 
+T = TypeVar("T")
+START_LIMIT = 3  # unclean starts after which a letter or task is set aside
+
 
 class Recovery:
-    """Restarts orphaned tasks, or reports them to their charts as interrupted."""
+    """Continues with what the last owner of the store left: restarts tasks or reports them as interrupted."""
 
-    def __init__(self, trees: TreeCache, store: Store, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        trees: TreeCache,
+        inboxes: Inboxes,
+        tasks: TaskRunner,
+        exclusively: Callable[[str], AbstractAsyncContextManager[None]],
+        now: Callable[[], int],
+    ) -> None:
         self._trees = trees
-        self._store = store
+        self._store = trees.store
+        self._inboxes = inboxes
+        self._tasks = tasks
+        self._exclusively = exclusively  # while this is entered, a tree has no turn
         self._now = now
+        self.is_stopping = False
 
-    async def recover(self, task: Task, start: Callable[[Task, Any], None]) -> Letter | None:
-        """Restart an orphaned task if it may be repeated; else return the letter that reports it as interrupted."""
+    async def run(self) -> None:
+        """Recover letters and tasks; return when every interrupted task is reported to its chart."""
+        # First the tasks: a timer that is overdue must not be taken before the end of the task that it guards.
+        tasks = await self._retry(self._store.running_tasks) or []
+        await self._recover_tasks([task for task in tasks if task.boot != self._trees.boot])
+        times = await self._retry(self._store.due_times) or []
+        if self._store.unclean_starts > 1:
+            for root in [root for root, due in times if due <= self._now()]:
+                await self._retry(partial(self._take_one_by_one, root))
+        for root, due in times:
+            self._inboxes.set_alarm(due, root)
+
+    async def recover_tree(self, root: str) -> None:
+        """Recover the tasks of a tree that was released and that are not running."""
+        tree = await self._trees.find(root)
+        tasks = list(tree.host.tasks.values()) if tree is not None else []
+        await self._recover_tasks([task for task in tasks if not self._tasks.is_running(task.id)])
+
+    async def _recover_tasks(self, tasks: list[Task]) -> None:
+        letters = [await self._retry(partial(self._recover_task, task)) for task in tasks]
+        await asyncio.gather(*(self._report(letter) for letter in letters if letter is not None))
+
+    async def _take_one_by_one(self, root: str) -> None:
+        """Let a tree take its due letters one at a time, each counted before.
+
+        So a letter that ends the process is found, and set aside when it has done so too often.
+        """
+        saved = await self._trees.load_saved(root)
+        for letter in [letter for letter in saved.letters if letter.due <= self._now()]:
+            async with self._exclusively(root):
+                if letter.starts + 1 >= START_LIMIT:
+                    await self._set_aside(letter)
+                    return
+                is_open = await self._count(letter)
+            if is_open:
+                await asyncio.wait([self._deliver(letter)])
+
+    async def _count(self, letter: Letter) -> bool:
+        """Count an attempt to take a letter; return whether its tree is still waiting for it."""
+        tree = await self._trees.find(letter.root)
+        if tree is None or not (letter.id in tree.posted or letter.id in tree.host.letters):
+            return False
+        counted = letter._replace(starts=letter.starts + 1)
+        at = self._now()
+        commit = Commit(letter.root, tree.seq, at, tree.status, taken=(letter.id,), letters=(counted,))
+        await self._trees.commits.make(commit)
+        tree.queued.add(letter.id)
+        return True
+
+    async def _set_aside(self, letter: Letter) -> None:
+        reason = f"the process ended {START_LIMIT} times while {letter.event['type']!r} was being taken"
+        if is_from_outside(letter):
+            await self._trees.quarantine.set_aside(letter, reason)
+        else:
+            await self._trees.quarantine.quarantine(letter.root, reason, letter)
+
+    async def _recover_task(self, task: Task) -> Letter | None:
+        """Restart a task if it may be repeated; else return the letter that reports it as interrupted."""
+        async with self._exclusively(task.root):
+            return await self._recover_exclusively(task)
+
+    async def _recover_exclusively(self, task: Task) -> Letter | None:
         tree = await self._trees.find(task.root)
-        if task.boot == self._trees.boot or tree is None or tree.host.tasks.get(task.to) != task:
+        if tree is None or tree.host.tasks.get(task.to) != task or task.id in tree.posted:
             return None
+        starts = task.starts + (self._store.unclean_starts > 0)
         if task.safety != "repeat":
             return interruption(task, self._now())
-        await self._restart(tree, task, start)
+        if starts > START_LIMIT:
+            return interruption(task, self._now(), times=START_LIMIT)
+        try:
+            await self._restart(tree, task._replace(attempt=task.attempt + 1, boot=self._trees.boot, starts=starts))
+        except RuntimeFault:
+            raise
+        except Exception as error:
+            await self._trees.quarantine.quarantine(task.root, format_error(error))
+            self._trees.discard(task.root)
         return None
 
-    async def _restart(self, tree: Tree, task: Task, start: Callable[[Task, Any], None]) -> None:
-        actor = actor_at(tree.actor, task.to)
-        attempt = task._replace(attempt=task.attempt + 1, boot=self._trees.boot)
-        await self._store.commit([Commit(task.root, tree.seq, self._now(), tree.status, tasks=(attempt,))])
-        tree.host.tasks[task.to] = attempt
-        start(attempt, actor.logic)
+    async def _restart(self, tree: Tree, attempt: Task) -> None:
+        logic = actor_at(tree.actor, attempt.to).logic
+        await self._trees.commits.make(Commit(tree.root, tree.seq, self._now(), tree.status, tasks=(attempt,)))
+        tree.host.tasks[attempt.to] = attempt
+        self._tasks.start(attempt, logic)
+
+    async def _report(self, letter: Letter) -> None:
+        """Deliver a letter until its step is stored or it is refused."""
+        while not self.is_stopping:
+            receipt = self._deliver(letter)
+            await asyncio.wait([receipt])
+            if not isinstance(receipt.exception(), StoreError):
+                return
+            await asyncio.sleep(RETRY_MS / 1000)
+
+    def _deliver(self, letter: Letter) -> "asyncio.Future[Receipt]":
+        receipt: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        self._inboxes.put(Delivery(letter, receipt), bounded=False)
+        return receipt
+
+    async def _retry(self, call: Callable[[], Awaitable[T]]) -> T | None:
+        """Call the store until it succeeds; return None if the runtime is stopped before."""
+        while not self.is_stopping:
+            try:
+                return await call()
+            except StoreError:
+                await asyncio.sleep(RETRY_MS / 1000)
+        return None
 
 
-def interruption(task: Task, now: int, fenced: bool = True) -> Letter:
+def interruption(task: Task, now: int, fenced: bool = True, times: int = 0) -> Letter:
     """Return the letter that reports a task as interrupted.
 
     A fenced one is rejected if the task has ended or was restarted before the letter is taken.
     """
+    message = f"the process that ran {task.src!r} ended before it was done"
     error = {
         "name": "Interrupted",
         "code": "unknown" if task.safety == "once" else "interrupted",
         "recoverable": True,
-        "message": f"the process that ran {task.src!r} ended before it was done",
+        "message": message if not times else f"the process ended {times} times while {task.src!r} ran",
     }
     event = {"type": REJECT, "data": error}
     fence = (task.id, task.attempt) if fenced else (None, 0)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 from antiphon.runtime.admission import check_external_event
@@ -12,10 +13,10 @@ from antiphon.runtime.errors import NotRunning
 from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines, chart_hash
-from antiphon.runtime.records import Entry, Letter, Origin, Receipt
+from antiphon.runtime.records import Entry, Incident, Letter, Origin, Receipt
+from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.store import Store
 from antiphon.runtime.time_travel import TimeTravel
-from antiphon.runtime.tree import SNAPSHOT_ENTRIES, Tree
 from antiphon.runtime.tree_cache import TreeCache
 
 INBOX_LIMIT = 256
@@ -35,37 +36,59 @@ class Runtime:
         point: Callable[[str], None] | None = None,
         inbox_limit: int = INBOX_LIMIT,
         tree_limit: int = TREE_LIMIT,
-        snapshot_every: int = SNAPSHOT_ENTRIES,
+        snapshot_every: int | None = None,
     ) -> None:
         self.store = store
         self.machines = Machines(machines)
         self.now = now or SteadyClock().now
         self.new_id = new_id or new_ids()
-        self.trees = TreeCache(store, self.machines, tree_limit, self._is_evictable, self.now, snapshot_every)
-        self.loop = TurnLoop(store, self.trees, now=self.now, inbox_limit=inbox_limit, point=point)
+        self.trees = TreeCache(
+            store, self.machines, tree_limit, lambda tree: self.loop.is_evictable(tree), self.now, snapshot_every
+        )
+        self.loop = TurnLoop(self.trees, now=self.now, inbox_limit=inbox_limit, point=point)
         self.inboxes = self.loop.inboxes
         self.tasks = self.loop.tasks
         self.feeds = self.loop.feeds
         self.time_travel = TimeTravel(self.trees, store, self.now, self.new_id)
         self._deliveries = Deliveries(store, self.trees, self.inboxes)
+        self._calls = self._deliveries.calls
+        self._recovery = Recovery(self.trees, self.inboxes, self.tasks, self.loop.exclusively, self.now)
+        self._arrivals = count()
         self._running: asyncio.Task[None] | None = None
 
     async def start(self) -> "Runtime":
-        """Take ownership of the store and continue where its last owner stopped."""
+        """Take ownership of the store and continue where its last owner stopped.
+
+        When this returns, every task that was running is running again or is reported as interrupted.
+        """
         self.trees.boot = await self.store.open()
+        self.trees.commits.start(self.trees.boot)
+        self._arrivals = count(self.trees.boot << 32)
         self._running = asyncio.create_task(self.loop.run())
+        try:
+            await self._recovery.run()
+            self._check_running()
+        except BaseException:
+            await self.stop(0.0)
+            raise
         return self
 
     async def stop(self, limit_s: float = 5.0) -> None:
         """Accept no more letters, let tasks run for up to `limit_s`, store their results and close the store."""
+        await asyncio.shield(asyncio.get_running_loop().create_task(self._stop(limit_s)))
+
+    async def _stop(self, limit_s: float) -> None:
         self.loop.is_stopping = True
+        self._recovery.is_stopping = True
         with suppress(TimeoutError):
             await asyncio.wait_for(self.tasks.wait_until_done(), limit_s)
         await self.tasks.close()
-        await self._deliveries.wait_until_done()
+        self.loop.close()
+        await self._calls.wait_until_done()
         self.loop.close()
         if self._running is not None:
             await self._running
+        await self.loop.wait_until_stored()
         self.inboxes.wakeup.close()
         self.inboxes.abandon(NotRunning("the runtime was stopped before this letter could be taken"))
         self.feeds.close()
@@ -83,11 +106,14 @@ class Runtime:
         current = self.machines.current(machine)
         origin = Origin(self.new_id(), current.id, current.version, chart_hash(current), input)
         tree = self.trees.new_tree(root or self.new_id(), current, origin)
-        await self.loop.begin(tree)
+        await self._calls.run(self.loop.create(tree))
         return tree.root
 
     async def send(self, root: str, event: Any, *, id: str | None = None, to: str = "") -> Receipt:
-        """Send an event and wait until the step that takes it is stored."""
+        """Send an event and wait until the step that takes it is stored.
+
+        The receipt is `failed` if a function raised and the step would have ended the root actor.
+        """
         self._check_running()
         return await self._deliveries.send(self._letter(root, event, id, to), is_named=id is not None)
 
@@ -110,37 +136,82 @@ class Runtime:
 
     async def output(self, root: str) -> Any:
         """Wait until a root actor has ended and its end is stored; return its output."""
-        while (tree := await self._stored_tree(root)).status == "active":
+        while (tree := await self.loop.stored_tree(root)).status == "active":
             self._check_running()
             await self.feeds.wait_for_end(root)
         return tree.output
 
     async def snapshot(self, root: str, seq: int | None = None) -> Any:
         """Return the snapshot of a tree as JSON, now or at an earlier sequence number."""
-        tree = await self._stored_tree(root) if seq is None else await self.time_travel.rebuild(root, seq)
+        tree = await self.loop.stored_tree(root) if seq is None else await self.time_travel.rebuild(root, seq)
         return tree.actor.get_persisted_snapshot()
-
-    async def _stored_tree(self, root: str) -> Tree:
-        """Return a tree once all its steps are stored: nothing else may be shown."""
-        while self.inboxes.is_busy(root):
-            await self.loop.pipeline.wait_for_change()
-        return await self.trees.load(root)
 
     async def fork(self, root: str, seq: int, *, new: str | None = None) -> str:
         """Create a tree that starts from another one at a sequence number; return its id."""
         self._check_running()
+        return await self._calls.run(self._fork(root, seq, new))
+
+    async def _fork(self, root: str, seq: int, new: str | None) -> str:
         commit = await self.time_travel.fork(root, seq, new)
         for letter in commit.letters:
             self.inboxes.set_alarm(letter.due, commit.root)
         return commit.root
 
+    async def outcome(self, root: str, id: str) -> Receipt | None:
+        """Return the outcome of a letter by its id, or None if there was no such letter."""
+        receipt = await self.store.outcome(root, id)
+        return receipt and receipt._replace(history=await self.trees.history_of(root))
+
+    async def incidents(self, root: str) -> list[Incident]:
+        """Return the incidents of a tree: users' actions that raised, and steps that replay differently."""
+        return await self.store.incidents(root)
+
+    async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
+        """Return the letters that no step of a tree could take, each with its traceback."""
+        return await self.store.dead_letters(root)
+
+    async def retry(self, root: str, letter: str) -> None:
+        """Put a dead letter back into the inbox of its tree."""
+        self._check_running()
+        await self._calls.run(self._retry(root, letter))
+
+    async def _retry(self, root: str, letter: str) -> None:
+        async with self.loop.exclusively(root):
+            revived = await self.trees.quarantine.retry(root, letter)
+            self.trees.discard(root)
+        self.inboxes.set_alarm(revived.due, root)
+
+    async def discard(self, root: str, letter: str) -> None:
+        """Delete a dead letter."""
+        self._check_running()
+        await self._calls.run(self._discard(root, letter))
+
+    async def _discard(self, root: str, letter: str) -> None:
+        async with self.loop.exclusively(root):
+            await self.trees.quarantine.discard(root, letter)
+
+    async def release(self, root: str) -> bool:
+        """Let a quarantined tree continue, and take again what it could not take; return whether it was quarantined."""
+        self._check_running()
+        return await self._calls.run(self._release(root))
+
+    async def _release(self, root: str) -> bool:
+        async with self.loop.exclusively(root):
+            letters = await self.trees.quarantine.release(root)
+            self.trees.discard(root)
+        if letters is None:
+            return False
+        self.inboxes.set_alarm(self.now(), root)
+        await self._recovery.recover_tree(root)
+        return True
+
     def _letter(self, root: str, event: Any, id: str | None, to: str) -> Letter:
         at = self.now()
-        return Letter(id or self.new_id(), root, check_external_event(event), at, at, to)
-
-    def _is_evictable(self, tree: Tree) -> bool:
-        return self.loop.is_evictable(tree)
+        event = check_external_event(event)
+        return Letter(id or self.new_id(), root, event, at, at, to, arrival=next(self._arrivals))
 
     def _check_running(self) -> None:
+        if self.loop.failure is not None:
+            raise self.loop.failure
         if self._running is None or self.loop.is_stopping:
             raise NotRunning("the runtime is not running: it was not started, or it is being stopped")

@@ -121,6 +121,10 @@ class TaskRunner:
             self.cancel(id)
         await asyncio.gather(*self._ending, return_exceptions=True)
 
+    def is_running(self, id: str) -> bool:
+        """Return whether a task is running."""
+        return id in self._running
+
     @property
     def running(self) -> int:
         """Number of running tasks."""

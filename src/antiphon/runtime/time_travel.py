@@ -81,7 +81,7 @@ class TimeTravel:
         commit = Commit(
             id, 0, now, source.status, origin=origin, entries=(entry,), letters=(*timers, *reports), snapshot=snapshot
         )
-        await self._store.commit([commit])
+        await self._trees.commits.make(commit)
         return commit
 
 

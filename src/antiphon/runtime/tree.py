@@ -57,11 +57,11 @@ from antiphon.chart.persist import to_json_error
 from antiphon.chart.snapshot import Snapshot
 from antiphon.runtime.admission import acceptable_events
 from antiphon.runtime.encoding import Encoded, encode
-from antiphon.runtime.errors import Failed
+from antiphon.runtime.errors import Failed, LoadFailed, StepFailed
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.recording_host import RecordedEffects, RecordingHost
-from antiphon.runtime.records import Commit, Entry, Letter, Origin, Receipt, Saved, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Origin, Receipt, Rejection, Saved, Task
 
 Answer = Callable[[Task, Any], Any]  # calls an eager function; returns the event with its result, or None
 MIGRATED = "antiphon.migrated"
@@ -74,7 +74,7 @@ SNAPSHOT_LIMIT = 1000
 class Batch:
     """Steps of a tree that are not stored yet."""
 
-    __slots__ = ("at", "effects", "entries", "expected", "origin", "receipts", "starting", "taken")
+    __slots__ = ("at", "effects", "entries", "expected", "origin", "receipts", "rejected", "starting", "taken")
 
     def __init__(self, expected: int, at: int, origin: Origin | None = None) -> None:
         self.expected = expected
@@ -85,6 +85,7 @@ class Batch:
         self.effects: list[RecordedEffects] = []  # of the steps that requested any
         self.starting: list[tuple[Task, Any]] = []  # tasks to start once the batch is stored, with their logic
         self.receipts: list[Receipt] = []  # one for every letter
+        self.rejected: list[Rejection] = []  # stored letters that no transition took
 
 
 class Tree:
@@ -117,6 +118,8 @@ class Tree:
         batch = Batch(0, now, self.origin)
         self.host.begin(1, now)
         self._create_actor(None)
+        if not self.actor.is_running:
+            self._check_end("")
         self._record(batch, now, "", {"type": "xstate.init", "input": self.origin.input}, self.actor)
         return batch
 
@@ -130,6 +133,10 @@ class Tree:
             self.host.silent = False
             for entry in saved.entries:
                 self.replay(entry)
+        if saved.status == "active" != self.status:
+            error = self.actor.snapshot.error
+            cause = error if isinstance(error, BaseException) else None
+            raise LoadFailed(f"{self.root!r} was stored as active, but restored as {self.status}: {error!r}") from cause
         self.seq = saved.seq
         self.snapshot_seq = saved.snapshot_seq
         self.host.resume(saved.letters, saved.tasks)
@@ -163,6 +170,10 @@ class Tree:
         old = self.origin.version
         snapshot = machine.migrate(self.actor.get_persisted_snapshot(), old)
         self._switch_version(machine, snapshot)
+        if self.status == "error":
+            error = self.actor.snapshot.error
+            cause = error if isinstance(error, BaseException) else None
+            raise LoadFailed(f"the migration to version {machine.version!r} ends {self.root!r} in an error") from cause
         event = {"type": MIGRATED, "from": old, "to": machine.version, "snapshot": snapshot}
         value = self.actor.snapshot.value
         entry = Entry(self.root, self.seq + 1, now, "", event, None, value)
@@ -234,12 +245,13 @@ class Tree:
         """Take a letter as a step of a batch, or reject it if it came too late or no transition takes it."""
         id, _, event, _, due, to, _, timer, task, _, _, _ = letter
         self.queued.discard(id)
-        if self.posted.pop(id, None) is not None or timer is not None:
+        is_posted = self.posted.pop(id, None) is not None
+        if is_posted or timer is not None:
             batch.taken.append(id)
             self.taken.add(id)
         actor = actor_at(self.actor, to) if to else self.actor
         if actor is None or not actor.is_running or not self._is_current(letter):
-            batch.receipts.append(self._rejection(letter, actor))
+            self._reject(letter, actor, batch, is_posted)
             return
         if timer is not None:
             event = {**event, "due": due}
@@ -248,7 +260,7 @@ class Tree:
         if self._step(batch, now, to, actor, event, id == task, outside, None if timer is None else id):
             batch.receipts.append(Receipt("accepted", id, self.seq, (), None, self.host.history))
         else:
-            batch.receipts.append(self._rejection(letter, actor))
+            self._reject(letter, actor, batch, is_posted)
 
     def take_answers(self, answer: Answer, batch: Batch, limit: int) -> None:
         """Call eager functions, at most `limit` of them, and take their results as steps of the same batch."""
@@ -283,8 +295,21 @@ class Tree:
             host.finish(task)
         if host.is_unhandled and actor.snapshot is before:
             return False
+        if not self.actor.is_running:
+            self._check_end(outside)
         self._record(batch, now, to, event, actor, before, outside, timer)
         return True
+
+    def _check_end(self, outside: str | None) -> None:
+        """Raise `StepFailed` if a function has raised and ended the root.
+
+        A task that was rejected and that no transition handles ends the root in an ordinary way.
+        """
+        snapshot = self.actor.snapshot
+        if snapshot.status == "error" and (outside is not None or isinstance(snapshot.error, BaseException)):
+            error = snapshot.error
+            cause = error if isinstance(error, BaseException) else None
+            raise StepFailed(f"the step would end {self.root!r} in an error: {to_json_error(error)}") from cause
 
     def _is_current(self, letter: Letter) -> bool:
         """Return whether the task or timer that a letter comes from is still open."""
@@ -293,10 +318,13 @@ class Tree:
             return task is not None and task.id == letter.task and task.attempt == letter.attempt
         return letter.timer is None or letter.id in self.host.letters
 
-    def _rejection(self, letter: Letter, actor: Any) -> Receipt:
+    def _reject(self, letter: Letter, actor: Any, batch: Batch, is_posted: bool) -> None:
+        """Add the receipt of a letter that is not taken; of a stored one, the outcome is stored."""
         snapshot = None if actor is None else actor.snapshot
         can = acceptable_events(snapshot) if isinstance(snapshot, Snapshot) and actor.is_running else ()
-        return Receipt("rejected", letter.id, self.seq, can, None, self.host.history)
+        batch.receipts.append(Receipt("rejected", letter.id, self.seq, can, None, self.host.history))
+        if is_posted and letter.task is None:
+            batch.rejected.append(Rejection(letter.id, self.seq, can))
 
     def _record(
         self,
@@ -322,19 +350,24 @@ class Tree:
         if host.has_effects:
             effects = host.effects
             emitted = tuple(effects.emitted)
+            effects.seq = self.seq
             batch.effects.append(effects)
         self.size += _estimate_size(event)
         batch.entries.append(Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer))
 
-    def commit(self, batch: Batch) -> Commit:
+    def commit(self, batch: Batch, mark: int) -> Commit:
         """Return the commit that stores a batch."""
         status = self.status
         snapshot = self._snapshot_if_due(status) if batch.entries else None
         entries = tuple(batch.entries)
         taken = tuple(batch.taken)
+        rejected = tuple(batch.rejected)
         if not batch.effects:
+            root = self.root
+            at = batch.at
+            origin = batch.origin
             return Commit(
-                self.root, batch.expected, batch.at, status, batch.origin, None, entries, taken, snapshot=snapshot
+                root, batch.expected, at, status, origin, None, entries, taken, (), (), (), snapshot, (), mark, rejected
             )
         ended = self._sort_tasks(batch)
         cancelled = {id for effects in batch.effects for id in effects.cancelled}
@@ -352,6 +385,9 @@ class Tree:
             tuple([_to_stored_task(task) for task, _ in batch.starting]),
             tuple(ended),
             snapshot,
+            (),
+            mark,
+            rejected,
         )
 
     def _sort_tasks(self, batch: Batch) -> list[str]:

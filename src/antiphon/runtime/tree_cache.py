@@ -4,12 +4,21 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.runtime.errors import Quarantined, StoreCorrupt, UnknownMachine, UnknownRoot
+from antiphon.runtime.commits import Commits
+from antiphon.runtime.errors import (
+    Quarantined,
+    RootExists,
+    StoreCorrupt,
+    StoreError,
+    UnknownMachine,
+    UnknownRoot,
+)
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.machines import AnyMachine, Machines
+from antiphon.runtime.quarantine import QUARANTINED, Quarantine, format_error
 from antiphon.runtime.records import Letter, Origin, Saved
 from antiphon.runtime.store import Store
-from antiphon.runtime.tree import Tree
+from antiphon.runtime.tree import SNAPSHOT_ENTRIES, Tree
 
 
 class TreeCache:
@@ -22,18 +31,20 @@ class TreeCache:
         limit: int,
         is_idle: Callable[[Tree], bool],
         now: Callable[[], int],
-        snapshot_every: int,
+        snapshot_every: int | None = None,
     ) -> None:
-        self._store = store
+        self.store = store
+        self.commits = Commits(store)
+        self.quarantine = Quarantine(store, self.commits, now)
         self._machines = machines
         self._limit = limit
         self._is_idle = is_idle
         self._now = now
-        self._snapshot_every = snapshot_every
+        self._snapshot_every = snapshot_every or SNAPSHOT_ENTRIES
         # Letters that were stored while their tree was being loaded.
         self._missed: dict[str, list[Letter]] = {}
         self._trees: dict[str, Tree] = {}
-        self._loading: dict[str, asyncio.Future[None]] = {}
+        self._loading: dict[str, asyncio.Future[None]] = {}  # trees that are being loaded or created
         self.boot = 0
 
     def get(self, root: str) -> Tree | None:
@@ -65,6 +76,18 @@ class TreeCache:
         elif letter.root in self._loading:
             self._missed.setdefault(letter.root, []).append(letter)
 
+    async def reserve(self, root: str) -> None:
+        """Reserve the id of a new tree until `settle`; loads of it wait."""
+        while (loading := self._loading.get(root)) is not None:
+            await asyncio.wait([loading])
+        if root in self._trees:
+            raise RootExists(f"there is a root actor {root!r} already")
+        self._loading[root] = asyncio.get_running_loop().create_future()
+
+    def settle(self, root: str) -> None:
+        """End the reservation of an id: its tree is in the cache now, or was not created."""
+        self._loading.pop(root).set_result(None)
+
     def discard(self, root: str) -> None:
         """Drop a tree; it is loaded again when it is needed."""
         self._trees.pop(root, None)
@@ -95,7 +118,7 @@ class TreeCache:
 
     async def load_saved(self, root: str) -> Saved:
         """Return the stored record of a tree."""
-        saved = await self._store.load(root)
+        saved = await self.store.load(root)
         if saved is None:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return saved
@@ -103,7 +126,7 @@ class TreeCache:
     async def history_of(self, root: str) -> str:
         """Return the id of the history of a tree."""
         tree = self._trees.get(root)
-        return tree.host.history if tree is not None else HistoryIds((await self._store.history(root))[0]).current
+        return tree.host.history if tree is not None else HistoryIds((await self.store.history(root))[0]).current
 
     def machine_of(self, origin: Origin) -> AnyMachine:
         """Return the machine, in the version, that a stored tree runs."""
@@ -115,15 +138,27 @@ class TreeCache:
 
     async def _read(self, root: str) -> Tree:
         saved = await self.load_saved(root)
-        if saved.status == "quarantined":
-            raise Quarantined(f"{root!r} is quarantined because a letter could not be taken; see its dead letters")
+        if saved.status == QUARANTINED:
+            reason = "see its dead letters" if saved.failure is None else saved.failure.reason.rpartition("\n")[2]
+            raise Quarantined(f"{root!r} is quarantined; release it when the cause is mended: {reason}")
+        try:
+            tree = await self._restore(saved)
+        except (StoreError, UnknownMachine):
+            raise
+        except Exception as error:
+            await self.quarantine.quarantine(root, format_error(error))
+            advice = "release it when the cause is mended"
+            raise Quarantined(f"{root!r} could not be loaded and is quarantined; {advice}: {error!r}") from error
+        return tree
+
+    async def _restore(self, saved: Saved) -> Tree:
+        """Restore a tree, and migrate it if its machine has a newer version."""
         machine = self._machines.of(saved.origin)
         current = self._machines.current(saved.origin.machine)
-        tree = self.new_tree(root, machine, saved.origin)
+        tree = self.new_tree(saved.root, machine, saved.origin)
         tree.restore(saved)
         if current is not machine and current.migrate is not None and tree.status == "active":
-            commit = tree.migrate(current, self._now())
-            await self._store.commit([commit])
+            await self.commits.make(tree.migrate(current, self._now()))
         return tree
 
     def _evict(self, newest: Tree) -> None:

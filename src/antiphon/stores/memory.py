@@ -15,11 +15,11 @@ from antiphon.runtime.records import (
     Entry,
     Incident,
     Letter,
-    LoadFailure,
     Posting,
     Receipt,
     Saved,
     Task,
+    TreeFailure,
     TreeSummary,
 )
 from antiphon.stores import rows
@@ -43,7 +43,7 @@ class _Tree:
     dead: dict[str, Row] = field(default_factory=dict)
     rejections: dict[str, Row] = field(default_factory=dict)
     incidents: list[Row] = field(default_factory=list)
-    failure: LoadFailure | None = None
+    failure: TreeFailure | None = None
     mark: int = 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from antiphon.runtime.encoding import encode
 from antiphon.runtime.errors import Conflict, StoreCorrupt
-from antiphon.runtime.records import Commit, Entry, Incident, Letter, LoadFailure, Origin, Receipt, Rejection, Task
+from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Receipt, Rejection, Task, TreeFailure
 
 Row = tuple[Any, ...]
 RESTORE = "restore a backup, or run `antiphon db check` for details"
@@ -129,9 +129,9 @@ def incident_row(incident: Incident) -> Row:
     return (incident.seq, incident.at, incident.kind, incident.detail.encode("utf-8", "backslashreplace").decode())
 
 
-def failure_from(attempts: int, reason: str | None) -> LoadFailure | None:
+def failure_from(attempts: int, reason: str | None) -> TreeFailure | None:
     """Return the failed attempts to load a tree, or None."""
-    return LoadFailure(attempts, reason or "") if attempts else None
+    return TreeFailure(attempts, reason or "") if attempts else None
 
 
 def check_order(commit: Commit) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 
 from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot
-from antiphon.runtime.records import Commit, Incident, LoadFailure, TreeSummary
+from antiphon.runtime.records import Commit, Incident, TreeFailure, TreeSummary
 from antiphon.runtime.store import Store
 from antiphon.testing.contracts.store_facts import assert_refused, on_a_store, read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, make_origin, step, steps, task
@@ -150,15 +150,15 @@ class TreeFacts:
         await assert_refused(store.history("nobody"), UnknownRoot)
 
     @on_a_store
-    async def test_failed_attempts_to_load_a_tree_are_counted(self, store: Store) -> None:
+    async def test_a_tree_keeps_the_reason_of_its_quarantine(self, store: Store) -> None:
         """Until they are set to zero."""
         await store.commit([first_commit("a")])
-        await store.commit([Commit("a", 1, 30, "quarantined", failure=LoadFailure(2, "ValueError: no"))])
+        await store.commit([Commit("a", 1, 30, "quarantined", failure=TreeFailure(2, "ValueError: no"))])
         saved = await store.load("a")
         assert saved is not None
-        assert (saved.status, saved.failure) == ("quarantined", LoadFailure(2, "ValueError: no"))
+        assert (saved.status, saved.failure) == ("quarantined", TreeFailure(2, "ValueError: no"))
 
-        await store.commit([Commit("a", 1, 31, "active", failure=LoadFailure(0, ""))])
+        await store.commit([Commit("a", 1, 31, "active", failure=TreeFailure(0, ""))])
         saved = await store.load("a")
         assert saved is not None
         assert (saved.status, saved.failure) == ("active", None)

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
-from antiphon.runtime.errors import InboxFull, NotRunning, RootExists, StoreError
+from antiphon.runtime.errors import InboxFull, NotRunning, Quarantined, RootExists, StoreError
 from antiphon.runtime.records import Receipt
 from antiphon.runtime.runtime import Runtime
 from antiphon.testing.simulation.processes import Died, UnexpectedCancel
@@ -36,7 +37,7 @@ class Client:
                 break
             except RootExists:
                 break
-            except RETRIED:
+            except (*RETRIED, Quarantined):
                 await asyncio.sleep(0.05)
         self._world.follow(root)
         return root
@@ -63,6 +64,8 @@ class Client:
             try:
                 call = world.process.call(deliver(root, event, id=id, to=to))
                 receipt = await (self._with_timeout(call) if world.happens("impatience") else call)
+            except Quarantined:
+                await self._release(runtime, root)
             except UnexpectedCancel:
                 world.history.broken.append(f"{root}: sending {id} was cancelled without a request")
             except RETRIED as error:
@@ -72,6 +75,13 @@ class Client:
                 world.history.record_receipt(root, receipt, by_post)
                 return receipt
             await asyncio.sleep(world.rng.choice((0.0, 0.05, 0.3)))
+
+    async def _release(self, runtime: Runtime, root: str) -> None:
+        """Release a tree that was set aside because its process died too often."""
+        self._world.log(f"releasing {root}")
+        self._world.history.counts["trees released"] += 1
+        with suppress(*RETRIED):
+            await self._world.process.call(runtime.release(root))
 
     async def _with_timeout(self, call: Coroutine[Any, Any, Receipt]) -> Receipt:
         return await asyncio.wait_for(call, self._world.rng.choice((0.0005, 0.003, 0.1)))

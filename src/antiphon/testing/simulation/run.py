@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from antiphon.chart.machine import Machine
+from antiphon.runtime.quarantine import QUARANTINED
 from antiphon.runtime.store import Store
 from antiphon.stores.memory import MemoryStore
 from antiphon.testing.laws import broken_laws
@@ -82,6 +83,8 @@ async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]
     for _ in range(2):  # in the last process, and after an orderly restart
         await world.wait_for_runtime()
         await asyncio.sleep(REST_S)
+        if await _set_going(world):
+            await asyncio.sleep(REST_S)
         laws = [*world.history.broken, *await broken_laws(world.runtime, world.store), *await _check_journals(world)]
         if check is not None:
             laws += await check(world)
@@ -90,6 +93,20 @@ async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]
         await world.stop()
     world.history.counts["virtual seconds"] += int(loop.time())
     return []
+
+
+async def _set_going(world: World) -> int:
+    """Release trees and retry letters that were set aside, as an operator does; return how many there were."""
+    runtime = world.runtime
+    released = [summary.root for summary in await world.store.roots() if summary.status == QUARANTINED]
+    for root in released:
+        await runtime.release(root)
+    dead = [letter for summary in await world.store.roots() for letter, _ in await runtime.dead_letters(summary.root)]
+    for letter in dead:
+        await runtime.retry(letter.root, letter.id)
+    world.history.counts["trees released"] += len(released)
+    world.history.counts["letters retried"] += len(dead)
+    return len(released) + len(dead)
 
 
 async def _check_journals(world: World) -> list[str]:
