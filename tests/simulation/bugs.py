@@ -204,7 +204,7 @@ def every_cursor_is_refused_after_a_restore(patch):
     def resolve(ids, root, cursor, last):
         history, _, seq = cursor.rpartition(":")
         if history != ids.current:
-            raise OtherHistory(root, cursor, ids.current, 0, ids.cursor(0))
+            raise OtherHistory(root, cursor, ids.current, 0, f"{ids.current}:0")
         return int(seq)
 
     patch.setattr(HistoryIds, "resolve", resolve)
