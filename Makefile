@@ -60,7 +60,7 @@ conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
 sim: $(STAMP) ## run the durable runtime through 10,000 simulated lives full of faults
 	@$(BIN)/python campaigns/simulate.py
 
-crash: $(STAMP) ## kill a real process 1,000 times and look for what is lost
+crash: $(STAMP) ## kill a real process 1,000 times, cut its power, let its disk fail, and look for what is lost
 	@$(BIN)/python campaigns/crash.py
 
 local: $(LIBRARY) ## test the embedded model itself (fetches it the first time)

@@ -401,6 +401,28 @@ def test_a_damaged_backup_replaces_nothing(db, path, tmp_path):
     assert "`antiphon db check`" in err
     assert held(path) == before
     assert sorted(file.name for file in tmp_path.glob("store*re*")) == []
+    assert db("restore", tmp_path / "copy.db", store=tmp_path / "new.db")[0] == 1
+    assert not (tmp_path / "new.db").exists()
+
+
+# -- accept-loss ---------------------------------------------------------------------------------------------------
+
+
+def test_a_store_without_its_log_is_opened_once_the_loss_is_accepted(db, tmp_path):
+    path = tmp_path / "crashed.db"
+    with owner(path) as process:
+        process.store("a")
+        process.kill()
+    path.with_name("crashed.db-wal").unlink()
+
+    code, _, err = db("migrate", store=path)
+    assert code == 1
+    assert "`antiphon db accept-loss`" in err
+    assert db("check", store=path)[0] == 1
+    assert db("accept-loss", store=path)[:2] == (0, "continuing without the missing log; run `antiphon db check`\n")
+    assert db("accept-loss", "--json", store=path)[:2] == (0, '{\n  "missing": false\n}\n')
+    assert db("check", store=path)[0] == 0
+    assert db("migrate", store=path)[0] == 0
 
 
 # -- export and import ---------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from antiphon.cli.main import main
-from antiphon.stores.ownership import Ownership
+from antiphon.stores.ownership import FileLock
 from tests.fixtures.chats import script
 from tests.fixtures.debate_scripts import TOPIC, debaters, prices
 
@@ -102,7 +102,7 @@ def test_the_name_of_a_file_says_the_format_and_nothing_is_overwritten(tmp_path,
 
 
 def test_reading_needs_no_ownership(capsys, store, held):
-    owner = Ownership(store)
+    owner = FileLock(store)
     owner.take()
     try:
         code, out, _ = debates(capsys, "list")

@@ -11,7 +11,7 @@ from antiphon.app import App
 from antiphon.cli.main import main
 from antiphon.runtime.errors import StoreError
 from antiphon.stores.maintenance import remove
-from antiphon.stores.ownership import Ownership
+from antiphon.stores.ownership import FileLock
 from tests.fixtures.chats import script
 from tests.fixtures.scripted_team import says, team
 from tests.fixtures.scripted_team import script as team_script
@@ -197,7 +197,7 @@ def test_removing_what_is_not_there_says_so(store, capsys, thread):
 
 
 def test_what_another_process_runs_is_read_but_not_deleted(capsys, thread, store):
-    ownership = Ownership(store)
+    ownership = FileLock(store)
     ownership.take()
     try:
         read, _, _ = threads(capsys, "show", thread)

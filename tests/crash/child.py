@@ -33,6 +33,7 @@ class Plan:
     ahead_s: float = 0.0  # lead of the wall clock at the start
     boasts: bool = False  # an injected bug: posts are acknowledged before they are stored
     slow_s: float = 0.0  # delay before each text of a task
+    checkpoint_pages: int = 1000  # length of the log at which it is written to the file
 
 
 class Child:
@@ -72,7 +73,7 @@ class Child:
         """Send some texts, then return a result."""
         async for text in self.stream(input, scope):
             if scope.task.safety == "report":
-                scope.send_back({"type": "DELTA", "text": text})
+                scope.send_back({"type": "DELTA", "text": text}, join="text")
         return self.calculation(input, scope)
 
     def function(self, input: Any, scope: Any) -> Any:
@@ -91,9 +92,13 @@ class Child:
             await asyncio.sleep(self.plan.slow_s + self.rng.choice((0.0, 0.002, 0.01)))
             yield f"{number + 1};"
 
+    def new_store(self) -> "PointedStore":
+        """Return the store of the process."""
+        return PointedStore(self.path, self.point, self.plan.checkpoint_pages)
+
     async def live(self) -> None:
         """Send all letters, wait until idle, check the laws and stop."""
-        store = PointedStore(self.path, self.point)
+        store = self.new_store()
         now = SteadyClock(lambda: time.time() + self.skew_s).now
         runtime = Runtime(store, self.machines(), now=now, point=self.point, snapshot_every=self.rng.choice((2, 20)))
         await runtime.start()
@@ -163,9 +168,15 @@ class Child:
 class PointedStore(SqliteStore):
     """Store in a file with named points where the process can be killed, one of them inside the transaction."""
 
-    def __init__(self, path: str, point: Any) -> None:
-        super().__init__(path)
+    def __init__(self, path: str, point: Any, checkpoint_pages: int, **options: Any) -> None:
+        super().__init__(path, **options)
         self._point = point
+        self._checkpoint_pages = checkpoint_pages
+
+    def _open(self) -> int:
+        boot = super()._open()
+        self._db().execute(f"pragma wal_autocheckpoint = {self._checkpoint_pages}")
+        return boot
 
     def _apply_all(self, commits: Any) -> None:
         super()._apply_all(commits)

@@ -5,7 +5,7 @@ import os
 import signal
 import sqlite3
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
@@ -15,6 +15,7 @@ from tests.crash.child import Plan, main
 
 BOUNDARIES = ("before commit", "in transaction", "after commit", "after perform", "before post", "after post")
 LIMIT_S = 60.0
+UNCERTAIN = {"StoreStopped"}  # errors after which a letter may be stored all the same
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(["tests.crash.child"])
 
@@ -44,28 +45,44 @@ class ProcessChain:
         self.unknown: dict[tuple[str, str], tuple[str, str, str, str]] = {}
         self.accepted: dict[tuple[str, str], int] = {}
         self.posted: set[tuple[str, str]] = set()
+        self.refused: set[tuple[str, str]] = set()  # by an error that promises that nothing was stored
+        self._has_ended = False
 
     def kill_at(self, boundary: str, **options: Any) -> None:
         """Run a process and kill it at a boundary."""
-        plan = self._plan(stop_at=(boundary, self.rng.randint(1, 8 if "post" in boundary else 25)), **options)
+        plan = self.plan(stop_at=(boundary, self.rng.randint(1, 8 if "post" in boundary else 25)), **options)
         self._run_process(plan, lambda message, count: message is not None and message[0] == "point")
 
     def kill_anywhere(self, **options: Any) -> None:
         """Run a process and kill it at a random moment."""
         limit = self.rng.randint(1, 120)
         wait_s = self.rng.choice((0.0, 0.0005, 0.003))
-        self._run_process(self._plan(**options), lambda message, count: count >= limit, wait_s)
+        self._run_process(self.plan(**options), lambda message, count: count >= limit, wait_s)
 
     def terminate(self, after: int, **options: Any) -> float:
         """Run a process and end it by SIGTERM after some messages; return the seconds it took to stop."""
-        return self._run_process(self._plan(**options), lambda message, count: count >= after, signal=signal.SIGTERM)
+        return self._run_process(self.plan(**options), lambda message, count: count >= after, signal=signal.SIGTERM)
 
     def run_to_rest(self, **options: Any) -> list[str]:
         """Run a process until it is idle and ends by itself; return the problems."""
-        self._run_process(self._plan(letters=0, **options), lambda message, count: False)
+        self._has_ended = False
+        self._run_process(self.plan(letters=0, **options), lambda message, count: False)
+        if not self._has_ended:
+            self.tally.problems.append(f"process {self.life} did not run to its end")
         return self.tally.problems
 
-    def _plan(self, **options: Any) -> Plan:
+    def branch(self, path: str) -> "ProcessChain":
+        """Return a chain that knows the same letters and continues with another file."""
+        chain = ProcessChain(path, self.seed)
+        chain.life = self.life
+        chain.unknown = dict(self.unknown)
+        chain.accepted = dict(self.accepted)
+        chain.posted = set(self.posted)
+        chain.refused = set(self.refused)
+        return chain
+
+    def plan(self, **options: Any) -> Plan:
+        """Return the parameters of the next process."""
         self.life += 1
         return Plan(self.seed, self.life, again=tuple(self.unknown.values()), **options)
 
@@ -93,7 +110,7 @@ class ProcessChain:
                 self.tally.problems.append(f"process {plan.life} did not end")
             process.join()
             ours.close()
-        self._check_file()
+        self.check_file()
         return seconds
 
     def _drain(self, pipe: Any) -> float:
@@ -111,14 +128,24 @@ class ProcessChain:
             message = pipe.recv()
         except (EOFError, ConnectionResetError):
             return None
+        self.record(message)
+        return message
+
+    def record(self, message: Any) -> None:
+        """Take note of a message of a process."""
         match message:
             case ["sending", root, id, to, type, _]:
                 self.unknown[root, id] = (root, id, to, type)
+                self.refused.discard((root, id))
             case ["receipt", root, id, status, seq, by_post]:
                 self._record_receipt(root, id, status, seq, by_post)
+            case ["refused", root, id, kinds, _]:
+                if not UNCERTAIN.intersection(kinds):
+                    self.refused.add((root, id))
             case ["laws", problems]:
                 self.tally.problems += problems
-        return message
+            case ["stopped"]:
+                self._has_ended = True
 
     def _record_receipt(self, root: str, id: str, status: str, seq: int, by_post: bool) -> None:
         self.unknown.pop((root, id), None)
@@ -129,11 +156,30 @@ class ProcessChain:
             else:
                 self.accepted[root, id] = seq
 
-    def _check_file(self) -> None:
+    def check_refusals(self) -> None:
+        """Check that no letter is stored that was refused by an error which promises that nothing was stored."""
+        stored: set[tuple[str, str]] = set()
+        with suppress(sqlite3.OperationalError), closing(self._connect()) as file:  # there may be no file or no table
+            stored |= set(file.execute("select actor.id, letter from entry join actor on actor.n = entry.actor"))
+            stored |= set(file.execute("select actor.id, letter.id from letter join actor on actor.n = letter.actor"))
+        for root, id in sorted(stored & self.refused):
+            self.tally.problems.append(f"{root}: letter {id} was refused as if nothing was stored, and is stored")
+
+    def check_file(self) -> None:
         """Check that every acknowledged letter is stored once, journals have no gaps, and the file is intact."""
         if not os.path.exists(self.path):
             return
-        with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as file:
+        try:
+            self._check_stored_letters()
+        except sqlite3.DatabaseError as error:
+            self.tally.problems.append(f"the file cannot be read: {error}")
+        self._check_executions()
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)
+
+    def _check_stored_letters(self) -> None:
+        with closing(self._connect()) as file:
             (result,) = file.execute("pragma integrity_check").fetchone()
             if result != "ok":
                 self.tally.problems.append(f"the file is damaged: {result}")
@@ -153,7 +199,6 @@ class ProcessChain:
             seqs = sorted(seq for owner, seq, _ in stored if owner == root)
             if seqs != list(range(1, last + 1)):
                 self.tally.problems.append(f"{root}: has the entries {seqs}, and should end at {last}")
-        self._check_executions()
 
     def _check_executions(self) -> None:
         """Check that no attempt ran twice, and no task that must not be repeated had a second attempt."""

@@ -33,10 +33,11 @@ def test_kills_at_any_moment_lose_and_repeat_nothing(tmp_path, seed):
 
 def test_kills_while_the_clock_jumps_lose_and_repeat_nothing(tmp_path):
     chain = ProcessChain(str(tmp_path / "threads.db"), seed=3)
-    for steps_s in ((-3600.0,), (3600.0, -7200.0), (-0.05, 0.05), (-86400.0, 1.0)):
-        chain.kill_anywhere(clock_steps_s=steps_s)
+    lives = ((0.0, (-3600.0,)), (3600.0, (3600.0, -7200.0)), (0.0, (-0.05, 0.05)), (86400.0, (-86400.0, 1.0)))
+    for ahead_s, steps_s in lives:
+        chain.kill_anywhere(clock_steps_s=steps_s, ahead_s=ahead_s)
 
-    assert_nothing_is_lost(chain, ahead_s=7200.0)  # so that the timers that were set ahead of their time are due
+    assert_nothing_is_lost(chain)  # nor do timers wait that were set by clocks that were ahead
 
 
 def test_a_process_that_acknowledges_too_early_is_found_out(tmp_path):

@@ -13,7 +13,7 @@ from tests.fixtures.runtime import START, chat, crash, runtime, simulate, wait_f
 
 async def words(input, scope):
     for word in ("Good ", "evening."):
-        scope.send_back({"type": "TEXT", "text": word})
+        scope.send_back({"type": "TEXT", "text": word}, join="text")
     return "done"
 
 

@@ -20,3 +20,8 @@ def use(store: SqliteStore, work: Callable[[SqliteStore], Awaitable[T]]) -> T:
             await store.close()
 
     return asyncio.run(main())
+
+
+def empty_log(store: SqliteStore) -> None:
+    """Copy the log of a store into its file and truncate it, so that its size shows how much is written."""
+    store._db().execute("pragma wal_checkpoint(truncate)").fetchall()

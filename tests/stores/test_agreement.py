@@ -89,6 +89,7 @@ commits = st.fixed_dictionaries(
         "mark": st.integers(0, 9),
         "rejected": some(st.builds(Rejection, names, st.integers(0, 9), some(ids))),
         "revived": some(names),
+        "tenure": st.integers(0, 3),
         "failure": st.builds(TreeFailure, st.integers(0, 3), ids),
     },
 )

@@ -15,6 +15,7 @@ from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
+from tests.stores.open_store import empty_log
 
 MEMORY = Path("/dev/shm")
 HEADER = 32  # of a log
@@ -56,6 +57,8 @@ async def write_log(folder):
     store = SqliteStore(folder / "live.db")
     await store.open()
     log = folder / "live.db-wal"
+    empty_log(store)
+    await store.commit([first_commit("z")])
     history = [(log.stat().st_size, await read_contents(store))]
     for commit in commits():
         await store.commit(commit)

@@ -23,7 +23,7 @@ def talker(started):
         started.append(scope.key)
         for word in WORDS:
             await asyncio.sleep(0.2)
-            scope.send_back({"type": "WORD", "text": word})
+            scope.send_back({"type": "WORD", "text": word}, join="text")
         return "over"
 
     return setup(

@@ -1,6 +1,8 @@
 """With a fast disk commits run on the event loop, with a slow one on a thread."""
 
 import asyncio
+import sqlite3
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -8,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from antiphon.stores import sqlite
+from antiphon.runtime.errors import StoreBusy
+from antiphon.stores import file_store, files, sqlite
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_samples import first_commit, steps
 from tests.stores.open_store import use
@@ -30,7 +33,7 @@ class Disk:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     disk = Disk()
-    monkeypatch.setattr(sqlite, "perf_counter", disk.clock)
+    monkeypatch.setattr(file_store, "perf_counter", disk.clock)
     return disk
 
 
@@ -129,5 +132,68 @@ def test_a_refused_inline_commit_changes_nothing_and_releases_the_lock(tmp_path:
             await store.commit([steps("a", 7)])
         assert commits_without_waiting(store.commit([steps("a", 1)]))
         assert [tree.seq for tree in await store.roots()] == [2]
+
+    on_a_store(tmp_path, main)
+
+
+class Stranger:
+    """Another program that has locked the file until the event loop runs, or after some seconds gives up."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._connection.execute("begin immediate")
+        self._is_running = threading.Event()
+        self._thread = threading.Thread(target=self._hold)
+        self._thread.start()
+        self.was_patient_enough = False
+
+    def _hold(self) -> None:
+        self.was_patient_enough = self._is_running.wait(3)
+        self._connection.close()
+
+    def release(self) -> None:
+        """Release the file: the event loop runs."""
+        self._is_running.set()
+        self._thread.join()
+
+
+def test_a_lock_of_another_program_does_not_block_the_event_loop(tmp_path: Path, disk: Disk) -> None:
+    async def main(store: SqliteStore) -> None:
+        assert store.commits_inline
+        stranger = Stranger(store.path)
+        committing = asyncio.ensure_future(store.commit([steps("a", 1)]))
+        await asyncio.sleep(0)
+        stranger.release()
+        await committing
+        assert stranger.was_patient_enough
+        assert [tree.seq for tree in await store.roots()] == [2]
+
+    on_a_store(tmp_path, main)
+
+
+def test_after_a_lock_of_another_program_commits_are_inline_again(tmp_path: Path, disk: Disk) -> None:
+    async def main(store: SqliteStore) -> None:
+        stranger = sqlite3.connect(store.path, isolation_level=None)
+        stranger.execute("begin immediate")
+        committing = asyncio.ensure_future(store.commit([steps("a", 1)]))
+        await asyncio.sleep(0)
+        assert not store.commits_inline
+        stranger.close()
+        await committing
+        assert await reaches_mode(store, inline=True, within=50, numbers=count(2))
+
+    on_a_store(tmp_path, main)
+
+
+def test_a_lock_of_another_program_that_stays_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "BUSY_MS", 1)
+
+    async def main(store: SqliteStore) -> None:
+        stranger = sqlite3.connect(store.path, isolation_level=None)
+        stranger.execute("begin immediate")
+        with pytest.raises(StoreBusy, match="a program that is not Antiphon has locked it"):
+            await store.commit([steps("a", 1)])
+        stranger.close()
+        await store.commit([steps("a", 1)])
 
     on_a_store(tmp_path, main)

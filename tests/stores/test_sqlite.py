@@ -17,7 +17,7 @@ from antiphon.stores.queries import load_queries
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, step, steps, task
-from tests.stores.open_store import use
+from tests.stores.open_store import empty_log, use
 from tests.stores.processes import owner
 
 
@@ -41,6 +41,7 @@ def beside_a_snapshot(path, size):
 
     async def take(store):
         log = path.with_name(f"{path.name}-wal")
+        empty_log(store)
         await store.commit([first_commit("a", snapshot={"text": "x" * size})])
         row = store._db().execute("select * from actor").fetchone()
         before = log.stat().st_size
@@ -70,6 +71,7 @@ def test_a_step_at_which_one_task_ends_and_the_next_begins_writes_one_page_more(
 
     async def take(store):
         log = path.with_name(f"{path.name}-wal")
+        empty_log(store)
         await store.commit([first_commit("a", tasks=(task("a", "t1"),))])
         sizes = [log.stat().st_size]
         for commit in (steps("a", 1), steps("a", 2, tasks=(task("a", "t2"),), ended=("t1",))):
@@ -91,6 +93,7 @@ def test_a_journal_that_grows_at_its_end_fills_its_pages(path):
     async def grow(store):
         log = path.with_name(f"{path.name}-wal")
         writes = []
+        empty_log(store)
         long = {"type": "TOGGLE", "why": "x" * 1_000}
         await store.commit([first_commit("a")])
         empty = pages_of(store)
@@ -219,20 +222,6 @@ def test_a_link_to_a_file_leads_to_the_same_owner(path, tmp_path):
             await SqliteStore(link).open()
 
     use(SqliteStore(path), again)
-
-
-def test_another_program_that_holds_the_file_is_told_from_another_owner(path):
-    async def meet(store):
-        await store.commit([first_commit("a")])
-        store._db().execute("pragma busy_timeout = 0")
-        stranger = sqlite3.connect(path, isolation_level=None)
-        stranger.execute("begin immediate")
-        with pytest.raises(StoreBusy, match="a program that is not Antiphon has locked it"):
-            await store.commit([steps("a", 1)])
-        stranger.close()
-        await store.commit([steps("a", 1)])
-
-    use(SqliteStore(path), meet)
 
 
 def test_a_file_that_could_not_be_opened_has_no_owner(path):

@@ -98,8 +98,8 @@ class LogicScope:
         """Emit an event to the listeners of this actor."""
         self._actor.emit(event)
 
-    def send_back(self, event: Any) -> None:
-        """Send an event to the parent."""
+    def send_back(self, event: Any, join: str | None = None) -> None:
+        """Send an event to the parent; `join` is for the durable runtime, which may join pieces of a text."""
         actor = self._actor
         if actor.parent is not None and actor.snapshot.status != "stopped":
             actor.system.relay(actor, actor.parent, event)

@@ -6,9 +6,9 @@ from typing import Any
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.runtime.coalescing import COALESCE_MS, COALESCE_SIZE, Coalescer
+from antiphon.threads.reply import CHUNKS
 
 Event = Mapping[str, Any]
-CHUNKS = ("TEXT_CHUNK", "THINKING_CHUNK")
 
 
 async def batch_events(
@@ -40,7 +40,7 @@ async def batch_events(
 async def _read(events: AsyncIterable[Event], coalescer: Coalescer, batches: asyncio.Queue[list[Event] | None]) -> None:
     try:
         async for event in events:
-            coalescer.add("", event)
+            coalescer.add("", event, "content" if event["type"] in CHUNKS else None)
             if event["type"] not in CHUNKS:
                 coalescer.flush()
     finally:

@@ -29,6 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     commands.add("check", _check, "check for damage; works while the store is in use", json=True)
     about = "show contents and size of the store; works while it is in use"
     commands.add("stats", _stats, about, json=True)
+    commands.add("accept-loss", _accept_loss, "continue without the log of the store, if it is missing", json=True)
     commands.add("vacuum", _vacuum, "release unused space", json=True)
     sub = commands.add("backup", _backup, "copy the store to a new file; works while it is in use", json=True)
     sub.add_argument("file", type=Path, metavar="FILE")
@@ -74,6 +75,13 @@ def _stats(options: argparse.Namespace) -> int:
         "latest": format_time(stats.latest),
     }
     return _print(options, [f"{name:<9} {text}" for name, text in lines.items()], asdict(stats))
+
+
+def _accept_loss(options: argparse.Namespace) -> int:
+    store = existing_store(options)
+    is_missing = maintenance.accept_loss(store)
+    line = "continuing without the missing log; run `antiphon db check`" if is_missing else "the log is not missing"
+    return _print(options, [line], {"missing": is_missing})
 
 
 def _vacuum(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Coalescing of streamed events: events that differ only in a piece of text are joined into one."""
+"""Coalescing of streamed events: where a stream of text asks for it, its pieces are joined into one event."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,6 @@ from antiphon.actors.clock import Clock
 # Events are held back for this long, or until they have this many characters.
 COALESCE_MS = 50
 COALESCE_SIZE = 4096
-TEXT_KEYS = ("content", "text")  # texts that may be joined; everything else in the two events must be equal
 
 
 class Coalescer:
@@ -29,21 +28,24 @@ class Coalescer:
         self._every_ms = every_ms
         self._max_size = max_size
         self._events: list[tuple[str, Any]] = []
-        self._key = ""  # key of the text in the last event that pieces are joined to
+        self._key: str | None = None  # key of the text in the last event to which pieces may be joined
         self._pieces: list[str] = []  # its pieces after the first
         self._size = 0
         self._timer: Any = None
 
-    def add(self, to: str, event: Any) -> None:
-        """Buffer an event; it is delivered soon."""
-        key = self._joining_key(to, event)
-        if key:
-            self._key = key
-            self._pieces.append(event[key])
-            self._size += len(event[key])
+    def add(self, to: str, event: Any, join: str | None = None) -> None:
+        """Buffer an event; it is delivered soon.
+
+        With `join`, the key of a text, it may be joined to the event before, if that has the same `join` and the two
+        are equal but for this text.
+        """
+        if join is not None and self._continues(to, event, join):
+            self._pieces.append(event[join])
+            self._size += len(event[join])
         else:
             self._join_pieces()
             self._events.append((to, event))
+            self._key = join
             self._size += len(str(event))
         if self._size >= self._max_size:
             self.flush()
@@ -66,21 +68,19 @@ class Coalescer:
             self._clock.clear_timeout(self._timer)
             self._timer = None
 
-    def _joining_key(self, to: str, event: Any) -> str:
-        """Return the key of the text by which an event continues the last one, or an empty string."""
-        if not self._events or self._events[-1][0] != to:
-            return ""
+    def _continues(self, to: str, event: Any, key: str) -> bool:
+        """Return whether an event differs from the last one in its text only."""
+        if key != self._key or not self._events or self._events[-1][0] != to:
+            return False
         last = self._events[-1][1]
-        for key in (self._key,) if self._key else TEXT_KEYS:
-            piece = event.get(key)
-            if isinstance(piece, str) and isinstance(last.get(key), str) and {**last, key: piece} == event:
-                return key
-        return ""
+        piece = event.get(key)
+        return isinstance(piece, str) and isinstance(last.get(key), str) and {**last, key: piece} == event
 
     def _join_pieces(self) -> None:
         """Join the pieces of the last event."""
-        if self._pieces:
+        key = self._key
+        if self._pieces and key is not None:
             to, event = self._events[-1]
-            self._events[-1] = (to, {**event, self._key: "".join((event[self._key], *self._pieces))})
+            self._events[-1] = (to, {**event, key: "".join((event[key], *self._pieces))})
             self._pieces = []
-        self._key = ""
+        self._key = None

@@ -4,19 +4,22 @@ import asyncio
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from antiphon.runtime.errors import Conflict, StoreError, Unstorable
+from antiphon.runtime.errors import Conflict, StoreError, StoreStopped, Unstorable
+from antiphon.runtime.ownership import Ownership
 from antiphon.runtime.records import Commit
 from antiphon.runtime.store import Store
 
 RETRY_MS = 500  # pause after the store has failed
-REFUSALS = (Conflict, Unstorable)  # errors after which nothing was changed for certain
+# Errors after which nothing was changed for certain, or after which only a restart can tell.
+REFUSALS = (Conflict, Unstorable, StoreStopped)
 
 
 class Commits:
     """Makes commits; if the store raises although it made one, its mark tells."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, ownership: Ownership) -> None:
         self._store = store
+        self._ownership = ownership
         self._marks = count(1)
         self.is_closing = False  # do not wait for a store that gives no answer
 
@@ -39,8 +42,9 @@ class Commits:
                 raise
 
     async def make(self, commit: Commit) -> None:
-        """Give a commit a mark, and make it durable."""
-        await self.commit([commit._replace(mark=self.new_mark())])
+        """Give a commit a mark and the tenure of this owner, and make it durable."""
+        tenure = self._ownership.tenure(commit.root) or 0
+        await self.commit([commit._replace(mark=self.new_mark(), tenure=tenure)])
 
     async def _is_stored(self, commit: Commit, error: StoreError) -> bool:
         """Return whether a commit was made; all commits of a call are made together."""

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from itertools import count
 from typing import Any
 
+from antiphon.runtime.admission import check_external_event
 from antiphon.runtime.background import BackgroundCalls
 from antiphon.runtime.commits import RETRY_MS
 from antiphon.runtime.errors import StoreError
@@ -18,12 +20,33 @@ ReceiptFuture = asyncio.Future[Receipt]
 class Deliveries:
     """Letters in flight; of two with the same id, the second gets the receipt of the first."""
 
-    def __init__(self, store: Store, trees: TreeCache, inboxes: Inboxes) -> None:
+    def __init__(
+        self,
+        store: Store,
+        trees: TreeCache,
+        inboxes: Inboxes,
+        now: Callable[[], int],
+        new_id: Callable[[], str],
+    ) -> None:
+        self._now = now
+        self._new_id = new_id
+        self._arrivals = count()
         self._store = store
         self._trees = trees
         self._inboxes = inboxes
         self._in_flight: dict[tuple[str, str], ReceiptFuture] = {}
         self.calls = BackgroundCalls()
+
+    def start(self, boot: int) -> None:
+        """Begin to number the letters of a boot in the order of their arrival."""
+        self._arrivals = count(boot << 32)
+
+    def letter(self, root: str, event: Any, id: str | None, to: str) -> Letter:
+        """Return an event from outside as a letter; raise `EventError` if it may not come in."""
+        at = self._now()
+        event = check_external_event(event)
+        # By position: this runs for every letter.
+        return Letter(id or self._new_id(), root, event, at, at, to, "", None, None, 0, next(self._arrivals))
 
     async def send(self, letter: Letter, *, is_named: bool) -> Receipt:
         """Put a letter into its inbox, and wait until the step that takes it is stored."""

@@ -65,7 +65,7 @@ class UnknownLetter(RuntimeFault):
 
 
 class StoreError(RuntimeFault):
-    """An operation of the store failed and changed nothing."""
+    """An operation of the store failed; unless it is `StoreStopped`, it changed nothing."""
 
 
 class Unstorable(StoreError):
@@ -76,9 +76,21 @@ class StoreBusy(StoreError):
     """Another process owns the store for writing."""
 
 
+class StoreStopped(StoreError):
+    """A flush to disk has failed: the outcome of that commit is unknown, and the store accepts no more writes."""
+
+
 class StoreCorrupt(StoreError):
     """The file of the store is damaged."""
 
 
 class Conflict(StoreError):
     """The stored actor has advanced in the meantime; a step computed from its old state must not be stored."""
+
+
+class Superseded(Conflict):
+    """The tree has another owner in the meantime, with a later tenure."""
+
+
+class NotOwner(RuntimeFault):
+    """The tree is run by another process; send the letter there."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from antiphon.runtime.commits import RETRY_MS
 from antiphon.runtime.effects import TreeTurn
-from antiphon.runtime.errors import Quarantined, StepFailed, StoreError, Unstorable
+from antiphon.runtime.errors import NotOwner, Quarantined, StepFailed, StoreError, Superseded, Unstorable
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Delivery, Inboxes
 from antiphon.runtime.quarantine import Quarantine, format_error, is_from_outside
@@ -16,8 +16,15 @@ class TurnFailures:
     """Discards failed turns, finds the letter that causes the failure, and sets it or its tree aside."""
 
     def __init__(
-        self, quarantine: Quarantine, trees: TreeCache, inboxes: Inboxes, feeds: Feeds, now: Callable[[], int]
+        self,
+        quarantine: Quarantine,
+        trees: TreeCache,
+        inboxes: Inboxes,
+        feeds: Feeds,
+        now: Callable[[], int],
+        lose: Callable[[str], None],
     ) -> None:
+        self._lose = lose  # forgets a tree that has another owner
         self._quarantine = quarantine
         self._trees = trees
         self._inboxes = inboxes
@@ -39,6 +46,9 @@ class TurnFailures:
         root = turn.tree.root
         if turn.created is not None:
             turn.fail(error)
+        elif isinstance(error, Superseded):
+            turn.fail(NotOwner(str(error)))
+            self._lose(root)
         elif not isinstance(error, Unstorable):
             self._trees.discard(root)
             self.refuse(turn.deliveries, error)

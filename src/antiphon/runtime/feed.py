@@ -79,6 +79,13 @@ class Feeds:
             if tail.readers == 0:
                 self._tails.pop(root, None)
 
+    def forget(self, root: str) -> None:
+        """Let the readers of a tree read from the store: another process has written to its journal."""
+        tail = self._tails.get(root)
+        if tail is not None:
+            tail.entries.clear()
+            tail.published.notify()
+
     async def cursor(self, root: str, seq: int | None = None) -> str:
         """Return the cursor of a step of a tree: the last stored one, or an earlier one."""
         ids, last = await self._history(root)

@@ -96,6 +96,14 @@ class Inboxes:
         self._inboxes.clear()
         self._drawn.clear()
 
+    def drop(self, root: str, error: Exception) -> None:
+        """Drop the letters of a tree and fail their pending receipts."""
+        for delivery in self._inboxes.pop(root, ()):
+            delivery.fail(error)
+        self._ready.pop(root, None)
+        self._held.pop(root, None)
+        self._next_alarms.pop(root, None)
+
     def has(self, root: str) -> bool:
         """Return whether letters wait for a tree."""
         return bool(self._inboxes.get(root))

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from antiphon.actors.observers import report_unhandled
 from antiphon.runtime.commits import RETRY_MS
 from antiphon.runtime.effects import Effects, TreeTurn
-from antiphon.runtime.errors import LoopFailed, StoreError
+from antiphon.runtime.errors import LoopFailed, NotOwner, StoreError
 from antiphon.runtime.failures import TurnFailures
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Delivery, Inboxes
@@ -54,7 +54,7 @@ class TurnLoop:
         # Named places in the loop, for tests that let the process die there.
         self._point = point or (lambda name: None)
         self._effects = Effects(self.inboxes, self.tasks, self.feeds, self._record)
-        self._failures = TurnFailures(trees.quarantine, trees, self.inboxes, self.feeds, now)
+        self._failures = TurnFailures(trees.quarantine, trees, self.inboxes, self.feeds, now, self.lose)
         self._new: list[TreeTurn] = []  # first turns of new trees
         self._computed: list[TreeTurn] = []  # turns that wait to be stored
         self._storing: set[asyncio.Task[None]] = set()
@@ -90,6 +90,15 @@ class TurnLoop:
             yield
         finally:
             self.inboxes.finish(root)
+
+    def lose(self, root: str) -> None:
+        """Forget a tree that has another owner: cancel its tasks, and fail its waiting letters."""
+        tree = self._trees.get(root)
+        for task in tree.host.tasks.values() if tree is not None else ():
+            self.tasks.cancel(task.id)
+        self._trees.discard(root)
+        self.inboxes.drop(root, NotOwner(f"{root!r} is run by another process"))
+        self.feeds.forget(root)
 
     async def stored_tree(self, root: str) -> Tree:
         """Return a tree once all its steps are stored: nothing else may be shown."""

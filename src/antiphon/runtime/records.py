@@ -118,6 +118,7 @@ class Commit(NamedTuple):
     rejected: tuple[Rejection, ...] = ()  # stored letters that no transition took
     revived: tuple[str, ...] = ()  # dead letters that are retried or discarded
     failure: TreeFailure | None = None  # of a tree that is quarantined
+    tenure: int = 0  # of the owner; a store refuses the commit if there was a later one; 0: not checked
 
     @property
     def seq(self) -> int:

@@ -42,9 +42,10 @@ class Recovery:
 
     async def run(self) -> None:
         """Recover letters and tasks; return when every interrupted task is reported to its chart."""
+        await self._retry(lambda: self._store.correct_times(self._now()))
         # First the tasks: a timer that is overdue must not be taken before the end of the task that it guards.
         tasks = await self._retry(self._store.running_tasks) or []
-        await self._recover_tasks([task for task in tasks if task.boot != self._trees.boot])
+        await self._recover_tasks([task for task in tasks if task.boot != self._trees.ownership.tenure(task.root)])
         times = await self._retry(self._store.due_times) or []
         if self._store.unclean_starts > 1:
             for root in [root for root, due in times if due <= self._now()]:
@@ -53,9 +54,10 @@ class Recovery:
             self._inboxes.set_alarm(due, root)
 
     async def recover_tree(self, root: str) -> None:
-        """Recover the tasks of a tree that was released and that are not running."""
+        """Recover the letters of a tree, and its tasks that are not running here."""
         tree = await self._trees.find(root)
         tasks = list(tree.host.tasks.values()) if tree is not None else []
+        self._inboxes.set_alarm(self._now(), root)
         await self._recover_tasks([task for task in tasks if not self._tasks.is_running(task.id)])
 
     async def _recover_tasks(self, tasks: list[Task]) -> None:
@@ -111,7 +113,7 @@ class Recovery:
         if starts > START_LIMIT:
             return interruption(task, self._now(), times=START_LIMIT)
         try:
-            await self._restart(tree, task._replace(attempt=task.attempt + 1, boot=self._trees.boot, starts=starts))
+            await self._restart(tree, task._replace(attempt=task.attempt + 1, boot=tree.host.boot, starts=starts))
         except RuntimeFault:
             raise
         except Exception as error:

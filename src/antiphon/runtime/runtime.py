@@ -3,16 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
-from itertools import count
 from typing import Any
 
-from antiphon.runtime.admission import check_external_event
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.deliveries import Deliveries
 from antiphon.runtime.errors import NotRunning
 from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines, chart_hash
+from antiphon.runtime.ownership import Ownership, Whole
 from antiphon.runtime.records import Entry, Incident, Letter, Origin, Receipt
 from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.store import Store
@@ -37,23 +36,31 @@ class Runtime:
         inbox_limit: int = INBOX_LIMIT,
         tree_limit: int = TREE_LIMIT,
         snapshot_every: int | None = None,
+        ownership: Ownership | None = None,
     ) -> None:
         self.store = store
+        self.ownership = ownership or Whole()
+        self.ownership.on_loss(lambda root: self.lose(root))
         self.machines = Machines(machines)
         self.now = now or SteadyClock().now
         self.new_id = new_id or new_ids()
         self.trees = TreeCache(
-            store, self.machines, tree_limit, lambda tree: self.loop.is_evictable(tree), self.now, snapshot_every
+            store,
+            self.ownership,
+            self.machines,
+            tree_limit,
+            lambda tree: self.loop.is_evictable(tree),
+            self.now,
+            snapshot_every,
         )
         self.loop = TurnLoop(self.trees, now=self.now, inbox_limit=inbox_limit, point=point)
         self.inboxes = self.loop.inboxes
         self.tasks = self.loop.tasks
         self.feeds = self.loop.feeds
         self.time_travel = TimeTravel(self.trees, store, self.now, self.new_id)
-        self._deliveries = Deliveries(store, self.trees, self.inboxes)
+        self._deliveries = Deliveries(store, self.trees, self.inboxes, self.now, self.new_id)
         self._calls = self._deliveries.calls
         self._recovery = Recovery(self.trees, self.inboxes, self.tasks, self.loop.exclusively, self.now)
-        self._arrivals = count()
         self._running: asyncio.Task[None] | None = None
 
     async def start(self) -> "Runtime":
@@ -61,12 +68,14 @@ class Runtime:
 
         When this returns, every task that was running is running again or is reported as interrupted.
         """
-        self.trees.boot = await self.store.open()
-        self.trees.commits.start(self.trees.boot)
-        self._arrivals = count(self.trees.boot << 32)
+        boot = await self.store.open()
+        self.ownership.start(boot)
+        self.trees.commits.start(boot)
+        self._deliveries.start(boot)
         self._running = asyncio.create_task(self.loop.run())
         try:
-            await self._recovery.run()
+            if self.ownership.owns_all:
+                await self._recovery.run()
             self._check_running()
         except BaseException:
             await self.stop(0.0)
@@ -104,8 +113,11 @@ class Runtime:
         """Create a root actor that runs a machine; return its id once it is stored."""
         self._check_running()
         current = self.machines.current(machine)
+        root = root or self.new_id()
+        if self.ownership.tenure(root) is None:
+            await self.ownership.claim(root)
         origin = Origin(self.new_id(), current.id, current.version, chart_hash(current), input)
-        tree = self.trees.new_tree(root or self.new_id(), current, origin)
+        tree = self.trees.new_tree(root, current, origin)
         await self._calls.run(self.loop.create(tree))
         return tree.root
 
@@ -115,12 +127,16 @@ class Runtime:
         The receipt is `failed` if a function raised and the step would have ended the root actor.
         """
         self._check_running()
-        return await self._deliveries.send(self._letter(root, event, id, to), is_named=id is not None)
+        if self.ownership.tenure(root) is None:
+            await self._claim(root)
+        return await self._deliveries.send(self._deliveries.letter(root, event, id, to), is_named=id is not None)
 
     async def post(self, root: str, event: Any, *, id: str | None = None, to: str = "", delay_ms: int = 0) -> Receipt:
         """Store an event in an inbox, to be taken after a delay; do not wait until it is taken."""
         self._check_running()
-        letter = self._letter(root, event, id, to)
+        if self.ownership.tenure(root) is None:
+            await self._claim(root)
+        letter = self._deliveries.letter(root, event, id, to)
         return await self._deliveries.post(letter._replace(due=letter.at + delay_ms))
 
     def feed(self, root: str, after: int | str = 0) -> AsyncIterator[Entry]:
@@ -156,6 +172,21 @@ class Runtime:
         for letter in commit.letters:
             self.inboxes.set_alarm(letter.due, commit.root)
         return commit.root
+
+    async def adopt(self, root: str) -> None:
+        """Run a tree that this process has become the owner of: take its letters, and recover its tasks."""
+        self._check_running()
+        self.trees.discard(root)
+        await self._calls.run(self._recovery.recover_tree(root))
+
+    def lose(self, root: str) -> None:
+        """Stop running a tree that has another owner: its tasks are cancelled, its waiting letters fail."""
+        self.loop.lose(root)
+
+    async def _claim(self, root: str) -> None:
+        """Become the owner of a tree, if no process is."""
+        await self.ownership.claim(root)
+        await self.adopt(root)
 
     async def outcome(self, root: str, id: str) -> Receipt | None:
         """Return the outcome of a letter by its id, or None if there was no such letter."""
@@ -201,14 +232,8 @@ class Runtime:
             self.trees.discard(root)
         if letters is None:
             return False
-        self.inboxes.set_alarm(self.now(), root)
         await self._recovery.recover_tree(root)
         return True
-
-    def _letter(self, root: str, event: Any, id: str | None, to: str) -> Letter:
-        at = self.now()
-        event = check_external_event(event)
-        return Letter(id or self.new_id(), root, event, at, at, to, arrival=next(self._arrivals))
 
     def _check_running(self) -> None:
         if self.loop.failure is not None:

@@ -51,6 +51,13 @@ class Store(Protocol):
         """Read the journal of a tree after a sequence number, oldest first."""
         ...
 
+    async def correct_times(self, now: int) -> int:
+        """Move waiting letters back if some are from after `now`, keeping their delays; return by how much.
+
+        Their clock was ahead: the latest of them is moved to `now`, and all others by as much.
+        """
+        ...
+
     async def due_times(self) -> list[tuple[str, int]]:
         """List the trees that have letters, with the time at which the first of them is due."""
         ...

@@ -27,7 +27,7 @@ class TaskScope:
     """Scope passed to the function of a task."""
 
     task: Task
-    _send: Callable[[str, Any], None]
+    _send: Callable[[str, Any, str | None], None]
     cancels: list[Callable[[], Any]] = field(default_factory=list)
     receivers: list[Callable[[Any], Any]] = field(default_factory=list)
 
@@ -41,9 +41,13 @@ class TaskScope:
         """Number of this attempt, from 1."""
         return self.task.attempt
 
-    def send_back(self, event: Any) -> None:
-        """Send an event to the parent of the actor that represents this task."""
-        self._send(parent_of(self.task.to), event)
+    def send_back(self, event: Any, join: str | None = None) -> None:
+        """Send an event to the parent of the actor that represents this task.
+
+        A stream of text passes `join`, the key of the text: pieces that come in quick succession, in events that are
+        equal but for this text, may be joined into one event.
+        """
+        self._send(parent_of(self.task.to), event, join)
 
     def receive(self, listener: Callable[[Any], Any]) -> None:
         """Call a function with every event that the actor receives."""
@@ -179,7 +183,7 @@ def _identity(work: Any) -> Any:
     return work
 
 
-def _refuse_send(to: str, event: Any) -> None:
+def _refuse_send(to: str, event: Any, join: str | None) -> None:
     raise EventError(f"an eager function cannot send events, but sent {event!r}; make it an ordinary task")
 
 
@@ -200,14 +204,14 @@ class Outbox:
         self._count = 0
         self._coalescer: Coalescer | None = None  # most tasks only have a result
 
-    def add(self, to: str, event: Any) -> None:
+    def add(self, to: str, event: Any, join: str | None = None) -> None:
         """Send an event soon."""
         problem = json_problem(event)
         if problem is not None:
             raise EventError(f"the event {event!r} cannot be stored: {problem}")
         if self._coalescer is None:
             self._coalescer = Coalescer(self._send, REAL_CLOCK)
-        self._coalescer.add(to, event)
+        self._coalescer.add(to, event, join)
 
     def flush(self) -> None:
         """Send buffered events now."""

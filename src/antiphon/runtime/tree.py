@@ -363,12 +363,8 @@ class Tree:
         taken = tuple(batch.taken)
         rejected = tuple(batch.rejected)
         if not batch.effects:
-            root = self.root
-            at = batch.at
-            origin = batch.origin
-            return Commit(
-                root, batch.expected, at, status, origin, None, entries, taken, (), (), (), snapshot, (), mark, rejected
-            )
+            details = ((), (), (), snapshot, (), mark, rejected, (), None, self.host.boot)
+            return Commit(self.root, batch.expected, batch.at, status, batch.origin, None, entries, taken, *details)
         ended = self._sort_tasks(batch)
         cancelled = {id for effects in batch.effects for id in effects.cancelled}
         letters = [letter for effects in batch.effects for letter in effects.timers if letter.id not in cancelled]
@@ -388,6 +384,9 @@ class Tree:
             (),
             mark,
             rejected,
+            (),
+            None,
+            self.host.boot,
         )
 
     def _sort_tasks(self, batch: Batch) -> list[str]:

@@ -15,6 +15,7 @@ from antiphon.runtime.errors import (
 )
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.machines import AnyMachine, Machines
+from antiphon.runtime.ownership import Ownership
 from antiphon.runtime.quarantine import QUARANTINED, Quarantine, format_error
 from antiphon.runtime.records import Letter, Origin, Saved
 from antiphon.runtime.store import Store
@@ -27,6 +28,7 @@ class TreeCache:
     def __init__(
         self,
         store: Store,
+        ownership: Ownership,
         machines: Machines,
         limit: int,
         is_idle: Callable[[Tree], bool],
@@ -34,7 +36,8 @@ class TreeCache:
         snapshot_every: int | None = None,
     ) -> None:
         self.store = store
-        self.commits = Commits(store)
+        self.ownership = ownership
+        self.commits = Commits(store, ownership)
         self.quarantine = Quarantine(store, self.commits, now)
         self._machines = machines
         self._limit = limit
@@ -45,7 +48,6 @@ class TreeCache:
         self._missed: dict[str, list[Letter]] = {}
         self._trees: dict[str, Tree] = {}
         self._loading: dict[str, asyncio.Future[None]] = {}  # trees that are being loaded or created
-        self.boot = 0
 
     def get(self, root: str) -> Tree | None:
         """Return a tree if it is loaded."""
@@ -66,7 +68,7 @@ class TreeCache:
 
     def new_tree(self, root: str, machine: AnyMachine, origin: Origin) -> Tree:
         """Create a tree that has taken no step and is not in the cache."""
-        return Tree(root, machine, origin, self.boot, self._snapshot_every)
+        return Tree(root, machine, origin, self.ownership.tenure(root) or 0, self._snapshot_every)
 
     def add_posted(self, letter: Letter) -> None:
         """Tell a tree that is loaded or being loaded of a letter that was stored for it."""

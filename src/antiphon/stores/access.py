@@ -2,13 +2,14 @@
 
 import os
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from antiphon.runtime.errors import StoreError
 from antiphon.stores import files
-from antiphon.stores.ownership import Ownership
+from antiphon.stores.ownership import FileLock
 
 
 @contextmanager
@@ -29,17 +30,20 @@ def open_reader(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlit
 
 
 @contextmanager
-def open_owned(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite3.Connection]:
+def open_owned(
+    path: str | Path, *, any_schema: bool = False, without_log: bool = False
+) -> Iterator[sqlite3.Connection]:
     """Take ownership of the file and open a connection that may change it."""
     path = Path(path)
-    ownership = Ownership(path)
+    ownership = FileLock(path)
     ownership.take()
     try:
         with files.translate_errors(path):
-            connection = files.connect(path, files.DURABILITY["full"])
+            connection = files.connect(path, files.DURABILITY["full"], without_log=without_log)
             try:
                 if not any_schema:
                     files.require_current(connection, path)
+                files.flag_closed(connection)
                 yield connection
             finally:
                 connection.close()
@@ -49,22 +53,42 @@ def open_owned(path: str | Path, *, any_schema: bool = False) -> Iterator[sqlite
 
 @contextmanager
 def atomic_file(target: str | Path) -> Iterator[Path]:
-    """Yield a path to write to; the file gets its own name only when it is complete."""
+    """Yield a path to write to; the file gets its own name only when it is complete, and overwrites no other.
+
+    The path is unique. A process that is killed leaves it behind, as `NAME.….part`.
+    """
     target = Path(target)
-    if target.exists():
-        raise StoreError(f"{target}: file exists; not overwritten")
-    part = target.with_name(target.name + ".part")
+    _refuse_existing(target)
+    part: Path | None = None
     try:
-        part.unlink(missing_ok=True)
-        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        descriptor, name = tempfile.mkstemp(".part", f"{target.name}.", target.parent)
+        os.close(descriptor)
+        part = Path(name)
         yield part
         _sync(part, os.O_RDWR)
-        part.rename(target)
+        _give_name(part, target)
         _sync(target.parent, os.O_RDONLY)
     except OSError as error:
         raise StoreError(f"{target}: cannot be written: {error.strerror}") from error
     finally:
-        part.unlink(missing_ok=True)
+        if part is not None:
+            part.unlink(missing_ok=True)
+
+
+def _give_name(part: Path, target: Path) -> None:
+    """Give a file its own name; a link, unlike a rename, overwrites no file that was created in the meantime."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        _refuse_existing(target)
+    except OSError:  # a file system without links
+        _refuse_existing(target)
+        part.rename(target)
+
+
+def _refuse_existing(target: Path) -> None:
+    if os.path.lexists(target):
+        raise StoreError(f"{target}: file exists; not overwritten")
 
 
 def _sync(path: Path, flags: int) -> None:

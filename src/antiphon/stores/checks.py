@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.runtime.errors import StoreCorrupt
-from antiphon.stores import rows
+from antiphon.stores import files, rows
 from antiphon.stores.access import open_reader
 from antiphon.stores.queries import load_queries
 
@@ -40,6 +40,8 @@ def check(path: str | Path, progress: Progress) -> list[StoreProblem]:
     )
     try:
         with open_reader(path) as connection:
+            if files.lacks_log(connection, path):
+                problems.append(StoreProblem(files.missing_log(path)))
             for run in checks:
                 problems += _collect(run, connection, sql)
     except StoreCorrupt as error:

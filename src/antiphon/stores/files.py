@@ -1,5 +1,10 @@
-"""The SQLite file of a store: connections, schema, and SQLite errors translated to errors of the store."""
+"""The SQLite file of a store: connections, schema, log, and SQLite errors translated to errors of the store.
 
+While a store is open, its file is flagged. The flag is copied into the file itself, and removed when the store is
+closed; so a flagged file without a log has lost it, and with it perhaps commits that only the log contained.
+"""
+
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -7,14 +12,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError, Unstorable
-from antiphon.stores.queries import load_migrations
+from antiphon.stores import forks
+from antiphon.stores.forks import StoreConnection
+from antiphon.stores.queries import load_migrations, load_queries
 from antiphon.stores.rows import RESTORE
 
 DURABILITY = {"full": "FULL", "normal": "NORMAL"}
 OLDEST_SQLITE = (3, 37, 0)  # strict tables
 PAGE_SIZE = 8192
+BUSY_MS = 5000  # wait for a lock of another program
 CACHE_KB = 65_536  # enough for the pages that many busy actors write to
 WAL_LIMIT = 64 * 1024 * 1024  # a longer log is truncated at a checkpoint
+WAL_HEADER = 32  # a log of this size or less contains nothing
 
 # Advice by the primary result code of SQLite.
 ADVICE = {
@@ -32,6 +41,21 @@ KINDS: dict[int, type[StoreError]] = {
     sqlite3.SQLITE_CORRUPT: StoreCorrupt,
     sqlite3.SQLITE_NOTADB: StoreCorrupt,
 }
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Return whether another program has locked the file."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def is_undecided(error: sqlite3.Error) -> bool:
+    """Return whether a commit that failed may be found in the log nevertheless, now or after a restart.
+
+    A failed write leaves no complete commit. After a failed flush nothing can be said: the operating system may have
+    written some pages and dropped others, and does not report that again.
+    """
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF == sqlite3.SQLITE_IOERR and code != sqlite3.SQLITE_IOERR_WRITE
 
 
 @contextmanager
@@ -57,17 +81,23 @@ def to_store_error(path: Path | str, error: Exception) -> StoreError:
     return KINDS.get(code, StoreError)(f"{path}: {error}{advice}")
 
 
-def connect(path: Path, durability: str) -> sqlite3.Connection:
-    """Open a connection for the writer; a new file is readable by its owner only."""
+def connect(path: Path, durability: str, *, without_log: bool = False) -> StoreConnection:
+    """Open a connection for the writer; a new file is readable by its owner only.
+
+    Raise `StoreCorrupt` if the log is missing, unless that is accepted by `without_log`.
+    """
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old; Antiphon needs 3.37 or newer")
+    _create(path)
+    log_exists = has_log(path)
+    connection = forks.connect(path, str(path))
+    connection.keeps_log = log_exists
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    try:
-        schema_number(connection, path)  # before the journal mode of another program's file is changed
+        # Before anything is changed in the file of another program, or in one without its log.
+        is_flagged = schema_number(connection, path) > 0 and expects_log(connection)
+        if is_flagged and not (log_exists or without_log):
+            raise StoreCorrupt(missing_log(path))
+        connection.keeps_log = is_flagged
         # Applies to new files only: entries of a few kilobytes fit into pages, so the file is half as large.
         connection.execute(f"pragma page_size = {PAGE_SIZE}")
         (mode,) = connection.execute("pragma journal_mode = wal").fetchone()
@@ -77,7 +107,7 @@ def connect(path: Path, durability: str) -> sqlite3.Connection:
             f"synchronous = {durability}",
             "wal_autocheckpoint = 1000",
             f"journal_size_limit = {WAL_LIMIT}",
-            "busy_timeout = 5000",
+            f"busy_timeout = {BUSY_MS}",
             f"cache_size = -{CACHE_KB}",
             "foreign_keys = on",
             "trusted_schema = off",
@@ -89,14 +119,82 @@ def connect(path: Path, durability: str) -> sqlite3.Connection:
     return connection
 
 
-def connect_reader(path: Path) -> sqlite3.Connection:
+def connect_reader(path: Path) -> StoreConnection:
     """Open a connection that only reads and never checkpoints, beside that of the writer."""
     if not path.is_file():
         raise StoreError(f"{path}: there is no such file")
-    uri = f"{path.resolve().as_uri()}?mode=ro"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-    connection.execute("pragma busy_timeout = 5000")
+    log_exists = has_log(path)
+    connection = forks.connect(path, f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    try:
+        connection.execute(f"pragma busy_timeout = {BUSY_MS}")
+        if not log_exists and path.stat().st_nlink > 1 and lacks_log(connection, path):
+            raise StoreBusy(f"{path} is in use under another name (a hard link); open it under that name")
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+def _create(path: Path) -> None:
+    # An existing file is not opened: closing it again would release the locks that SQLite has on it in this process.
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def log_path(path: Path) -> Path:
+    """Return the path of the log of a file; SQLite resolves symbolic links."""
+    real = path.resolve()
+    return real.with_name(real.name + "-wal")
+
+
+def has_log(path: Path) -> bool:
+    """Return whether a file has a log with any content; opening the file creates an empty one."""
+    try:
+        return log_path(path).stat().st_size > WAL_HEADER
+    except OSError:
+        return False
+
+
+def expects_log(connection: sqlite3.Connection) -> bool:
+    """Return whether a file is flagged as open: its commits may be in its log only."""
+    return connection.execute(load_queries("sqlite")["is_flagged"]).fetchone() is not None
+
+
+def lacks_log(connection: sqlite3.Connection, path: Path) -> bool:
+    """Return whether a file that is open for reading is flagged as open but has no log."""
+    return not has_log(path) and schema_number(connection, path) > 0 and expects_log(connection) and not has_log(path)
+
+
+def missing_log(path: Path) -> str:
+    """Describe a missing log, and what to do."""
+    log = log_path(path)
+    name = "; it has other names (hard links): the log may be beside one of them" if path.stat().st_nlink > 1 else ""
+    return (
+        f"{path}: the log {log.name} is missing, and with it the latest commits{name}; put it back beside the file, "
+        "restore a backup, or run `antiphon db accept-loss` to continue without it"
+    )
+
+
+def flag_open(connection: StoreConnection) -> None:
+    """Flag a file as open; to be called in the transaction that begins a boot."""
+    connection.keeps_log = True
+    connection.execute(load_queries("sqlite")["flag_open"])
+
+
+def flag_closed(connection: StoreConnection) -> None:
+    """Remove the flag of a file that is open or was not closed; afterwards its log may be removed."""
+    if connection.keeps_log:
+        connection.execute(load_queries("sqlite")["flag_closed"])
+        connection.keeps_log = False
+
+
+def copy_log(connection: sqlite3.Connection) -> None:
+    """Copy the log into the file, as far as readers allow."""
+    connection.execute("pragma wal_checkpoint(passive)").fetchall()
 
 
 def schema_number(connection: sqlite3.Connection, path: Path) -> int:
@@ -130,3 +228,16 @@ def migrate(connection: sqlite3.Connection, path: Path) -> tuple[int, int]:
             connection.executescript(f"begin immediate;\n{script}\npragma user_version = {number};\ncommit;")
             after = number
     return before, after
+
+
+def flush_folder(path: Path) -> None:
+    """Flush the names of the file and its log to disk; SQLite does that too, and ignores errors."""
+    try:
+        descriptor = os.open(path.resolve().parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some file systems cannot flush a folder
+            raise StoreError(f"{path}: its folder cannot be flushed: {error.strerror}; check the disk") from error

@@ -1,6 +1,5 @@
-"""Maintenance of the file of a store: statistics, migration, vacuum, removal of trees, backup and restore."""
+"""Maintenance of the file of a store: statistics, migration, vacuum, removal of trees, backup, restore, lost log."""
 
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -12,7 +11,7 @@ from antiphon.runtime.errors import StoreCorrupt, StoreError
 from antiphon.runtime.records import Letter
 from antiphon.stores import files, rows
 from antiphon.stores.access import atomic_file, open_owned, open_reader
-from antiphon.stores.ownership import Ownership, owner_of
+from antiphon.stores.ownership import FileLock, owner_of
 from antiphon.stores.queries import load_queries
 from antiphon.stores.restores import note_copy
 
@@ -103,6 +102,23 @@ def migrate(path: str | Path) -> tuple[int, int]:
         return files.migrate(connection, path)
 
 
+def accept_loss(path: str | Path) -> bool:
+    """Let a store be opened although its log is missing; return whether it was."""
+    path = Path(path)
+    _require(path)
+    if path.stat().st_nlink > 1:
+        raise StoreError(
+            f"{path}: it has other names (hard links), and the log may be beside one of them; open it under that name, "
+            "or copy it to a file of its own"
+        )
+    with open_reader(path, any_schema=True) as connection:
+        is_missing = files.lacks_log(connection, path)
+    if is_missing:
+        with open_owned(path, any_schema=True, without_log=True):
+            pass
+    return is_missing
+
+
 def vacuum(path: str | Path) -> tuple[int, int]:
     """Release unused space; return the size before and after, including the log."""
     path = Path(path)
@@ -147,9 +163,11 @@ def backup(path: str | Path, target: str | Path, progress: Progress) -> int:
         result = copy.execute("pragma quick_check(1)").fetchone()[0]
         if result != "ok":
             raise StoreCorrupt(f"{path}: {result}; run `antiphon db check` for details")
-        if files.schema_number(copy, path) > 0:
-            note_copy(copy)
-            copy.commit()
+        if files.schema_number(source, path) > 0:
+            with copy:
+                note_copy(copy)
+                if not files.lacks_log(source, path):  # the copy is complete: it needs no log
+                    copy.execute(load_queries("sqlite")["flag_closed"])
     return target.stat().st_size
 
 
@@ -159,21 +177,23 @@ def restore(path: str | Path, source: str | Path, progress: Progress, *, replace
     source = Path(source)
     _require_backup(path, source)
     part = path.with_name(path.name + ".restoring")
-    ownership = Ownership(path)
+    ownership = FileLock(path)
     ownership.take()
     try:
-        if path.exists() and not replace:
+        if path.stat().st_size > 0 and not replace:
             raise StoreError(f"{path}: file exists; not overwritten; use --force to move it aside")
         part.unlink(missing_ok=True)
         size = backup(source, part, progress)
         replaced = _move_aside(path)
         part.rename(path)
-        _sync_folder(path.parent)
+        files.flush_folder(path)
         return size, replaced
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
     finally:
         part.unlink(missing_ok=True)
+        if _size(path) == 0:
+            path.unlink(missing_ok=True)  # the lock has made it
         ownership.release()
 
 
@@ -193,20 +213,12 @@ def _move_aside(path: Path) -> Path | None:
     log = path.with_name(path.name + "-wal")
     if log.exists():
         log.rename(target.with_name(target.name + "-wal"))
-        _sync_folder(path.parent)
-    if not path.exists():
+        files.flush_folder(path)
+    if _size(path) == 0:
         return None
     path.rename(target)
-    _sync_folder(path.parent)
+    files.flush_folder(path)
     return target
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _require(path: Path) -> None:

@@ -45,6 +45,7 @@ class _Tree:
     incidents: list[Row] = field(default_factory=list)
     failure: TreeFailure | None = None
     mark: int = 0
+    tenure: int = 0
 
 
 @dataclass(slots=True)
@@ -131,6 +132,15 @@ class MemoryStore:
         page = self._tree(root).entries[start : start + max(0, limit)]
         return [rows.entry_from(root, row) for row in page]
 
+    async def correct_times(self, now: int) -> int:
+        """Move waiting letters back if some are from after `now`; return by how much."""
+        latest = max((at for tree in self.trees.values() for _, at, *_ in tree.letters.values()), default=now)
+        lead = max(0, latest - now)
+        for tree in self.trees.values() if lead else ():
+            for id, (_, at, due, *others) in tree.letters.items():
+                tree.letters[id] = (id, at - lead, due - lead, *others)
+        return lead
+
     async def due_times(self) -> list[tuple[str, int]]:
         """List the trees that have letters, with the time at which the first of them is due."""
         times = [
@@ -211,8 +221,9 @@ class MemoryStore:
                 raise RootExists(f"there is a root actor {root!r} already")
             seqs[root] = 0
         seq = seqs[root] if root in seqs else self._tree(root).seq
-        if seq != commit.expected:
-            raise Conflict(f"{root!r} is no longer at step {commit.expected}")
+        tenure = self.trees[root].tenure if root in self.trees else 0
+        if seq != commit.expected or 0 < commit.tenure < tenure:
+            raise rows.conflict(commit, tenure)
         rows.check_order(commit)
         stored = self.trees[root].applied if root in self.trees else {}
         for entry in commit.entries:
@@ -231,6 +242,7 @@ class MemoryStore:
         tree.status = commit.status
         tree.updated = commit.at
         tree.mark = commit.mark
+        tree.tenure = max(tree.tenure, commit.tenure)
         if prepared.migrated is not None:
             tree.origin = (*tree.origin[:2], *prepared.migrated[2:4], *tree.origin[4:])
         tree.entries.extend(prepared.entries)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from antiphon.runtime.encoding import encode
-from antiphon.runtime.errors import Conflict, StoreCorrupt
+from antiphon.runtime.errors import Conflict, StoreCorrupt, Superseded
 from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Receipt, Rejection, Task, TreeFailure
 
 Row = tuple[Any, ...]
@@ -132,6 +132,13 @@ def incident_row(incident: Incident) -> Row:
 def failure_from(attempts: int, reason: str | None) -> TreeFailure | None:
     """Return the failed attempts to load a tree, or None."""
     return TreeFailure(attempts, reason or "") if attempts else None
+
+
+def conflict(commit: Commit, tenure: int) -> Conflict:
+    """Return the error of a commit that does not continue the stored tree, whose latest tenure is given."""
+    if 0 < commit.tenure < tenure:
+        return Superseded(f"{commit.root!r} has another owner: tenure {tenure} follows {commit.tenure}")
+    return Conflict(f"{commit.root!r} is no longer at step {commit.expected}")
 
 
 def check_order(commit: Commit) -> None:

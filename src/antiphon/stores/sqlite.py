@@ -8,73 +8,26 @@ changes everything in one transaction.
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from pathlib import Path
-from threading import Lock
-from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from antiphon.runtime.encoding import encode, is_text
-from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, StoreError, UnknownRoot
+from antiphon.runtime.errors import (
+    Conflict,
+    RootExists,
+    RuntimeFault,
+    StoreCorrupt,
+    UnknownRoot,
+)
 from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Posting, Receipt, Saved, Task, TreeSummary
 from antiphon.stores import files, rows
-from antiphon.stores.ownership import Ownership
-from antiphon.stores.queries import load_queries
-from antiphon.stores.restores import begin_histories
+from antiphon.stores.file_store import MAX_FLUSH_S, FileStore
 from antiphon.stores.snapshots import find_base
 
 T = TypeVar("T")
-# If a flush takes less than this, committing inline blocks the event loop for less time than handing the commit to a
-# thread costs: two wake-ups, and contention for Python's lock.
-INLINE_FLUSH_S = 0.002
-# The average time of a flush: the weight of the latest one, and a cap, so that a single slow one is soon forgotten.
-LATEST_WEIGHT = 0.1
-MAX_FLUSH_S = 0.05
 
 
-class SqliteStore:
+class SqliteStore(FileStore):
     """Store in an SQLite file."""
-
-    def __init__(self, path: str | Path, *, durability: str = "full", read_only: bool = False) -> None:
-        if durability not in files.DURABILITY:
-            raise ValueError(f"no durability is named {durability!r}; choose one of: {', '.join(files.DURABILITY)}")
-        self.path = Path(path)
-        self._durability = files.DURABILITY[durability]
-        self._read_only = read_only
-        self._sql = load_queries("sqlite")
-        self._numbers: dict[str, int] = {}  # primary keys of root actors, by id
-        self._ownership = Ownership(self.path)
-        self._thread: ThreadPoolExecutor | None = None
-        self._lock = Lock()  # held by the thread or by the event loop while it uses the connection
-        self._flush_s = 0.0  # average time of a flush to disk
-        self._connection: sqlite3.Connection | None = None
-        self.unclean_starts = 0
-
-    @property
-    def commits_inline(self) -> bool:
-        """True if the disk is fast enough to commit on the event loop, and the thread is not using the connection."""
-        return self._flush_s < INLINE_FLUSH_S and not self._lock.locked()
-
-    async def open(self) -> int:
-        """Take ownership of the file and migrate it; a read-only store does neither."""
-        if self._thread is not None:
-            raise StoreError(f"{self.path}: the store is open already")
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="antiphon-store")
-        try:
-            return await self._on_thread(self._open)
-        except BaseException:
-            self._end_thread()
-            self._close()  # if this was cancelled, the thread may have opened the file nevertheless
-            raise
-
-    async def close(self) -> None:
-        """Finish pending work and release the file."""
-        if self._thread is not None:
-            try:
-                await self._on_thread(self._close)
-            finally:
-                self._end_thread()
 
     async def post(self, letters: Sequence[Letter]) -> list[Posting]:
         """Put letters into inboxes."""
@@ -82,8 +35,7 @@ class SqliteStore:
 
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits durable at once; letters go last, so that they can go to new trees."""
-        if self.commits_inline and self._lock.acquire(blocking=False):
-            self._commit_inline(commits)
+        if self.commits_inline and self._lock.acquire(blocking=False) and self._commit_inline(commits):
             return
         loop = asyncio.get_running_loop()
 
@@ -101,6 +53,10 @@ class SqliteStore:
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
         """Read the journal of a tree after a sequence number."""
         return await self._on_thread(lambda: self._entries(root, self._number(root), after, max(0, limit)))
+
+    async def correct_times(self, now: int) -> int:
+        """Move waiting letters back if some are from after `now`; return by how much."""
+        return await self._on_thread(lambda: self._correct_times(now))
 
     async def due_times(self) -> list[tuple[str, int]]:
         """List the trees that have letters, with the time at which the first of them is due."""
@@ -143,108 +99,27 @@ class SqliteStore:
         found = await self._on_thread(lambda: self._all("incidents_of", self._number(root)))
         return [Incident(root, *row) for row in found]
 
-    async def _on_thread(self, work: Callable[[], T]) -> T:
-        if self._thread is None:
-            raise StoreError(f"{self.path}: the store is not open")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_locked, work)
-
-    def _run_locked(self, work: Callable[[], T]) -> T:
-        with self._lock, files.translate_errors(self.path):
-            return work()
-
-    def _commit_inline(self, commits: Sequence[Commit]) -> None:
-        """Commit on the event loop, which holds the lock."""
+    def _commit_inline(self, commits: Sequence[Commit]) -> bool:
+        """Commit on the event loop, which holds the lock; return False if another program has locked the file."""
         try:
+            if self._busy_ms:
+                self._wait_when_busy(0)
             self._transaction(lambda: self._apply_all(commits))
         except files.TRANSLATED as error:
+            if isinstance(error, sqlite3.Error) and files.is_busy(error):
+                self._flush_s = MAX_FLUSH_S  # the next commits go to the thread, which may wait
+                return False
             raise files.to_store_error(self.path, error) from error
         finally:
             self._lock.release()
+        return True
 
-    def _end_thread(self) -> None:
-        if self._thread is not None:
-            self._thread.shutdown(wait=True)
-            self._thread = None
-
-    def _transaction(self, work: Callable[[], T]) -> T:
-        connection = self._db()
-        connection.execute("begin immediate")
-        try:
-            result = work()
-            written_at = perf_counter()
-            connection.execute("commit")
-            self._flush_s += (min(perf_counter() - written_at, MAX_FLUSH_S) - self._flush_s) * LATEST_WEIGHT
-        except BaseException:
-            # The number of a root actor that was rolled back is given to the next one.
-            self._numbers.clear()
-            # SQLite has already rolled back after some errors, such as a full disk.
-            with suppress(sqlite3.Error):
-                if connection.in_transaction:
-                    connection.execute("rollback")
-            raise
-        return result
-
-    def _read_consistently(self, work: Callable[[], T]) -> T:
-        """Run several queries on one state of the file; only a reader beside the writer needs a transaction."""
-        if not self._read_only:
-            return work()
-        connection = self._db()
-        connection.execute("begin")
-        try:
-            return work()
-        finally:
-            connection.execute("rollback")
-
-    def _db(self) -> sqlite3.Connection:
-        if self._connection is None:
-            raise StoreError(f"{self.path}: the store is not open")
-        return self._connection
-
-    def _all(self, name: str, *values: Any) -> list[Any]:
-        return self._db().execute(self._sql[name], values).fetchall()
-
-    def _one(self, name: str, *values: Any) -> Any:
-        return self._db().execute(self._sql[name], values).fetchone()
-
-    def _open(self) -> int:
-        try:
-            if self._read_only:
-                self._connection = files.connect_reader(self.path)
-                files.require_current(self._connection, self.path)
-                return self._boot("current_boot")
-            self._ownership.take()
-            self._connection = files.connect(self.path, self._durability)
-            files.migrate(self._connection, self.path)
-            return self._transaction(self._begin_boot)
-        except BaseException:
-            self._close()
-            raise
-
-    def _begin_boot(self) -> int:
-        row = self._one("unclean_starts")
-        self.unclean_starts = 0 if row is None else int(row[0])
-        self._db().execute(self._sql["set_unclean_starts"], (self.unclean_starts + 1,))
-        begin_histories(self._db())
-        return self._boot("begin_boot")
-
-    def _boot(self, query: str) -> int:
-        row = self._one(query)
-        if row is None or not isinstance(row[0], int):
-            raise StoreCorrupt(f"{self.path}: the number of its last boot is missing; restore a backup")
-        return int(row[0])
-
-    def _close(self) -> None:
-        self._numbers.clear()
-        connection = self._connection
-        self._connection = None
-        try:
-            if connection is not None:
-                with suppress(sqlite3.Error):  # such as a full disk: then the next start counts as an unclean one
-                    if not self._read_only:
-                        connection.execute(self._sql["set_unclean_starts"], (0,))
-                connection.close()
-        finally:
-            self._ownership.release()
+    def _correct_times(self, now: int) -> int:
+        (latest,) = self._one("latest_letter")
+        lead = 0 if latest is None else max(0, latest - now)
+        if lead:
+            self._transaction(lambda: self._db().execute(self._sql["move_letters"], (lead, lead)))
+        return lead
 
     def _post(self, letter: Letter) -> Posting:
         n = self._number(letter.root)
@@ -299,7 +174,7 @@ class SqliteStore:
         detailed: list[tuple[int, Commit]] = []
         for commit in commits:
             n = self._number(commit.root) if commit.origin is None else self._add_actor(commit, commit.origin)
-            moves.append((commit.seq, commit.status, commit.at, commit.mark, n, commit.expected))
+            moves.append((commit.seq, commit.status, commit.at, commit.mark, commit.tenure, n, commit.expected))
             rows.check_order(commit)
             entries += [(n, *rows.entry_row(entry)) for entry in commit.entries]
             if not commit.has_only_entries:
@@ -310,7 +185,7 @@ class SqliteStore:
         sql = self._sql
         if write(sql["move_actor"], moves).rowcount != len(moves):
             # Of several commits, storing them one by one finds the one with the conflict.
-            raise Conflict(f"{commits[0].root!r} is no longer at step {commits[0].expected}")
+            raise self._conflict(commits[0])
         try:
             write(sql["add_entry"], entries)
         except sqlite3.IntegrityError as error:
@@ -322,6 +197,10 @@ class SqliteStore:
             write(sql["end_task"], ended)
         for n, commit in detailed:
             self._apply_details(n, commit)
+
+    def _conflict(self, commit: Commit) -> Conflict:
+        (tenure,) = self._one("tenure_of", self._number(commit.root))
+        return rows.conflict(commit, tenure)
 
     def _refuse_duplicate(self, entries: list[rows.Row], error: sqlite3.IntegrityError) -> None:
         applied = ((n, seq, letter) for n, seq, _, _, letter, _ in entries if letter is not None)

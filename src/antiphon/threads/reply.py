@@ -34,6 +34,7 @@ from antiphon.providers.reply import Reply
 Event = dict[str, Any]
 # How often the usage of a growing reply is estimated, in milliseconds.
 USAGE_EVERY_MS = 1_000
+CHUNKS = ("TEXT_CHUNK", "THINKING_CHUNK")  # events whose content is a piece of a text
 
 
 async def reply_events(
@@ -84,7 +85,7 @@ def stream_reply(
         events = reply_events(provider, request, request_id=request_id, prices=price_list, clock=clock, jitter=jitter)
         async with aclosing(events):
             async for event in events:
-                scope.send_back(event)
+                scope.send_back(event, "content" if event["type"] in CHUNKS else None)
 
     return from_task(run)
 

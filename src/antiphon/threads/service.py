@@ -5,9 +5,9 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, ClassVar
 
+from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import RootExists, UnknownRoot
 from antiphon.runtime.records import Receipt
-from antiphon.runtime.runtime import Runtime
 from antiphon.threads.activity import Activity, activities
 from antiphon.threads.errors import Busy, Refused, UnknownThread
 from antiphon.threads.kinds import Json, content_of
@@ -26,7 +26,7 @@ class ThreadService:
 
     kind: ClassVar[Kind | None] = None
 
-    def __init__(self, runtime: Runtime, library: Library) -> None:
+    def __init__(self, runtime: Doors, library: Library) -> None:
         self.runtime = runtime
         self.library = library
 

@@ -75,7 +75,7 @@ def _stream_reply(pause: Pause) -> Callable[..., Awaitable[Any]]:
         for number, word in enumerate(words):
             if input["attempt"] == 1 and number == BREAKS_AFTER:
                 raise ConnectionLost("the connection was lost")
-            scope.send_back({"type": "TEXT_CHUNK", "content": word if number == 0 else f" {word}"})
+            scope.send_back({"type": "TEXT_CHUNK", "content": word if number == 0 else f" {word}"}, "content")
             await pause(CHUNK_MS)
         return {"words": len(words)}
 

@@ -129,6 +129,21 @@ class LetterFacts:
         assert await store.due_times() == [("b", 5), ("c", 5), ("a", 6)]
 
     @on_a_store
+    async def test_letters_from_after_now_are_moved_back_with_all_others(self, store: Store) -> None:
+        """By as much as the latest of them is ahead, once, so that delays and their order stay."""
+        await store.commit([first_commit("a"), first_commit("b")])
+        assert await store.correct_times(0) == 0
+        await store.post([letter("a", "1", 900, at=500), letter("a", "2", 300, at=200), letter("b", "1", 800, at=700)])
+
+        assert await store.correct_times(700) == 0
+        assert await store.due_times() == [("a", 300), ("b", 800)]
+        assert (await store.correct_times(650), await store.correct_times(650)) == (50, 0)
+        saved = await store.load("a")
+        assert saved is not None
+        assert [(item.id, item.at, item.due) for item in saved.letters] == [("2", 150, 250), ("1", 450, 850)]
+        assert await store.due_times() == [("a", 250), ("b", 750)]
+
+    @on_a_store
     async def test_dead_letters_are_kept_with_the_reason(self, store: Store) -> None:
         """They no longer wait; the first reason is kept."""
         await store.commit([first_commit("a"), first_commit("b")])

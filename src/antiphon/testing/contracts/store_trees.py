@@ -2,7 +2,7 @@
 
 import asyncio
 
-from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot
+from antiphon.runtime.errors import Conflict, RootExists, Superseded, UnknownRoot
 from antiphon.runtime.records import Commit, Incident, TreeFailure, TreeSummary
 from antiphon.runtime.store import Store
 from antiphon.testing.contracts.store_facts import assert_refused, on_a_store, read_contents
@@ -148,6 +148,18 @@ class TreeFacts:
         assert saved is not None
         assert await store.history("a") == (saved.origin.history, 3)
         await assert_refused(store.history("nobody"), UnknownRoot)
+
+    @on_a_store
+    async def test_a_commit_of_an_earlier_tenure_is_refused(self, store: Store) -> None:
+        """Unless it does not name its tenure."""
+        await store.commit([first_commit("a", tenure=3)])
+        await store.commit([steps("a", 1, tenure=5)])
+
+        await assert_refused(store.commit([steps("a", 2, tenure=4)]), Superseded)
+        await assert_refused(store.commit([steps("a", 1, tenure=4)]), Superseded)
+        await assert_refused(store.commit([steps("a", 1, tenure=5)]), Conflict)
+        await store.commit([steps("a", 2)])
+        await store.commit([steps("a", 3, tenure=5)])
 
     @on_a_store
     async def test_a_tree_keeps_the_reason_of_its_quarantine(self, store: Store) -> None:

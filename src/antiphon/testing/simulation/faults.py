@@ -10,6 +10,7 @@ class Faults:
 
     crash: float = 0.0  # at each point a process passes
     store_fails: float = 0.0  # at each call of the store
+    answer_lost: float = 0.0  # at each commit and post: it is made, and raises then
     store_is_slow: float = 0.0  # at each call of the store
     duplicate: float = 0.0  # for each letter: sent again, at the same time or later
     by_post: float = 0.0  # for each letter: posted instead of sent
@@ -35,6 +36,7 @@ class Faults:
 CHOICES: dict[str, tuple[float, ...]] = {
     "crash": (0.0, 0.0, 0.005, 0.02),
     "store_fails": (0.0, 0.0, 0.01, 0.05),
+    "answer_lost": (0.0, 0.0, 0.02, 0.1),
     "store_is_slow": (0.0, 0.1, 0.5),
     "duplicate": (0.0, 0.1, 0.4),
     "by_post": (0.0, 0.3, 0.8),

@@ -1,7 +1,7 @@
 """History of a simulation, and the laws that can be checked while it runs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +11,7 @@ from antiphon.runtime.records import Commit, Entry, Letter, Receipt, Task
 ROUNDING_MS = 1
 # The facts that a restored backup takes back.
 PAST = ("journals", "tasks", "ended", "timers", "fired", "applied", "posted", "executions", "performed")
+PATIENCE_MS = 120_000  # clocks run slower after they were set back, and not all of it is known after a restart
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class History:
         self.tasks: dict[str, Task] = {}
         self.ended: set[str] = set()
         self.timers: dict[str, Letter] = {}
+        self.set_at: dict[str, int] = {}  # when timers were set, in the time of the simulation
         self.fired: set[str] = set()
         self.applied: dict[tuple[str, str], int] = {}
         self.posted: set[tuple[str, str]] = set()
@@ -58,8 +60,8 @@ class History:
                 self.fed[root] = len(self.journals[root])
                 self.stale.add(root)
 
-    def record_commits(self, commits: Sequence[Commit], wall: int) -> None:
-        """Record stored commits."""
+    def record_commits(self, commits: Sequence[Commit], wall: int, at: int) -> None:
+        """Record commits stored at a time of the simulation, with the latest wall clock time that timers may know."""
         for commit in commits:
             journal = self.journals.setdefault(commit.root, [])
             for entry in commit.entries:
@@ -68,6 +70,7 @@ class History:
             tasks = {task.id: task for task in commit.tasks}
             self._record_ids({*timers} - {*self.timers} | {*tasks} - {*self.tasks})
             self.timers.update(timers)
+            self.set_at.update(dict.fromkeys(timers, at))
             self.tasks.update(tasks)
             for id in commit.ended:
                 if id in self.ended:
@@ -101,6 +104,22 @@ class History:
         elif wall + ROUNDING_MS < letter.due or entry.at < letter.due:
             self.broken.append(f"{entry.root}: timer {id} fired {letter.due - wall} ms early")
         self.fired.add(id)
+
+    def record_correction(self, lead: int) -> None:
+        """Record that all waiting letters were moved back."""
+        self.counts["letters moved back"] += 1
+        for id in self.timers.keys() - self.fired:
+            letter = self.timers[id]
+            self.timers[id] = letter._replace(at=letter.at - lead, due=letter.due - lead)
+
+    def late_timers(self, letters: Iterable[Letter], at: int) -> list[str]:
+        """Return a description of each letter whose timer has been set for longer than its delay allows."""
+        waits = [(letter, at - self.set_at[letter.id]) for letter in letters if letter.id in self.set_at]
+        return [
+            f"{letter.root}: timer {letter.id} of {letter.due - letter.at} ms was set {wait} ms ago"
+            for letter, wait in waits
+            if wait > (letter.due - letter.at) * 1.2 + PATIENCE_MS
+        ]
 
     def record_start(self, task: Task, process: int) -> None:
         """Record the start of a task."""

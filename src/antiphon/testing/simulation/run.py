@@ -123,4 +123,7 @@ async def _check_journals(world: World) -> list[str]:
             broken.append(f"{root}: the journal is not what was stored")
         if world.history.fed.get(root, 0) != len(journal):
             broken.append(f"{root}: the feed ended at {world.history.fed.get(root, 0)} of {len(journal)}")
+        saved = await world.store.load(root)
+        if saved is not None:
+            broken += world.history.late_timers(saved.letters, int(asyncio.get_running_loop().time() * 1000))
     return broken

@@ -31,7 +31,7 @@ def simulated_task(safety: Safety = "report", deltas: int = 0) -> AsyncLogic:
     async def perform(input: Any, scope: TaskScope) -> Any:
         with _execution(scope) as world:
             async for text in _texts(world, deltas):
-                scope.send_back({"type": DELTA, "text": text})
+                scope.send_back({"type": DELTA, "text": text}, join="text")
         if world.happens("echo"):
             world.report_later(scope.task)
         return result_of(scope.task)

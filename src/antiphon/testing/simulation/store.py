@@ -20,12 +20,20 @@ class StoreObserver(Protocol):
         """Return whether this call fails."""
         ...
 
+    def answer_is_lost(self, name: str) -> bool:
+        """Return whether this call raises although it was made."""
+        ...
+
     def store_delay_s(self) -> float:
         """Return how long this call takes."""
         ...
 
     def on_commit(self, commits: Sequence[Commit]) -> None:
         """Handle commits that were stored."""
+        ...
+
+    def on_correction(self, lead: int) -> None:
+        """Handle that all waiting letters were moved back."""
         ...
 
     def on_post(self, letters: Sequence[Letter]) -> None:
@@ -69,6 +77,7 @@ class FaultyStore:
             self._observer.on_post(
                 [letter for letter, is_new in zip(letters, results, strict=True) if is_new == "accepted"]
             )
+            self._lose_answer("post")
             return results
 
         return await self._do("post", post)
@@ -80,6 +89,7 @@ class FaultyStore:
         async def commit() -> None:
             await self._inner.commit(commits)
             self._observer.on_commit(commits)
+            self._lose_answer("commit")
             if written is not None:
                 written()
 
@@ -92,6 +102,16 @@ class FaultyStore:
     async def entries(self, root: str, after: int = 0, limit: int = 1000) -> list[Entry]:
         """Read the journal after a sequence number."""
         return await self._do("entries", lambda: self._inner.entries(root, after, limit))
+
+    async def correct_times(self, now: int) -> int:
+        """Move letters from after `now`."""
+
+        async def correct() -> int:
+            lead = await self._inner.correct_times(now)
+            self._observer.on_correction(lead)
+            return lead
+
+        return await self._do("correct_times", correct)
 
     async def due_times(self) -> list[tuple[str, int]]:
         """List the trees that have letters."""
@@ -139,6 +159,10 @@ class FaultyStore:
             await self._process.pause(f"store after {name}")
         await self._delay()
         return result
+
+    def _lose_answer(self, name: str) -> None:
+        if self._observer.answer_is_lost(name):
+            raise StoreError(f"{name} was made, but its answer is lost: a fault of the simulation")
 
     async def _delay(self) -> None:
         delay_s = self._observer.store_delay_s()

@@ -9,7 +9,7 @@ from typing import Any
 
 from antiphon.actors.tasks import RESOLVE
 from antiphon.chart.machine import Machine
-from antiphon.runtime.clock import SteadyClock
+from antiphon.runtime.clock import SUSTAINED_S, SteadyClock
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.runtime.records import Commit, Letter, Task
 from antiphon.runtime.runtime import Runtime
@@ -21,7 +21,8 @@ from antiphon.testing.simulation.processes import Died, Process
 from antiphon.testing.simulation.store import FaultyStore
 
 EPOCH_MS = 1_000_000_000_000
-JUMPS_MS = (-60_000, -1_000, -7, 7, 1_000, 3_600_000)
+JUMPS_MS = (-3_600_000, -60_000, -1_000, -7, 7, 1_000, 3_600_000)
+ROUNDING_S = 0.001
 WORLD: ContextVar["World"] = ContextVar("world")
 
 
@@ -39,10 +40,10 @@ class World:
         self.store = store
         self._machines = list(machines)
         self._skew = 0  # of the wall clock, in milliseconds
-        self._ahead = 0  # the largest skew since the boot
+        self._ahead = 0  # the largest skew that the clock of the process may have followed
         self._ids = 0
         # Small enough to be reached in short runs.
-        self._limits = {
+        self._limits: dict[str, Any] = {
             "inbox_limit": rng.choice((4, 256)),
             "tree_limit": rng.choice((1, 2, 10_000)),
             "snapshot_every": rng.choice((1, 2, 5, 100)),
@@ -152,13 +153,22 @@ class World:
             if self.happens("clock_jumps"):
                 jump = self.rng.choice(JUMPS_MS)
                 self._skew += jump
-                self._ahead = max(self._ahead, self._skew)
+                self._follow_later(self._skew, self.process)
                 self.log(f"the clock jumps by {jump} ms")
             if self.process.is_alive and self.happens("killed"):
                 self.log(f"process {self.process.number} is killed")
                 self.process.die()
             elif self._booted.is_set() and self.process.is_alive and self.happens("restart"):
                 await self.stop()
+
+    def _follow_later(self, skew: int, process: Process) -> None:
+        """Allow the clock of a process to follow a skew, once it may have lasted for long enough."""
+
+        def follow() -> None:
+            if self.process is process:
+                self._ahead = max(self._ahead, skew)
+
+        asyncio.get_running_loop().call_later(SUSTAINED_S - ROUNDING_S, follow, context=Context())
 
     def stop_faults(self) -> None:
         """Inject no more faults."""
@@ -201,17 +211,31 @@ class World:
             self.log(f"the store fails: {name}")
         return fails
 
+    def answer_is_lost(self, name: str) -> bool:
+        """Return whether a call of the store raises although it was made."""
+        is_lost = self.happens("answer_lost")
+        if is_lost:
+            self.log(f"the answer of the store is lost: {name}")
+        return is_lost
+
     def store_delay_s(self) -> float:
         """Return how long a call of the store takes."""
         return self.rng.choice((0.001, 0.005, 0.2)) if self.happens("store_is_slow") else 0.0
 
     def on_commit(self, commits: Sequence[Commit]) -> None:
         """Record commits that were stored."""
-        self.history.record_commits(commits, self.wall() + self._ahead - self._skew)
+        at = int(asyncio.get_running_loop().time() * 1000)
+        self.history.record_commits(commits, self.wall() + self._ahead - self._skew, at)
         for commit in commits:
             steps = [f"{entry.seq} {entry.to}<{entry.event['type']} {entry.letter or ''}" for entry in commit.entries]
             started = [task.id for task in commit.tasks]
             self.log(f"stored {commit.root} {steps} taken={commit.taken} tasks={started} ended={list(commit.ended)}")
+
+    def on_correction(self, lead: int) -> None:
+        """Record that all waiting letters were moved back."""
+        if lead:
+            self.log(f"letters were moved back by {lead} ms")
+            self.history.record_correction(lead)
 
     def on_post(self, letters: Sequence[Letter]) -> None:
         """Record letters that were stored."""

@@ -13,6 +13,27 @@ select value
 from meta
 where key = 'epoch';
 
+-- name: flag_open
+-- The flag of a file that is open: the number of the boot. A version that does not know the flag leaves an old number.
+insert into meta (key, value)
+select 'open', value
+from meta
+where key = 'epoch'
+on conflict (key) do update
+set value = excluded.value;
+
+-- name: flag_closed
+-- The flag of a file that was closed: none.
+delete from meta
+where key = 'open';
+
+-- name: is_flagged
+-- A row if the file is flagged as open.
+select 1
+from meta as flag
+join meta as boot on boot.key = 'epoch' and boot.value = flag.value
+where flag.key = 'open';
+
 -- name: unclean_starts
 -- How many boots in a row did not close the store, up to now.
 select value
@@ -70,8 +91,14 @@ where n = ?;
 -- name: move_actor
 -- The fence: moves an actor on only if nobody else has.
 update actor
-set seq = ?, status = ?, updated = ?, mark = ?
-where n = ? and seq = ?;
+set seq = ?1, status = ?2, updated = ?3, mark = ?4, tenure = max(tenure, ?5)
+where n = ?6 and seq = ?7 and (?5 = 0 or tenure <= ?5);
+
+-- name: tenure_of
+-- The latest tenure of an actor.
+select tenure
+from actor
+where n = ?;
 
 -- name: change_version
 -- Another version of the machine an actor runs.
@@ -133,6 +160,16 @@ select id, at, due, arrival, starts, body
 from letter
 where actor = ?
 order by due, at, arrival, id;
+
+-- name: latest_letter
+-- The time of the latest letter that waits.
+select max(at)
+from letter;
+
+-- name: move_letters
+-- All letters that wait, earlier.
+update letter
+set at = at - ?, due = due - ?;
 
 -- name: due_times
 -- Which actors have letters, and when the first is due.

@@ -19,7 +19,7 @@ create table actor (
   seq integer not null,
   created integer not null,
   updated integer not null
-, mark integer not null default 0, attempts integer not null default 0, reason text) strict;
+, mark integer not null default 0, tenure integer not null default 0, attempts integer not null default 0, reason text) strict;
 
 -- Apart from the actor: a row is always written as a whole, and that of an actor with every commit.
 create table snapshot (

@@ -3,6 +3,8 @@ alter table actor rename column incarnation to history;
 
 alter table actor add column mark integer not null default 0;
 
+alter table actor add column tenure integer not null default 0;
+
 alter table actor add column attempts integer not null default 0;
 
 alter table actor add column reason text;

@@ -1,0 +1,53 @@
+"""Port to durable trees: the calls that applications and commands use, wherever the trees are run."""
+
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+from antiphon.runtime.records import Entry, Receipt
+from antiphon.runtime.store import Store
+
+
+class Doors(Protocol):
+    """Ways to create, reach and read trees. `Runtime` is one implementation."""
+
+    @property
+    def store(self) -> Store:
+        """The store of the trees."""
+        ...
+
+    @property
+    def now(self) -> Any:
+        """The clock: a function that returns milliseconds since the epoch."""
+        ...
+
+    async def create(self, machine: str, *, root: str | None = None, input: Any = None) -> str:
+        """Create a root actor that runs a machine; return its id once it is stored."""
+        ...
+
+    async def send(self, root: str, event: Any, *, id: str | None = None, to: str = "") -> Receipt:
+        """Send an event and wait until the step that takes it is stored."""
+        ...
+
+    async def post(self, root: str, event: Any, *, id: str | None = None, to: str = "", delay_ms: int = 0) -> Receipt:
+        """Store an event in an inbox, to be taken after a delay."""
+        ...
+
+    def feed(self, root: str, after: int | str = 0) -> AsyncIterator[Entry]:
+        """Iterate over the journal of a tree: the entries there are, then new ones as they are stored."""
+        ...
+
+    async def cursor(self, root: str, seq: int | None = None) -> str:
+        """Return a cursor to follow the journal of a tree from: of its last stored step, or of an earlier one."""
+        ...
+
+    async def snapshot(self, root: str, seq: int | None = None) -> Any:
+        """Return the snapshot of a tree as JSON, now or at an earlier sequence number."""
+        ...
+
+    async def output(self, root: str) -> Any:
+        """Wait until a root actor has ended and its end is stored; return its output."""
+        ...
+
+    async def fork(self, root: str, seq: int, *, new: str | None = None) -> str:
+        """Create a tree that starts from another one at a sequence number; return its id."""
+        ...
