@@ -27,9 +27,11 @@ from antiphon.chart.actions import (
     spawn_child,
     stop_child,
 )
+from antiphon.chart.codecs import register_codec
 from antiphon.chart.config import MachineConfig, StateConfig
 from antiphon.chart.errors import (
     ChartError,
+    CodecError,
     EngineError,
     EventError,
     GuardError,
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
         StoreCorrupt,
         StoreError,
         StoreStopped,
+        Undecodable,
         UnknownMachine,
         UnknownRoot,
         Unstorable,
@@ -131,6 +134,7 @@ __getattr__ = lazy_names(
             "StoreCorrupt",
             "StoreError",
             "StoreStopped",
+            "Undecodable",
             "UnknownMachine",
             "UnknownRoot",
             "Unstorable",
@@ -154,6 +158,7 @@ __all__ = [
     "ActorError",
     "App",
     "ChartError",
+    "CodecError",
     "Conflict",
     "EngineError",
     "Enqueue",
@@ -193,6 +198,7 @@ __all__ = [
     "SystemIdTaken",
     "Trace",
     "TransitionPaths",
+    "Undecodable",
     "UnknownActor",
     "UnknownMachine",
     "UnknownRoot",
@@ -229,6 +235,7 @@ __all__ = [
     "play",
     "raise_",
     "reachable_states",
+    "register_codec",
     "send_parent",
     "send_to",
     "setup",

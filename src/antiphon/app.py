@@ -120,9 +120,9 @@ async def open_library(path: str | Path) -> AsyncIterator[Library]:
 class _UnownedReader(Reader):
     """Reader of a store without an owner: threads stored as running are interrupted."""
 
-    async def snapshot(self, root: str) -> Any:
+    async def snapshot(self, root: str, *, copy: bool = False) -> Any:
         """Return the snapshot of a thread as it will be after the store is opened."""
-        snapshot = await super().snapshot(root)
+        snapshot = await super().snapshot(root, copy=copy)
         return {**snapshot, "value": "interrupted"} if snapshot["value"] == "running" else snapshot
 
 

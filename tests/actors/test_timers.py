@@ -263,7 +263,7 @@ def test_event_of_a_timer_that_json_cannot_hold_is_refused_with_its_place():
     machine = create_machine({"entry": raise_({"type": "SAY", "what": object()}, delay=10, id="say")})
     actor = create_actor(machine, clock=SimulatedClock()).start()
 
-    with pytest.raises(SnapshotError, match=r"timers.*what: a object cannot be persisted as JSON"):
+    with pytest.raises(SnapshotError, match=r"timers.*what: a object is not JSON"):
         actor.get_persisted_snapshot(timers=True)
 
 

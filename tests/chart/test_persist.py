@@ -66,9 +66,9 @@ def test_numbers_that_json_has_not_are_refused(value):
 
 
 def test_context_that_is_json_already_is_not_copied():
-    context = {"list": [1, {"deep": [True, None, 1.5]}]}
+    actor = create_actor(create_machine({"id": "m", "context": {"list": [1, {"deep": [True, None, 1.5]}]}}))
 
-    assert persist(context)["context"] is context
+    assert actor.get_persisted_snapshot()["context"] is actor.get_snapshot().context
 
 
 def test_tuples_become_lists_and_texts_become_strings():
@@ -178,7 +178,7 @@ def test_input_of_a_task_must_be_json_too():
     machine = create_machine({"invoke": {"src": "work", "input": lambda: object()}}, actors={"work": from_task(print)})
     actor = create_actor(machine)
 
-    with pytest.raises(SnapshotError, match="a object cannot be persisted"):
+    with pytest.raises(SnapshotError, match="input: a object is not JSON"):
         actor.get_persisted_snapshot()
 
 

@@ -5,12 +5,16 @@ import io
 import json
 import re
 import sqlite3
+from datetime import date
+from enum import Enum
 
 import pytest
 
+from antiphon import register_codec
+from antiphon.chart import codecs
 from antiphon.cli.main import main
 from antiphon.paths import store_path
-from antiphon.runtime.errors import StoreError
+from antiphon.runtime.errors import StoreError, Undecodable
 from antiphon.runtime.records import Commit
 from antiphon.stores import maintenance
 from antiphon.stores.checks import check
@@ -25,6 +29,11 @@ from tests.stores.open_store import use
 from tests.stores.processes import owner, run_script
 
 BAD = (letter("a", "bad", event={"type": "BAD"}), "ValueError: no\x1b[2J")
+
+
+@register_codec
+class Coin(Enum):
+    EURO = 1
 
 
 def stored(path, *calls):
@@ -442,6 +451,28 @@ def test_an_export_imported_and_exported_again_is_the_same_but_for_its_histories
     assert (tmp_path / "one.jsonl").read_text() == without_suffixes((tmp_path / "two.jsonl").read_text())
     assert without_suffixes(repr(held(copy))) == repr(held(path))
     assert db("check", store=copy)[0] == 0
+
+
+def test_values_are_shown_checked_and_archived_without_their_codecs(db, tmp_path, monkeypatch):
+    event = {"type": "PAY", "coin": Coin.EURO, "on": date(2026, 1, 2)}
+    dead = ((letter("a", "bad", event=event), "no"),)
+    path = stored(
+        tmp_path / "coded.db",
+        [first_commit("a", origin=make_origin(input=event), letters=(letter("a", "l", event=event),))],
+        [Commit("a", 1, 9, "active", entries=(step("a", 2, event=event),), dead=dead)],
+    )
+    before = held(path)
+    monkeypatch.delitem(codecs._by_tag, "Coin")  # as in a process that does not import its class
+
+    assert db("check", store=path)[0] == 0
+    (shown,) = json.loads(db("dead", "--json", store=path)[1])
+    assert shown["letter"]["event"]["coin"] == {codecs.TAG: "Coin", "value": "EURO"}
+    assert db("export", tmp_path / "coded.jsonl", store=path)[0] == 0
+    assert db("import", tmp_path / "coded.jsonl", store=tmp_path / "copy.db")[0] == 0
+    with pytest.raises(Undecodable, match="'a' cannot be read: no codec has the tag 'Coin'"):
+        held(tmp_path / "copy.db")
+    monkeypatch.undo()
+    assert held(tmp_path / "copy.db") == before
 
 
 def test_an_export_goes_through_a_pipe(db, tmp_path, monkeypatch):

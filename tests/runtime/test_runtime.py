@@ -270,7 +270,7 @@ def test_a_letter_no_step_can_take_is_set_aside_and_all_trees_continue():
             well = await host.create("chat")
             receipt = await host.send(sick, {"type": "SPOIL", "text": "long enough for a snapshot" * 9}, id="bad")
             assert receipt.status == "failed"
-            assert "cannot be persisted as JSON" in (receipt.error or "")
+            assert "is not JSON" in (receipt.error or "")
 
             assert (await host.send(sick, {"type": "REST"})).status == "rejected"
             assert (await host.send(well, {"type": "SEND"})).status == "accepted"

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from antiphon.chart.errors import SnapshotError
 from antiphon.chart.functions import shape
-from antiphon.chart.persist import STATUSES, to_json_error, to_json_value
+from antiphon.chart.persist import STATUSES, from_json_value, to_json_error, to_json_value
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.steps import error_snapshot
 
@@ -62,10 +62,10 @@ def load_logic_snapshot(persisted: Any) -> LogicSnapshot:
         raise SnapshotError(f"a persisted snapshot needs a status ({', '.join(STATUSES)}): {persisted!r}")
     return LogicSnapshot(
         persisted["status"],
-        context=persisted.get("context"),
-        input=persisted.get("input"),
-        output=persisted.get("output"),
-        error=persisted.get("error"),
+        context=from_json_value(persisted.get("context")),
+        input=from_json_value(persisted.get("input")),
+        output=from_json_value(persisted.get("output")),
+        error=from_json_value(persisted.get("error")),
     )
 
 

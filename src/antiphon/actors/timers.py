@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from antiphon.chart.errors import SnapshotError
-from antiphon.chart.persist import to_json_value
+from antiphon.chart.persist import from_json_value, to_json_value
 
 # A restored timer waits for its old deadline, for the time it had left, or for its whole delay again.
 POLICIES = ("absolute", "remaining", "restart")
@@ -76,7 +76,7 @@ class Timers:
             target = _target(self._actor, timer["target"])
             if target is not None:
                 delay_ms = _delay(timer, policy, now)
-                self.set(target, timer["event"], delay_ms, timer["id"], whole_ms=timer["delay"])
+                self.set(target, from_json_value(timer["event"]), delay_ms, timer["id"], whole_ms=timer["delay"])
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the pending timers as JSON-ready values."""

@@ -6,6 +6,7 @@ from typing import Any
 from antiphon.chart import actions as builtin
 from antiphon.chart.actions import as_value
 from antiphon.chart.errors import ChartError
+from antiphon.chart.frozen import freeze
 from antiphon.chart.guards import and_
 from antiphon.chart.names import INVOKE_PREFIX, Implementations, check_action, check_guard
 from antiphon.chart.nodes import (
@@ -75,6 +76,7 @@ class Builder:
         self.local = False
         # Events that end an invoked actor, with the timeout that is cancelled then.
         self.timeouts: dict[str, str] = {}
+        self.context: Any = config.get("context")  # the first context, or the function that creates it
         self._paths: dict[Node, str] = {}
 
     def build(self) -> Node:
@@ -82,9 +84,10 @@ class Builder:
         options = self.config.get("options")
         self.problems.keys({} if options is None else options, OPTION_KEYS, "options")
         self.local = bool((options or {}).get("regionLocal", False))
-        context = self.config.get("context")
+        context = self.context
         if not callable(context):
             self.problems.prefer(context, Mapping, "a mapping or a function", "context")
+            self.context = freeze(context)  # which all actors of the machine share
         root = self._node(self.id, None, self.config, "")
         for node in list(root.walk()):
             self._wire(node)

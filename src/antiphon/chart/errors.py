@@ -28,6 +28,10 @@ class SnapshotError(EngineError):
     """A persisted snapshot does not fit the machine that should be restored from it."""
 
 
+class CodecError(EngineError):
+    """A value cannot be stored by the codec of its type, or a stored value has no codec in this process."""
+
+
 class GuardError(EngineError):
     """A guard raised, or has no implementation."""
 

@@ -51,6 +51,7 @@ class Machine(Generic[C, E_in, N]):
         # Events that end an invoked actor, with the timeout that is cancelled then.
         self.timeouts = builder.timeouts
         self.version: Any = config.get("version")
+        self.context = builder.context
         self.max_iterations = _max_iterations(self.id, config)
         self.history_nodes = tuple(node for node in self.nodes.values() if node.is_history)
         self.tables = Tables(self, memory)

@@ -96,7 +96,7 @@ class Step:
         return self._publish()
 
     def _first_context(self, input: Any) -> Any:
-        context = self.work.machine.config.get("context")
+        context = self.work.machine.context
         if callable(context):
             context = from_input(context)(input, self.work.scope())
         if context is None:

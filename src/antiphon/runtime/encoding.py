@@ -1,7 +1,9 @@
-"""Values encoded as JSON text for stores.
+"""Values encoded as JSON text for stores, and decoded.
 
-Lone surrogates inside JSON are kept as escapes. Where orjson is installed it encodes what it can; everything else,
-such as numbers of more than 64 bits, is encoded by Python, which takes five times as long.
+What can be stored is decided before anything is encoded, so that it is the same with orjson and without: orjson would
+write NaN as null and an Enum as its value, and the standard library an integer key as a string. Lone surrogates inside
+JSON are kept as escapes. Where orjson is installed it encodes what it can; everything else, such as numbers of more
+than 64 bits, is encoded by Python, which takes five times as long.
 """
 
 import json
@@ -9,22 +11,56 @@ from collections.abc import Callable
 from json import encoder
 from typing import Any, NamedTuple
 
-from antiphon.runtime.errors import Unstorable
+from antiphon.chart.codecs import TAG, decode_coded
+from antiphon.chart.errors import CodecError, SnapshotError
+from antiphon.chart.persist import is_plain, to_json_value, to_key
+from antiphon.runtime.errors import Undecodable, Unstorable
 
-_encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
+_encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False, allow_nan=False)
 _encode_ascii = json.JSONEncoder(separators=(",", ":")).encode
+_TAG_TEXT = f'"{TAG}"'
 
 
 class Encoded(NamedTuple):
-    """A value that is encoded already; `encode` returns its text."""
+    """A value that is encoded already; `encode` and `encode_json` return its text."""
 
     text: str
 
 
-def encode(value: Any) -> str:
-    """Encode a value as JSON text."""
+def encode(value: Any, path: str = "value") -> str:
+    """Encode a value as JSON text; values whose types have codecs are tagged."""
     if type(value) is Encoded:
         return value.text
+    try:
+        return encode_checked(value if is_plain(value) else to_json_value(value, path))
+    except (SnapshotError, RecursionError) as error:
+        raise Unstorable(f"the value to be stored is not JSON: {error}") from error
+
+
+def encode_body(body: dict[str, Any]) -> str:
+    """Encode the body of a record, in which only the event and emitted events can be other values than JSON."""
+    try:
+        if is_plain(body["event"]) and "emitted" not in body:
+            return encode_checked(body)
+    except RecursionError:
+        pass  # it contains itself, and is refused below
+    return encode(body, "record")
+
+
+def encode_json(value: Any) -> str:
+    """Encode a value that is in its stored form already, such as a persisted snapshot; raise if it is not."""
+    if type(value) is Encoded:
+        return value.text
+    try:
+        if not is_plain(value):
+            _check_json(value, "value")
+    except (SnapshotError, RecursionError) as error:
+        raise Unstorable(f"the value to be stored is not JSON: {error}") from error
+    return encode_checked(value)
+
+
+def encode_checked(value: Any) -> str:
+    """Encode a value that is known to be JSON."""
     try:
         return _encode_fast(value)
     except TypeError:
@@ -38,6 +74,28 @@ def encode_in_python(value: Any) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise Unstorable(f"the value to be stored is not JSON: {error}") from error
     return text if is_text(text) else _encode_ascii(value)
+
+
+def decode(text: str) -> Any:
+    """Decode what `encode` returned; raise `ValueError` if it is not JSON, `Undecodable` if a codec is missing."""
+    if _TAG_TEXT not in text:  # as in nearly all texts
+        return json.loads(text)
+    try:
+        return json.loads(text, object_hook=decode_coded)
+    except CodecError as error:
+        raise Undecodable(str(error)) from error
+
+
+def _check_json(value: Any, path: str) -> None:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            to_key(key, path)
+            _check_json(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        for i, inner in enumerate(value):
+            _check_json(inner, f"{path}[{i}]")
+    elif to_json_value(value, path) is not value:
+        raise SnapshotError(f"{path}: a {type(value).__name__} is not in its stored form")
 
 
 def is_text(text: str) -> bool:
@@ -56,7 +114,7 @@ def _compact_encoder() -> Callable[[Any], str]:
     make = getattr(encoder, "c_make_encoder", None)
     if make is None:
         return _encoder.encode
-    write = make(None, _encoder.default, encoder.encode_basestring, None, ":", ",", False, False, True)
+    write = make(None, _encoder.default, encoder.encode_basestring, None, ":", ",", False, False, False)
     return lambda value: "".join(write(value, 0))
 
 

@@ -72,6 +72,10 @@ class Unstorable(StoreError):
     """A value is not JSON or too large for its column; trying again does not help."""
 
 
+class Undecodable(StoreError):
+    """A stored value needs a codec that is not registered in this process, or that could not read it."""
+
+
 class StoreBusy(StoreError):
     """Another process owns the store for writing."""
 

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from itertools import takewhile
 
+from antiphon.runtime.admission import copy_value
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.records import Entry
 from antiphon.runtime.store import Store
@@ -64,11 +65,12 @@ class Feeds:
             while not self._closed:
                 version = tail.published.version
                 entries = tail.after(after)
+                is_shared = entries is not None
                 if entries is None:
                     entries = await self._store.entries(root, after, PAGE)
                 for entry in entries:
                     after = entry.seq
-                    yield entry
+                    yield _copy(entry) if is_shared else entry
                 # Wait only if nothing was published since this page was read and no further page follows it.
                 if version == tail.published.version and len(entries) < PAGE and not self._closed:
                     await tail.published.wait()
@@ -116,3 +118,10 @@ class Feeds:
             tail.published.notify()
         for root in list(self._endings):
             self.end(root)
+
+
+def _copy(entry: Entry) -> Entry:
+    """Return an entry for one reader: the values of the original are also in the tree."""
+    root, seq, at, to, event, letter, value, status, emitted, *more = entry  # `_replace` takes three times as long
+    events = tuple([copy_value(inner) for inner in emitted])
+    return Entry(root, seq, at, to, copy_value(event), letter, copy_value(value), status, events, *more)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from antiphon.runtime.admission import view_value
 from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.store import Store
@@ -16,11 +17,11 @@ class Reader:
         self.store = store
         self._machines = Machines(machines)
 
-    async def snapshot(self, root: str) -> Any:
-        """Return the last stored snapshot of a tree as JSON."""
+    async def snapshot(self, root: str, *, copy: bool = False) -> Any:
+        """Return the last stored snapshot of a tree as JSON: read-only, unless `copy`."""
         saved = await self.store.load(root)
         if saved is None:
             raise UnknownRoot(f"there is no root actor {root!r}")
         tree = Tree(root, self._machines.of(saved.origin), saved.origin, 0)
         tree.restore(saved)
-        return tree.actor.get_persisted_snapshot()
+        return view_value(tree.actor.get_persisted_snapshot(), copy=copy)

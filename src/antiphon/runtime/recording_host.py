@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.chart.effects import Call
+from antiphon.runtime.admission import check_value
+from antiphon.runtime.errors import Unstorable
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.ids import token, token_order
 from antiphon.runtime.paths import path_of
@@ -42,6 +44,7 @@ class RecordingHost:
         self.silent = False
         self.has_effects = False
         self.is_unhandled = False
+        self.problem: Unstorable | None = None  # with an effect of the current step, which is not stored then
         self._effects = RecordedEffects()  # most steps request nothing: then the next one uses it too
         self.letters: dict[str, Letter] = {}  # delayed letters that are not due or not taken yet, by id
         self.tasks: dict[str, Task] = {}  # running tasks, by the address of their actor
@@ -56,6 +59,7 @@ class RecordingHost:
         if self.has_effects:
             self._effects = RecordedEffects()
             self.has_effects = False
+            self.problem = None
 
     def begin_again(self, seq: int, now: int) -> None:
         """Prepare to replay a step, under the id that its history had then."""
@@ -67,6 +71,12 @@ class RecordingHost:
         """The effects of the current step, to add to."""
         self.has_effects = True
         return self._effects
+
+    def checked_effects(self) -> RecordedEffects:
+        """Return the effects of the current step; raise `Unstorable` if one of them cannot be stored."""
+        if self.problem is not None:
+            raise self.problem
+        return self.effects
 
     def resume(self, letters: tuple[Letter, ...], tasks: tuple[Task, ...]) -> None:
         """Restore open timers and tasks, to take further steps."""
@@ -87,6 +97,7 @@ class RecordingHost:
         """Record a delayed letter."""
         if self.silent:
             return
+        self._check(event, "event")
         token = self._token()
         due = self.now + max(0, round(delay_ms))
         name = id if id is not None else token
@@ -119,6 +130,7 @@ class RecordingHost:
             # Spawning under an id in use leaves an orphan that has no address any more.
             self.end(to)
         input = actor.snapshot.input
+        self._check(input, "input")
         task = self.tasks[to] = Task(self._token(), self.root, to, str(actor.src), input, logic.safety, 1, self.boot)
         self.effects.started.append((task, logic, actor))
 
@@ -135,6 +147,7 @@ class RecordingHost:
     def emit(self, actor: Any, event: Any) -> None:
         """Record an emitted event for the journal."""
         if not self.silent:
+            self._check(event, "event")
             self.effects.emitted.append({"from": path_of(actor), "event": event})
 
     def unhandled(self, event: Any, snapshot: Any) -> None:
@@ -151,6 +164,13 @@ class RecordingHost:
         task = None if self.silent else self.tasks.pop(path, None)
         if task is not None:
             self.effects.ended.append(task.id)
+
+    def _check(self, value: Any, path: str) -> None:
+        """Note a value that cannot be stored; an exception here would only end the actor, as if it had failed."""
+        try:
+            check_value(value, path)
+        except Unstorable as error:
+            self.problem = self.problem or error
 
     def _cancel(self, letter: Letter) -> None:
         del self.letters[letter.id]

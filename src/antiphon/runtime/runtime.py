@@ -10,9 +10,9 @@ from antiphon.runtime.deliveries import Deliveries
 from antiphon.runtime.errors import NotRunning
 from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
-from antiphon.runtime.machines import AnyMachine, Machines, chart_hash
+from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.ownership import Ownership, Whole
-from antiphon.runtime.records import Entry, Incident, Letter, Origin, Receipt
+from antiphon.runtime.records import Entry, Incident, Letter, Receipt
 from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.store import Store
 from antiphon.runtime.time_travel import TimeTravel
@@ -116,8 +116,7 @@ class Runtime:
         root = root or self.new_id()
         if self.ownership.tenure(root) is None:
             await self.ownership.claim(root)
-        origin = Origin(self.new_id(), current.id, current.version, chart_hash(current), input)
-        tree = self.trees.new_tree(root, current, origin)
+        tree = self.trees.new_root(root, current, self.new_id(), input)
         await self._calls.run(self.loop.create(tree))
         return tree.root
 
@@ -155,12 +154,12 @@ class Runtime:
         while (tree := await self.loop.stored_tree(root)).status == "active":
             self._check_running()
             await self.feeds.wait_for_end(root)
-        return tree.output
+        return tree.copy_output()
 
-    async def snapshot(self, root: str, seq: int | None = None) -> Any:
-        """Return the snapshot of a tree as JSON, now or at an earlier sequence number."""
+    async def snapshot(self, root: str, seq: int | None = None, *, copy: bool = False) -> Any:
+        """Return the snapshot of a tree as JSON, now or at an earlier sequence number: read-only, unless `copy`."""
         tree = await self.loop.stored_tree(root) if seq is None else await self.time_travel.rebuild(root, seq)
-        return tree.actor.get_persisted_snapshot()
+        return tree.view(copy=copy)
 
     async def fork(self, root: str, seq: int, *, new: str | None = None) -> str:
         """Create a tree that starts from another one at a sequence number; return its id."""

@@ -55,8 +55,8 @@ from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.persist import to_json_error
 from antiphon.chart.snapshot import Snapshot
-from antiphon.runtime.admission import acceptable_events
-from antiphon.runtime.encoding import Encoded, encode
+from antiphon.runtime.admission import acceptable_events, copy_value, view_value
+from antiphon.runtime.encoding import Encoded, encode_checked
 from antiphon.runtime.errors import Failed, LoadFailed, StepFailed
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
@@ -168,7 +168,7 @@ class Tree:
         """Continue with another version of the machine; return the commit that stores the migration."""
         assert machine.migrate is not None
         old = self.origin.version
-        snapshot = machine.migrate(self.actor.get_persisted_snapshot(), old)
+        snapshot = machine.migrate(copy_value(self.actor.get_persisted_snapshot()), old)
         self._switch_version(machine, snapshot)
         if self.status == "error":
             error = self.actor.snapshot.error
@@ -220,6 +220,14 @@ class Tree:
         if snapshot.status == "error":
             raise Failed(f"{self.root!r} has failed: {to_json_error(snapshot.error)}")
         return snapshot.output
+
+    def copy_output(self) -> Any:
+        """Return a copy of the output of the root."""
+        return copy_value(self.output)
+
+    def view(self, *, copy: bool = False) -> Any:
+        """Return the snapshot as JSON: a read-only view, or a copy."""
+        return view_value(self.actor.get_persisted_snapshot(), copy=copy)
 
     def new_batch(self, now: int) -> Batch:
         """Return an empty batch for the next turn."""
@@ -348,7 +356,7 @@ class Tree:
             status = None
         emitted: tuple[Any, ...] = ()
         if host.has_effects:
-            effects = host.effects
+            effects = host.checked_effects()
             emitted = tuple(effects.emitted)
             effects.seq = self.seq
             batch.effects.append(effects)
@@ -411,7 +419,7 @@ class Tree:
         worth_it = since >= self._snapshot_every and self.size >= self.snapshot_size
         if not (worth_it or since >= SNAPSHOT_LIMIT or status != "active"):
             return None
-        text = encode(self.actor.get_persisted_snapshot())
+        text = encode_checked(self.actor.get_persisted_snapshot())
         self.snapshot_seq = self.seq
         self.size = 0
         self.snapshot_size = len(text)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from antiphon.runtime.admission import take_value
 from antiphon.runtime.commits import Commits
 from antiphon.runtime.errors import (
     Quarantined,
@@ -14,7 +15,7 @@ from antiphon.runtime.errors import (
     UnknownRoot,
 )
 from antiphon.runtime.histories import HistoryIds
-from antiphon.runtime.machines import AnyMachine, Machines
+from antiphon.runtime.machines import AnyMachine, Machines, chart_hash
 from antiphon.runtime.ownership import Ownership
 from antiphon.runtime.quarantine import QUARANTINED, Quarantine, format_error
 from antiphon.runtime.records import Letter, Origin, Saved
@@ -69,6 +70,11 @@ class TreeCache:
     def new_tree(self, root: str, machine: AnyMachine, origin: Origin) -> Tree:
         """Create a tree that has taken no step and is not in the cache."""
         return Tree(root, machine, origin, self.ownership.tenure(root) or 0, self._snapshot_every)
+
+    def new_root(self, root: str, machine: AnyMachine, history: str, input: Any) -> Tree:
+        """Create a tree with a new history, which is not in the cache; raise `Unstorable` if its input is not JSON."""
+        own = take_value(input, "input")
+        return self.new_tree(root, machine, Origin(history, machine.id, machine.version, chart_hash(machine), own))
 
     def add_posted(self, letter: Letter) -> None:
         """Tell a tree that is loaded or being loaded of a letter that was stored for it."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from antiphon.runtime.encoding import encode
+from antiphon.runtime.encoding import encode_checked, encode_json
 from antiphon.runtime.errors import RootExists, StoreCorrupt, StoreError
 from antiphon.runtime.histories import change_history, new_suffix
 from antiphon.runtime.records import Entry
@@ -120,7 +120,7 @@ def _replace_damaged_snapshot(
     except StoreCorrupt:
         origin = rows.origin_from(root, tuple(actor[:7]))
         snapshot, seq, _ = find_base(root, origin, stored, seq, entries_after)
-        stored = None if snapshot is None else encode(snapshot)
+        stored = None if snapshot is None else encode_json(snapshot)
     return [root, *actor, seq, stored]
 
 
@@ -133,7 +133,7 @@ def _record_line(kind: str, names: tuple[str, ...], row: Iterable[Any], root: st
 
 
 def _line(value: Any) -> str:
-    text = encode(value)
+    text = encode_checked(value)
     return (text if text.isascii() else text.translate(BREAKS)) + "\n"
 
 
@@ -264,4 +264,4 @@ def _columns(names: tuple[str, ...], record: dict[str, Any]) -> tuple[Any, ...]:
 
 def _column(name: str, value: Any) -> Any:
     is_absent = value is None and name == "snapshot"
-    return encode(value) if name in JSON and not is_absent else value
+    return encode_checked(value) if name in JSON and not is_absent else value

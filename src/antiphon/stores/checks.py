@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from antiphon.runtime.errors import StoreCorrupt
+from antiphon.runtime.errors import StoreCorrupt, Undecodable
 from antiphon.stores import files, rows
 from antiphon.stores.access import open_reader
 from antiphon.stores.queries import load_queries
@@ -105,6 +105,8 @@ def _check_bodies(progress: Progress, connection: sqlite3.Connection, sql: Sql) 
                 progress(done, total)
             try:
                 read(root, row)
+            except Undecodable:
+                continue  # it is JSON; its codec is in the program that wrote it
             except StoreCorrupt as error:
                 yield StoreProblem(str(error), root)
     progress(total, total)

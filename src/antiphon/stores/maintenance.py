@@ -86,12 +86,12 @@ def stats(path: str | Path) -> Stats:
 
 
 def dead_letters(path: str | Path) -> list[tuple[int, Letter, str]]:
-    """Return all letters that no step could take, with the time of the last attempt and the error."""
+    """Return the stored form of all dead letters, with the time of the last attempt and the error."""
     path = Path(path)
     sql = load_queries("sqlite", "maintenance")
     with open_reader(path) as connection:
         letters = connection.execute(sql["dead_letters"]).fetchall()
-    return [(row[1], *rows.dead_from(root, tuple(row))) for root, *row in letters]
+    return [(row[1], *rows.dead_from(root, tuple(row), rows.decode)) for root, *row in letters]
 
 
 def migrate(path: str | Path) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-from antiphon.runtime.encoding import encode, is_text
+from antiphon.runtime.encoding import encode_json, is_text
 from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot, Unstorable
 from antiphon.runtime.histories import change_history
 from antiphon.runtime.records import (
@@ -278,7 +278,7 @@ def _prepare(commit: Commit) -> _Rows:
         [_check_row(rows.task_row(task)) for task in commit.tasks],
         [_check_row(rows.dead_row(letter, error, commit.at)) for letter, error in commit.dead],
         [_check_row(rows.rejection_row(rejection, commit.at)) for rejection in commit.rejected],
-        None if commit.snapshot is None else encode(commit.snapshot),
+        None if commit.snapshot is None else encode_json(commit.snapshot),
     )
 
 

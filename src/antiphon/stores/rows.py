@@ -4,20 +4,33 @@ Text is UTF-8 and numbers have 64 bits. Lone surrogates in ids, which have colum
 """
 
 import json
+from collections.abc import Callable
 from typing import Any
 
-from antiphon.runtime.encoding import encode
-from antiphon.runtime.errors import Conflict, StoreCorrupt, Superseded
+from antiphon.runtime import encoding
+from antiphon.runtime.encoding import encode, encode_body
+from antiphon.runtime.errors import Conflict, StoreCorrupt, Superseded, Undecodable
 from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Receipt, Rejection, Task, TreeFailure
 
 Row = tuple[Any, ...]
+Read = Callable[[str, str], Any]
 RESTORE = "restore a backup, or run `antiphon db check` for details"
 
 
 def decode(text: str | bytes, name: str) -> Any:
-    """Decode a stored JSON text; `name` describes it in the error."""
+    """Decode a stored JSON text, with coded values in their stored form; `name` describes it in the error."""
     try:
         return json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise _corrupt(name, str(error)) from error
+
+
+def decode_values(text: str, name: str) -> Any:
+    """Decode a stored JSON text and the coded values in it; `name` describes it in the error."""
+    try:
+        return encoding.decode(text)
+    except Undecodable as error:
+        raise Undecodable(f"{name} cannot be read: {error}") from error
     except (ValueError, TypeError, RecursionError) as error:
         raise _corrupt(name, str(error)) from error
 
@@ -33,18 +46,19 @@ def origin_from(root: str, row: Row) -> Origin:
     """Return the origin in a row."""
     history, machine, version, hash, input, forked_from, forked_seq = row
     name = f"the beginning of {root!r}"
-    return Origin(history, machine, decode(version, name), hash, decode(input, name), forked_from, forked_seq)
+    input = decode_values(input, name)
+    return Origin(history, machine, decode_values(version, name), hash, input, forked_from, forked_seq)
 
 
 def letter_row(letter: Letter) -> Row:
     """Return a letter as columns; its body, the last one, leaves out defaults."""
-    return (letter.id, letter.at, letter.due, letter.arrival, letter.starts, encode(_letter_body(letter)))
+    return (letter.id, letter.at, letter.due, letter.arrival, letter.starts, encode_body(_letter_body(letter)))
 
 
-def letter_from(root: str, row: Row) -> Letter:
-    """Return the letter in a row."""
+def letter_from(root: str, row: Row, read: Read = decode_values) -> Letter:
+    """Return the letter in a row; `read` decodes it."""
     id, at, due, arrival, starts, text = row
-    body = _decode_body(text, f"letter {id!r} to {root!r}")
+    body = _decode_body(text, f"letter {id!r} to {root!r}", read)
     return Letter(
         id,
         root,
@@ -74,7 +88,7 @@ def entry_row(entry: Entry) -> Row:
         body["emitted"] = emitted
     if timer is not None:
         body["timer"] = timer
-    return (seq, at, to, letter, encode(body))
+    return (seq, at, to, letter, encode_body(body))
 
 
 def entry_from(root: str, row: Row) -> Entry:
@@ -96,21 +110,21 @@ def task_row(task: Task) -> Row:
 def task_from(root: str, row: Row) -> Task:
     """Return the task in a row."""
     id, to, src, input, safety, attempt, boot, starts = row
-    return Task(id, root, to, src, decode(input, f"task {id!r} of {root!r}"), safety, attempt, boot, starts)
+    return Task(id, root, to, src, decode_values(input, f"task {id!r} of {root!r}"), safety, attempt, boot, starts)
 
 
 def dead_row(letter: Letter, error: str, at: int) -> Row:
     """Return a dead letter as columns; lone surrogates in the error are escaped."""
     body = {"at": letter.at, "due": letter.due, **_letter_body(letter)}
-    return (letter.id, at, encode(body), error.encode("utf-8", "backslashreplace").decode())
+    return (letter.id, at, encode_body(body), error.encode("utf-8", "backslashreplace").decode())
 
 
-def dead_from(root: str, row: Row) -> tuple[Letter, str]:
-    """Return the dead letter in a row, and its error."""
+def dead_from(root: str, row: Row, read: Read = decode_values) -> tuple[Letter, str]:
+    """Return the dead letter in a row, and its error; `read` decodes it."""
     id, at, text, error = row
-    body = _decode_body(text, f"dead letter {id!r} to {root!r}")
+    body = _decode_body(text, f"dead letter {id!r} to {root!r}", read)
     row = (id, body.get("at", at), body.get("due", at), 0, 0, text)
-    return letter_from(root, row), error
+    return letter_from(root, row, read), error
 
 
 def rejection_row(rejection: Rejection, at: int) -> Row:
@@ -166,8 +180,8 @@ def _letter_body(letter: Letter) -> dict[str, Any]:
     return body
 
 
-def _decode_body(text: str, name: str) -> dict[str, Any]:
-    body = decode(text, name)
+def _decode_body(text: str, name: str, read: Read = decode_values) -> dict[str, Any]:
+    body = read(text, name)
     if not isinstance(body, dict) or "event" not in body:
         raise _corrupt(name, "it has no event")
     return body

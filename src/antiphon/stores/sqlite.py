@@ -10,14 +10,8 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from antiphon.runtime.encoding import encode, is_text
-from antiphon.runtime.errors import (
-    Conflict,
-    RootExists,
-    RuntimeFault,
-    StoreCorrupt,
-    UnknownRoot,
-)
+from antiphon.runtime.encoding import encode_json, is_text
+from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, StoreCorrupt, UnknownRoot
 from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Posting, Receipt, Saved, Task, TreeSummary
 from antiphon.stores import files, rows
 from antiphon.stores.file_store import MAX_FLUSH_S, FileStore
@@ -217,7 +211,7 @@ class SqliteStore(FileStore):
         for id in commit.taken:
             execute(sql["drop_letter"], (n, id))
         if commit.snapshot is not None:
-            execute(sql["save_snapshot"], (n, commit.seq, encode(commit.snapshot)))
+            execute(sql["save_snapshot"], (n, commit.seq, encode_json(commit.snapshot)))
             execute(sql["drop_older_snapshots"], (n, commit.seq))
         for id in commit.revived:
             execute(sql["drop_dead_letter"], (n, id))
