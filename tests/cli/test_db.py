@@ -472,7 +472,7 @@ def test_values_are_shown_checked_and_archived_without_their_codecs(db, tmp_path
     with pytest.raises(Undecodable, match="'a' cannot be read: no codec has the tag 'Coin'"):
         held(tmp_path / "copy.db")
     monkeypatch.undo()
-    assert held(tmp_path / "copy.db") == before
+    assert without_suffixes(repr(held(tmp_path / "copy.db"))) == repr(before)
 
 
 def test_an_export_goes_through_a_pipe(db, tmp_path, monkeypatch):
