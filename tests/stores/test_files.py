@@ -3,28 +3,21 @@
 import asyncio
 import gzip
 import json
-import tomllib
 from collections.abc import Awaitable, Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from antiphon.app import App, open_library
+from antiphon.app import App
 from antiphon.chat import branch_path
-from antiphon.providers.registry import Models
-from antiphon.providers.scripted import ScriptedModel
 from antiphon.stores.checks import check
-from antiphon.stores.maintenance import migrate
-from antiphon.tools.toolbox import workspace_tools
-from antiphon.tools.workspace import Workspace
+from tests.stores.kept import migrate, read_all_facts, run_on_store
 from tests.stores.scenes import SCENES, has_status, until
 
 FOLDER = Path(__file__).parent / "files"
 NAMES = [f"{kind}-{scene}" for kind, scenes in SCENES.items() for scene in scenes]
 EXPECTED = json.loads((FOLDER / "expected.json").read_text("utf-8"))
-PATIENCE_S = 30
 
 
 @pytest.fixture
@@ -34,63 +27,25 @@ def unpack_file(tmp_path: Path) -> Callable[[str], Path]:
     def unpack(name: str) -> Path:
         path = tmp_path / "store.db"
         path.write_bytes(gzip.decompress((FOLDER / f"{name}.db.gz").read_bytes()))
-        migrate(path)
-        return path
+        return migrate(path)
 
     return unpack
-
-
-def open_without_pauses(reference: Any) -> ScriptedModel:
-    """Open a script of the package without its pauses."""
-    text = (files("antiphon.providers") / "scripts" / f"{reference.model}.toml").read_text("utf-8")
-    return ScriptedModel(tomllib.loads(text) | {"pace_ms": 0}, name=reference.model)
 
 
 def run_on_thread(path: Path, main: Callable[[App, str], Awaitable[Any]]) -> Any:
     """Open a store with the present code, and run a coroutine on its thread."""
 
-    async def run() -> Any:
-        (path.parent / "workspace").mkdir()
-        with Workspace(path.parent / "workspace") as workspace:
-            models = Models(openers={"scripted": open_without_pauses})
-            async with App(path, models=models, toolbox=workspace_tools(workspace)) as app:
-                async with asyncio.timeout(PATIENCE_S):
-                    library = app.library
-                    (view,) = [*await library.latest(), *await library.latest(archived=True)]
-                    return await main(app, view.id)
+    async def run(app: App) -> Any:
+        (view,) = await app.library.latest(archived=None)
+        return await main(app, view.id)
 
-    return asyncio.run(run())
+    return run_on_store(path, run)
 
 
 async def read_facts(path: Path) -> dict[str, Any]:
     """Read the facts about the only thread of a store."""
-    async with open_library(path) as library:
-        (view,) = [*await library.latest(), *await library.latest(archived=True)]
-        read = await library.read(view.id)
-        facts: dict[str, Any] = {
-            "kind": view.kind,
-            "status": view.status,
-            "title": view.title,
-            "turns": view.turns,
-            "cost": round(view.cost_usd, 6),
-            "archived": view.archived,
-            "waiting": view.waiting,
-        }
-        if view.kind == "chat":
-            chat = read.content
-            facts["branches"] = {name: len(branch_path(chat, name)) for name in chat["branches"]}
-            facts["said"] = [
-                part.get("text", part["type"]) for message in branch_path(chat) for part in message["parts"]
-            ]
-        elif view.kind == "run":
-            record = read.content
-            facts["agents"] = [entry["agent"] for entry in record["history"]]
-            facts["outcome"] = record["outcome"] and record["outcome"]["reason"]
-        else:
-            debate = read.content
-            facts["rounds"] = [[response["content"] for response in round["responses"]] for round in debate["rounds"]]
-            facts["winner"] = (debate["verdict"] or {}).get("winner")
-        return facts
+    (facts,) = (await read_all_facts(path)).values()
+    return facts
 
 
 @pytest.mark.parametrize("name", NAMES)

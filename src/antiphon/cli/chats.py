@@ -17,9 +17,10 @@ from antiphon.threads.library import Library
 
 def branch_text(library: Library, record: Record, options: argparse.Namespace) -> str:
     """Render a branch of a chat, or another thread as a whole."""
-    if record.view.kind != "chat":
+    if record.view.kind != "chat" or record.is_transcript:
         if options.branch is not None:
-            raise UsageError(f"{record.view.id} is a {record.view.kind}, which has no branches; remove --branch")
+            noun = "transcript" if record.is_transcript else record.view.kind
+            raise UsageError(f"{record.view.id} is a {noun}, which has no branches; remove --branch")
         return export_text(library, record, "md")
     branch = options.branch or record.content["branch"]
     names = [*record.content["branches"], *record.content["closed"]]

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from antiphon.cli.frame import CliCommand
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, print_list
+from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.debate.record import DebateView
@@ -38,9 +38,12 @@ async def _list(library: Library, options: argparse.Namespace) -> int:
 def _row(view: DebateView) -> str:
     models = ", ".join(map(sanitize_line, view.models))
     facts = [view.format, plural(view.rounds, "round"), format_usd(view.cost_usd), models]
+    if view.problem is not None:
+        facts = [format_usd(view.cost_usd)]
     ending = "a tie" if view.tie else f"{sanitize_line(view.winner)} won" if view.winner else _status(view)
     topic = clip(sanitize_line(view.topic), MOST_TOPIC)
-    return f"{view.id}  {format_time(view.updated)}  {topic} ({'; '.join([ending, *facts])})"
+    described = "; ".join([ending, *facts])
+    return f"{view.id}  {format_time(view.updated)}  {topic} ({described}){problem_hint(view.problem)}"
 
 
 def _status(view: DebateView) -> str:

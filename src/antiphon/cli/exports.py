@@ -12,7 +12,7 @@ from antiphon.threads.library import Library
 
 def export_text(library: Library, record: Record, format: str) -> str:
     """Render a thread in a format."""
-    return FORMATS[format](library.kinds[record.view.kind], record)
+    return FORMATS[format](library.form_of(record), record)
 
 
 def write_export(library: Library, record: Record, target: Path, format: str | None = None) -> None:

@@ -17,6 +17,7 @@ from antiphon.cli.frame import DONE, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
 from antiphon.cli.options import Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
+from antiphon.cli.render.text_width import sanitize_line
 from antiphon.threads.export.formats import FORMATS
 from antiphon.threads.kinds import Record
 from antiphon.threads.library import Library
@@ -80,6 +81,11 @@ def add_thread_command(
     parser = commands.add(name, with_library(handler), about, json=json)
     parser.add_argument("id", metavar="ID", help=f"the {noun}: {ID_HELP}")
     return parser
+
+
+def problem_hint(problem: str | None) -> str:
+    """Return the end of a line in a list: the reason why a thread cannot be continued here."""
+    return f"; {sanitize_line(problem)}" if problem else ""
 
 
 def print_list(rows: list[str], records: list[dict[str, Any]], empty: str, *, as_json: bool) -> int:

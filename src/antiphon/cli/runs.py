@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from antiphon.cli.frame import CliCommand
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, print_list
+from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.money import format_usd
@@ -39,6 +39,7 @@ def _row(view: ThreadView) -> str:
     title = clip(sanitize_line(view.title), MOST_TASK)
     model = sanitize_line(view.model or "no model")
     hint = f"; continue with: antiphon run --resume {view.id}" if view.status == "interrupted" else ""
+    hint += problem_hint(view.problem)
     return f"{view.id}  {format_time(view.updated)}  {title} ({', '.join(facts)}; {model}){hint}"
 
 

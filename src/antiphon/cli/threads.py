@@ -10,7 +10,7 @@ from antiphon.cli.chats import branch_text, import_chat
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
 from antiphon.cli.options import Subcommands, existing_store, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, print_list, with_library
+from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint, with_library
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
@@ -93,7 +93,7 @@ def _row(view: ThreadView) -> str:
     facts += ["archived"] if view.archived else []
     title = clip(sanitize_line(view.title), MOST_TITLE)
     model = sanitize_line(view.model or "no model")
-    return f"{view.id}  {format_time(view.updated)}  {title} ({', '.join(facts)}; {model})"
+    return f"{view.id}  {format_time(view.updated)}  {title} ({', '.join(facts)}; {model}){problem_hint(view.problem)}"
 
 
 COMMAND = CliCommand(

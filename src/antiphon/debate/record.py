@@ -7,7 +7,7 @@ from typing import Any
 from antiphon.debate.machine.config import complete, reference
 from antiphon.debate.machine.context import DebateContext, first_context
 from antiphon.debate.machine.reports import result as debate_result
-from antiphon.threads.kinds import Json, Record, ThreadSummary, error_message
+from antiphon.threads.kinds import Json, Record, ThreadSummary, ThreadView, error_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class DebateView:
     cost_usd: str
     updated: int
     error: str | None = None
+    problem: str | None = None
 
 
 def summarize(snapshot: Json, result: Json | None) -> ThreadSummary:
@@ -72,6 +73,8 @@ def debate_lines(debate: Json) -> Iterator[str]:
 def debate_view(record: Record) -> DebateView:
     """Return a debate for a list of debates."""
     view = record.view
+    if record.is_transcript:
+        return _transcript_view(view)
     debate = record.content
     verdict = debate["verdict"] or {}
     names = {speaker["id"]: speaker["name"] for speaker in debate["participants"]}
@@ -92,6 +95,28 @@ def debate_view(record: Record) -> DebateView:
         cost_usd=debate["costTracker"]["totalCost"],
         updated=view.updated,
         error=error_message(debate["lastError"]),
+        problem=view.problem,
+    )
+
+
+def _transcript_view(view: ThreadView) -> DebateView:
+    """Return a debate of which only the journal could be read."""
+    return DebateView(
+        id=view.id,
+        topic=view.title,
+        format="",
+        status=view.status,
+        state="",
+        outcome=None,
+        winner=None,
+        tie=False,
+        rounds=0,
+        max_rounds=0,
+        participants=(),
+        models=(),
+        cost_usd=str(view.cost_usd),
+        updated=view.updated,
+        problem=view.problem,
     )
 
 

@@ -7,7 +7,7 @@ than 64 bits, is encoded by Python, which takes five times as long.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from json import encoder
 from typing import Any, NamedTuple
 
@@ -96,6 +96,14 @@ def _check_json(value: Any, path: str) -> None:
             _check_json(inner, f"{path}[{i}]")
     elif to_json_value(value, path) is not value:
         raise SnapshotError(f"{path}: a {type(value).__name__} is not in its stored form")
+
+
+def estimate_size(event: Mapping[str, Any]) -> int:
+    """Estimate the size of an event in the journal."""
+    size = 64
+    for value in event.values():
+        size += len(value) if isinstance(value, str) else 16
+    return size
 
 
 def is_text(text: str) -> bool:

@@ -1,18 +1,23 @@
-"""Registered machines by id and version, and hashes of their charts, by which a changed chart is noticed."""
+"""Registered machines by id and version, and hashes of their charts, by which changed behaviour is noticed."""
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from antiphon.chart.machine import Machine
+from antiphon.runtime.behaviour import behaviour, name_of
 from antiphon.runtime.errors import UnknownMachine
 from antiphon.runtime.records import Origin
 
 AnyMachine = Machine[Any, Any]
-# Needed whenever a root actor is created or loaded; a large chart takes half a millisecond.
+FORMAT = "2:"  # how hashes of behaviour begin; earlier releases hashed the text of a chart, and had no prefix
+# Needed whenever a root actor is created or loaded; a large tree of charts takes some milliseconds.
 _hashes: WeakKeyDictionary[AnyMachine, str] = WeakKeyDictionary()
+_earlier: WeakKeyDictionary[AnyMachine, frozenset[str]] = WeakKeyDictionary()
 
 
 class Machines:
@@ -42,30 +47,73 @@ class Machines:
         if machine is None:
             raise UnknownMachine(
                 f"{id!r} was stored by version {version!r}, which is not registered; register it beside the current "
-                "version, and give the current version a migrate function"
+                "version, and give the current version a migrate function, or run the release that stored it"
             )
         return machine
 
     def of(self, origin: Origin) -> AnyMachine:
         """Return the machine, in the version, that a stored tree runs."""
         machine = self.version(origin.machine, origin.version)
-        if chart_hash(machine) != origin.hash:
+        if not is_hash_of(origin.hash, machine):
             raise UnknownMachine(
-                f"the chart of {origin.machine!r} has changed since it was stored, but its version {origin.version!r} "
-                "has not; give the new chart a new version and a migrate function"
+                f"the chart of {origin.machine!r}, or of a child, has changed since it was stored, but its version "
+                f"{origin.version!r} has not; give the new chart a new version and a migrate function, and register "
+                "the old chart beside it"
             )
         return machine
 
 
 def chart_hash(machine: AnyMachine) -> str:
-    """Return a short hash of the chart of a machine, without its functions."""
+    """Return a short hash of the behaviour that the chart of a machine describes, with the charts of its children."""
     digest = _hashes.get(machine)
     if digest is None:
-        text = json.dumps(machine.config, sort_keys=True, default=_name_of)
-        digest = _hashes[machine] = hashlib.sha256(text.encode()).hexdigest()[:16]
+        digest = _hashes[machine] = _hash_tree(machine, {})
     return digest
 
 
-def _name_of(value: Any) -> str:
-    """Return the name of a function or built-in action: its code may change without changing the chart."""
-    return str(getattr(value, "type", None) or getattr(value, "__name__", None) or type(value).__name__)
+def is_hash_of(stored: str, machine: AnyMachine) -> bool:
+    """Return whether a stored hash, also one that an earlier release computed, is of the chart of a machine."""
+    return stored == chart_hash(machine) or stored in _earlier_hashes(machine)
+
+
+def hash_by_text(config: Mapping[str, Any]) -> str:
+    """Return the hash that earlier releases stored: of the whole text of a chart, without its children."""
+    return _digest(json.dumps(config, sort_keys=True, default=name_of))
+
+
+def hash_alone(machine: AnyMachine) -> str:
+    """Return a hash of the behaviour that a chart describes, without its children."""
+    return FORMAT + _digest(json.dumps(behaviour(machine), sort_keys=True))
+
+
+@cache
+def former_hashes() -> dict[str, list[str]]:
+    """Return the hashes that earlier releases stored for charts of the package, by the hash of the chart alone."""
+    text = files("antiphon.runtime").joinpath("former_hashes.json").read_text(encoding="utf-8")
+    former: dict[str, list[str]] = json.loads(text)
+    return former
+
+
+def _earlier_hashes(machine: AnyMachine) -> frozenset[str]:
+    """Return the hashes that earlier releases may have stored for a chart."""
+    earlier = _earlier.get(machine)
+    if earlier is None:
+        former = former_hashes().get(hash_alone(machine), ())
+        earlier = _earlier[machine] = frozenset((hash_by_text(machine.config), *former))
+    return earlier
+
+
+def _hash_tree(machine: AnyMachine, hashes: dict[AnyMachine, str]) -> str:
+    """Hash a chart with its children; a machine that is its own descendant counts by its id there."""
+    if machine not in hashes:
+        hashes[machine] = f"recursive {machine.id}"
+        names = machine.implementations
+        actors = {**names.actors, **names.inline_actors}
+        children = {name: logic for name, logic in sorted(actors.items()) if isinstance(logic, Machine)}
+        inner = {name: _hash_tree(child, hashes) for name, child in children.items()}
+        hashes[machine] = FORMAT + _digest(json.dumps([hash_alone(machine), inner], sort_keys=True))
+    return hashes[machine]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

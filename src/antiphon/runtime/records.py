@@ -106,7 +106,7 @@ class Commit(NamedTuple):
     at: int
     status: str
     origin: Origin | None = None  # of a new tree
-    migrated: Origin | None = None  # of a tree that continues with another version of its machine
+    migrated: Origin | None = None  # of a tree that continues with another version or hash of its machine
     entries: tuple[Entry, ...] = ()
     taken: tuple[str, ...] = ()  # letters that were taken or cancelled
     letters: tuple[Letter, ...] = ()

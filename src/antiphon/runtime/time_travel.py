@@ -68,7 +68,8 @@ class TimeTravel:
         id = new or self._new_id()
         now = self._now()
         history = self._new_id()
-        origin = replace(source.origin, history=history, forked_from=root, forked_seq=seq)
+        hash = chart_hash(source.machine)  # that of the source may be one of an earlier release
+        origin = replace(source.origin, history=history, hash=hash, forked_from=root, forked_seq=seq)
         snapshot = source.actor.get_persisted_snapshot()
         event = {"type": FORKED, "from": root, "seq": seq}
         entry = Entry(id, 1, now, "", event, None, snapshot.get("value"), source.status)

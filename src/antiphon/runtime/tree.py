@@ -46,7 +46,7 @@
 # commits are created by position, in the order of `records.py`: a record takes more than twice as long to create with
 # keyword arguments, and `bench/durable` counts in microseconds. Elsewhere fields are named.
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -56,7 +56,7 @@ from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.persist import to_json_error
 from antiphon.chart.snapshot import Snapshot
 from antiphon.runtime.admission import acceptable_events, copy_value, view_value
-from antiphon.runtime.encoding import Encoded, encode_checked
+from antiphon.runtime.encoding import Encoded, encode_checked, estimate_size
 from antiphon.runtime.errors import Failed, LoadFailed, StepFailed
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
@@ -102,6 +102,7 @@ class Tree:
         self.root = root
         self.machine = machine
         self.origin = origin
+        self.renewed: Origin | None = None  # with the hash of today, until it is stored
         self._snapshot_every = snapshot_every
         self.seq = 0
         self.snapshot_seq = 0
@@ -139,6 +140,8 @@ class Tree:
             raise LoadFailed(f"{self.root!r} was stored as active, but restored as {self.status}: {error!r}") from cause
         self.seq = saved.seq
         self.snapshot_seq = saved.snapshot_seq
+        if self.origin.hash != chart_hash(self.machine):  # an earlier release computed it; see `machines.py`
+            self.origin = self.renewed = replace(self.origin, hash=chart_hash(self.machine))
         self.host.resume(saved.letters, saved.tasks)
         self.posted = {letter.id: letter for letter in saved.letters if letter.timer is None}
 
@@ -187,6 +190,7 @@ class Tree:
     def _switch_version(self, machine: AnyMachine, snapshot: Any) -> None:
         self.machine = machine
         self.origin = replace(self.origin, version=machine.version, hash=chart_hash(machine))
+        self.renewed = None
         self.host.silent = True
         self._create_actor(snapshot)
         self.host.silent = False
@@ -360,7 +364,7 @@ class Tree:
             emitted = tuple(effects.emitted)
             effects.seq = self.seq
             batch.effects.append(effects)
-        self.size += _estimate_size(event)
+        self.size += estimate_size(event)
         batch.entries.append(Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer))
 
     def commit(self, batch: Batch, mark: int) -> Commit:
@@ -370,9 +374,12 @@ class Tree:
         entries = tuple(batch.entries)
         taken = tuple(batch.taken)
         rejected = tuple(batch.rejected)
+        new = self.renewed
+        if new is not None and entries:
+            self.renewed = None  # if this commit fails, the tree is discarded
         if not batch.effects:
             details = ((), (), (), snapshot, (), mark, rejected, (), None, self.host.boot)
-            return Commit(self.root, batch.expected, batch.at, status, batch.origin, None, entries, taken, *details)
+            return Commit(self.root, batch.expected, batch.at, status, batch.origin, new, entries, taken, *details)
         ended = self._sort_tasks(batch)
         cancelled = {id for effects in batch.effects for id in effects.cancelled}
         letters = [letter for effects in batch.effects for letter in effects.timers if letter.id not in cancelled]
@@ -382,7 +389,7 @@ class Tree:
             batch.at,
             status,
             batch.origin,
-            None,
+            new,
             entries,
             (*taken, *sorted(cancelled)),
             tuple(letters),
@@ -442,14 +449,6 @@ def _to_stored_task(task: Task) -> Task:
     if task.safety == "repeat":
         return task
     return Task(task.id, task.root, task.to, task.src, None, task.safety, task.attempt, task.boot)
-
-
-def _estimate_size(event: Mapping[str, Any]) -> int:
-    """Estimate the size of an event in the journal."""
-    size = 64
-    for value in event.values():
-        size += len(value) if isinstance(value, str) else 16
-    return size
 
 
 def _ignore_log(*values: Any) -> None:

@@ -37,6 +37,7 @@ class ThreadView:
     archived: bool = False
     waiting: str | None = None
     error: str | None = None
+    problem: str | None = None  # the reason why it cannot be continued here
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,24 @@ class ThreadSummary:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A thread with its content, in the form of its kind."""
+    """A thread with its content, in the form of its kind; a transcript if only its journal could be read."""
 
     view: ThreadView
     content: Json
+    is_transcript: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadKind:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordForm:
+    """Functions that search and export records whose content has one form."""
+
+    lines: Callable[[Json], Iterator[str]]
+    document: Callable[[Record], Document]
+    to_json: Callable[[Record], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadKind(RecordForm):
     """Functions that summarise, read, search and export threads of one kind.
 
     `result_event` is the emitted event that holds the final result, once the content itself is gone.
@@ -70,9 +81,6 @@ class ThreadKind:
     result_event: str | None
     summarize: Callable[[Json, Json | None], ThreadSummary]
     content: Callable[[str, Json, Json | None], Json]
-    lines: Callable[[Json], Iterator[str]]
-    document: Callable[[Record], Document]
-    to_json: Callable[[Record], dict[str, Any]]
 
 
 def view_of(id: str, snapshot: Json, summary: ThreadSummary, updated: int) -> ThreadView:

@@ -66,6 +66,8 @@ def find_resumable_run(store: Path, prefix: str) -> StoredRun:
 
 async def _find(library: Library, prefix: str) -> StoredRun:
     record = await library.read(await find_thread(library, prefix, "run"))
+    if record.view.problem is not None:
+        raise UsageError(f"cannot resume run {record.view.id}: {record.view.problem}")
     if record.view.status in NOT_RESUMABLE:
         hint = f'show it with: antiphon runs show {record.view.id}; start another with: antiphon run "TASK"'
         raise UsageError(f"cannot resume run {record.view.id}: {NOT_RESUMABLE[record.view.status]}; {hint}")

@@ -7,12 +7,12 @@ from pathlib import Path
 from antiphon.threads.errors import Refused
 from antiphon.threads.export.html import to_html
 from antiphon.threads.export.markdown import to_markdown
-from antiphon.threads.kinds import Record, ThreadKind
+from antiphon.threads.kinds import Record, RecordForm
 
-FORMATS: Mapping[str, Callable[[ThreadKind, Record], str]] = {
-    "md": lambda kind, record: to_markdown(kind.document(record)),
-    "html": lambda kind, record: to_html(kind.document(record)),
-    "json": lambda kind, record: json.dumps(kind.to_json(record), ensure_ascii=False, indent=1) + "\n",
+FORMATS: Mapping[str, Callable[[RecordForm, Record], str]] = {
+    "md": lambda form, record: to_markdown(form.document(record)),
+    "html": lambda form, record: to_html(form.document(record)),
+    "json": lambda form, record: json.dumps(form.to_json(record), ensure_ascii=False, indent=1) + "\n",
 }
 """Functions that export a thread, by the ending of the file."""
 
