@@ -49,7 +49,7 @@ def parse_options() -> argparse.Namespace:
 def repeat(seed: int, trace: bool) -> int:
     """Repeat the run of a seed."""
     try:
-        lines = simulate(seed, MACHINES, traffic, check=check).trace
+        lines = simulate(seed, MACHINES, traffic, check=check, restores=True).trace
     except LawBroken as broken:
         print(broken)
         lines = broken.world.trace
@@ -93,7 +93,7 @@ def run_block(start: int, end: int) -> tuple[Counter[str], list[str]]:
     for seed in range(start, end):
         counts["seeds"] += 1
         try:
-            counts.update(simulate(seed, MACHINES, traffic, check=check).counts)
+            counts.update(simulate(seed, MACHINES, traffic, check=check, restores=True).counts)
         except LawBroken as error:
             broken.append(str(error))
     return counts, broken
@@ -108,7 +108,7 @@ def inject_bugs(seeds: int) -> int:
             store = bug(patch)
             for seed in range(seeds):
                 try:
-                    simulate(seed, MACHINES, traffic, check=check, store=store)
+                    simulate(seed, MACHINES, traffic, check=check, store=store, restores=True)
                 except LawBroken as broken:
                     print(f"| {bug.__doc__} | {seed} | {broken.laws[0][:90]} |", flush=True)
                     break

@@ -6,7 +6,6 @@ import pytest
 
 from antiphon import assign, create_machine, from_task
 from antiphon.runtime.errors import StoreError
-from antiphon.runtime.records import Receipt
 from antiphon.stores.memory import MemoryStore
 from tests.fixtures.faulty_store import FaultyStore
 from tests.fixtures.runtime import START, runtime, simulate
@@ -43,7 +42,7 @@ def test_a_step_whose_answer_is_lost_is_acknowledged_and_its_task_is_run():
         store = FaultyStore(MemoryStore(), never, lose_every_answer)
         async with runtime(store, machine) as host:
             root = await host.create("m")
-            assert await host.send(root, {"type": "ADD"}, id="a") == Receipt("accepted", "a", 2)
+            assert (await host.send(root, {"type": "ADD"}, id="a"))[:3] == ("accepted", "a", 2)
             assert (await host.send(root, {"type": "ASK"})).status == "accepted"
             await asyncio.sleep(1)
 
@@ -61,7 +60,7 @@ def test_a_post_whose_answer_is_lost_is_taken():
             root = await host.create("m")
             assert (await host.post(root, {"type": "ADD"}, id="p", delay_ms=100)).status == "accepted"
             await asyncio.sleep(1)
-            assert await host.outcome(root, "p") == Receipt("accepted", "p", 2)
+            assert (await host.outcome(root, "p"))[:3] == ("accepted", "p", 2)
 
     simulate(main)
 

@@ -6,7 +6,6 @@ import pytest
 
 from antiphon import assign, create_machine, from_task, raise_, setup
 from antiphon.runtime.errors import LoopFailed, Quarantined, StepFailed, UnknownLetter
-from antiphon.runtime.records import Receipt
 from antiphon.stores.memory import MemoryStore
 from tests.fixtures.runtime import crash, runtime, simulate
 
@@ -117,7 +116,7 @@ def test_a_letter_is_taken_when_it_is_retried_after_its_cause_is_mended():
             await host.retry(root, "bad")
             await asyncio.sleep(1)
 
-            assert await host.outcome(root, "bad") == Receipt("accepted", "bad", 2)
+            assert (await host.outcome(root, "bad"))[:3] == ("accepted", "bad", 2)
             assert await context_of(host, root) == {"n": 7}
             assert await host.dead_letters(root) == []
 
@@ -150,12 +149,12 @@ def test_the_outcome_of_a_posted_letter_can_be_read_by_its_id():
             await host.post(root, ADD, id="later", delay_ms=10_000)
             await asyncio.sleep(1)
 
-            assert await host.outcome(root, "good") == Receipt("accepted", "good", 2)
+            assert (await host.outcome(root, "good"))[:3] == ("accepted", "good", 2)
             assert (await host.outcome(root, "bad")).status == "failed"
             rejected = await host.outcome(root, "none")
             assert (rejected.status, rejected.seq) == ("rejected", 2)
             assert "ADD" in rejected.can
-            assert await host.outcome(root, "later") == Receipt("waiting", "later")
+            assert (await host.outcome(root, "later")).status == "waiting"
             assert await host.outcome(root, "never") is None
 
     simulate(main)

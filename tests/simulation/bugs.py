@@ -1,8 +1,11 @@
 """Bugs to inject into the runtime: the simulation must find each of them."""
 
+from copy import deepcopy
 from uuid import uuid4
 
+from antiphon.runtime.errors import OtherHistory
 from antiphon.runtime.feed import Feeds
+from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.ids import StepNumbers
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.recording_host import RecordingHost
@@ -211,9 +214,46 @@ def snapshots_without_open_work(patch):
     return MemoryStore
 
 
+class ForgetsRestores(MemoryStore):
+    """Store whose trees continue with the histories of the backup."""
+
+    def restore(self, backup, suffix):
+        self.trees = deepcopy(backup)
+
+
+def restores_are_not_noticed(patch):
+    """After a restore, tasks and timers get the ids that others had in the lost past."""
+    return ForgetsRestores
+
+
+def cursors_are_not_checked(patch):
+    """A reader continues at the step of its cursor, also in another past."""
+    patch.setattr(HistoryIds, "resolve", lambda ids, root, cursor, last: int(cursor.rpartition(":")[2]))
+    return MemoryStore
+
+
+def every_cursor_is_refused_after_a_restore(patch):
+    """A reader that has only steps of the shared past has to read them again."""
+
+    def resolve(ids, root, cursor, last):
+        history, _, seq = cursor.rpartition(":")
+        if history != ids.current:
+            raise OtherHistory(root, cursor, ids.current, 0, f"{ids.current}:0")
+        return int(seq)
+
+    patch.setattr(HistoryIds, "resolve", resolve)
+    return MemoryStore
+
+
+def replay_uses_the_latest_history(patch):
+    """Steps before a restore are replayed with the id of the history after it."""
+    patch.setattr(HistoryIds, "at", lambda ids, seq: ids.current)
+    return MemoryStore
+
+
 # Each bug, and the law that it breaks.
 BUGS = {
-    no_dedup: "was applied twice",
+    no_dedup: "was applied twice|was rejected at .*, and was applied at",
     no_fence: "is the result of|which has no task|a stranger's result",
     two_transactions: "the (tasks|timers) after replaying the journal|the feed gave|but is not run",
     tasks_in_memory: "the tasks after replaying the journal|rebuilt at step .* from a snapshot",
@@ -221,7 +261,7 @@ BUGS = {
     acknowledged_too_early: "was accepted at .*, and is stored at None",
     performed_too_early: "runs, but was never stored",
     published_too_early: "the feed gave .*, which is not what was stored",
-    every_task_is_restarted: "was run again|a stranger's result",
+    every_task_is_restarted: "was run again|ended as done and said|a stranger's result",
     tasks_are_not_recovered: "is stored as running, but is not run",
     failed_steps_are_kept: "the traffic did not end|replaying the journal|has been due for",
     timers_fire_early: "ms early",
@@ -230,4 +270,8 @@ BUGS = {
     every_function_is_eager: "runs, but was never stored",
     facts_are_not_derived: r"was stored with .*, but replaying it gives .*context\.stamp",
     snapshots_without_open_work: "rebuilt at step .* from a snapshot",
+    restores_are_not_noticed: "was given to a task or timer of another past too",
+    cursors_are_not_checked: "to a reader that has steps of a lost past|the feed ended at",
+    every_cursor_is_refused_after_a_restore: "a reader was sent back to 0, and its past was not lost",
+    replay_uses_the_latest_history: "the (tasks|timers) after replaying the journal|was not set any more",
 }

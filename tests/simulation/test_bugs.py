@@ -12,7 +12,7 @@ from tests.simulation.traffic import check, traffic
 
 def explore(store):
     for seed in range(100):
-        simulate(seed, MACHINES, traffic, check=check, store=store)
+        simulate(seed, MACHINES, traffic, check=check, store=store, restores=True)
 
 
 @pytest.mark.parametrize(("bug", "law"), BUGS.items(), ids=lambda part: getattr(part, "__name__", ""))

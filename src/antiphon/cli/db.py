@@ -35,6 +35,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     commands.add("vacuum", _vacuum, "release unused space", json=True)
     sub = commands.add("backup", _backup, "copy the store to a new file; works while it is in use", json=True)
     sub.add_argument("file", type=Path, metavar="FILE")
+    sub = commands.add("restore", _restore, "put a backup in the place of the store", json=True)
+    sub.add_argument("file", type=Path, metavar="FILE", help="a backup")
+    sub.add_argument("--force", action="store_true", help="move the present store aside instead of refusing")
     sub = commands.add("export", _export, "export all trees as JSON Lines; works while the store is in use")
     sub.add_argument("file", metavar="FILE", help="a new file, or - for standard output")
     sub.add_argument("--rescue", action="store_true", help="skip damaged trees instead of stopping")
@@ -97,6 +100,16 @@ def _backup(options: argparse.Namespace) -> int:
     with Progress("copying") as progress:
         size = maintenance.backup(existing_store(options), options.file, progress)
     return _print(options, [f"{options.file}: {format_size(size)}"], {"file": str(options.file), "bytes": size})
+
+
+def _restore(options: argparse.Namespace) -> int:
+    with Progress("copying") as progress:
+        size, replaced = maintenance.restore(store_file(options), options.file, progress, replace=options.force)
+    lines = [f"restored {format_size(size)} from {options.file}; run `antiphon db check` next"]
+    if replaced is not None:
+        lines.append(f"the store that was there is {replaced}; delete it when you no longer need it")
+    record = {"file": str(options.file), "bytes": size, "replaced": None if replaced is None else str(replaced)}
+    return _print(options, lines, record)
 
 
 def _export(options: argparse.Namespace) -> int:

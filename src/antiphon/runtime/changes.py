@@ -99,10 +99,10 @@ class Changes:
             name = structure[1] if len(structure) == 2 and not structure[0] else None
             first = _moves.get(name, "") if type(name) is str else ""
             if not first:
-                first = f"{crc32(dumps(structure, FORMAT)):x}"
+                first = _checksum(structure)
                 if type(name) is str and len(_moves) < MEMO:
                     _moves[name] = first
-        return f"{first}.{crc32(dumps(self.values, FORMAT)):x}" if self.values else f"{first}."
+        return f"{first}.{_checksum(self.values)}" if self.values else f"{first}."
 
     def describe(self) -> str:
         """Return the changes as text."""
@@ -152,6 +152,23 @@ class Changes:
         for item in effects.emitted:
             structure += ("emitted", item["from"])
             compare(ABSENT, item["event"], f"emitted event {item['event']['type']!r}", structure)
+
+
+def _checksum(values: list[Any]) -> str:
+    """Return a short text that depends on the values only."""
+    try:
+        return f"{crc32(dumps(values, FORMAT)):x}"
+    except ValueError:  # marshal refuses read-only dicts and lists
+        return f"{crc32(dumps(_thaw(values), FORMAT)):x}"
+
+
+def _thaw(value: Any) -> Any:
+    """Return a value without read-only dicts and lists."""
+    if isinstance(value, dict):
+        return {key: _thaw(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_thaw(inner) for inner in value]
+    return tuple([_thaw(inner) for inner in value]) if type(value) is tuple else value
 
 
 def _states(value: Any) -> Any:

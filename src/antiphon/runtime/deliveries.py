@@ -67,13 +67,15 @@ class Deliveries:
         if not tree.has_letter(letter.id) and is_named:
             outcome = await self._store.outcome(letter.root, letter.id)
         if outcome is not None and outcome.status == "failed":
-            receipt.set_result(outcome)
+            receipt.set_result(outcome._replace(history=tree.host.history))
         elif tree.has_letter(letter.id) or (outcome is not None and outcome.status == "accepted"):
-            receipt.set_result(Receipt("duplicate", letter.id, 0 if outcome is None else outcome.seq))
+            seq = 0 if outcome is None else outcome.seq
+            receipt.set_result(Receipt("duplicate", letter.id, seq, history=tree.host.history))
         else:
             self._inboxes.put(Delivery(letter, receipt), bounded=True)
 
     async def _post(self, letter: Letter, receipt: ReceiptFuture) -> None:
+        history = await self._trees.history_of(letter.root)
         status = await self._store_letter(letter)
         if status == "accepted":
             self._trees.add_posted(letter)
@@ -82,7 +84,7 @@ class Deliveries:
         if status == "failed":
             outcome = await self._store.outcome(letter.root, letter.id)
             error = None if outcome is None else outcome.error
-        receipt.set_result(Receipt(status, letter.id, error=error))
+        receipt.set_result(Receipt(status, letter.id, error=error, history=history))
 
     async def _store_letter(self, letter: Letter) -> Posting:
         """Store a letter; if the store raises although it stored it, find that out."""

@@ -32,8 +32,12 @@ class Doors(Protocol):
         """Store an event in an inbox, to be taken after a delay."""
         ...
 
-    def feed(self, root: str, after: int = 0) -> AsyncIterator[Entry]:
+    def feed(self, root: str, after: int | str = 0) -> AsyncIterator[Entry]:
         """Iterate over the journal of a tree: the entries there are, then new ones as they are stored."""
+        ...
+
+    async def cursor(self, root: str, seq: int | None = None) -> str:
+        """Return a cursor to follow the journal of a tree from: of its last stored step, or of an earlier one."""
         ...
 
     async def snapshot(self, root: str, seq: int | None = None) -> Any:

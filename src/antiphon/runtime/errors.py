@@ -29,6 +29,21 @@ class Failed(RuntimeFault):
     """A root actor ended in an error, so it has no output."""
 
 
+class OtherHistory(RuntimeFault):
+    """A cursor belongs to another past of a tree: one that a restored backup ended, or that of another tree."""
+
+    def __init__(self, root: str, cursor: str, history: str, shared: int, resume: str) -> None:
+        super().__init__(
+            f"the cursor {cursor!r} belongs to another past of {root!r}, whose history is {history!r} now; "
+            f"discard the steps after {shared} and read again from {resume!r}"
+        )
+        self.root = root
+        self.cursor = cursor
+        self.history = history  # the present one
+        self.shared = shared  # the last step that both pasts are known to have, or 0
+        self.resume = resume  # the cursor of that step
+
+
 class Quarantined(RuntimeFault):
     """A root actor is quarantined: it could not be loaded, or could not take a timer or a result of a task."""
 

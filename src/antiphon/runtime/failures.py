@@ -75,6 +75,8 @@ class TurnFailures:
 
     async def _set_aside(self, root: str, culprit: Delivery, error: Exception) -> None:
         """Make a letter from outside a dead letter; for a letter from inside, quarantine its tree."""
+        tree = self._trees.get(root)
+        history = "" if tree is None else tree.host.history
         self._trees.discard(root)
         letter = culprit.letter
         cause = error.__cause__ if isinstance(error, StepFailed) and error.__cause__ is not None else error
@@ -90,7 +92,7 @@ class TurnFailures:
             return
         self.single_step.discard(root)
         if is_outside:
-            culprit.succeed(Receipt("failed", letter.id, error=reason))
+            culprit.succeed(Receipt("failed", letter.id, error=reason, history=history))
         else:
             self._feeds.end(root)
             culprit.fail(Quarantined(f"{root!r} could not take {letter.event['type']!r} and is quarantined: {cause!r}"))

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from itertools import takewhile
 
 from antiphon.runtime.admission import copy_value
+from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.records import Entry
 from antiphon.runtime.store import Store
 from antiphon.runtime.wakeup import Broadcast
@@ -53,8 +54,11 @@ class Feeds:
             tail.entries.extend(entries)
             tail.published.notify()
 
-    async def follow(self, root: str, after: int = 0) -> AsyncIterator[Entry]:
-        """Yield every entry after a sequence number, once, in order, until the feeds are closed."""
+    async def follow(self, root: str, after: int | str = 0) -> AsyncIterator[Entry]:
+        """Yield every entry after a sequence number or cursor, once, in order, until the feeds are closed."""
+        if isinstance(after, str):
+            ids, last = await self._history(root)
+            after = ids.resolve(root, after, last)
         tail = self._tails.setdefault(root, _Tail())
         tail.readers += 1
         try:
@@ -83,6 +87,15 @@ class Feeds:
         if tail is not None:
             tail.entries.clear()
             tail.published.notify()
+
+    async def cursor(self, root: str, seq: int | None = None) -> str:
+        """Return the cursor of a step of a tree: the last stored one, or an earlier one."""
+        ids, last = await self._history(root)
+        return ids.cursor(last if seq is None else seq)
+
+    async def _history(self, root: str) -> tuple[HistoryIds, int]:
+        stored, last = await self._store.history(root)
+        return HistoryIds(stored), last
 
     async def wait_for_end(self, root: str) -> None:
         """Wait until a tree may have ended."""

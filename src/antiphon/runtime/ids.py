@@ -18,6 +18,11 @@ def token(history: str, seq: int, number: int) -> str:
     return f"{history}/{seq:010d}/{number:04d}"
 
 
+def token_order(id: str) -> list[str]:
+    """Return a key that sorts the ids of timers of a tree in the order in which they were set."""
+    return id.rsplit("/", 2)[1:]
+
+
 class StepNumbers:
     """Ids and random numbers for the functions of a step: the same ones whenever the step is replayed."""
 

@@ -10,7 +10,8 @@ from antiphon.actors.clock import SimulatedClock
 from antiphon.chart.effects import Call
 from antiphon.chart.scope import Facts, Scope
 from antiphon.runtime.changes import Changes
-from antiphon.runtime.ids import StepNumbers, token
+from antiphon.runtime.histories import HistoryIds
+from antiphon.runtime.ids import StepNumbers, token, token_order
 from antiphon.runtime.open_work import open_work_to_json
 from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task
@@ -52,7 +53,8 @@ class RecordingHost:
 
     def __init__(self, root: str, history: str, boot: int, release: str | None = None) -> None:
         self.root = root
-        self.history = history
+        self._ids = HistoryIds(history)
+        self.history = self._ids.current  # its id at the current step
         self.boot = boot
         self.release = release or VERSION  # of Antiphon, for the entries
         self.seq = 0
@@ -84,6 +86,11 @@ class RecordingHost:
             self._effects = RecordedEffects()
             self.has_effects = False
 
+    def begin_again(self, seq: int, now: int) -> None:
+        """Prepare to replay a step, under the id that its history had then."""
+        self.history = self._ids.at(seq)
+        self.begin(seq, now)
+
     @property
     def effects(self) -> RecordedEffects:
         """The effects of the current step, to add to."""
@@ -97,9 +104,10 @@ class RecordingHost:
         return changes
 
     def resume(self, letters: tuple[Letter, ...], tasks: tuple[Task, ...]) -> None:
-        """Restore open timers and tasks."""
+        """Restore open timers and tasks, to take further steps."""
+        self.history = self._ids.current
         # In the order in which they were set: of two timers of one name, cancelling means the later one.
-        timers = sorted((letter for letter in letters if letter.timer is not None), key=lambda letter: letter.id)
+        timers = sorted((letter for letter in letters if letter.timer is not None), key=_set_order)
         self.letters = {letter.id: letter for letter in timers}
         self.tasks = {task.to: task for task in tasks}
 
@@ -215,3 +223,7 @@ def _step_facts(start: str, seq: int, now: int) -> Facts:
 def _action_scope(start: str, seq: int, now: int) -> Scope:
     """Return the scope of an action, which is performed after its step is stored and has no actor to act on."""
     return Scope(facts=_step_facts(start, seq, now))
+
+
+def _set_order(letter: Letter) -> list[str]:
+    return token_order(letter.id)

@@ -7,6 +7,8 @@ frozen dataclass takes four times as long to create.
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from antiphon.runtime.histories import format_cursor
+
 Json = Any
 Safety = Literal["repeat", "report", "once"]
 Posting = Literal["accepted", "duplicate", "failed"]
@@ -64,7 +66,7 @@ class Task(NamedTuple):
 class Origin:
     """Facts about a root actor that are fixed when it is created; a migration changes version and hash."""
 
-    history: str  # id of the history: different for every tree ever created, even under the same root id
+    history: str  # ids of the history, see `histories.py`: different for every tree ever created
     machine: str
     version: Json
     hash: str
@@ -186,3 +188,9 @@ class Receipt(NamedTuple):
     seq: int = 0
     can: tuple[str, ...] = ()  # of a rejected letter: the events that can happen now
     error: str | None = None  # of a failed letter: the traceback of the function that raised
+    history: str = ""  # id of the history of the tree
+
+    @property
+    def cursor(self) -> str:
+        """Cursor of the step, to follow the journal from."""
+        return format_cursor(self.history, self.seq)

@@ -140,9 +140,16 @@ class Runtime:
         letter = self._deliveries.letter(root, event, id, to)
         return await self._deliveries.post(letter._replace(due=letter.at + delay_ms))
 
-    def feed(self, root: str, after: int = 0) -> AsyncIterator[Entry]:
-        """Iterate over the journal of a tree: the entries there are, then new ones as they are stored."""
+    def feed(self, root: str, after: int | str = 0) -> AsyncIterator[Entry]:
+        """Iterate over the journal of a tree: the entries there are, then new ones as they are stored.
+
+        It begins after a step or after a cursor; `OtherHistory` is raised if the cursor belongs to another past.
+        """
         return self.feeds.follow(root, after)
+
+    async def cursor(self, root: str, seq: int | None = None) -> str:
+        """Return a cursor to follow the journal of a tree from: of its last stored step, or of an earlier one."""
+        return await self.feeds.cursor(root, seq)
 
     async def output(self, root: str) -> Any:
         """Wait until a root actor has ended and its end is stored; return its output."""
@@ -184,7 +191,8 @@ class Runtime:
 
     async def outcome(self, root: str, id: str) -> Receipt | None:
         """Return the outcome of a letter by its id, or None if there was no such letter."""
-        return await self.store.outcome(root, id)
+        receipt = await self.store.outcome(root, id)
+        return receipt and receipt._replace(history=await self.trees.history_of(root))
 
     async def incidents(self, root: str) -> list[Incident]:
         """Return the incidents of a tree: users' actions that raised, and steps that replay differently."""

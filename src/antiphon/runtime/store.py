@@ -78,11 +78,18 @@ class Store(Protocol):
         ...
 
     async def outcome(self, root: str, letter: str) -> Receipt | None:
-        """Return the outcome of a letter that was applied, failed, was stored and rejected, or waits; else None."""
+        """Return the outcome of a letter that was applied, failed, was stored and rejected, or waits; else None.
+
+        The runtime adds the id of the history.
+        """
         ...
 
     async def mark(self, root: str) -> int | None:
         """Return the mark of the latest commit of a tree, or None if there is no tree of that id."""
+        ...
+
+    async def history(self, root: str) -> tuple[str, int]:
+        """Return the stored ids of the history of a tree (see `histories.py`), and its last step."""
         ...
 
     async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:

@@ -141,7 +141,7 @@ class Tree:
     def replay_all(self, entries: Sequence[Entry], accept: bool = False) -> None:
         """Replay a journal from its beginning; afterwards the host has the timers and tasks that were open."""
         first = entries[0]
-        self.host.begin(first.seq, first.at)
+        self.host.begin_again(first.seq, first.at)
         self._create_actor(None)
         self.seq = first.seq
         self._compare(first, self.actor, None, accept)
@@ -150,7 +150,7 @@ class Tree:
 
     def replay(self, entry: Entry, accept: bool = False) -> None:
         """Repeat a step of the journal; raise `ReplayDiffers` if it gives something else, unless that is accepted."""
-        self.host.begin(entry.seq, entry.at)
+        self.host.begin_again(entry.seq, entry.at)
         if entry.timer is not None:
             self.host.letters.pop(entry.timer, None)
         actor = actor_at(self.actor, entry.to)
@@ -273,7 +273,7 @@ class Tree:
             self.host.letters.pop(id, None)
         outside = id if task is None and timer is None else None
         if self._step(batch, now, to, actor, event, id == task, outside, None if timer is None else id):
-            batch.receipts.append(Receipt("accepted", id, self.seq))
+            batch.receipts.append(Receipt("accepted", id, self.seq, (), None, self.host.history))
         else:
             self._reject(letter, actor, batch, is_posted)
 
@@ -336,7 +336,7 @@ class Tree:
     def _reject(self, letter: Letter, actor: Any, batch: Batch, is_posted: bool) -> None:
         """Add the receipt of a letter that is not taken; of a stored one, the outcome is stored."""
         can = acceptable_events(actor)
-        batch.receipts.append(Receipt("rejected", letter.id, self.seq, can))
+        batch.receipts.append(Receipt("rejected", letter.id, self.seq, can, None, self.host.history))
         if is_posted and letter.task is None:
             batch.rejected.append(Rejection(letter.id, self.seq, can))
 

@@ -14,6 +14,7 @@ from antiphon.runtime.errors import (
     UnknownMachine,
     UnknownRoot,
 )
+from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.machines import AnyMachine, Machines, chart_hash
 from antiphon.runtime.ownership import Ownership
 from antiphon.runtime.quarantine import QUARANTINED, Quarantine, format_error
@@ -134,6 +135,11 @@ class TreeCache:
         if saved is None:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return saved
+
+    async def history_of(self, root: str) -> str:
+        """Return the id of the history of a tree."""
+        tree = self._trees.get(root)
+        return tree.host.history if tree is not None else HistoryIds((await self.store.history(root))[0]).current
 
     def machine_of(self, origin: Origin) -> AnyMachine:
         """Return the machine, in the version, that a stored tree runs."""

@@ -21,6 +21,7 @@ from typing import Any
 
 from antiphon.runtime.encoding import encode, encode_checked, encode_json
 from antiphon.runtime.errors import RootExists, StoreCorrupt, StoreError
+from antiphon.runtime.histories import change_history, new_suffix
 from antiphon.stores import files, rows
 from antiphon.stores.access import open_owned, open_reader
 from antiphon.stores.journals import stored_journal
@@ -190,6 +191,7 @@ class _Import:
         self._sql = load_queries("sqlite", "maintenance")
         self._counts = Counter(dict.fromkeys(KINDS, 0))
         self._actor: int | None = None
+        self._suffix = new_suffix()
 
     def run(self, lines: Iterable[str]) -> dict[str, int]:
         """Import all lines; raise `StoreError` with the number of an invalid one."""
@@ -229,7 +231,11 @@ class _Import:
         return kind == "end"
 
     def _add_tree(self, record: dict[str, Any]) -> None:
-        *actor, snapshot_seq, journal, work, snapshot = _columns(TREE, record)
+        root, history, *facts, snapshot_seq, journal, work, snapshot = _columns(TREE, record)
+        if not isinstance(history, str):
+            raise ValueError(f"the history of {root!r} is not a text")
+        # The store that it comes from may continue the same past: their tasks must have different keys.
+        actor = (root, change_history(history, record["seq"], self._suffix), *facts)
         row = self._connection.execute(self._sql["insert_actor"], actor).fetchone()
         if row is None:
             raise RootExists(f"there is a root actor {record['id']!r} already; nothing was imported")

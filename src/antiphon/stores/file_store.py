@@ -17,6 +17,7 @@ from antiphon.runtime.errors import StoreCorrupt, StoreError, StoreStopped
 from antiphon.stores import files, forks
 from antiphon.stores.ownership import FileLock
 from antiphon.stores.queries import load_queries
+from antiphon.stores.restores import begin_histories
 
 T = TypeVar("T")
 # If a flush takes less than this, committing inline blocks the event loop for less time than handing the commit to a
@@ -182,6 +183,7 @@ class FileStore:
         row = self._one("unclean_starts")
         self.unclean_starts = 0 if row is None else int(row[0])
         self._db().execute(self._sql["set_unclean_starts"], (self.unclean_starts + 1,))
+        begin_histories(self._db())
         boot = self._boot("begin_boot")
         files.flag_open(self._db())
         return boot

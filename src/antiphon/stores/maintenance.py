@@ -1,17 +1,19 @@
-"""Maintenance of the file of a store: statistics, migration, vacuum, removal of trees, backup, loss of the log."""
+"""Maintenance of the file of a store: statistics, migration, vacuum, removal of trees, backup, restore, lost log."""
 
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from antiphon.runtime.errors import StoreCorrupt, StoreError
 from antiphon.runtime.records import Letter
 from antiphon.stores import files, rows
 from antiphon.stores.access import atomic_file, open_owned, open_reader
-from antiphon.stores.ownership import owner_of
+from antiphon.stores.ownership import FileLock, owner_of
 from antiphon.stores.queries import load_queries
+from antiphon.stores.restores import note_copy
 
 Progress = Callable[[int, int], None]  # units done, and their total
 BACKUP_PAGES = 1024
@@ -163,10 +165,62 @@ def backup(path: str | Path, target: str | Path, progress: Progress) -> int:
         result = copy.execute("pragma quick_check(1)").fetchone()[0]
         if result != "ok":
             raise StoreCorrupt(f"{path}: {result}; run `antiphon db check` for details")
-        if files.schema_number(source, path) > 0 and not files.lacks_log(source, path):
-            with copy:  # the copy is complete: it needs no log
-                copy.execute(load_queries("sqlite")["flag_closed"])
+        if files.schema_number(source, path) > 0:
+            with copy:
+                note_copy(copy)
+                if not files.lacks_log(source, path):  # the copy is complete: it needs no log
+                    copy.execute(load_queries("sqlite")["flag_closed"])
     return target.stat().st_size
+
+
+def restore(path: str | Path, source: str | Path, progress: Progress, *, replace: bool) -> tuple[int, Path | None]:
+    """Put a copy of a backup in the place of a store; return its size, and the new path of the store it replaces."""
+    path = Path(path).resolve()
+    source = Path(source)
+    _require_backup(path, source)
+    part = path.with_name(path.name + ".restoring")
+    ownership = FileLock(path)
+    ownership.take()
+    try:
+        if path.stat().st_size > 0 and not replace:
+            raise StoreError(f"{path}: file exists; not overwritten; use --force to move it aside")
+        part.unlink(missing_ok=True)
+        size = backup(source, part, progress)
+        replaced = _move_aside(path)
+        part.rename(path)
+        files.flush_folder(path)
+        return size, replaced
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+        if _size(path) == 0:
+            path.unlink(missing_ok=True)  # the lock has made it
+        ownership.release()
+
+
+def _require_backup(path: Path, source: Path) -> None:
+    with open_reader(source, any_schema=True) as connection:
+        if files.schema_number(connection, source) == 0:
+            raise StoreError(f"{source}: the file is empty; name a backup")
+    if path.exists() and path.samefile(source):
+        raise StoreError(f"{source}: this is the store itself; name a backup of it")
+
+
+def _move_aside(path: Path) -> Path | None:
+    """Rename a store, if there is one, and its log first: a log must never lie beside the file of another store."""
+    stems = (path.with_name(f"{path.name}.replaced-{number}") for number in count(1))
+    target = next(stem for stem in stems if not (stem.exists() or stem.with_name(stem.name + "-wal").exists()))
+    path.with_name(path.name + "-shm").unlink(missing_ok=True)
+    log = path.with_name(path.name + "-wal")
+    if log.exists():
+        log.rename(target.with_name(target.name + "-wal"))
+        files.flush_folder(path)
+    if _size(path) == 0:
+        return None
+    path.rename(target)
+    files.flush_folder(path)
+    return target
 
 
 def _require(path: Path) -> None:

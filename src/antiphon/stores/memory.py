@@ -4,10 +4,12 @@ It keeps the same rows as a durable store, so that both accept and return the sa
 """
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from antiphon.runtime.encoding import encode, encode_json, is_text
 from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot, Unstorable
+from antiphon.runtime.histories import change_history
 from antiphon.runtime.records import (
     Commit,
     Entry,
@@ -188,6 +190,11 @@ class MemoryStore:
         tree = self.trees.get(root)
         return None if tree is None else tree.mark
 
+    async def history(self, root: str) -> tuple[str, int]:
+        """Return the stored ids of the history of a tree, and its last step."""
+        tree = self._tree(root)
+        return tree.origin[0], tree.seq
+
     async def record(self, incidents: Sequence[Incident]) -> None:
         """Store incidents of trees."""
         for incident in incidents:
@@ -203,6 +210,17 @@ class MemoryStore:
         """Return the letters that no step of a tree could take, with their errors."""
         dead = sorted(self._tree(root).dead.values(), key=lambda row: (row[1], row[0]))
         return [rows.dead_from(root, row) for row in dead]
+
+    def backup(self) -> dict[str, _Tree]:
+        """Return a copy of all trees."""
+        return deepcopy(self.trees)
+
+    def restore(self, backup: dict[str, _Tree], suffix: str) -> None:
+        """Replace all trees by those of a backup, whose histories change."""
+        self.trees = deepcopy(backup)
+        for tree in self.trees.values():
+            history, *others = tree.origin
+            tree.origin = (change_history(history, tree.seq, suffix), *others)
 
     def _tree(self, root: str) -> _Tree:
         tree = self.trees.get(root)

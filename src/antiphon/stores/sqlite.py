@@ -79,6 +79,11 @@ class SqliteStore(FileStore):
         row = await self._on_thread(lambda: self._one("mark_of", root) if is_text(root) else None)
         return None if row is None else int(row[0])
 
+    async def history(self, root: str) -> tuple[str, int]:
+        """Return the stored ids of the history of a tree, and its last step."""
+        history, seq = await self._on_thread(lambda: self._one("history_of", self._number(root)))
+        return history, seq
+
     async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
         """Return the letters that no step of a tree could take, with their errors."""
         letters = await self._on_thread(lambda: self._all("dead_letters_of", self._number(root)))

@@ -135,20 +135,20 @@ class ThreadService:
             raise UnknownThread(f"thread {id!r} is a {snapshot['context']['kind']}, not a {self.noun}")
         return snapshot
 
-    async def steps(self, id: str, after: int = 0) -> AsyncIterator[list[Activity]]:
-        """Iterate over the activities of each step after `after`, and then of each new step."""
+    async def steps(self, id: str, after: int | str = 0) -> AsyncIterator[list[Activity]]:
+        """Iterate over the activities of each step after a step or cursor, and then of each new step."""
         async for entry in self.runtime.feed(id, after):
             if step := list(activities(entry)):
                 yield step
 
-    async def follow(self, id: str, after: int = 0) -> AsyncIterator[Activity]:
-        """Iterate over the activities after a step, and then over new ones as they happen."""
+    async def follow(self, id: str, after: int | str = 0) -> AsyncIterator[Activity]:
+        """Iterate over the activities after a step or cursor, and then over new ones as they happen."""
         async for step in self.steps(id, after):
             for activity in step:
                 yield activity
 
-    async def until_idle(self, id: str, after: int = 0) -> AsyncIterator[Activity]:
-        """Iterate over the activities after a step, until the thread needs a person or has ended."""
+    async def until_idle(self, id: str, after: int | str = 0) -> AsyncIterator[Activity]:
+        """Iterate over the activities after a step or cursor, until the thread needs a person or has ended."""
         async for step in self.steps(id, after):
             for activity in step:
                 yield activity

@@ -140,6 +140,16 @@ class TreeFacts:
         assert await store.mark("a") == 9
 
     @on_a_store
+    async def test_the_history_of_a_tree_is_known_with_its_last_step(self, store: Store) -> None:
+        """It is that of its origin."""
+        await store.commit([first_commit("a")])
+        await store.commit([steps("a", 1, 2)])
+        saved = await store.load("a")
+        assert saved is not None
+        assert await store.history("a") == (saved.origin.history, 3)
+        await assert_refused(store.history("nobody"), UnknownRoot)
+
+    @on_a_store
     async def test_a_commit_of_an_earlier_tenure_is_refused(self, store: Store) -> None:
         """Unless it does not name its tenure."""
         await store.commit([first_commit("a", tenure=3)])

@@ -25,8 +25,9 @@ class Client:
         return await self._make(root, lambda runtime: runtime.create(machine, root=root, input=input))
 
     async def fork(self, root: str, seq: int, new: str) -> str:
-        """Fork a root actor; repeat the call until the fork exists."""
-        return await self._make(new, lambda runtime: runtime.fork(root, seq, new=new))
+        """Fork a root actor; repeat the call until the fork exists, from an earlier step if `seq` was lost."""
+        history = self._world.history
+        return await self._make(new, lambda runtime: runtime.fork(root, min(seq, len(history.journals[root])), new=new))
 
     async def _make(self, root: str, make: Callable[[Runtime], Coroutine[Any, Any, str]]) -> str:
         while True:

@@ -24,6 +24,7 @@ class Faults:
     killed: float = 0.0  # at each tick of the world
     restart: float = 0.0  # the same, but by stopping properly
     clock_jumps: float = 0.0  # at each tick of the world
+    restore: float = 0.0  # at each end of a process: an earlier backup of the store is restored
     disorder: float = 0.0  # 1: ready callbacks run in any order
 
     @classmethod
@@ -49,6 +50,7 @@ CHOICES: dict[str, tuple[float, ...]] = {
     "killed": (0.0, 0.0, 0.05, 0.15),
     "restart": (0.0, 0.0, 0.05),
     "clock_jumps": (0.0, 0.0, 0.1),
+    "restore": (0.0, 0.0, 0.4),
     "disorder": (0.0, 1.0),
 }
 NONE = Faults()

@@ -2,11 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 from antiphon.runtime.records import Commit, Entry, Letter, Receipt, Task
 
 ROUNDING_MS = 1
+# The facts that a restored backup takes back.
+PAST = ("journals", "tasks", "ended", "timers", "fired", "applied", "posted", "executions", "performed")
 PATIENCE_MS = 120_000  # clocks run slower after they were set back, and not all of it is known after a restart
 
 
@@ -36,6 +40,25 @@ class History:
         self.performed: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.broken: list[str] = []
+        self.given: set[str] = set()  # ids of tasks and timers, of all pasts
+        self.lost: set[str] = set()  # histories that ended when a backup was restored
+        self.stale: set[str] = set()  # trees whose reader has steps of a lost past
+
+    def remember(self) -> dict[str, Any]:
+        """Return the present as a past to return to."""
+        past = {name: copy(getattr(self, name)) for name in PAST}
+        return {**past, "journals": {root: list(journal) for root, journal in self.journals.items()}}
+
+    def return_to(self, past: dict[str, Any], lost: set[str]) -> None:
+        """Forget everything after a backup that was restored; `lost` are the histories that it ends."""
+        self.lost |= lost
+        for name in PAST:
+            setattr(self, name, copy(past[name]))
+        self.journals = {root: list(journal) for root, journal in past["journals"].items()}
+        for root, seq in self.fed.items():
+            if seq > len(self.journals[root]):
+                self.fed[root] = len(self.journals[root])
+                self.stale.add(root)
 
     def record_commits(self, commits: Sequence[Commit], wall: int, at: int) -> None:
         """Record commits stored at a time of the simulation, with the latest wall clock time that timers may know."""
@@ -44,13 +67,20 @@ class History:
             for entry in commit.entries:
                 self._record_entry(journal, entry, wall)
             timers = {letter.id: letter for letter in commit.letters if letter.timer is not None}
+            tasks = {task.id: task for task in commit.tasks}
+            self._record_ids({*timers} - {*self.timers} | {*tasks} - {*self.tasks})
             self.timers.update(timers)
             self.set_at.update(dict.fromkeys(timers, at))
-            self.tasks.update({task.id: task for task in commit.tasks})
+            self.tasks.update(tasks)
             for id in commit.ended:
                 if id in self.ended:
                     self.broken.append(f"task {id} ended twice")
                 self.ended.add(id)
+
+    def _record_ids(self, ids: set[str]) -> None:
+        """Record the ids of new tasks and timers."""
+        self.broken += [f"{id} was given to a task or timer of another past too" for id in sorted(ids & self.given)]
+        self.given |= ids
 
     def _record_entry(self, journal: list[Entry], entry: Entry, wall: int) -> None:
         if entry.seq != len(journal) + 1:
@@ -115,7 +145,9 @@ class History:
         return orphans
 
     def record_receipt(self, root: str, receipt: Receipt, by_post: bool) -> None:
-        """Record the receipt of a letter."""
+        """Record the receipt of a letter; one of a lost past proves nothing any more."""
+        if receipt.history in self.lost:
+            return
         id = receipt.letter
         seq = self.applied.get((root, id))
         self.counts[f"letters {receipt.status}"] += 1
@@ -139,8 +171,20 @@ class History:
         """Record an entry that a reader of a feed received."""
         last = self.fed.get(root, 0)
         journal = self.journals.get(root, [])
+        if root in self.stale:
+            self.broken.append(f"{root}: the feed gave {entry.seq} to a reader that has steps of a lost past")
         if entry.seq != last + 1:
             self.broken.append(f"{root}: the feed gave {entry.seq} after {last}")
         elif entry.seq > len(journal) or journal[entry.seq - 1] != entry:
             self.broken.append(f"{root}: the feed gave {entry.seq}, which is not what was stored")
         self.fed[root] = entry.seq
+
+    def record_other_history(self, root: str, shared: int) -> None:
+        """Record that a reader learned that its cursor is of another past, and which steps both surely have."""
+        fed = self.fed.get(root, 0)
+        if root not in self.stale:
+            self.broken.append(f"{root}: a reader was sent back to {shared}, and its past was not lost")
+        if shared > fed:
+            self.broken.append(f"{root}: a reader was sent back to {shared}, and it shares {fed} steps")
+        self.stale.discard(root)
+        self.fed[root] = shared

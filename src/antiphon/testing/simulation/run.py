@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -53,10 +53,16 @@ def simulate(
     check: Check | None = None,
     faults: Faults | None = None,
     store: Callable[[], Store] = MemoryStore,
+    restores: bool = False,
 ) -> SimulationReport:
-    """Run traffic in a world determined by a seed; raise `LawBroken` if a law does not hold at the end."""
+    """Run traffic in a world determined by a seed; raise `LawBroken` if a law does not hold at the end.
+
+    With `restores`, earlier backups of the store are restored: then letters that were acknowledged may be lost.
+    """
     rng = Random(seed)
     faults = faults or Faults.draw(rng)
+    if faults.restore and not restores:
+        faults = replace(faults, restore=0.0)
     world = World(rng, machines, store(), faults)
     loop = SimulatedLoop(rng.randrange if faults.disorder else first, limit=MAX_CALLBACKS)
     try:

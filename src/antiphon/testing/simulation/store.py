@@ -133,6 +133,10 @@ class FaultyStore:
         """Return the mark of the latest commit of a tree."""
         return await self._do("mark", lambda: self._inner.mark(root))
 
+    async def history(self, root: str) -> tuple[str, int]:
+        """Return the history of a tree, and its last step."""
+        return await self._do("history", lambda: self._inner.history(root))
+
     async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
         """Return the dead letters of a tree."""
         return await self._do("dead_letters", lambda: self._inner.dead_letters(root))

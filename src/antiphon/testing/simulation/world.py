@@ -10,12 +10,13 @@ from typing import Any
 from antiphon.actors.tasks import RESOLVE
 from antiphon.chart.machine import Machine
 from antiphon.runtime.clock import SUSTAINED_S, SteadyClock
-from antiphon.runtime.errors import RuntimeFault, StoreError
+from antiphon.runtime.errors import RuntimeFault
 from antiphon.runtime.records import Commit, Letter, Task
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
 from antiphon.testing.simulation.faults import NONE, Faults
 from antiphon.testing.simulation.history import History
+from antiphon.testing.simulation.pasts import Backups, Readers
 from antiphon.testing.simulation.processes import Died, Process
 from antiphon.testing.simulation.store import FaultyStore
 
@@ -50,6 +51,8 @@ class World:
         self._booted = asyncio.Event()
         self._roots: dict[str, None] = {}
         self._background: list[asyncio.Task[None]] = []
+        self._backups = Backups(rng, store, self.history)
+        self._readers = Readers(self.history)
 
     def wall(self) -> int:
         """Return the wall clock time in milliseconds; it may jump."""
@@ -86,6 +89,8 @@ class World:
             await self.process.wait_until_dead()
             self._booted.clear()
             self._schedule_late_results(self.history.record_death(self.process.number))
+            if self.happens("restore"):
+                self.log(self._backups.restore())
             await asyncio.sleep(self.rng.choice((0.0, 0.01, 0.3)))
 
     async def wait_for_runtime(self) -> Runtime:
@@ -115,7 +120,7 @@ class World:
             process.die()
             return
         for root in self._roots:
-            process.start(self._read(root, self.runtime))
+            process.start(self._readers.read(root, self.runtime))
         self._booted.set()
 
     def _dies_at(self, name: str) -> bool:
@@ -143,6 +148,8 @@ class World:
         """Let the clock jump, kill the process, or restart it, from time to time."""
         while self.faults is not NONE:
             await asyncio.sleep(self.rng.choice((0.02, 0.1, 0.3)))
+            if self.faults.restore:
+                self._backups.tick()
             if self.happens("clock_jumps"):
                 jump = self.rng.choice(JUMPS_MS)
                 self._skew += jump
@@ -195,16 +202,7 @@ class World:
         """Read the feed of a tree, in this process and all later ones."""
         self._roots[root] = None
         if self.process.is_alive and self._booted.is_set():
-            self.process.start(self._read(root, self.runtime))
-
-    async def _read(self, root: str, runtime: Runtime) -> None:
-        while True:
-            try:
-                async for entry in runtime.feed(root, self.history.fed.get(root, 0)):
-                    self.history.record_feed(root, entry)
-                return
-            except StoreError:
-                await asyncio.sleep(0.01)
+            self.process.start(self._readers.read(root, self.runtime))
 
     def store_fails(self, name: str) -> bool:
         """Return whether a call of the store fails."""

@@ -245,6 +245,23 @@ update meta
 set value = max(value, ?)
 where key = 'epoch';
 
+-- name: note_copy
+-- A copy, of which the next owner is to know.
+insert into meta (key, value)
+values ('restore pending', 1)
+on conflict (key) do nothing;
+
+-- name: take_note
+-- The note of a copy, which is removed.
+delete from meta
+where key = 'restore pending'
+returning value;
+
+-- name: change_histories
+-- All root actors, whose further steps belong to new histories.
+update actor
+set history = history || '@' || seq || '.' || ?;
+
 -- name: remove_rejections
 -- The outcomes of letters that no transition of a root actor took, deleted.
 delete from rejection

@@ -94,6 +94,12 @@ select mark
 from actor
 where id = ?;
 
+-- name: history_of
+-- The ids of the history of an actor, and its last step.
+select history, seq
+from actor
+where n = ?;
+
 -- name: set_failure
 -- Failed attempts to load an actor.
 update actor
