@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from antiphon import assign, cancel, create_machine, emit, from_task, raise_
 from antiphon.runtime.encoding import encode
-from antiphon.runtime.errors import ReplayDiffers
+from antiphon.runtime.errors import Quarantined, ReplayDiffers, StepFailed
 from antiphon.runtime.machines import chart_hash
 from antiphon.runtime.reader import Reader
 from antiphon.runtime.records import Origin, Saved
@@ -127,10 +127,19 @@ def test_runtime_does_not_load_a_tree_whose_replay_differs_and_time_travel_and_r
         store = SqliteStore(tmp_path / "s")
         async with Runtime(store, [mended]) as host:
             reader = Reader(store, [mended])
-            for call in (host.snapshot("a"), host.snapshot("a", 2), host.fork("a", 2), reader.snapshot("a")):
+            for call in (host.snapshot("a", 2), host.fork("a", 2), reader.snapshot("a")):
                 with pytest.raises(ReplayDiffers, match="step 2"):
                     await call
             assert (await host.snapshot("a", 1))["value"] == "shut"
+            with pytest.raises(Quarantined, match="step 2"):
+                await host.snapshot("a")
+            await host.release("a")
+            with pytest.raises(Quarantined, match="step 2"):
+                await host.snapshot("a")
+            await host.release("a", accept=True)
+            assert (await host.send("a", {"type": "SHUT"})).status in ("accepted", "rejected")
+            assert (await host.snapshot("a"))["value"] == "shut"
+            assert {incident.kind for incident in await host.incidents("a")} == {"replay differs"}
 
     asyncio.run(main())
 
@@ -162,10 +171,10 @@ def test_commit_after_an_accepted_difference_has_a_snapshot(tmp_path):
         tree = await loaded(tmp_path / "s", door(is_allowed=lambda context, event: False), accept=True)
         batch = tree.new_batch(5)
         tree._step(batch, 5, "", tree.actor, {"type": "ADD"}, False)
-        assert json.loads(tree.commit(batch).snapshot.text)["value"] == "shut"
+        assert json.loads(tree.commit(batch, 1).snapshot.text)["value"] == "shut"
         batch = tree.new_batch(6)
         tree._step(batch, 6, "", tree.actor, {"type": "ADD"}, False)
-        assert tree.commit(batch).snapshot is None
+        assert tree.commit(batch, 1).snapshot is None
 
     asyncio.run(main())
 
@@ -306,13 +315,19 @@ def test_replaying_a_random_chart_gives_the_same_digests(spec, walk, at):
     machine = Play(spec).machine
     origin = new_origin(machine)
     tree = Tree("r", machine, origin, 1, 10**9)
-    entries = [*tree.start(1000).entries]
+    try:
+        entries = [*tree.start(1000).entries]
+    except StepFailed:  # a chart that never comes to rest
+        return
     snapshot = encode(tree.actor.get_persisted_snapshot()) if at == 0 else None
     start = 1
     for number, event in enumerate(walk, 1):
         batch = tree.new_batch(1000 + number)
         if tree.status == "active":
-            tree._step(batch, 1000 + number, "", tree.actor, event, False)
+            try:
+                tree._step(batch, 1000 + number, "", tree.actor, event, False)
+            except StepFailed:
+                return
         entries += batch.entries
         if number == at and tree.status == "active":
             snapshot = encode(tree.actor.get_persisted_snapshot())

@@ -159,6 +159,7 @@ def write() -> str:
         connection.execute("pragma wal_checkpoint(truncate)")
         connection.execute("vacuum")
         connection.close()
+        maintenance.accept_loss(path)  # the log is complete in the file now
         facts = asyncio.run(read_all_facts(path))
         (FOLDER / f"{name}.db.xz").write_bytes(lzma.compress(path.read_bytes(), preset=9))
     (FOLDER / f"{name}.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -18,6 +18,7 @@ from typing import Any
 from antiphon.agents.files import default_agents
 from antiphon.app import App
 from antiphon.providers.prices import Price, Prices
+from antiphon.stores import maintenance
 from antiphon.threads.toolbox import tools_to_json
 from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.workspace import Workspace
@@ -153,6 +154,7 @@ def write(folder: Path, kind: str, scene: str) -> None:
         connection = sqlite3.connect(path)
         connection.execute("pragma wal_checkpoint(truncate)")
         connection.close()
+        maintenance.accept_loss(path)  # the log is complete in the file now
         with path.open("rb") as plain, gzip.GzipFile(folder / f"{kind}-{scene}.db.gz", "wb", mtime=0) as packed:
             shutil.copyfileobj(plain, packed)
 
