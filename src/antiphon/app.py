@@ -23,11 +23,14 @@ from antiphon.providers.base import Provider
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
-from antiphon.runtime.dry_replay import DryReplay, TreeReplay
+from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.machines import Machines
+from antiphon.runtime.ownership import Whole
 from antiphon.runtime.reader import Reader
+from antiphon.runtime.replay.dry_run import DryReplay, TreeReplay
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
+from antiphon.runtime.tree_cache import TreeCache
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.threads.library import Library
@@ -131,6 +134,21 @@ async def replay_journals(
     try:
         dry = DryReplay(store, Machines(machines if machines is not None else [compose(_no_model)]))
         return await dry.replay_all(progress) if root is None else [await dry.replay(root)]
+    finally:
+        await store.close()
+
+
+async def accept_replay(path: str | Path, machines: Iterable[Machine[Any, Any]] | None, root: str) -> None:
+    """Store the state that the steps of a tree give with the machines of Antiphon or others."""
+    store = SqliteStore(path)
+    ownership = Whole()
+    boot = await store.open()
+    try:
+        ownership.start(boot)
+        known = Machines(machines if machines is not None else [compose(_no_model)])
+        trees = TreeCache(store, ownership, known, 1, lambda tree: True, SteadyClock().now)
+        trees.commits.start(boot)
+        await trees.accept(root)
     finally:
         await store.close()
 

@@ -17,10 +17,10 @@ from antiphon.chart.codecs import register_codec
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.text import GrowingText
 from antiphon.runtime import changes
-from antiphon.runtime.changes import ABSENT, CONTEXT, LIMIT, Changes, changed_positions, check, compare_dicts
 from antiphon.runtime.errors import Unstorable
 from antiphon.runtime.machines import chart_hash
 from antiphon.runtime.records import Letter, Origin
+from antiphon.runtime.replay.changes import ABSENT, CONTEXT, LIMIT, Changes, changed_positions, check, compare_dicts
 from antiphon.runtime.tree import Tree
 from tests.laws.charts import law
 
@@ -287,7 +287,7 @@ def test_large_lists_of_one_length_are_equal_in_the_digest():
 
 def moved(structure, values):
     """A digest of changes."""
-    made = Changes({}, [], None, 0)
+    made = Changes({}, [], None)
     made.structure += structure
     made.values += values
     return made.digest

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from antiphon.runtime.dry_replay import DryReplay
 from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.machines import Machines
+from antiphon.runtime.replay.dry_run import DryReplay
 from antiphon.runtime.runtime import Runtime
 from antiphon.stores.memory import MemoryStore
 from tests.runtime.test_replaying import door

@@ -1,6 +1,7 @@
 """Compaction removes old steps only: readers are warned, letters are recognised, later steps can be replayed."""
 
 import asyncio
+import re
 import sqlite3
 
 import pytest
@@ -232,7 +233,8 @@ def test_a_compacted_store_is_exported_and_imported_as_it_is(compacted, tmp_path
     copy = tmp_path / "copy.db"
     restore(copy, lines, ignore)
 
-    assert list(export(copy, ignore))[1:] == lines[1:]
+    again = [re.sub(r"@\d+\.[0-9a-f]{16}", "", line) for line in export(copy, ignore)]  # its histories are new
+    assert again[1:] == lines[1:]
     assert check(copy, ignore) == []
     assert first_of(copy) == first_of(compacted)
 

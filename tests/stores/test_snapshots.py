@@ -8,8 +8,8 @@ import pytest
 from antiphon import assign, create_machine
 from antiphon.runtime.errors import StoreCorrupt
 from antiphon.runtime.records import Commit, Entry
+from antiphon.runtime.replay.time_travel import FORKED
 from antiphon.runtime.runtime import Runtime
-from antiphon.runtime.time_travel import FORKED
 from antiphon.runtime.tree import MIGRATED
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_samples import first_commit, make_origin, step, steps

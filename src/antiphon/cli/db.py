@@ -10,14 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
-from antiphon.cli.compact import add_compact
 from antiphon.cli.exports import refuse_existing
 from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines
 from antiphon.cli.options import Subcommands, existing_store, run_subcommand, store_file
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_size, format_time, plural
-from antiphon.cli.replay import add_replay_options, replay
+from antiphon.cli.repairs import add_repairs
 from antiphon.runtime.errors import StoreError
 from antiphon.stores import archive, maintenance
 from antiphon.stores.access import atomic_file
@@ -43,11 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     sub.add_argument("--rescue", action="store_true", help="skip damaged trees instead of stopping")
     sub = commands.add("import", _import, "import the trees of an export, all or none", json=True)
     sub.add_argument("file", metavar="FILE", help="an export, or - for standard input")
-    add_compact(commands)
-    sub = commands.add("dead", _dead, "list the letters that could not be processed", json=True)
-    sub.add_argument("--root", metavar="ID", help="only those of this tree")
-    about = "replay journals with the code of today and show what would differ; changes nothing"
-    add_replay_options(commands.add("replay", replay, about, json=True))
+    add_repairs(commands)
 
 
 def _migrate(options: argparse.Namespace) -> int:
@@ -135,19 +130,6 @@ def _import(options: argparse.Namespace) -> int:
     with _source(options.file) as file, Progress("importing") as progress:
         counts = archive.restore(store_file(options), _lines(file), progress)
     return _print(options, [f"imported {plural(counts['tree'], 'tree')} with {plural(counts['step'], 'step')}"], counts)
-
-
-def _dead(options: argparse.Namespace) -> int:
-    dead = [
-        (at, letter, error)
-        for at, letter, error in maintenance.dead_letters(existing_store(options))
-        if options.root in (None, letter.root)
-    ]
-    lines: list[str] = []
-    for at, letter, error in dead:
-        lines += [f"{format_time(at)}  {letter.root}  {letter.id}  {letter.event.get('type')}", f"    {error}"]
-    records = [{"at": at, "error": error, "letter": letter._asdict()} for at, letter, error in dead]
-    return _print(options, lines or ["no dead letters"], records)
 
 
 def _print(options: argparse.Namespace, lines: Sequence[str], value: Any) -> int:

@@ -10,16 +10,23 @@ from typing import Any
 
 from antiphon.app import replay_journals
 from antiphon.cli.frame import DONE, FAILED, UsageError, print_lines
-from antiphon.cli.options import existing_store
+from antiphon.cli.options import Subcommands, existing_store
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import plural
-from antiphon.runtime.dry_replay import TreeReplay
+from antiphon.runtime.replay.dry_run import TreeReplay
 
 
-def add_replay_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the subcommand."""
+def add_replay(commands: Subcommands) -> None:
+    """Add the subcommand."""
+    about = "replay journals with the code of today and show what would differ; changes nothing"
+    parser = commands.add("replay", replay, about, json=True)
     parser.add_argument("--root", metavar="ID", help="only this tree")
+    add_machines(parser)
+
+
+def add_machines(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names machines."""
     parser.add_argument(
         "--against",
         metavar="MODULE:NAME",
@@ -30,7 +37,7 @@ def add_replay_options(parser: argparse.ArgumentParser) -> None:
 
 def replay(options: argparse.Namespace) -> int:
     """Replay journals and print what differs; exit code 1 if anything does."""
-    machines = None if options.against is None else [item for name in options.against for item in load_machines(name)]
+    machines = load_all(options.against)
     with Progress("replaying") as progress:
         reports = asyncio.run(replay_journals(existing_store(options), machines, options.root, progress))
     if options.json:
@@ -38,6 +45,11 @@ def replay(options: argparse.Namespace) -> int:
     else:
         print_lines([sanitize_line(line) for report in reports for line in _lines(report)] or ["no trees"])
     return DONE if all(report.is_same for report in reports) else FAILED
+
+
+def load_all(names: list[str] | None) -> list[Any] | None:
+    """Import machines by their names; return None if there are no names."""
+    return None if names is None else [machine for name in names for machine in load_machines(name)]
 
 
 def load_machines(name: str) -> list[Any]:

@@ -3,8 +3,10 @@
 import traceback
 from collections.abc import Callable
 
+from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.commits import Commits
 from antiphon.runtime.errors import UnknownLetter, UnknownRoot
+from antiphon.runtime.ownership import Whole
 from antiphon.runtime.records import Commit, Letter, Saved, TreeFailure
 from antiphon.runtime.store import Store
 
@@ -78,6 +80,13 @@ class Quarantine:
         if saved is None:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return saved
+
+
+def offline_quarantine(store: Store, boot: int) -> Quarantine:
+    """Return the quarantine of a store that was opened without a runtime."""
+    commits = Commits(store, Whole())
+    commits.start(boot)
+    return Quarantine(store, commits, SteadyClock().now)
 
 
 def is_from_outside(letter: Letter) -> bool:

@@ -9,12 +9,12 @@ from typing import Any
 from antiphon.actors.clock import SimulatedClock
 from antiphon.chart.effects import Call
 from antiphon.chart.scope import Facts, Scope
-from antiphon.runtime.changes import Changes
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.ids import StepNumbers, token, token_order
 from antiphon.runtime.open_work import open_work_to_json
 from antiphon.runtime.paths import path_of
 from antiphon.runtime.records import Letter, Task
+from antiphon.runtime.replay.changes import Changes
 from antiphon.version import VERSION
 
 
@@ -99,7 +99,7 @@ class RecordingHost:
 
     def changes(self) -> Changes:
         """Return what the current step has changed; raise `Unstorable` if it made a value that cannot be stored."""
-        changes = Changes(self.previous, self.requests, self._effects if self.has_effects else None, self.now)
+        changes = Changes(self.previous, self.requests, self._effects if self.has_effects else None)
         self.previous.clear()
         return changes
 

@@ -14,8 +14,8 @@ from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.ownership import Ownership, Whole
 from antiphon.runtime.records import Entry, Incident, Letter, Receipt
 from antiphon.runtime.recovery import Recovery
+from antiphon.runtime.replay.time_travel import TimeTravel
 from antiphon.runtime.store import Store
-from antiphon.runtime.time_travel import TimeTravel
 from antiphon.runtime.tree_cache import TreeCache
 
 INBOX_LIMIT = 256

@@ -61,7 +61,7 @@ from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.recording_host import RecordingHost
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Receipt, Rejection, Saved, Task
-from antiphon.runtime.replaying import ReplayCheck, outcome_of
+from antiphon.runtime.replay.comparison import ReplayCheck, outcome_of
 
 Answer = Callable[[Task, Any], Any]  # calls an eager function; returns the event with its result, or None
 MIGRATED = "antiphon.migrated"

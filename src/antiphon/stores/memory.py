@@ -103,10 +103,11 @@ class MemoryStore:
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Check all commits, then apply them; letters go last, so that they can go to new trees."""
         seqs: dict[str, int] = {}
+        tenures: dict[str, int] = {}
         applied: set[tuple[str, str]] = set()
         prepared = []
         for commit in commits:
-            self._check(commit, seqs, applied)
+            self._check(commit, seqs, tenures, applied)
             prepared.append(_prepare(commit))
         for rows_of_commit in prepared:
             self._apply(rows_of_commit)
@@ -228,7 +229,9 @@ class MemoryStore:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return tree
 
-    def _check(self, commit: Commit, seqs: dict[str, int], applied: set[tuple[str, str]]) -> None:
+    def _check(
+        self, commit: Commit, seqs: dict[str, int], tenures: dict[str, int], applied: set[tuple[str, str]]
+    ) -> None:
         """Refuse a commit that does not continue the stored tree and the commits before it."""
         root = commit.root
         if commit.origin is not None:
@@ -236,7 +239,7 @@ class MemoryStore:
                 raise RootExists(f"there is a root actor {root!r} already")
             seqs[root] = 0
         seq = seqs[root] if root in seqs else self._tree(root).seq
-        tenure = self.trees[root].tenure if root in self.trees else 0
+        tenure = max(self.trees[root].tenure if root in self.trees else 0, tenures.get(root, 0))
         if seq != commit.expected or 0 < commit.tenure < tenure:
             raise rows.conflict(commit, tenure)
         rows.check_order(commit)
@@ -247,6 +250,7 @@ class MemoryStore:
                     raise Conflict(f"letter {entry.letter!r} was applied before")
                 applied.add((root, entry.letter))
         seqs[root] = commit.seq
+        tenures[root] = max(tenure, commit.tenure)
 
     def _apply(self, prepared: _Rows) -> None:
         commit = prepared.commit

@@ -24,7 +24,7 @@ from antiphon.runtime.encoding import decode
 from antiphon.runtime.errors import StoreCorrupt
 from antiphon.runtime.open_work import OpenWork, open_work_from_json
 from antiphon.runtime.records import Entry, Origin, Saved
-from antiphon.runtime.time_travel import FORKED
+from antiphon.runtime.replay.time_travel import FORKED
 from antiphon.runtime.tree import MIGRATED
 from antiphon.stores import rows
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from antiphon.runtime.open_work import open_work_to_json
 from antiphon.runtime.records import Commit, Entry, Saved
+from antiphon.runtime.replay.time_travel import FORKED
 from antiphon.runtime.store import Store
-from antiphon.runtime.time_travel import FORKED
 from antiphon.runtime.tree import MIGRATED
 from antiphon.testing.contracts.store_facts import on_a_store
 from antiphon.testing.contracts.store_samples import first_commit, letter, make_origin, steps, task

@@ -52,7 +52,7 @@ class Changes:
 
     __slots__ = ("structure", "values")
 
-    def __init__(self, previous: dict[Any, Any], requests: list[str], effects: Any, now: int) -> None:
+    def __init__(self, previous: dict[Any, Any], requests: list[str], effects: Any) -> None:
         """Compare the actors with their previous snapshots; raise `Unstorable` for a value that cannot be stored.
 
         `requests` are timers cancelled and tasks stopped, `effects` are None if there are none.
@@ -87,7 +87,7 @@ class Changes:
         if requests:
             structure += sorted(requests)  # a restored machine may exit parallel states in another order
         if effects is not None:
-            self._add_effects(effects, now)
+            self._add_effects(effects)
 
     @property
     def digest(self) -> str:
@@ -137,14 +137,15 @@ class Changes:
             if len(self.values) > start:
                 self.values.insert(start, path)
 
-    def _add_effects(self, effects: Any, now: int) -> None:
+    def _add_effects(self, effects: Any) -> None:
         """Add timers, tasks and emitted events."""
         structure = self.structure
         for letter in effects.timers:
             event = letter.event
             check(event, f"event {event['type']!r}")
             name = "" if letter.timer == letter.id else letter.timer
-            structure += ("timer", letter.sender, letter.to, name, letter.due - now, event["type"])
+            # Without its delay: the time at which a timer is due is stored, and a delay may be changed.
+            structure += ("timer", letter.sender, letter.to, name, event["type"])
         for task, _, _ in effects.started:
             if task.input is not None:
                 check(task.input, f"input of {task.src!r}")

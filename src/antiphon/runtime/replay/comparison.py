@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 from antiphon.chart.snapshot import Snapshot
-from antiphon.runtime.changes import Changes
 from antiphon.runtime.errors import ReplayDiffers
 from antiphon.runtime.records import Entry
+from antiphon.runtime.replay.changes import Changes
 
 SHOWN = 200  # characters of a value in a message
 

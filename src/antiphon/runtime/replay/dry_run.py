@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from antiphon.runtime.errors import RuntimeFault, UnknownRoot
 from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.records import Entry, Origin, Saved
-from antiphon.runtime.replaying import ReplayDifference
+from antiphon.runtime.replay.comparison import ReplayDifference
+from antiphon.runtime.replay.time_travel import FORKED
 from antiphon.runtime.store import Store
-from antiphon.runtime.time_travel import FORKED
 from antiphon.runtime.tree import MIGRATED, Tree
 
 PAGE = 1000
