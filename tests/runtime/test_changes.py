@@ -16,10 +16,10 @@ from antiphon import assign, create_machine, emit, from_task, from_transition, r
 from antiphon.chart.codecs import register_codec
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.text import GrowingText
-from antiphon.runtime import changes
 from antiphon.runtime.errors import Unstorable
 from antiphon.runtime.machines import chart_hash
 from antiphon.runtime.records import Letter, Origin
+from antiphon.runtime.replay import changes
 from antiphon.runtime.replay.changes import ABSENT, CONTEXT, LIMIT, Changes, changed_positions, check, compare_dicts
 from antiphon.runtime.tree import Tree
 from tests.laws.charts import law
