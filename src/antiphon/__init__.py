@@ -55,7 +55,7 @@ from antiphon.chart.transition import (
 )
 from antiphon.chart.values import matches_state
 from antiphon.lazy import lazy_names
-from antiphon.version import VERSION as __version__
+from antiphon.version import VERSION
 
 if TYPE_CHECKING:
     from antiphon.app import App, open_library
@@ -96,6 +96,8 @@ if TYPE_CHECKING:
     from antiphon.runtime.store import Store
     from antiphon.stores.memory import MemoryStore
     from antiphon.stores.sqlite import SqliteStore
+
+__version__ = VERSION
 
 __getattr__ = lazy_names(
     __name__,
