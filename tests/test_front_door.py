@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import antiphon
 from antiphon.lazy import EXTRAS
+from antiphon.version import VERSION
 from tests.architecture.rules import THIRD_PARTY
 from tests.paths import DOCS, PACKAGE, ROOT
 
@@ -163,3 +165,7 @@ def test_every_third_party_package_has_its_extra():
     optional = {"orjson"}  # nothing fails without it
 
     assert set(EXTRAS) == set().union(*THIRD_PARTY.values()) - optional
+
+
+def test_the_version_is_that_of_the_entries_of_journals():
+    assert antiphon.__version__ == VERSION
