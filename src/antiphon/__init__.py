@@ -96,7 +96,8 @@ if TYPE_CHECKING:
     from antiphon.stores.memory import MemoryStore
     from antiphon.stores.sqlite import SqliteStore
 
-__version__ = "0.1.0"  # the same as `version.VERSION`, which a test compares
+__version__ = "0.1.0"
+"""Version of the package."""
 
 __getattr__ = lazy_names(
     __name__,
