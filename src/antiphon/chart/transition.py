@@ -9,7 +9,7 @@ from antiphon.chart.machine import Machine
 from antiphon.chart.nodes import Transition
 from antiphon.chart.ops import check_event
 from antiphon.chart.plans import Plan
-from antiphon.chart.scope import Facts
+from antiphon.chart.scope import NO_FACTS, Facts
 from antiphon.chart.signatures import C, E, F, Later, N
 from antiphon.chart.snapshot import Snapshot, make_snapshot
 from antiphon.chart.steps import Microstep, Step, Trace
@@ -60,7 +60,7 @@ def transition(
         check_event(event)
         raise
     if plan is None or snapshot.frame.status != "active":
-        facts = Facts(now, new_id, random)
+        facts = NO_FACTS if now is None and new_id is None and random is None else Facts(now, new_id, random)
         leaf = decide(configuration, check_event(event)["type"], snapshot.context, event, facts)
         plan = leaf.plan
         if plan is None or not plan.is_quick or is_reserved(event_type) or snapshot.frame.status != "active":
