@@ -1,6 +1,5 @@
 """`antiphon db compact` says what it would remove, asks before it does, and says what it removed."""
 
-import asyncio
 import io
 import json
 
@@ -103,11 +102,10 @@ def test_a_tree_is_compacted_only_if_it_is_asked_for(db):
 
 
 def test_recent_steps_are_kept_unless_every_age_is_asked_for(db, path):
-    def renew(connection):
-        connection.execute("update entry set at = unixepoch() * 1000")
+    async def renew(store):
+        store._db().execute("update entry set at = unixepoch() * 1000")
 
-    store = SqliteStore(path)
-    use(store, lambda opened: asyncio.sleep(0, renew(opened._db())))
+    use(SqliteStore(path), renew)
 
     assert db("compact", "--dry-run") == (0, "nothing to remove\n", "")
     assert db("compact", "--dry-run", "--older-than", 1) == (0, "nothing to remove\n", "")
@@ -122,7 +120,10 @@ def test_an_invalid_number_is_refused(db, option, value):
 
 
 def test_a_damaged_tree_is_reported_and_the_others_are_compacted(db, path):
-    use(SqliteStore(path), lambda store: asyncio.sleep(0, store._db().execute("delete from entry where seq = 450")))
+    async def damage(store):
+        store._db().execute("delete from entry where seq = 450")
+
+    use(SqliteStore(path), damage)
     code, out, err = db("compact", "--yes", "--keep", 100)
 
     assert code == 1

@@ -103,6 +103,18 @@ def test_the_id_of_a_failed_letter_stays_failed_until_it_is_retried():
     simulate(main)
 
 
+def test_letters_of_one_id_sent_at_once_all_fail():
+    async def main():
+        async with runtime(MemoryStore(), exploding()) as host:
+            root = await host.create("exploding")
+            receipts = await asyncio.gather(*(host.send(root, {"type": "ASSIGN"}, id="bad") for _ in range(3)))
+
+            assert [receipt.status for receipt in receipts] == ["failed"] * 3
+            assert len(await host.dead_letters(root)) == 1
+
+    simulate(main)
+
+
 def test_a_letter_is_taken_when_it_is_retried_after_its_cause_is_mended():
     async def main():
         store = MemoryStore()

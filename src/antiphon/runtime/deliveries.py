@@ -115,10 +115,10 @@ class Deliveries:
         return await asyncio.shield(receipt)
 
     async def _earlier_receipt(self, letter: Letter) -> Receipt | None:
-        """Wait for the receipt of the same letter if it is in flight; return it as a duplicate unless rejected."""
+        """Wait for the receipt of the same letter if it is in flight; return it as a duplicate if it was accepted."""
         if (pending := self._in_flight.get((letter.root, letter.id))) is not None:
             receipt = await asyncio.shield(pending)
-            return receipt if receipt.status == "rejected" else receipt._replace(status="duplicate")
+            return receipt if receipt.status in ("rejected", "failed") else receipt._replace(status="duplicate")
         return None
 
     def _register(self, letter: Letter) -> ReceiptFuture:
