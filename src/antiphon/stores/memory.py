@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 
 from antiphon.runtime.encoding import encode, encode_json, is_text
-from antiphon.runtime.errors import Conflict, RootExists, UnknownRoot, Unstorable
+from antiphon.runtime.errors import UnknownRoot, Unstorable
 from antiphon.runtime.histories import change_history
 from antiphon.runtime.records import (
     Commit,
@@ -24,6 +24,7 @@ from antiphon.runtime.records import (
     TreeSummary,
 )
 from antiphon.stores import rows
+from antiphon.stores.conflicts import StoredPlace, check_conflicts
 from antiphon.stores.rows import Row
 from antiphon.stores.snapshots import (
     ENTRY_OVERHEAD,
@@ -102,13 +103,8 @@ class MemoryStore:
 
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Check all commits, then apply them; letters go last, so that they can go to new trees."""
-        seqs: dict[str, int] = {}
-        tenures: dict[str, int] = {}
-        applied: set[tuple[str, str]] = set()
-        prepared = []
-        for commit in commits:
-            self._check(commit, seqs, tenures, applied)
-            prepared.append(_prepare(commit))
+        check_conflicts(commits, self._place_of, self._is_applied)
+        prepared = [_prepare(commit) for commit in commits]
         for rows_of_commit in prepared:
             self._apply(rows_of_commit)
         for rows_of_commit in prepared:
@@ -229,28 +225,12 @@ class MemoryStore:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return tree
 
-    def _check(
-        self, commit: Commit, seqs: dict[str, int], tenures: dict[str, int], applied: set[tuple[str, str]]
-    ) -> None:
-        """Refuse a commit that does not continue the stored tree and the commits before it."""
-        root = commit.root
-        if commit.origin is not None:
-            if root in self.trees or root in seqs:
-                raise RootExists(f"there is a root actor {root!r} already")
-            seqs[root] = 0
-        seq = seqs[root] if root in seqs else self._tree(root).seq
-        tenure = max(self.trees[root].tenure if root in self.trees else 0, tenures.get(root, 0))
-        if seq != commit.expected or 0 < commit.tenure < tenure:
-            raise rows.conflict(commit, tenure)
-        rows.check_order(commit)
-        stored = self.trees[root].applied if root in self.trees else {}
-        for entry in commit.entries:
-            if entry.letter is not None:
-                if entry.letter in stored or (root, entry.letter) in applied:
-                    raise Conflict(f"letter {entry.letter!r} was applied before")
-                applied.add((root, entry.letter))
-        seqs[root] = commit.seq
-        tenures[root] = max(tenure, commit.tenure)
+    def _place_of(self, root: str) -> StoredPlace | None:
+        tree = self.trees.get(root)
+        return None if tree is None else StoredPlace(tree.seq, tree.tenure)
+
+    def _is_applied(self, root: str, letter: str) -> bool:
+        return root in self.trees and letter in self.trees[root].applied
 
     def _apply(self, prepared: _Rows) -> None:
         commit = prepared.commit

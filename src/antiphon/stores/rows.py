@@ -9,8 +9,8 @@ from typing import Any
 
 from antiphon.runtime import encoding
 from antiphon.runtime.encoding import encode, encode_body
-from antiphon.runtime.errors import Conflict, StoreCorrupt, Superseded, Undecodable
-from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Receipt, Rejection, Task, TreeFailure
+from antiphon.runtime.errors import StoreCorrupt, Undecodable
+from antiphon.runtime.records import Entry, Incident, Letter, Origin, Receipt, Rejection, Task, TreeFailure
 
 Row = tuple[Any, ...]
 Read = Callable[[str, str], Any]
@@ -161,23 +161,6 @@ def incident_row(incident: Incident) -> Row:
 def failure_from(attempts: int, reason: str | None) -> TreeFailure | None:
     """Return the failed attempts to load a tree, or None."""
     return TreeFailure(attempts, reason or "") if attempts else None
-
-
-def conflict(commit: Commit, tenure: int) -> Conflict:
-    """Return the error of a commit that does not continue the stored tree, whose latest tenure is given."""
-    if 0 < commit.tenure < tenure:
-        return Superseded(f"{commit.root!r} has another owner: tenure {tenure} follows {commit.tenure}")
-    return Conflict(f"{commit.root!r} is no longer at step {commit.expected}")
-
-
-def check_order(commit: Commit) -> None:
-    """Refuse a commit whose entries do not continue the stored journal without a gap."""
-    root = commit.root
-    seq = commit.expected
-    for entry in commit.entries:
-        seq += 1
-        if entry.seq != seq or entry.root != root:
-            raise Conflict(f"step {entry.seq} of {entry.root!r} cannot be stored as step {seq} of {commit.root!r}")
 
 
 def _letter_body(letter: Letter) -> dict[str, Any]:

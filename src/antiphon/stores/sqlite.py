@@ -14,11 +14,13 @@ from antiphon.runtime.encoding import is_text
 from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, UnknownRoot
 from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Posting, Receipt, Saved, Task, TreeSummary
 from antiphon.stores import files, rows
+from antiphon.stores.conflicts import StoredPlace, check_conflicts, check_order
 from antiphon.stores.file_store import MAX_FLUSH_S, FileStore
 from antiphon.stores.journals import read_entries, save_snapshot, stored_journal
 from antiphon.stores.snapshots import find_base, load_at
 
 T = TypeVar("T")
+REFUSED = (RuntimeFault, sqlite3.IntegrityError, UnicodeEncodeError, OverflowError)
 
 
 class SqliteStore(FileStore):
@@ -26,7 +28,7 @@ class SqliteStore(FileStore):
 
     async def post(self, letters: Sequence[Letter]) -> list[Posting]:
         """Put letters into inboxes."""
-        return await self._on_thread(lambda: self._transaction(lambda: [self._post(letter) for letter in letters]))
+        return await self._on_thread(lambda: self._transaction(lambda: self._post(letters)))
 
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits durable at once; letters go last, so that they can go to new trees."""
@@ -120,16 +122,19 @@ class SqliteStore(FileStore):
             self._transaction(lambda: self._db().execute(self._sql["move_letters"], (lead, lead)))
         return lead
 
-    def _post(self, letter: Letter) -> Posting:
-        n = self._number(letter.root)
-        if self._applied_seq(n, letter.id) is not None:
+    def _post(self, letters: Sequence[Letter]) -> list[Posting]:
+        posted = [(self._number(letter.root), letter.id, rows.letter_row(letter)) for letter in letters]
+        return [self._add_letter(*letter) for letter in posted]
+
+    def _add_letter(self, n: int, id: str, row: rows.Row) -> Posting:
+        if self._applied_seq(n, id) is not None:
             return "duplicate"
-        if self._one("dead_letter", n, letter.id) is not None:
+        if self._one("dead_letter", n, id) is not None:
             return "failed"
         execute = self._db().execute
-        if execute(self._sql["add_letter"], (n, *rows.letter_row(letter))).rowcount == 0:
+        if execute(self._sql["add_letter"], (n, *row)).rowcount == 0:
             return "duplicate"
-        execute(self._sql["drop_rejection"], (n, letter.id))
+        execute(self._sql["drop_rejection"], (n, id))
         return "accepted"
 
     def _record(self, incidents: Sequence[Incident]) -> None:
@@ -139,30 +144,24 @@ class SqliteStore(FileStore):
                 self._db().execute(self._sql["add_incident"], (n, *rows.incident_row(incident)))
 
     def _apply_all(self, commits: Sequence[Commit]) -> None:
-        if len(commits) == 1:
-            self._apply(commits)
-        elif len({commit.root for commit in commits}) == len(commits):
-            self._apply_together(commits)
-        else:  # several of one tree build on each other
-            self._apply_one_by_one(commits)
-        for letter in [letter for commit in commits for letter in commit.letters]:
-            if self._find(letter.root) is not None:
-                self._post(letter)
-
-    def _apply_together(self, commits: Sequence[Commit]) -> None:
-        """Store commits of different trees together; an error is that of the first one that cannot be stored."""
         try:
-            self._apply(commits)
-        except (RuntimeFault, sqlite3.IntegrityError):
+            if len({commit.root for commit in commits}) == len(commits):
+                self._apply(commits)
+            else:  # several of one tree build on each other
+                for commit in commits:
+                    self._apply([commit])
+            letters = [(letter, rows.letter_row(letter)) for commit in commits for letter in commit.letters]
+            for letter, row in letters:
+                n = self._find(letter.root)
+                if n is not None:
+                    self._add_letter(n, letter.id, row)
+        except REFUSED:
             # The transaction holds nothing else; a savepoint would copy every changed page.
             self._db().execute("rollback")
             self._numbers.clear()
             self._db().execute("begin immediate")
-            self._apply_one_by_one(commits)
-
-    def _apply_one_by_one(self, commits: Sequence[Commit]) -> None:
-        for commit in commits:
-            self._apply([commit])
+            check_conflicts(commits, self._place_of, self._is_applied)
+            raise
 
     def _apply(self, commits: Sequence[Commit]) -> None:
         """Store commits of different trees, without their letters."""
@@ -174,7 +173,7 @@ class SqliteStore(FileStore):
         for commit in commits:
             n = self._number(commit.root) if commit.origin is None else self._add_actor(commit, commit.origin)
             moves.append((commit.seq, commit.status, commit.at, commit.mark, commit.tenure, n, commit.expected))
-            rows.check_order(commit)
+            check_order(commit)
             entries += [(n, *rows.entry_row(entry)) for entry in commit.entries]
             if not commit.has_only_entries:
                 started += [(n, *rows.task_row(task)) for task in commit.tasks]
@@ -183,12 +182,8 @@ class SqliteStore(FileStore):
         write = self._db().executemany
         sql = self._sql
         if write(sql["move_actor"], moves).rowcount != len(moves):
-            # Of several commits, storing them one by one finds the one with the conflict.
-            raise self._conflict(commits[0])
-        try:
-            write(sql["add_entry"], entries)
-        except sqlite3.IntegrityError as error:
-            self._refuse_duplicate(entries, error)
+            raise Conflict("a tree is no longer at the step that a commit continues")
+        write(sql["add_entry"], entries)
         # A task may both start and end in a step.
         if started:
             write(sql["add_task"], started)
@@ -197,14 +192,13 @@ class SqliteStore(FileStore):
         for n, commit in detailed:
             self._apply_details(n, commit)
 
-    def _conflict(self, commit: Commit) -> Conflict:
-        (tenure,) = self._one("tenure_of", self._number(commit.root))
-        return rows.conflict(commit, tenure)
+    def _place_of(self, root: str) -> StoredPlace | None:
+        n = self._find(root)
+        return None if n is None else StoredPlace(*self._one("place_of", n))
 
-    def _refuse_duplicate(self, entries: list[rows.Row], error: sqlite3.IntegrityError) -> None:
-        applied = ((n, seq, letter) for n, seq, _, _, letter, _ in entries if letter is not None)
-        duplicate = next((letter for n, seq, letter in applied if self._applied_seq(n, letter) != seq), None)
-        raise Conflict(f"letter {duplicate!r} was applied before") from error
+    def _is_applied(self, root: str, letter: str) -> bool:
+        n = self._find(root)
+        return n is not None and self._applied_seq(n, letter) is not None
 
     def _apply_details(self, n: int, commit: Commit) -> None:
         """Store the parts that few commits have: a migration, taken letters, a snapshot, failures."""

@@ -1,12 +1,19 @@
 """Facts about trees and the commits that change them."""
 
 import asyncio
+from math import inf
+from typing import Any
 
-from antiphon.runtime.errors import Conflict, RootExists, Superseded, UnknownRoot
+from antiphon.runtime.errors import Conflict, RootExists, Superseded, UnknownRoot, Unstorable
 from antiphon.runtime.records import Commit, Incident, TreeFailure, TreeSummary
 from antiphon.runtime.store import Store
 from antiphon.testing.contracts.store_facts import assert_refused, on_a_store, read_contents
 from antiphon.testing.contracts.store_samples import first_commit, letter, make_origin, step, steps, task
+
+
+def replace_event(commit: Commit, event: dict[str, Any]) -> Commit:
+    """Return a commit whose entries have another event."""
+    return commit._replace(entries=tuple(entry._replace(event=event) for entry in commit.entries))
 
 
 class TreeFacts:
@@ -120,6 +127,21 @@ class TreeFacts:
             await assert_refused(store.commit([Commit("a", 1, 30, "active", entries=entries)]), Conflict)
 
         assert len(await store.entries("a")) == 1
+
+    @on_a_store
+    async def test_a_commit_is_refused_for_its_place_before_its_values(self, store: Store) -> None:
+        """An owner that was replaced learns of it; without the conflict the values are refused."""
+        await store.commit([first_commit("a", tenure=2), first_commit("b")])
+        before = await read_contents(store)
+        unstorable = replace_event(steps("a", 1), {"type": "X", "data": inf})
+        posted = (letter("nobody", "x", event={"type": "X", "data": inf}),)
+
+        await assert_refused(store.commit([unstorable._replace(tenure=1)]), Superseded)
+        await assert_refused(store.commit([replace_event(steps("a", 7), {"type": "X", "data": inf})]), Conflict)
+        await assert_refused(store.commit([unstorable, steps("b", 7)]), Conflict)
+        await assert_refused(store.commit([unstorable]), Unstorable)
+        await assert_refused(store.commit([steps("a", 1, letters=posted)]), Unstorable)
+        assert await read_contents(store) == before
 
     @on_a_store
     async def test_of_two_commits_at_once_one_is_stored(self, store: Store) -> None:

@@ -112,9 +112,9 @@ update actor
 set seq = ?1, status = ?2, updated = ?3, mark = ?4, tenure = max(tenure, ?5)
 where n = ?6 and seq = ?7 and (?5 = 0 or tenure <= ?5);
 
--- name: tenure_of
--- The latest tenure of an actor.
-select tenure
+-- name: place_of
+-- The last step and the latest tenure of an actor.
+select seq, tenure
 from actor
 where n = ?;
 
