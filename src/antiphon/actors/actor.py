@@ -20,11 +20,11 @@
 #
 # The quick path. Most events of a machine only assign and call plain functions. `send` takes those in its own body,
 # without a working copy, without effects and without the two passes. It may assume what `start`, `_close` and the
-# plan guarantee: `_quick` is True only for a machine that is running with no hook for unhandled events; a quick plan
-# (`chart/plans.py`) is assigns followed by plain calls, queues no event, records no history and leads to no
-# eventless transition, so it cannot end the machine and the frame of the snapshot stays. Inspectors may come at any
-# time and are asked for at each event. The result has to be the one of `receive` with the same event. Functions are
-# called directly here: a host that performs effects later delivers its events with `receive`.
+# plan guarantee: `_quick` is True only for a machine that is running, checks no events and has no hook for unhandled
+# ones; a quick plan (`chart/plans.py`) is assigns followed by plain calls, queues no event, records no history and
+# leads to no eventless transition, so it cannot end the machine and the frame of the snapshot stays. Inspectors may
+# come at any time and are asked for at each event. The result has to be the one of `receive` with the same event.
+# Functions are called directly here: a host that performs effects later delivers its events with `receive`.
 #
 # What most actors never need (mailbox, observers, timers, private data) is created on first use: a system may have
 # very many actors, and children come and go with every task.
@@ -38,7 +38,7 @@ from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.errors import NotRoot
 from antiphon.actors.host import IN_PROCESS, Host
 from antiphon.actors.logic import LogicSnapshot, after_failure
-from antiphon.actors.machines import MachineLogic, as_logic, deliver, quick_plan
+from antiphon.actors.machines import MachineLogic, admit, as_logic, checks_events, deliver, quick_plan
 from antiphon.actors.observers import (
     Observers,
     Selection,
@@ -254,7 +254,8 @@ class Actor(Generic[S, E]):
         if self._state == RUNNING:
             self.is_idle = True
             if isinstance(self.logic, MachineLogic):
-                self._quick = self.snapshot.status == "active" and system.unhandled is None
+                is_observed = system.unhandled is not None or checks_events(self.logic)
+                self._quick = self.snapshot.status == "active" and not is_observed
             if self._timers is not None:
                 self._timers.resume(system.timer_policy)
             if self._mailbox:
@@ -264,7 +265,7 @@ class Actor(Generic[S, E]):
     def send(self, event: E) -> None:
         """Send an event; it is taken now, or after the events that the actor is taking already."""
         if not self.is_idle or not self._quick or self.system.inspectors is not None:
-            self.system.relay(None, self, check_event(event))
+            self.system.relay(None, self, admit(self, event))
             return
         # The quick path; the rules are at the top of this file.
         snapshot = self.snapshot

@@ -27,6 +27,20 @@ def as_logic(logic: Any) -> Any:
     return MachineLogic(logic) if isinstance(logic, Machine) else logic
 
 
+def admit(actor: Any, event: Any) -> Any:
+    """Return an event that is sent to an actor; raise `EventRefused` if its machine checks events and refuses it."""
+    check_event(event)
+    if checks_events(actor.logic):
+        actor.logic.machine.event_types.require(event)
+    return event
+
+
+def checks_events(logic: Any) -> bool:
+    """Return whether the events that are sent to an actor are checked."""
+    types = logic.machine.event_types if isinstance(logic, MachineLogic) else None
+    return types is not None and types.in_process
+
+
 def quick_plan(actor: Any, event: Any) -> Plan | None:
     """Test the guards of an event and return its plan if it is quick; otherwise take the event and return None."""
     snapshot = actor.snapshot

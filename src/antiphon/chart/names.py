@@ -1,10 +1,11 @@
 """Functions bound to a chart's names, and the resolution of the chart's references to them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from antiphon.chart import ops
 from antiphon.chart.actions import Action, Enqueue, bind_params
+from antiphon.chart.checks.event_types import EventTypes
 from antiphon.chart.functions import full, plain
 from antiphon.chart.guards import And, Bound, Not, Or, StateIn, bind_guard, guard_name, holds
 from antiphon.chart.work import Work
@@ -14,9 +15,9 @@ INVOKE_PREFIX = "xstate.invoke."
 
 
 class Implementations:
-    """Actions, guards, actors and delays by name."""
+    """Actions, guards, actors and delays by name, and the events that are declared."""
 
-    __slots__ = ("_operations", "actions", "actors", "delays", "guards", "inline_actors")
+    __slots__ = ("_operations", "actions", "actors", "delays", "event_types", "guards", "inline_actors")
 
     def __init__(
         self,
@@ -24,7 +25,9 @@ class Implementations:
         guards: Mapping[str, Any] | None = None,
         actors: Mapping[str, Any] | None = None,
         delays: Mapping[str, Any] | None = None,
+        event_types: EventTypes | None = None,
     ) -> None:
+        self.event_types = event_types
         self.actions = dict(actions or {})
         self.guards = dict(guards or {})
         self.actors = dict(actors or {})
@@ -40,7 +43,12 @@ class Implementations:
             {**self.guards, **other.guards},
             {**self.actors, **other.actors},
             {**self.delays, **other.delays},
+            other.event_types or self.event_types,
         )
+
+    def set_public(self, public: Iterable[str]) -> None:
+        """Replace the list of events that may come from outside."""
+        self.event_types = (self.event_types or EventTypes()).with_public(public)
 
     def operation(self, spec: Any) -> ops.Operation:
         """Return the operation of an action as a chart writes it."""
