@@ -12,7 +12,8 @@ from antiphon.threads.activity import Activity, activities
 from antiphon.threads.errors import Busy, Refused, UnknownThread
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.library import Library
-from antiphon.threads.machine.thread import Kind, start_event
+from antiphon.threads.machine.thread import start_event
+from antiphon.threads.machine.thread_events import Kind
 
 ATTEMPTS = 3  # a status may change between looking and sending
 ID_BYTES = 4

@@ -4,7 +4,7 @@ from typing import cast
 
 from antiphon.debate.machine import ledger
 from antiphon.debate.machine.context import CostWarning, DebateContext, DebateUpdate
-from antiphon.debate.machine.events import AnyEvent, GivenWarning, LimitEvent, WarningEvent
+from antiphon.debate.machine.events import AnyEvent, GivenWarning, LimitFields, Warned
 from antiphon.debate.machine.replies import DebateEnqueue
 
 
@@ -17,7 +17,7 @@ def _number(value: object) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def raises_limit(context: DebateContext, event: LimitEvent) -> bool:
+def raises_limit(context: DebateContext, event: LimitFields) -> bool:
     """Return whether a new limit is above the costs so far."""
     limit = _number(event.get("costLimit"))
     if limit is None or not context["config"]:
@@ -25,13 +25,13 @@ def raises_limit(context: DebateContext, event: LimitEvent) -> bool:
     return ledger.amount(limit) > ledger.amount(context["costTracker"]["totalCost"])
 
 
-def is_out_of_money(context: DebateContext, event: LimitEvent) -> bool:
+def is_out_of_money(context: DebateContext, event: LimitFields) -> bool:
     """Return whether the debate stopped at its limit, and the event raises it."""
     error = context["lastError"]
     return error is not None and error["type"] == "cost_limit" and raises_limit(context, event)
 
 
-def raise_limit(context: DebateContext, event: LimitEvent) -> DebateUpdate:
+def raise_limit(context: DebateContext, event: LimitFields) -> DebateUpdate:
     """Raise the cost limit."""
     config = context["config"].copy()
     config["costLimit"] = _number(event.get("costLimit"))
@@ -44,7 +44,7 @@ def prefers_judge(context: DebateContext) -> bool:
     return context["config"]["onCostLimit"] == "judge"
 
 
-def is_new_warning(context: DebateContext, event: WarningEvent) -> bool:
+def is_new_warning(context: DebateContext, event: Warned) -> bool:
     """Return whether there is no warning about this threshold yet."""
     threshold = ledger.amount(event["warning"]["threshold"])
     thresholds = [ledger.amount(warning["threshold"]) for warning in context["costTracker"]["warnings"]]
@@ -76,7 +76,7 @@ def display_warning(context: DebateContext, warning: GivenWarning, enqueue: Deba
     enqueue.emit({"type": "cost_warning", "warning": added})
 
 
-def display_cost_warning(context: DebateContext, event: WarningEvent, enqueue: DebateEnqueue) -> None:
+def display_cost_warning(context: DebateContext, event: Warned, enqueue: DebateEnqueue) -> None:
     """Add a warning from outside."""
     display_warning(context, event["warning"], enqueue)
 

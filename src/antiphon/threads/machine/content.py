@@ -3,11 +3,69 @@
 import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 Parts = Sequence[Mapping[str, Any]]
 
 HASH_LENGTH = 16
+
+
+class PartJson(TypedDict):
+    """A part of a message as JSON: a text, an image, thinking, a tool call or the result of one."""
+
+    type: Literal["text", "image", "thinking", "toolCall", "toolResult"]
+    text: NotRequired[str]
+    id: NotRequired[str]
+    name: NotRequired[str]
+    arguments: NotRequired[str]
+    callId: NotRequired[str]
+    parts: NotRequired["list[PartJson]"]
+    isError: NotRequired[bool]
+    mediaType: NotRequired[str]
+    data: NotRequired[str]
+    url: NotRequired[str]
+    signature: NotRequired[str]
+    redacted: NotRequired[bool]
+
+
+class MessageJson(TypedDict):
+    """A message of a conversation as JSON."""
+
+    role: str
+    parts: list[PartJson]
+    source: NotRequired[str | None]
+    at: NotRequired[float | None]
+    requestId: NotRequired[str]
+    cache: NotRequired[bool]
+
+
+class UsageJson(TypedDict, total=False):
+    """The tokens of a call; cached ones are part of the input, reasoning ones of the output."""
+
+    input: int
+    output: int
+    cachedRead: int
+    cachedWrite: int
+    reasoning: int
+    estimated: bool
+
+
+class ErrorJson(TypedDict, total=False):
+    """An error as JSON."""
+
+    name: str
+    code: str
+    message: str
+    recoverable: bool
+    retryAfterMs: float
+
+
+class RunFields(TypedDict, total=False):
+    """The fields of an event that a parent sends for a run."""
+
+    runId: str | None
+    resumeReason: str | None
+    resumeNote: str | None
 
 
 def parts_of(parts: Parts | None, text: str | None) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from antiphon.threads.machine import streaming_failures as failures
 from antiphon.threads.machine import streaming_reply as reply
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.streaming_types import (
+    COMMANDS,
     Chunk,
     RequestStarted,
     SendPrompt,
@@ -203,5 +204,7 @@ streaming_machine: Machine[StreamingContext, StreamingEvent, State] = setup[Stre
     },
     # Events may also come from outside, so the default call does nothing.
     actors={"streamReply": create_machine({"id": "silence"})},
+    events=StreamingEvent,
+    public=COMMANDS,
 ).create_machine({**load_chart(__name__), "context": reply.initial_context})
 """Machine of a conversation whose replies are streamed."""
