@@ -25,7 +25,8 @@ class setup(Generic[C, E, N]):
 
     `events` has the same types at run time, as a union or a list: events from outside are checked against them.
     `public` lists the types of events that may come from outside, as names or patterns such as `REPLY.*`; without it
-    all may. A runtime checks what is sent to it; with `check_events`, `actor.send` does too and raises `EventRefused`.
+    all may. `input` is the TypedDict of the machine's input. A runtime checks what is sent to it; with `check_events`,
+    `actor.send` does too and raises `EventRefused`.
     """
 
     __slots__ = ("implementations",)
@@ -41,10 +42,11 @@ class setup(Generic[C, E, N]):
         delays: Mapping[str, Duration[C, E]] | None = None,
         events: object = None,
         public: Iterable[str] | None = None,
+        input: type | None = None,
         check_events: bool = False,
     ) -> None:
-        is_declared = events is not None or public is not None or check_events
-        types = EventTypes(events or (), public, in_process=check_events) if is_declared else None
+        is_declared = any(given is not None for given in (events, public, input)) or check_events
+        types = EventTypes(events or (), public, input=input, in_process=check_events) if is_declared else None
         self.implementations = Implementations(actions, guards, actors, delays, types)
 
     def extend(

@@ -112,9 +112,14 @@ class Runtime:
         await self.stop()
 
     async def create(self, machine: str, *, root: str | None = None, input: Any = None) -> str:
-        """Create a root actor that runs a machine; return its id once it is stored."""
+        """Create a root actor that runs a machine; return its id once it is stored.
+
+        Raise `EventRefused` if the input is not as the machine declares it.
+        """
         self._check_running()
         current = self.machines.current(machine)
+        if current.event_types is not None:
+            current.event_types.require_input(input)
         root = root or self.new_id()
         if self.ownership.tenure(root) is None:
             await self.ownership.claim(root)
@@ -125,6 +130,7 @@ class Runtime:
     async def send(self, root: str, event: Any, *, id: str | None = None, to: str = "") -> Receipt:
         """Send an event and wait until the step that takes it is stored.
 
+        The receipt is `rejected` if no transition takes the event, or if the recipient declares it and it is not so.
         The receipt is `failed` if a function raised and the step would have ended the root actor.
         """
         self._check_running()

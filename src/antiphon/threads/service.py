@@ -45,6 +45,8 @@ class ThreadService:
         """Send an event to a thread, or to an actor in it; raise `Refused` with the events it takes instead."""
         status = await self.status(id)
         receipt = await self.runtime.send(id, event, to=to)
+        if receipt.problem is not None:
+            raise Refused(receipt.problem.text)
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(name for name in receipt.can if not name.startswith("xstate."))) or "nothing"
             raise Refused(f"{event['type']} is not possible now: {self.noun} {id!r} is {status}; possible: {allowed}")
@@ -58,6 +60,8 @@ class ThreadService:
             receipt = await self.runtime.send(id, event)
             if receipt.status != "rejected":
                 return receipt
+            if receipt.problem is not None:
+                raise Refused(receipt.problem.text)
             if status == "running" == await self.status(id):
                 raise Busy(f"{self.noun} {id!r} is busy; wait, stop it, or set onBusy to queue or interrupt")
             await asyncio.sleep(0)

@@ -27,14 +27,23 @@ class EventTypes:
 
     `events` is a union or a list of TypedDicts; `public` lists the types that may come from outside, as names or
     patterns such as `REPLY.*`. Without `public`, every event may. With `in_process`, `actor.send` checks events too.
+    `input` is the TypedDict of a machine's input.
     Raise `EventError` for a type without a check, a type declared twice, and a pattern that matches no declared event.
     """
 
-    __slots__ = ("_checks", "_outside", "_shapes", "in_process", "public")
+    __slots__ = ("_checks", "_input", "_outside", "_shapes", "in_process", "public")
 
-    def __init__(self, events: object = (), public: Iterable[str] | None = None, *, in_process: bool = False) -> None:
+    def __init__(
+        self,
+        events: object = (),
+        public: Iterable[str] | None = None,
+        *,
+        input: type | None = None,
+        in_process: bool = False,
+    ) -> None:
         self.in_process = in_process
         self._checks = TypeChecks()
+        self._input = None if input is None else self._checks.shape(input)
         self._shapes: dict[str, ObjectCheck] = {}
         for kind in _members(events):
             for type in types_of(kind):
@@ -59,6 +68,7 @@ class EventTypes:
         changed = object.__new__(EventTypes)
         changed._checks = self._checks
         changed._shapes = self._shapes
+        changed._input = self._input
         changed.in_process = self.in_process
         changed._set_public(public)
         return changed
@@ -90,6 +100,12 @@ class EventTypes:
         problem = self.check_outside(event)
         if problem is not None:
             raise EventRefused(problem)
+
+    def require_input(self, input: Any) -> None:
+        """Raise `EventRefused` if the input of a new actor is not as declared; no input is always right."""
+        fault = None if self._input is None or input is None else self._input.check(input)
+        if fault is not None:
+            raise EventRefused(fault.problem("input"))
 
     def _unlisted(self, type: str) -> EventProblem | None:
         """Return the problem of an event that has no check at the door."""

@@ -21,6 +21,7 @@ from antiphon.threads.machine.thread_events import (
     StartType,
     ThreadEvent,
     ThreadFields,
+    ThreadInput,
     ThreadStatus,
     WaitingReason,
 )
@@ -372,6 +373,7 @@ _threads = setup[ThreadContext, Any, ThreadStatus](
     actors={kind: create_machine({"id": kind, **_INERT}) for kind in KINDS},
     events=ThreadEvent,
     public=PUBLIC,
+    input=ThreadInput,
 )
 thread_machine: Machine[ThreadContext, ThreadEvent, ThreadStatus] = _threads.create_machine(
     {**CHART, "context": first_context}

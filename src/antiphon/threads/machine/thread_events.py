@@ -15,6 +15,15 @@ PUBLIC = ("START", "RESTART", "RESPOND", "FOLLOW_UP", "STOP", "MERGED", "ARCHIVE
 """Events that may come from outside; the others are reports of the content, or of a program that has the content."""
 
 
+class ThreadInput(TypedDict, total=False):
+    """The input of a thread."""
+
+    threadId: str | None
+    kind: Kind | None
+    title: str | None
+    config: dict[str, Any]
+
+
 class ContentMessage(RunFields, total=False):
     """A message of a person to the content of a thread, of whatever kind it is."""
 
