@@ -27,6 +27,7 @@ from antiphon.chart.actions import (
     spawn_child,
     stop_child,
 )
+from antiphon.chart.checks.problems import EventProblem
 from antiphon.chart.codecs import register_codec
 from antiphon.chart.config import MachineConfig, StateConfig
 from antiphon.chart.errors import (
@@ -34,6 +35,7 @@ from antiphon.chart.errors import (
     CodecError,
     EngineError,
     EventError,
+    EventRefused,
     GuardError,
     LoopError,
     SnapshotError,
@@ -176,6 +178,8 @@ __all__ = [
     "Enqueue",
     "Entry",
     "EventError",
+    "EventProblem",
+    "EventRefused",
     "ExplorationError",
     "Failed",
     "GrowingText",

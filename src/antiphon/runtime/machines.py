@@ -63,6 +63,18 @@ class Machines:
         return machine
 
 
+def descendants(machine: AnyMachine) -> list[AnyMachine]:
+    """Return a machine and the machines of its children, each once, in the order of their names."""
+    listed: dict[AnyMachine, None] = {}
+    pending = [machine]
+    while pending:
+        current = pending.pop(0)
+        if current not in listed:
+            listed[current] = None
+            pending += _children(current).values()
+    return list(listed)
+
+
 def chart_hash(machine: AnyMachine) -> str:
     """Return a short hash of the behaviour that the chart of a machine describes, with the charts of its children."""
     digest = _hashes.get(machine)
@@ -107,12 +119,15 @@ def _hash_tree(machine: AnyMachine, hashes: dict[AnyMachine, str]) -> str:
     """Hash a chart with its children; a machine that is its own descendant counts by its id there."""
     if machine not in hashes:
         hashes[machine] = f"recursive {machine.id}"
-        names = machine.implementations
-        actors = {**names.actors, **names.inline_actors}
-        children = {name: logic for name, logic in sorted(actors.items()) if isinstance(logic, Machine)}
-        inner = {name: _hash_tree(child, hashes) for name, child in children.items()}
+        inner = {name: _hash_tree(child, hashes) for name, child in _children(machine).items()}
         hashes[machine] = FORMAT + _digest(json.dumps([hash_alone(machine), inner], sort_keys=True))
     return hashes[machine]
+
+
+def _children(machine: AnyMachine) -> dict[str, AnyMachine]:
+    names = machine.implementations
+    actors = {**names.actors, **names.inline_actors}
+    return {name: logic for name, logic in sorted(actors.items()) if isinstance(logic, Machine)}
 
 
 def _digest(text: str) -> str:
