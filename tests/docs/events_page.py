@@ -1,4 +1,4 @@
-"""The tables of events in `docs/events.md`, made from the declarations: `python -m tests.docs.events_page` writes them."""
+"""The tables of events in `docs/events.md`: `python -m tests.docs.events_page` makes them from the declarations."""
 
 from typing import Any
 

@@ -1,7 +1,9 @@
 """Declared events: what is right, what is refused and why, and their JSON Schema."""
 
 import json
-from typing import Any, Literal, NotRequired, TypedDict
+from datetime import date
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import pytest
 from hypothesis import given
@@ -166,7 +168,7 @@ def test_events_of_the_engine_are_not_its_business():
     assert TYPES.check_outside({"type": "xstate.route", "to": "#a"}) is None
 
 
-@pytest.mark.parametrize("public", [["REPLY.*"], ["REPLY.STARTED", "REPLY.ENDED"]])
+@pytest.mark.parametrize("public", [["REPLY.*"], "REPLY.*", ["REPLY.STARTED", "REPLY.ENDED"]])
 def test_public_events_may_be_patterns(public):
     types = EventTypes([Rewind, Replied], public)
 
@@ -207,12 +209,56 @@ class Unnamed(TypedDict):
         ([Rewind, Same], None, "two types declare the event 'rewind': Rewind, Same"),
         (Unchecked, None, "Unchecked.call: .* cannot be checked"),
         (Unnamed, None, "Unnamed is not an event type"),
+        ([int], None, "<class 'int'> is not a TypedDict"),
         (Rewind, ["rewnd"], "public names 'rewnd', but no such event is declared: did you mean 'rewind'?"),
     ],
 )
 def test_wrong_declarations_are_refused(events, public, text):
     with pytest.raises(EventError, match=text):
         setup(events=events, public=public)
+
+
+def test_an_event_is_not_taken_for_another_one_of_its_type_inside_a_value():
+    """The type of an event selects its check; inside a value, a type is checked like any other key."""
+
+    class Holder(TypedDict):
+        type: Literal["hold"]
+        note: NotRequired[Note]
+
+    types = EventTypes([Holder, Note])
+
+    assert types.check({"type": "note", "words": "a"}) is None
+    assert str(types.check({"type": "hold", "note": {"type": "mark", "words": "a"}})).startswith("hold: note.type is")
+
+
+def test_a_json_value_may_be_a_tuple_or_an_object_of_another_kind():
+    event = MappingProxyType({**RIGHT, "parts": (MappingProxyType({"text": "a"}),), "prices": MappingProxyType({})})
+
+    assert TYPES.check(event) is None
+    assert str(TYPES.check({**RIGHT, "prices": {1: 2}})) == "rewind: prices is 1: expected texts as keys"
+
+
+class Dated(TypedDict):
+    """An event with a value that has a codec."""
+
+    type: Literal["at"]
+    day: date
+    any: object
+    plain: NotRequired[list]  # type: ignore[type-arg]
+    facts: NotRequired[dict]  # type: ignore[type-arg]
+    note: NotRequired[Annotated[str, "a remark"]]
+
+
+def test_other_classes_take_their_instances():
+    types = EventTypes(Dated)
+
+    assert types.check({"type": "at", "day": date(2026, 1, 1), "any": 1, "plain": [1], "facts": {}, "note": ""}) is None
+    assert str(types.check({"type": "at", "day": "2026-01-01", "any": 1})).endswith("expected a date")
+    assert types.json_schema("at")["properties"]["day"] == {}
+
+
+def test_a_value_that_is_not_json_is_shown_as_python_writes_it():
+    assert str(TYPES.check({**RIGHT, "turns": {1, 2}})) == "rewind: turns is {1, 2}: expected a whole number"
 
 
 def test_fields_and_descriptions_can_be_listed():

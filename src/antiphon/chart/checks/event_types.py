@@ -46,16 +46,17 @@ class EventTypes:
         self._input = None if input is None else self._checks.shape(input)
         self._shapes: dict[str, ObjectCheck] = {}
         for kind in _members(events):
+            shape = self._checks.shape(kind).for_events()
             for type in types_of(kind):
                 if type in self._shapes:
                     raise EventError(
                         f"two types declare the event {type!r}: {self._shapes[type].name}, {kind.__name__}"
                     )
-                self._shapes[type] = self._checks.shape(kind)
+                self._shapes[type] = shape
         self._set_public(public)
 
     def _set_public(self, public: Iterable[str] | None) -> None:
-        self.public = None if public is None else tuple(public)
+        self.public = None if public is None else (public,) if isinstance(public, str) else tuple(public)
         for pattern in self.public or ():
             if self._shapes and not any(matches_descriptor(name, pattern) for name in self._shapes):
                 raise EventError(

@@ -68,6 +68,13 @@ class ObjectCheck:
         self._checks = {key: field.type.check for key, field in fields.items()}
         self._required = frozenset(key for key, field in fields.items() if field.is_required)
 
+    def for_events(self) -> "ObjectCheck":
+        """Return the same check for events of known type: it is selected by `type`, and need not look at it again."""
+        check = ObjectCheck(self.kind, self.name)
+        check.fill(self.fields)
+        check._plain["type"] = frozenset([str])
+        return check
+
     def check(self, value: Any) -> Fault | None:
         """Return the first fault of a value, or None. Every event from outside passes through here."""
         try:
@@ -192,12 +199,15 @@ class TypeChecks:
         shape = self.shapes.get(kind)
         if shape is None:
             names = {other.name for other in self.shapes.values()}
-            name = kind.__name__ if kind.__name__ not in names else f"{kind.__name__}{len(names)}"
+            own = getattr(kind, "__name__", "")
+            name = own if own not in names else f"{own}{len(names)}"
             shape = self.shapes[kind] = ObjectCheck(kind, name)
             shape.fill(self._fields(kind))
         return shape
 
     def _fields(self, kind: type) -> dict[str, Field]:
+        if not is_typeddict(kind):
+            raise EventError(f"{kind!r} is not a TypedDict")
         try:
             hints = get_type_hints(kind, include_extras=True)
         except NameError as error:

@@ -95,12 +95,14 @@ class Merged(TypedDict):
     """The work of the thread was merged."""
 
     type: Literal["MERGED"]
+    at: NotRequired[int]
 
 
 class Shelve(TypedDict):
     """Archive the thread, or take it out of the archive; its status does not change."""
 
     type: Literal["ARCHIVE", "UNARCHIVE"]
+    at: NotRequired[int]
 
 
 class Rename(TypedDict):
@@ -108,6 +110,7 @@ class Rename(TypedDict):
 
     type: Literal["RENAME"]
     title: str | None
+    at: NotRequired[int]
 
 
 ThreadEvent = Begin | Report | SetStatus | Merged | Shelve | Rename
