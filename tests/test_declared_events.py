@@ -3,6 +3,7 @@
 import asyncio
 import json
 from functools import cache
+from itertools import product
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +12,16 @@ from hypothesis import strategies as st
 from antiphon.chart.transition import transition
 from antiphon.stores.memory import MemoryStore
 from tests.fixtures.runtime import runtime, simulate
-from tests.fixtures.situations import NAMES, example, is_declared, machine_of, parent_of, situations, wrong_events
+from tests.fixtures.situations import (
+    NAMES,
+    example,
+    is_declared,
+    machine_of,
+    parent_of,
+    right_events,
+    situations,
+    wrong_events,
+)
 
 # What a program that knows nothing of an event might send under every key that any event has.
 PAYLOADS = {"missing": None, "null": None, "number": 7, "list": [None, {"x": []}]}
@@ -101,6 +111,17 @@ def test_no_machine_dies_of_an_event_that_passes_the_door(name):
                 deaths += [(type, variant) for one in snapshots if ends_in_error(machine, one, event)]
 
     assert deaths == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_machine_dies_of_an_event_that_is_as_declared(name):
+    """Of no event that passes the door, from outside or by hand, in any state."""
+    machine = machine_of(name)
+    events = [event for type in machine.event_types.names for event in right_events(name, type, 20)]
+
+    assert [event for event in events if machine.event_types.check(event) is not None] == []
+    for snapshot, event in product([situation.snapshot for situation in situations(name)], events):
+        assert not ends_in_error(machine, snapshot, event), (snapshot.value, event)
 
 
 @st.composite

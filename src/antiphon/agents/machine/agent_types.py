@@ -4,7 +4,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from antiphon.agents.machine.agent_config import AgentConfig, ToolJson
 from antiphon.agents.machine.results import Json, RunError, Usage
-from antiphon.threads.machine.content import MessageJson, PartJson, RunFields
+from antiphon.threads.machine.content import MessageJson, PartJson, ResultPart, RunFields
 from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings, JudgedCall
 from antiphon.threads.machine.streaming_types import ReplyReport
 from antiphon.threads.machine.tools import Wait
@@ -46,7 +46,7 @@ class AgentContext(TypedDict):
     turns: int
     fresh: int
     calls: list[CallRequest]
-    results: dict[str, PartJson]
+    results: dict[str, ResultPart]
     questions: list[AskedQuestion]
     waiting: AgentQuestion | None
     planUpdates: Json | None
@@ -78,7 +78,7 @@ class AgentUpdate(TypedDict, total=False):
     turns: int
     fresh: int
     calls: list[CallRequest]
-    results: dict[str, PartJson]
+    results: dict[str, ResultPart]
     questions: list[AskedQuestion]
     waiting: AgentQuestion | None
     planUpdates: Json | None
@@ -123,7 +123,7 @@ class ToolPermission(TypedDict):
 class AgentToolsOutput(TypedDict):
     """The output of the actor `tools`."""
 
-    results: list[PartJson]
+    results: list[ResultPart]
     permission: NotRequired[ToolPermission | None]
     lost: NotRequired[bool]
 

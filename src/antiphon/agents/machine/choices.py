@@ -24,7 +24,7 @@ from antiphon.agents.machine.results import AgentResult, ResultEvent, RunError, 
 def task_of(event: TaskFields) -> str:
     """Return the task, or the words, in an event."""
     parts = event.get("parts") or ()
-    words = "".join(part.get("text", "") for part in parts if part.get("type") == "text")
+    words = "".join(part["text"] for part in parts if part["type"] == "text")
     return str(event.get("task") or event.get("text") or words).strip()
 
 

@@ -17,7 +17,7 @@ from antiphon.agents.machine.agent_types import (
 from antiphon.agents.machine.plan import plan_of
 from antiphon.agents.machine.results import Json, error_of, is_loss
 from antiphon.chart.actions import Enqueue
-from antiphon.threads.machine.content import PartJson, calls_of
+from antiphon.threads.machine.content import PartJson, ResultPart, calls_of
 from antiphon.threads.machine.permission_rules import CallRequest, lasting_overrides
 from antiphon.threads.machine.streaming_types import ReplyCompleted
 from antiphon.threads.machine.tools import Wait
@@ -46,7 +46,7 @@ def sort_calls(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
     calls: list[CallRequest] = []
     questions: list[AskedQuestion] = []
     updates = context["planUpdates"]
-    results: dict[str, PartJson] = {}
+    results: dict[str, ResultPart] = {}
     for part in cast("list[CallRequest]", calls_of(reply_parts(event))):
         call: CallRequest = {**part, "risk": risk_of_call(risks.get(part["name"]), part["arguments"])}
         arguments = _arguments(call)
@@ -77,8 +77,8 @@ def _arguments(call: CallRequest) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def _result(call_id: str, text: str, *, is_error: bool = False) -> PartJson:
-    result: PartJson = {"type": "toolResult", "callId": call_id, "parts": [{"type": "text", "text": text}]}
+def _result(call_id: str, text: str, *, is_error: bool = False) -> ResultPart:
+    result: ResultPart = {"type": "toolResult", "callId": call_id, "parts": [{"type": "text", "text": text}]}
     if is_error:
         result["isError"] = True
     return result
@@ -177,7 +177,7 @@ def is_all_answered(context: AgentContext) -> bool:
 def answer_calls(context: AgentContext) -> AgentUpdate:
     """Append a result for every call of the last reply to the conversation, in order."""
     last = context["messages"][-1]
-    results = [
+    results: list[PartJson] = [
         context["results"].get(call["id"]) or _result(call["id"], "cancelled", is_error=True)
         for call in cast("list[CallRequest]", calls_of(last["parts"]))
     ]

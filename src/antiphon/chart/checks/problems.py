@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 LONGEST_VALUE = 80
 MOST_NAMES = 12
+CLOSE = 0.75  # `turn` is close to `turns`, `message` is not close to `usage`
 
 
 class EventProblem(NamedTuple):
@@ -65,7 +66,7 @@ def unknown_key(key: str, value: Any, known: Collection[str]) -> Fault:
 def suggest(name: str, known: Collection[str]) -> str:
     """Return the known name that a wrong one may stand for, or all known names."""
     plain = {_squeeze(each): each for each in sorted(known, reverse=True)}
-    near = [plain[_squeeze(name)]] if _squeeze(name) in plain else get_close_matches(name, known, 1)
+    near = [plain[_squeeze(name)]] if _squeeze(name) in plain else get_close_matches(name, known, 1, CLOSE)
     if near:
         return f"did you mean {near[0]!r}?"
     names = sorted(known)

@@ -1,10 +1,8 @@
 """The budget of a debate: warnings about costs, and the limit."""
 
-from typing import cast
-
 from antiphon.debate.machine import ledger
 from antiphon.debate.machine.context import CostWarning, DebateContext, DebateUpdate
-from antiphon.debate.machine.events import AnyEvent, GivenWarning, LimitFields, Warned
+from antiphon.debate.machine.events import AnyEvent, LimitFields, Warned
 from antiphon.debate.machine.replies import DebateEnqueue
 
 
@@ -64,13 +62,16 @@ def acknowledge_warning(context: DebateContext) -> DebateUpdate:
     return {"costTracker": {**tracker, "warnings": [*tracker["warnings"][:-1], latest]}}
 
 
-def display_warning(context: DebateContext, warning: GivenWarning, enqueue: DebateEnqueue) -> None:
+def display_warning(
+    context: DebateContext, threshold: str | float, cost: str | float, at: float | None, enqueue: DebateEnqueue
+) -> None:
     """Add a warning, and report it."""
-    amounts = {
-        "threshold": ledger.format_amount(ledger.amount(warning["threshold"])),
-        "currentCost": ledger.format_amount(ledger.amount(warning["currentCost"])),
+    added: CostWarning = {
+        "timestamp": at,
+        "threshold": ledger.format_amount(ledger.amount(threshold)),
+        "currentCost": ledger.format_amount(ledger.amount(cost)),
+        "acknowledged": False,
     }
-    added = cast(CostWarning, {"timestamp": context["lastAt"], **warning, **amounts, "acknowledged": False})
     tracker = context["costTracker"]
     enqueue.assign(DebateUpdate(costTracker={**tracker, "warnings": [*tracker["warnings"], added]}))
     enqueue.emit({"type": "cost_warning", "warning": added})
@@ -78,7 +79,9 @@ def display_warning(context: DebateContext, warning: GivenWarning, enqueue: Deba
 
 def display_cost_warning(context: DebateContext, event: Warned, enqueue: DebateEnqueue) -> None:
     """Add a warning from outside."""
-    display_warning(context, event["warning"], enqueue)
+    warning = event["warning"]
+    at = warning.get("timestamp", context["lastAt"])
+    display_warning(context, warning["threshold"], warning["currentCost"], at, enqueue)
 
 
 def warn_of_cost(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
@@ -86,4 +89,4 @@ def warn_of_cost(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue
     tracker = context["costTracker"]
     threshold = tracker["warningThreshold"]
     if threshold is not None and ledger.crosses_warning(context):
-        display_warning(context, {"threshold": threshold, "currentCost": tracker["totalCost"]}, enqueue)
+        display_warning(context, threshold, tracker["totalCost"], context["lastAt"], enqueue)

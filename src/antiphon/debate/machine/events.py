@@ -78,18 +78,18 @@ class RoundComplete(TypedDict):
     round: OutsideRound
 
 
-class GivenVerdict(TypedDict, total=False):
+class GivenVerdict(TypedDict):
     """A verdict as the judge gives it."""
 
     scores: dict[str, float]
-    criteria: Json
-    reasoning: str
-    references: list[Json]
-    tokensUsed: int
-    timestamp: float | None
-    usage: UsageJson | None
-    costUsd: float | None
-    at: float | None
+    criteria: NotRequired[Json]
+    reasoning: NotRequired[str]
+    references: NotRequired[list[Json]]
+    tokensUsed: NotRequired[int]
+    timestamp: NotRequired[float | None]
+    usage: NotRequired[UsageJson | None]
+    costUsd: NotRequired[float | None]
+    at: NotRequired[float | None]
 
 
 class VerdictReady(TypedDict):
@@ -127,8 +127,8 @@ class ErrorReported(TypedDict):
 class GivenWarning(TypedDict):
     """A warning about a threshold; amounts in USD."""
 
-    threshold: str | float
-    currentCost: str | float
+    threshold: float
+    currentCost: float
     timestamp: NotRequired[float | None]
 
 

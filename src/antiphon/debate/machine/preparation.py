@@ -24,7 +24,7 @@ def text_in(event: ConfigFields | Said) -> str:
     text = event.get("text")
     if text:
         return str(text)
-    return "".join(part.get("text", "") for part in event.get("parts") or [])
+    return "".join(part["text"] for part in event.get("parts") or [] if part["type"] == "text")
 
 
 def is_config_valid(context: DebateContext, event: ConfigFields) -> bool:

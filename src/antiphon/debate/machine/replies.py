@@ -218,7 +218,7 @@ def record_reply(context: DebateContext, event: ReplyCompleted) -> DebateUpdate:
     assert id is not None
     parts = event["message"]["parts"]
     facts: ResponseFacts = {
-        "content": "".join(part.get("text", "") for part in parts if part.get("type") == "text"),
+        "content": "".join(part["text"] for part in parts if part["type"] == "text"),
         "timestamp": event["message"].get("at"),
         "latencyMs": event.get("durationMs"),
         "usage": event.get("usage"),

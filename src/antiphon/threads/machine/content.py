@@ -10,22 +10,52 @@ Parts = Sequence[Mapping[str, Any]]
 HASH_LENGTH = 16
 
 
-class PartJson(TypedDict):
-    """A part of a message as JSON: a text, an image, thinking, a tool call or the result of one."""
+class TextPart(TypedDict):
+    """A text in a message, as JSON."""
 
-    type: Literal["text", "image", "thinking", "toolCall", "toolResult"]
-    text: NotRequired[str]
-    id: NotRequired[str]
-    name: NotRequired[str]
-    arguments: NotRequired[str]
-    callId: NotRequired[str]
-    parts: NotRequired["list[PartJson]"]
-    isError: NotRequired[bool]
-    mediaType: NotRequired[str]
+    type: Literal["text"]
+    text: str
+
+
+class ImagePart(TypedDict):
+    """An image in a message, as JSON: inline or by URL."""
+
+    type: Literal["image"]
+    mediaType: str
     data: NotRequired[str]
     url: NotRequired[str]
+
+
+class ThinkingPart(TypedDict):
+    """The thinking of a model, as JSON."""
+
+    type: Literal["thinking"]
+    text: str
     signature: NotRequired[str]
     redacted: NotRequired[bool]
+
+
+class CallPart(TypedDict):
+    """A tool call, as JSON."""
+
+    type: Literal["toolCall"]
+    id: str
+    name: str
+    arguments: str
+    signature: NotRequired[str]
+
+
+class ResultPart(TypedDict):
+    """The result of a tool call, as JSON."""
+
+    type: Literal["toolResult"]
+    callId: str
+    parts: list[TextPart | ImagePart]
+    isError: NotRequired[bool]
+
+
+PartJson = TextPart | ImagePart | ThinkingPart | CallPart | ResultPart
+"""A part of a message, as JSON."""
 
 
 class MessageJson(TypedDict):
