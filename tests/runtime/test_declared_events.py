@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import pytest
 
-from antiphon import assign, from_task, setup, spawn_child
+from antiphon import assign, from_task, raise_, setup, spawn_child
 from antiphon.chart.errors import EventRefused
 from antiphon.runtime.runtime import Runtime
 from antiphon.stores.memory import MemoryStore
@@ -70,8 +70,12 @@ COUNTER = {
     "initial": "idle",
     "states": {
         "idle": {"on": {"WORK": "busy"}},
-        "busy": {"invoke": {"src": "work"}, "after": {"10": "rung"}},
-        "rung": {"entry": "ring"},
+        "busy": {
+            "invoke": {"src": "work"},
+            "entry": "ring",
+            "on": {"WORK.RUNG": {"target": "rung", "actions": "note"}},
+        },
+        "rung": {},
     },
 }
 FUNCTIONS: dict[str, Any] = {"add": assign(add), "note": assign(note)}
@@ -80,7 +84,7 @@ child = setup(actions=FUNCTIONS, events=EVENTS, public=["ADD"]).create_machine(
     {**PLAIN, "id": "child", "context": first_context}
 )
 counter = setup(
-    actions={**FUNCTIONS, "spawn": spawn_child("child", id="kid"), "ring": lambda: None},
+    actions={**FUNCTIONS, "spawn": spawn_child("child", id="kid"), "ring": raise_({"type": "WORK.RUNG"}, delay=10)},
     actors={"child": child, "work": from_task(work)},
     events=EVENTS,
     public=["ADD", "WORK"],
@@ -165,20 +169,18 @@ def test_a_right_event_is_taken_by_root_and_child(tmp_path):
     run(main)
 
 
-def test_events_of_tasks_and_timers_are_no_events_from_outside(tmp_path):
+def test_events_of_tasks_and_timers_are_no_events_from_outside():
     async def main() -> None:
-        async with host(tmp_path) as runtime:
-            await runtime.send("a", {"type": "WORK"})
-            async for entry in runtime.feed("a"):
-                if entry.event["type"] == "WORK.DONE":
-                    break
+        async with simulated(MemoryStore(), counter) as host:
+            await host.create("counter", root="a")
+            await host.send("a", {"type": "WORK"})
+            await asyncio.sleep(1)  # simulated
+            snapshot = await host.snapshot("a")
 
-            assert (await runtime.snapshot("a"))["context"]["results"] == ["WORK.DONE"]
-            async for entry in runtime.feed("a"):
-                if entry.value == "rung":
-                    return
+            assert snapshot["value"] == "rung"
+            assert snapshot["context"]["results"] == ["WORK.DONE", "WORK.RUNG"]
 
-    run(main)
+    simulate(main)
 
 
 def test_a_letter_for_a_child_that_comes_later_is_checked_when_it_is_taken():

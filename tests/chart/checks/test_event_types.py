@@ -13,6 +13,7 @@ from antiphon import assign, create_actor, setup
 from antiphon.chart.checks.event_types import EventField, EventTypes
 from antiphon.chart.errors import EventError, EventRefused
 from antiphon.json_schema import Checker
+from tests.fixtures.string_events import Loose, Noted
 
 
 class Part(TypedDict, total=False):
@@ -229,6 +230,16 @@ def test_an_event_is_not_taken_for_another_one_of_its_type_inside_a_value():
 
     assert types.check({"type": "note", "words": "a"}) is None
     assert str(types.check({"type": "hold", "note": {"type": "mark", "words": "a"}})).startswith("hold: note.type is")
+
+
+@pytest.mark.parametrize("kind", [Noted, Loose])
+def test_optional_keys_are_known_where_annotations_are_strings(kind):
+    types = EventTypes(kind)
+    type = types.names[0]
+
+    assert types.check({"type": type, "text": "a"}) is None
+    assert types.check({"type": type, "text": "a", "at": 1}) is None
+    assert str(types.check({"type": type, "at": 1})).startswith(f"{type}: text is missing")
 
 
 def test_a_json_value_may_be_a_tuple_or_an_object_of_another_kind():
