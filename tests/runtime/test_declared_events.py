@@ -169,6 +169,20 @@ def test_a_right_event_is_taken_by_root_and_child(tmp_path):
     run(main)
 
 
+def test_a_letter_to_a_child_is_checked_by_what_the_child_declares(tmp_path):
+    async def main() -> None:
+        async with host(tmp_path) as runtime:
+            sent = await runtime.send("a", {"type": "WORK"}, to="kid")
+            posted = await runtime.post("a", {"type": "WORK"}, to="kid")
+            to_root = await runtime.send("a", {"type": "WORK"})
+
+            assert [sent.status, posted.status, to_root.status] == ["rejected", "rejected", "accepted"]
+            assert sent.problem is not None
+            assert sent.problem == posted.problem
+
+    run(main)
+
+
 def test_events_of_tasks_and_timers_are_no_events_from_outside():
     async def main() -> None:
         async with simulated(MemoryStore(), counter) as host:
