@@ -9,9 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from antiphon.actors.machines import MachineLogic
+from antiphon.app import App
 from antiphon.chart.transition import transition
+from antiphon.providers.base import TextDelta, ToolStart
 from antiphon.stores.memory import MemoryStore
+from tests.fixtures.chats import Clerk, Teller
+from tests.fixtures.debates import CONFIG, debates_of, to_the_end
+from tests.fixtures.debates import host as debate_host
 from tests.fixtures.runtime import runtime, simulate
+from tests.fixtures.scripted_team import Workshop, small_task, team
 from tests.fixtures.situations import (
     NAMES,
     example,
@@ -151,3 +158,74 @@ def test_random_json_is_rejected_or_does_no_harm(name):
             assert not ends_in_error(machine, situation.snapshot, event)
 
     check()
+
+
+@pytest.fixture
+def strays(monkeypatch):
+    """The problems of all events that machines get inside their trees, and the types of these events."""
+    problems = []
+    types = set()
+    receive = MachineLogic.receive
+
+    def watch(self, actor, event, *more):
+        declared = self.machine.event_types
+        if declared is not None and not event["type"].startswith("xstate."):
+            types.add((self.machine.id, event["type"]))
+            # A timer that was stored says when it was due.
+            problems.append(declared.check({key: value for key, value in event.items() if key != "due"}))
+        return receive(self, actor, event, *more)
+
+    monkeypatch.setattr(MachineLogic, "receive", watch)
+    return lambda: ([str(problem) for problem in problems if problem is not None], types)
+
+
+def test_what_a_debate_and_its_actors_send_each_other_is_as_declared(strays):
+    async def main():
+        async with debate_host(MemoryStore()) as runtime:
+            debates = debates_of(runtime)
+            await to_the_end(debates, await debates.create(CONFIG))
+
+    simulate(main)
+    problems, types = strays()
+
+    assert problems == []
+    assert {("debate", "REPLY.COMPLETED"), ("thread", "COMPLETE"), ("streaming", "COMPLETE")} <= types
+
+
+def test_what_a_team_and_its_agents_send_each_other_is_as_declared(strays, tmp_path):
+    async def main():
+        box = Workshop(tmp_path)
+        async with App(MemoryStore(), toolbox=box) as app:
+            agents = team("planner", "developer", "tester", "reviewer")
+            settings = {"model": small_task(tmp_path), "tools": box.listed, "consent": {"mode": "auto"}}
+            run = await app.runs.create(agents, **settings)
+            receipt = await app.runs.start(run, "Write add.py")
+            async for _ in app.runs.until_idle(run, receipt.seq - 1):
+                pass
+
+    asyncio.run(main())
+    problems, types = strays()
+
+    assert problems == []
+    assert {("rawko", "AGENT_TOOL_RESULT"), ("crew", "AGENT_MESSAGE"), ("agent", "REPLY.COMPLETED")} <= types
+
+
+def test_what_a_chat_and_its_tools_send_each_other_is_as_declared(strays):
+    async def main():
+        clerk = Clerk()
+        teller = Teller([ToolStart("c1", "file")], [TextDelta("Filed.")])
+        async with App(MemoryStore(), models=teller.models, toolbox=clerk) as app:
+            settings = {"options": {"tools": clerk.listed}}
+            chat = await app.chats.create(model="scripted:teller", settings=settings, consent={"mode": "ask"})
+            receipt = await app.chats.say(chat, "File this")
+            async for _ in app.chats.until_idle(chat, receipt.seq - 1):
+                pass
+            receipt = await app.chats.answer(chat, decision="allow", scope="thread", reason="go on")
+            async for _ in app.chats.until_idle(chat, receipt.seq - 1):
+                pass
+
+    asyncio.run(main())
+    problems, types = strays()
+
+    assert problems == []
+    assert {("chat", "wait"), ("chat", "answer"), ("tools", "ALLOW"), ("permission", "ALLOW")} <= types
