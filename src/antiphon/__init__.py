@@ -9,7 +9,7 @@ from antiphon.actors.actor import Actor
 from antiphon.actors.callbacks import from_callback, from_transition
 from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.creation import create_actor
-from antiphon.actors.errors import ActorError, NoEventLoop, NotRoot, SystemIdTaken, WaitError
+from antiphon.actors.errors import ActorError, NoEventLoop, NotRoot, SystemIdTaken, WaitError, WrongThread
 from antiphon.actors.tasks import from_stream, from_task
 from antiphon.actors.waiting import to_awaitable, wait_for
 from antiphon.chart.actions import (
@@ -222,6 +222,7 @@ __all__ = [
     "UnknownRoot",
     "Unstorable",
     "WaitError",
+    "WrongThread",
     "__version__",
     "and_",
     "assert_event",

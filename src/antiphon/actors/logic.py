@@ -107,6 +107,7 @@ class LogicScope(FactScope):
         """Send an event to the parent; `join` is for the durable runtime, which may join pieces of a text."""
         actor = self._actor
         if actor.parent is not None and actor.snapshot.status != "stopped":
+            actor.system.check_thread(actor.parent)
             actor.system.relay(actor, actor.parent, event)
 
     def receive(self, listener: Callable[[Any], Any]) -> None:
