@@ -361,3 +361,17 @@ def test_a_shared_actor_with_an_inspector_is_still_shared():
     in_threads(lambda number: add(actor.send))
 
     assert actor.get_snapshot().context["n"] == SENDERS * EVENTS
+
+
+def test_a_shared_actor_is_locked_also_in_the_thread_that_created_it():
+    held = []
+    machine = create_machine({"on": {"LOOK": {"actions": lambda: held.append(actor.system.lock._is_owned())}}})
+    actor = create_actor(machine, shared=True)
+    actor.start()
+
+    actor.send({"type": "LOOK"})
+    actor.system.inspect(lambda inspection: None).unsubscribe()
+    actor.send({"type": "LOOK"})
+
+    assert held == [True, True]
+    assert not actor.system.lock._is_owned()
