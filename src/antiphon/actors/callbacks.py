@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.actors.logic import LogicScope, LogicSnapshot, bind_input
+from antiphon.actors.logic import LogicScope, LogicSnapshot, WorkScope, bind_input
 from antiphon.chart.functions import shape
 
 STOP = "xstate.stop"
@@ -30,7 +30,7 @@ class CallbackLogic:
     def launch(self, actor: Any) -> None:
         """Call the function."""
         actor.private["dispose"] = None
-        actor.private["dispose"] = self.call(actor.snapshot.input, LogicScope(actor))
+        actor.private["dispose"] = self.call(actor.snapshot.input, WorkScope(actor))
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """Pass an event to the function's receivers, or clean up if it is the last."""

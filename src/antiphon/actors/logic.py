@@ -119,6 +119,54 @@ class LogicScope(FactScope):
         self._actor.private.setdefault("cancels", []).append(callback)
 
 
+class TaskScope(Protocol):
+    """The scope of the function of a task, stream or callback, in one process and in the durable runtime."""
+
+    @property
+    def key(self) -> str:
+        """Idempotency key: the same for every attempt at this task, and for no other task."""
+        ...
+
+    @property
+    def attempt(self) -> int:
+        """Number of this attempt, from 1."""
+        ...
+
+    def send_back(self, event: Any, join: str | None = None) -> None:
+        """Send an event to the parent; with `join`, the key of a text, the runtime may join pieces of this text."""
+        ...
+
+    def receive(self, listener: Callable[[Any], Any]) -> None:
+        """Call a function with every event that the actor gets."""
+        ...
+
+    def on_cancel(self, callback: Callable[[], Any]) -> None:
+        """Call a function as soon as the actor is stopped before it is done."""
+        ...
+
+
+class WorkScope(LogicScope):
+    """The scope of a task, stream or callback in this process, where each has one attempt."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, actor: Any) -> None:
+        super().__init__(actor)
+        self._key = ""
+
+    @property
+    def key(self) -> str:
+        """Id of this work, which no other work has."""
+        if not self._key:
+            self._key = self.new_id()
+        return self._key
+
+    @property
+    def attempt(self) -> int:
+        """The first attempt, and the only one."""
+        return 1
+
+
 def bind_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope | None], Any]:
     """Return a user's function as `(input, scope)`; it may take neither, either or both."""
     takes = shape(function)
