@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.actors.logic import LogicScope, LogicSnapshot, WorkScope, bind_input
+from antiphon.actors.logic import LogicScope, LogicSnapshot, WorkScope, bind_input, check_logic_function
 from antiphon.chart.functions import shape
 
 STOP = "xstate.stop"
@@ -55,6 +55,7 @@ class _ReducerLogic:
     __slots__ = ("_initial", "_reduce")
 
     def __init__(self, reducer: Callable[..., Any], initial: Any) -> None:
+        check_logic_function(reducer, ("state", "event"), is_awaited=False)
         wants_scope = shape(reducer).scoped
         self._reduce: Callable[..., Any] = (
             reducer if wants_scope else (lambda state, event, scope: reducer(state, event))

@@ -1,10 +1,11 @@
 """Actor logic: the behaviour of an actor, and what all kinds have in common."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from antiphon.actors.errors import ActorError
 from antiphon.chart.errors import SnapshotError
-from antiphon.chart.functions import shape
+from antiphon.chart.functions import misfit, shape
 from antiphon.chart.persist import STATUSES, from_json_value, to_json_error, to_json_value
 from antiphon.chart.scope import Facts, FactScope
 from antiphon.chart.snapshot import Snapshot
@@ -169,6 +170,7 @@ class WorkScope(LogicScope):
 
 def bind_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope | None], Any]:
     """Return a user's function as `(input, scope)`; it may take neither, either or both."""
+    check_logic_function(function, ("input",), is_awaited=True)
     takes = shape(function)
     if takes.scoped:
         count = min(takes.positional, 1)
@@ -176,3 +178,10 @@ def bind_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope | None
     if takes.positional:
         return lambda value, scope: function(value)
     return lambda value, scope: function()
+
+
+def check_logic_function(function: Callable[..., Any], arguments: Sequence[str], *, is_awaited: bool) -> None:
+    """Raise ActorError if a function cannot be called with these arguments and `scope`."""
+    if reason := misfit(function, arguments, is_awaited=is_awaited):
+        name = getattr(function, "__name__", type(function).__name__)
+        raise ActorError(f"the function {name!r} cannot be actor logic: it {reason}")

@@ -100,7 +100,7 @@ def from_input(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return lambda value, scope: function(*(value,)[:count])
 
 
-def misfit(function: Callable[..., Any], arguments: Sequence[str] = ARGUMENTS) -> str:
+def misfit(function: Callable[..., Any], arguments: Sequence[str] = ARGUMENTS, *, is_awaited: bool = False) -> str:
     """Return why a function cannot be called with these arguments and `scope`, or an empty text if it can be."""
     code = getattr(function, "__code__", None)
     if (
@@ -111,11 +111,11 @@ def misfit(function: Callable[..., Any], arguments: Sequence[str] = ARGUMENTS) -
         and not code.co_posonlyargcount
     ):
         return ""  # like almost all functions
-    return _inspect_misfit(function, arguments)
+    return _inspect_misfit(function, arguments, is_awaited)
 
 
-def _inspect_misfit(function: Callable[..., Any], arguments: Sequence[str]) -> str:
-    flags = _code_flags(function)
+def _inspect_misfit(function: Callable[..., Any], arguments: Sequence[str], is_awaited: bool) -> str:
+    flags = 0 if is_awaited else _code_flags(function)
     if flags & ASYNC:
         return "is async, and its result would never be awaited; make it a plain function, or invoke it with from_task"
     if flags & GENERATOR:
