@@ -19,6 +19,8 @@ from antiphon import (
     raise_,
     send_to,
     spawn_child,
+    to_awaitable,
+    wait_for,
 )
 
 SENDERS = 4
@@ -375,3 +377,39 @@ def test_a_shared_actor_is_locked_also_in_the_thread_that_created_it():
 
     assert held == [True, True]
     assert not actor.system.lock._is_owned()
+
+
+def test_subscribing_from_another_thread_raises():
+    actor = create_actor(counter).start()
+
+    with pytest.raises(WrongThread):
+        in_thread(actor.subscribe, print)
+    with pytest.raises(WrongThread):
+        in_thread(lambda: asyncio.run(wait_for(actor, lambda snapshot: False)))
+
+
+def test_waiting_for_a_shared_actor_ends_by_an_event_of_another_thread():
+    async def main():
+        actor = create_actor(counter, shared=True).start()
+        waiting = asyncio.create_task(wait_for(actor, lambda snapshot: snapshot.context["n"] == 2, timeout=5))
+        ending = asyncio.ensure_future(to_awaitable(actor))
+        await asyncio.sleep(0)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(lambda: [actor.send({"type": "ADD"}) for _ in range(3)])
+        reached = (await waiting).context["n"]
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(actor.stop)
+        return reached, await asyncio.wait_for(ending, 5)
+
+    assert asyncio.run(main(), debug=True) == (2, None)  # which refuses calls from other threads
+
+
+def test_waiting_for_a_shared_actor_sees_an_event_that_comes_before_the_subscription():
+    def change_once(snapshot):
+        if snapshot.context["n"] == 0:
+            in_thread(actor.send, {"type": "ADD"})
+        return snapshot.context["n"] == 1
+
+    actor = create_actor(counter, shared=True).start()
+
+    assert asyncio.run(wait_for(actor, change_once, timeout=5)).context["n"] == 1

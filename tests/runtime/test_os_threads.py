@@ -44,7 +44,7 @@ def test_a_call_in_another_event_loop_raises_and_changes_nothing(call, store):
         async with Runtime(store, [counter]) as host:
             root = await host.create("counter")
             with pytest.raises(WrongLoop, match=r"asyncio\.run_coroutine_threadsafe\(runtime\.send"):
-                await asyncio.to_thread(lambda: asyncio.run(CALLS[call](host, root)))
+                await asyncio.to_thread(lambda: asyncio.run(asyncio.wait_for(CALLS[call](host, root), 10)))
             assert (await host.snapshot(root))["context"] == {"n": 0}
             assert len(await host.store.entries(root)) == 1
 

@@ -25,8 +25,6 @@
 # eventless transition, so it cannot end the machine and the frame of the snapshot stays. Inspectors may come at any
 # time: `direct` is owned only in the own thread, and only while there are none. The result has to be the one of
 # `receive` with the same event. Functions are called directly here: a durable host delivers events with `receive`.
-#
-# What most actors never need (mailbox, observers, timers, private data) is created on first use: they may be very many.
 
 from collections import deque
 from collections.abc import Callable
@@ -130,6 +128,7 @@ class Actor(Generic[S, E]):
         self._state = NOT_STARTED
         self.is_idle = False
         self._quick = False
+        # What most actors never need is created on first use.
         self._mailbox: deque[Any] | None = None
         self._observers: Observers | None = None
         self._timers: Timers | None = None
@@ -200,6 +199,7 @@ class Actor(Generic[S, E]):
         complete: Callable[[], Any] | None = None,
     ) -> Subscription:
         """Call the observer with every snapshot, with the error that ends the actor, and at its end."""
+        self.system.check_thread(self)
         subscriber = to_observer(observer, error, complete)
         if self._state != STOPPED:
             return self.observers.add(subscriber)
