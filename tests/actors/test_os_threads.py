@@ -391,17 +391,20 @@ def test_subscribing_from_another_thread_raises():
 def test_waiting_for_a_shared_actor_ends_by_an_event_of_another_thread():
     async def main():
         actor = create_actor(counter, shared=True).start()
-        waiting = asyncio.create_task(wait_for(actor, lambda snapshot: snapshot.context["n"] == 2, timeout=5))
-        ending = asyncio.ensure_future(to_awaitable(actor))
+
+        async def end():
+            return await to_awaitable(actor)
+
+        reaching = asyncio.create_task(wait_for(actor, lambda snapshot: snapshot.context["n"] == 2))
+        ending = asyncio.create_task(end())
         await asyncio.sleep(0)
         with ThreadPoolExecutor(1) as pool:
             pool.submit(lambda: [actor.send({"type": "ADD"}) for _ in range(3)])
-        reached = (await waiting).context["n"]
-        with ThreadPoolExecutor(1) as pool:
             pool.submit(actor.stop)
-        return reached, await asyncio.wait_for(ending, 5)
+        await asyncio.wait([reaching, ending], timeout=5)
+        return reaching.result().context["n"], ending.result()
 
-    assert asyncio.run(main(), debug=True) == (2, None)  # which refuses calls from other threads
+    assert asyncio.run(main(), debug=True) == (2, None)  # in debug mode a loop refuses calls from other threads
 
 
 def test_waiting_for_a_shared_actor_sees_an_event_that_comes_before_the_subscription():
