@@ -391,20 +391,27 @@ def test_subscribing_from_another_thread_raises():
 def test_waiting_for_a_shared_actor_ends_by_an_event_of_another_thread():
     async def main():
         actor = create_actor(counter, shared=True).start()
-
-        async def end():
-            return await to_awaitable(actor)
-
-        reaching = asyncio.create_task(wait_for(actor, lambda snapshot: snapshot.context["n"] == 2))
-        ending = asyncio.create_task(end())
+        reaching = asyncio.create_task(wait_for(actor, lambda snapshot: snapshot.context["n"] == 2, timeout=5))
         await asyncio.sleep(0)
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(lambda: [actor.send({"type": "ADD"}) for _ in range(3)])
-            pool.submit(actor.stop)
-        await asyncio.wait([reaching, ending], timeout=5)
-        return reaching.result().context["n"], ending.result()
+        await asyncio.to_thread(lambda: [actor.send({"type": "ADD"}) for _ in range(3)])
+        return (await reaching).context["n"]
 
-    assert asyncio.run(main(), debug=True) == (2, None)  # in debug mode a loop refuses calls from other threads
+    assert asyncio.run(main()) == 2
+
+
+def test_the_end_of_a_shared_actor_is_noticed_in_the_thread_of_the_waiter(monkeypatch):
+    errors = []
+    monkeypatch.setattr("sys.excepthook", lambda kind, error, trace: errors.append(error))
+
+    async def main():
+        actor = create_actor(counter, shared=True).start()
+        ending = asyncio.ensure_future(to_awaitable(actor))
+        ending.add_done_callback(lambda future: None)
+        await asyncio.to_thread(actor.stop)
+        return ending.done()
+
+    assert asyncio.run(main(), debug=True)  # in debug mode a loop refuses calls from other threads
+    assert errors == []
 
 
 def test_waiting_for_a_shared_actor_sees_an_event_that_comes_before_the_subscription():
