@@ -117,11 +117,12 @@ class Runtime:
         """Create a root actor that runs a machine; return its id once it is stored."""
         self._check_running()
         current = self.machines.current(machine)
+        is_named = root is not None
         root = root or self.new_id()
         if self.ownership.tenure(root) is None:
             await self.ownership.claim(root)
         tree = self.trees.new_root(root, current, self.new_id(), input)
-        await self._calls.run(self.loop.create(tree))
+        await self._calls.run(self.loop.create(tree, is_named=is_named))
         return tree.root
 
     async def send(self, root: str, event: Any, *, id: str | None = None, to: str = "") -> Receipt:
@@ -214,9 +215,8 @@ class Runtime:
         await self._calls.run(self._retry(root, letter))
 
     async def _retry(self, root: str, letter: str) -> None:
-        async with self.loop.exclusively(root):
+        async with self.loop.exclusively(root), self.trees.unloaded(root):
             revived = await self.trees.quarantine.retry(root, letter)
-            self.trees.discard(root)
         self.inboxes.set_alarm(revived.due, root)
 
     async def discard(self, root: str, letter: str) -> None:
@@ -237,9 +237,8 @@ class Runtime:
         return await self._calls.run(self._release(root, accept))
 
     async def _release(self, root: str, accept: bool) -> bool:
-        async with self.loop.exclusively(root):
+        async with self.loop.exclusively(root), self.trees.unloaded(root):
             letters = await self.trees.quarantine.release(root)
-            self.trees.discard(root)
             if letters is None:
                 return False
             if accept:

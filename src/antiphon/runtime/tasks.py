@@ -109,6 +109,7 @@ class TaskRunner:
     def _start_task(
         self, task: Task, logic: Any, call: Callable[[], Any], scope: DurableScope, outbox: "Outbox"
     ) -> None:
+        scope.cancels.append(outbox.close)
         run = asyncio.get_running_loop().create_task(self._run(task, logic, call, scope, outbox))
         self._running[task.id] = (run, scope)
 
@@ -121,6 +122,11 @@ class TaskRunner:
             running.cancel()
             self._ending[running] = None
             running.add_done_callback(self._ending.pop)
+
+    def cancel_all(self, root: str) -> None:
+        """Cancel the tasks of a tree."""
+        for id in [id for id, (_, scope) in self._running.items() if scope.task.root == root]:
+            self.cancel(id)
 
     def forward(self, id: str, event: Any) -> None:
         """Pass an event to the listeners of a callback."""
@@ -225,10 +231,13 @@ class Outbox:
         self._now = now
         self._count = 0
         self._coalescer: Coalescer | None = None  # most tasks only have a result
+        self._is_closed = False
 
     def add(self, to: str, event: Any, join: str | None = None) -> None:
         """Send an event soon."""
         own = take_event(event)
+        if self._is_closed:
+            return
         if self._coalescer is None:
             self._coalescer = Coalescer(self._send, REAL_CLOCK)
         self._coalescer.add(to, own, join)
@@ -237,6 +246,12 @@ class Outbox:
         """Send buffered events now."""
         if self._coalescer is not None:
             self._coalescer.flush()
+
+    def close(self) -> None:
+        """Send nothing more: the task was cancelled."""
+        self._is_closed = True
+        if self._coalescer is not None:
+            self._coalescer.stop()
 
     def _send(self, events: list[tuple[str, Any]]) -> None:
         task = self._task
