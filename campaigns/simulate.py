@@ -11,15 +11,16 @@ import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import pytest
-from tests.simulation.bugs import BUGS
-from tests.simulation.machines import MACHINES
+from tests.simulation.bugs import BUGS, FAULTS
+from tests.simulation.machines import MACHINES, RELEASES
 from tests.simulation.traffic import check, traffic
 
-from antiphon.testing.simulation.run import LawBroken, simulate
+from antiphon.testing.simulation.run import LawBroken, SimulationReport, simulate
 
 BLOCK = 50
 
@@ -49,7 +50,7 @@ def parse_options() -> argparse.Namespace:
 def repeat(seed: int, trace: bool) -> int:
     """Repeat the run of a seed."""
     try:
-        lines = simulate(seed, MACHINES, traffic, check=check, restores=True).trace
+        lines = run_seed(seed).trace
     except LawBroken as broken:
         print(broken)
         lines = broken.world.trace
@@ -93,10 +94,15 @@ def run_block(start: int, end: int) -> tuple[Counter[str], list[str]]:
     for seed in range(start, end):
         counts["seeds"] += 1
         try:
-            counts.update(simulate(seed, MACHINES, traffic, check=check, restores=True).counts)
+            counts.update(run_seed(seed).counts)
         except LawBroken as error:
             broken.append(str(error))
     return counts, broken
+
+
+def run_seed(seed: int, **options: Any) -> SimulationReport:
+    """Run a seed with all kinds of faults."""
+    return simulate(seed, MACHINES, traffic, check=check, restores=True, releases=RELEASES, **options)
 
 
 def inject_bugs(seeds: int) -> int:
@@ -108,7 +114,7 @@ def inject_bugs(seeds: int) -> int:
             store = bug(patch)
             for seed in range(seeds):
                 try:
-                    simulate(seed, MACHINES, traffic, check=check, store=store, restores=True)
+                    run_seed(seed, store=store, faults=FAULTS.get(bug))
                 except LawBroken as broken:
                     print(f"| {bug.__doc__} | {seed} | {broken.laws[0][:90]} |", flush=True)
                     break

@@ -41,6 +41,12 @@ def checks_events(logic: Any) -> bool:
     return types is not None and types.in_process
 
 
+def may_be_quick(actor: Any) -> bool:
+    """Return whether a started actor may take the quick path: it runs a machine, unchecked and without a hook."""
+    is_machine = isinstance(actor.logic, MachineLogic) and actor.snapshot.status == "active"
+    return is_machine and actor.system.unhandled is None and not checks_events(actor.logic)
+
+
 def quick_plan(actor: Any, event: Any) -> Plan | None:
     """Test the guards of an event and return its plan if it is quick; otherwise take the event and return None."""
     snapshot = actor.snapshot

@@ -6,7 +6,7 @@ from itertools import count
 
 from antiphon.runtime.errors import Conflict, StoreError, StoreStopped, Unstorable
 from antiphon.runtime.ownership import Ownership
-from antiphon.runtime.records import Commit
+from antiphon.runtime.records import Commit, Entry
 from antiphon.runtime.store import Store
 
 RETRY_MS = 500  # pause after the store has failed
@@ -22,6 +22,7 @@ class Commits:
         self._ownership = ownership
         self._marks = count(1)
         self.is_closing = False  # do not wait for a store that gives no answer
+        self.on_stored: Callable[[str, Sequence[Entry]], None] = lambda root, entries: None
 
     def start(self, boot: int) -> None:
         """Begin to number the commits of a boot."""
@@ -42,9 +43,11 @@ class Commits:
                 raise
 
     async def make(self, commit: Commit) -> None:
-        """Give a commit a mark and the tenure of this owner, and make it durable."""
+        """Give a commit a mark and the tenure of this owner, make it durable, and report its entries."""
         tenure = self._ownership.tenure(commit.root) or 0
         await self.commit([commit._replace(mark=self.new_mark(), tenure=tenure)])
+        if commit.entries:
+            self.on_stored(commit.root, commit.entries)
 
     async def _is_stored(self, commit: Commit, error: StoreError) -> bool:
         """Return whether a commit was made; all commits of a call are made together."""

@@ -1,7 +1,8 @@
 """Loaded trees: read from the store when they are needed, dropped when they are idle or out of date."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from antiphon.runtime.admission import take_value
@@ -13,6 +14,7 @@ from antiphon.runtime.errors import (
     StoreError,
     UnknownMachine,
     UnknownRoot,
+    Unstorable,
 )
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.machines import AnyMachine, Machines, chart_hash
@@ -97,9 +99,27 @@ class TreeCache:
             raise RootExists(f"there is a root actor {root!r} already")
         self._loading[root] = asyncio.get_running_loop().create_future()
 
+    async def check_free(self, root: str) -> None:
+        """Raise `RootExists` if a tree of that id is stored."""
+        if await self.store.mark(root) is not None:
+            raise RootExists(f"there is a root actor {root!r} already")
+
     def settle(self, root: str) -> None:
         """End the reservation of an id: its tree is in the cache now, or was not created."""
+        self._missed.pop(root, None)
         self._loading.pop(root).set_result(None)
+
+    @asynccontextmanager
+    async def unloaded(self, root: str) -> AsyncIterator[None]:
+        """Drop a tree, and let loads of it wait while its record in the store is changed."""
+        while (loading := self._loading.get(root)) is not None:
+            await asyncio.wait([loading])
+        self._trees.pop(root, None)
+        self._loading[root] = asyncio.get_running_loop().create_future()
+        try:
+            yield
+        finally:
+            self.settle(root)
 
     def discard(self, root: str) -> None:
         """Drop a tree; it is loaded again when it is needed."""
@@ -156,9 +176,10 @@ class TreeCache:
             raise Quarantined(f"{root!r} is quarantined; release it when the cause is mended: {reason}")
         try:
             tree = await self._restore(saved)
-        except (StoreError, UnknownMachine):
-            raise
         except Exception as error:
+            # A function of the machine may return what cannot be stored; other errors of the store are its own.
+            if isinstance(error, (StoreError, UnknownMachine)) and not isinstance(error, Unstorable):
+                raise
             await self.quarantine.quarantine(root, format_error(error))
             advice = "release it when the cause is mended"
             raise Quarantined(f"{root!r} could not be loaded and is quarantined; {advice}: {error!r}") from error
