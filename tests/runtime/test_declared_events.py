@@ -10,6 +10,7 @@ import pytest
 
 from antiphon import assign, from_task, raise_, setup, spawn_child
 from antiphon.chart.errors import EventRefused
+from antiphon.runtime.errors import StoreError
 from antiphon.runtime.runtime import Runtime
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
@@ -209,6 +210,36 @@ def test_a_letter_for_a_child_that_comes_later_is_checked_when_it_is_taken():
             await host.send("a", {"type": "WORK"})
             await asyncio.sleep(2)  # simulated
             outcome = await host.outcome("a", "early")
+
+            assert posted.status == "accepted"
+            assert outcome is not None
+            assert outcome.status == "rejected"
+
+    simulate(main)
+
+
+class UnreadableStore(MemoryStore):
+    """Store that cannot read trees."""
+
+    is_readable = True
+
+    async def load(self, root, seq=None):
+        if not self.is_readable:
+            raise StoreError("the disk does not answer")
+        return await super().load(root, seq)
+
+
+def test_a_post_to_a_tree_that_cannot_be_read_now_is_stored_and_checked_when_it_is_taken():
+    async def main() -> None:
+        store = UnreadableStore()
+        async with simulated(store, counter) as host:
+            await host.create("counter", root="a")
+            host.trees.discard("a")
+            store.is_readable = False
+            posted = await host.post("a", {"type": "ADD"}, id="p")
+            store.is_readable = True
+            await asyncio.sleep(5)  # simulated
+            outcome = await host.outcome("a", "p")
 
             assert posted.status == "accepted"
             assert outcome is not None

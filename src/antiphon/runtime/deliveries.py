@@ -96,7 +96,7 @@ class Deliveries:
 
         The letter is checked again when it is taken.
         """
-        tree = self._trees.get(letter.root) or await self._trees.find(letter.root)
+        tree = await self._trees.find_to_check(letter.root)
         actor = None if tree is None else actor_at(tree.actor, letter.to)
         problem = None if actor is None else find_problem(actor, letter.event)
         if tree is None or problem is None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -32,6 +32,11 @@ class Machines:
 
     def __contains__(self, id: str) -> bool:
         return id in self._current
+
+    @cached_property
+    def declare_events(self) -> bool:
+        """True if a machine, or one of a child, declares events."""
+        return any(each.event_types for machine in self._versions.values() for each in descendants(machine))
 
     def current(self, id: str) -> AnyMachine:
         """Return the version of a machine that new trees run."""
