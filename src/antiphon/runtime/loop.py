@@ -163,7 +163,7 @@ class TurnLoop:
 
     @property
     def _is_idle(self) -> bool:
-        return not self.inboxes.ready and not self._computed and not self._new and self.pipeline.is_empty
+        return self.inboxes.is_idle and not self._computed and not self._new and self.pipeline.is_empty
 
     @property
     def _may_compute(self) -> bool:
