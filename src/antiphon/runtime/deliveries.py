@@ -8,7 +8,7 @@ from typing import Any
 from antiphon.runtime.admission import check_external_event
 from antiphon.runtime.background import BackgroundCalls
 from antiphon.runtime.commits import RETRY_MS
-from antiphon.runtime.errors import StoreError
+from antiphon.runtime.errors import NotOwner, StoreError, Superseded
 from antiphon.runtime.inboxes import Delivery, Inboxes
 from antiphon.runtime.records import Letter, Posting, Receipt
 from antiphon.runtime.store import Store
@@ -88,8 +88,12 @@ class Deliveries:
 
     async def _store_letter(self, letter: Letter) -> Posting:
         """Store a letter; if the store raises although it stored it, find that out."""
+        tenure = self._trees.commits.tenure_of(letter.root)
         try:
-            (status,) = await self._store.post([letter])
+            (status,) = await self._store.post([letter], tenure)
+        except Superseded as error:
+            self._trees.commits.on_superseded(letter.root, tenure)
+            raise NotOwner(str(error)) from error
         except StoreError as error:
             outcome = await self._ask(letter, error)
             if outcome is None or outcome.status != "waiting":

@@ -47,6 +47,7 @@ class TurnLoop:
         self.tasks = TaskRunner(self.deliver, now)
         self.pipeline = Pipeline(trees.commits, self.inboxes.wakeup.set)
         self.is_stopping = False  # no more letters from outside
+        self.on_lost: Callable[[str], None] = lambda root: None  # called with every tree that is given up
         self.failure: LoopFailed | None = None  # the error that ended the loop
         self._store = trees.store
         self._trees = trees
@@ -54,7 +55,8 @@ class TurnLoop:
         # Named places in the loop, for tests that let the process die there.
         self._point = point or (lambda name: None)
         self._effects = Effects(self.inboxes, self.tasks, self.feeds, self._record)
-        self._failures = TurnFailures(trees.quarantine, trees, self.inboxes, self.feeds, now, self.lose)
+        self._failures = TurnFailures(trees.quarantine, trees, self.inboxes, self.feeds, now)
+        trees.commits.on_superseded = self._on_superseded
         self._new: list[TreeTurn] = []  # first turns of new trees
         self._computed: list[TreeTurn] = []  # turns that wait to be stored
         self._storing: set[asyncio.Task[None]] = set()
@@ -93,12 +95,17 @@ class TurnLoop:
 
     def lose(self, root: str) -> None:
         """Forget a tree that has another owner: cancel its tasks, and fail its waiting letters."""
-        tree = self._trees.get(root)
-        for task in tree.host.tasks.values() if tree is not None else ():
-            self.tasks.cancel(task.id)
+        self.tasks.cancel_all(root)
         self._trees.discard(root)
         self.inboxes.drop(root, NotOwner(f"{root!r} is run by another process"))
         self.feeds.forget(root)
+        self.on_lost(root)
+
+    def _on_superseded(self, root: str, tenure: int) -> None:
+        """Give up a tree of which a commit was refused, unless this process owns it again."""
+        self._trees.ownership.drop(root, tenure)
+        if (self._trees.ownership.tenure(root) or 0) <= tenure:
+            self.lose(root)
 
     async def stored_tree(self, root: str) -> Tree:
         """Return a tree once all its steps are stored: nothing else may be shown."""
@@ -270,7 +277,8 @@ class TurnLoop:
 
     async def _commit_turns(self, turns: list[TreeTurn]) -> bool:
         """Store turns in one commit and return True; if that fails, store and perform them one by one."""
-        commits = [turn.commit for turn in turns if not turn.commit.is_empty]
+        # Where there are other owners, only the store can tell that this one is right to reject a letter.
+        commits = [turn.commit for turn in turns if not (turn.commit.is_empty and self._trees.ownership.owns_all)]
         self._point("before commit")
         try:
             if commits:
@@ -294,6 +302,9 @@ class TurnLoop:
 
     def _perform_all(self, turns: list[TreeTurn]) -> None:
         for turn in turns:
+            if not self._trees.is_current(turn.tree):  # it was lost while its turn was being stored
+                self._effects.conclude(turn)
+                continue
             if turn.created is not None:
                 self._trees.add(turn.tree)
             self._effects.perform(turn)

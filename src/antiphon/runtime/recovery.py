@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from antiphon.actors.tasks import REJECT
 from antiphon.runtime.commits import RETRY_MS
-from antiphon.runtime.errors import RuntimeFault, StoreError
+from antiphon.runtime.errors import NotRunning, RuntimeFault, StoreError
 from antiphon.runtime.inboxes import Delivery, Inboxes
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.quarantine import format_error, is_from_outside
@@ -38,6 +38,8 @@ class Recovery:
         self._tasks = tasks
         self._exclusively = exclusively  # while this is entered, a tree has no turn
         self._now = now
+        self._adopted: dict[str, int] = {}  # trees that were created or adopted here, with their tenures
+        self.adopting: dict[str, asyncio.Task[None]] = {}  # trees that are being adopted
         self.is_stopping = False
 
     async def run(self) -> None:
@@ -53,12 +55,50 @@ class Recovery:
         for root, due in times:
             self._inboxes.set_alarm(due, root)
 
+    async def adopt(self, root: str, tenure: int, lose: Callable[[str], None]) -> None:
+        """Recover a tree that this process owns in a new tenure; what is here of an earlier one is given up."""
+        if self._adopted.get(root, 0) < tenure:
+            lose(root)
+            self._adopted[root] = tenure
+            self.adopting[root] = asyncio.get_running_loop().create_task(self._adopt(root, tenure))
+        if root in self.adopting:
+            await asyncio.shield(self.adopting[root])
+
+    async def _adopt(self, root: str, tenure: int) -> None:
+        try:
+            async with self._exclusively(root):
+                await self._retry(partial(self._announce, root))
+                self._trees.discard(root)
+            await self.recover_tree(root)
+            if self.is_stopping:
+                raise NotRunning("the runtime was stopped before it could adopt a tree")
+        except BaseException:
+            if self._adopted.get(root) == tenure:
+                del self._adopted[root]
+            raise
+        finally:
+            if self.adopting.get(root) is asyncio.current_task():
+                del self.adopting[root]
+
+    async def _announce(self, root: str) -> None:
+        """Store the tenure: from now on nothing of an earlier owner is stored, and what it stored is seen here."""
+        saved = await self._trees.load_saved(root)
+        await self._trees.commits.make(Commit(root, saved.seq, self._now(), saved.status))
+
+    def begin(self, root: str, tenure: int) -> None:
+        """Note that a tree was created here."""
+        self._adopted[root] = tenure
+
+    def forget(self, root: str) -> None:
+        """Note that a tree is not run here any more."""
+        self._adopted.pop(root, None)
+
     async def recover_tree(self, root: str) -> None:
         """Recover the letters of a tree, and its tasks that are not running here."""
-        tree = await self._trees.find(root)
+        tree = await self._retry(partial(self._trees.find, root))
         tasks = list(tree.host.tasks.values()) if tree is not None else []
-        self._inboxes.set_alarm(self._now(), root)
         await self._recover_tasks([task for task in tasks if not self._tasks.is_running(task.id)])
+        self._inboxes.set_alarm(self._now(), root)
 
     async def _recover_tasks(self, tasks: list[Task]) -> None:
         letters = [await self._retry(partial(self._recover_task, task)) for task in tasks]
@@ -124,6 +164,8 @@ class Recovery:
     async def _restart(self, tree: Tree, attempt: Task) -> None:
         logic = actor_at(tree.actor, attempt.to).logic
         await self._trees.commits.make(Commit(tree.root, tree.seq, self._now(), tree.status, tasks=(attempt,)))
+        if not self._trees.is_current(tree):  # it was lost meanwhile, and its new owner recovers the task
+            return
         tree.host.tasks[attempt.to] = attempt
         self._tasks.start(attempt, logic)
 

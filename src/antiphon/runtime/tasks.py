@@ -112,6 +112,11 @@ class TaskRunner:
             self._ending[running] = None
             running.add_done_callback(self._ending.pop)
 
+    def cancel_all(self, root: str) -> None:
+        """Cancel the tasks of a tree."""
+        for id in [id for id, (_, scope) in self._running.items() if scope.task.root == root]:
+            self.cancel(id)
+
     def forward(self, id: str, event: Any) -> None:
         """Pass an event to the listeners of a callback."""
         _, scope = self._running.get(id, (None, None))

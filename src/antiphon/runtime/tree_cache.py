@@ -7,6 +7,7 @@ from typing import Any
 from antiphon.runtime.admission import take_value
 from antiphon.runtime.commits import Commits
 from antiphon.runtime.errors import (
+    NotOwner,
     Quarantined,
     RootExists,
     StoreCorrupt,
@@ -53,6 +54,11 @@ class TreeCache:
         self._missed: dict[str, list[Letter]] = {}
         self._trees: dict[str, Tree] = {}
         self._loading: dict[str, asyncio.Future[None]] = {}  # trees that are being loaded or created
+        self._outdated: set[str] = set()  # trees that were discarded while they were being loaded
+
+    def is_current(self, tree: Tree) -> bool:
+        """Return whether a tree has been run here ever since it was loaded or created."""
+        return self.ownership.tenure(tree.root) == tree.host.boot
 
     def get(self, root: str) -> Tree | None:
         """Return a tree if it is loaded."""
@@ -104,17 +110,26 @@ class TreeCache:
     def discard(self, root: str) -> None:
         """Drop a tree; it is loaded again when it is needed."""
         self._trees.pop(root, None)
+        if root in self._loading:
+            self._outdated.add(root)
 
     async def load(self, root: str) -> Tree:
-        """Return a tree, from the cache or the store; concurrent calls share one load."""
+        """Return a tree, from the cache or the store; concurrent calls share one load.
+
+        Raise `NotOwner` if it is not run here. A load is repeated if the tree was discarded meanwhile.
+        """
         while (tree := self.touch(root)) is None:
             loading = self._loading.get(root)
             if loading is not None:
                 await asyncio.wait([loading])
                 continue
+            self.commits.tenure_of(root)
             self._loading[root] = asyncio.get_running_loop().create_future()
+            self._outdated.discard(root)
             try:
                 loaded = await self._read(root)
+                if root in self._outdated:
+                    continue
                 loaded.posted.update((letter.id, letter) for letter in self._missed.get(root, ()))
                 self.add(loaded)
             finally:
@@ -126,7 +141,7 @@ class TreeCache:
         """Return a tree, or None if it does not exist or cannot be run here."""
         try:
             return await self.load(root)
-        except (UnknownRoot, UnknownMachine, Quarantined, StoreCorrupt):
+        except (UnknownRoot, UnknownMachine, Quarantined, NotOwner, StoreCorrupt):
             return None
 
     async def load_saved(self, root: str) -> Saved:
@@ -156,7 +171,7 @@ class TreeCache:
             raise Quarantined(f"{root!r} is quarantined; release it when the cause is mended: {reason}")
         try:
             tree = await self._restore(saved)
-        except (StoreError, UnknownMachine):
+        except (StoreError, UnknownMachine, NotOwner):
             raise
         except Exception as error:
             await self.quarantine.quarantine(root, format_error(error))
