@@ -239,8 +239,11 @@ class TurnLoop:
     async def _collect(self, root: str) -> None:
         """Queue the stored letters of a tree that are due, and set an alarm for the next ones."""
         try:
-            tree = await self._trees.find(root)
+            is_early = self._trees.is_reserved(root)
+            tree = None if is_early else await self._trees.find(root)
         except StoreError:
+            is_early = True
+        if is_early:
             self.inboxes.set_alarm(self._now() + RETRY_MS, root)
             return
         if tree is None or self.is_stopping:
@@ -253,7 +256,10 @@ class TurnLoop:
             self.inboxes.set_alarm(tree.next_due, root)
 
     async def _load(self, root: str, deliveries: list[Delivery]) -> Tree | None:
-        """Load the tree of some letters; if that fails, refuse them and return None."""
+        """Load the tree of some letters; if that fails, refuse them and return None; if it is being created, wait."""
+        if self._trees.is_reserved(root):
+            self.inboxes.put_back(root, deliveries, self._now() + RETRY_MS)
+            return None
         try:
             return await self._trees.load(root)
         except Exception as error:

@@ -53,7 +53,8 @@ class TreeCache:
         # Letters that were stored while their tree was being loaded.
         self._missed: dict[str, list[Letter]] = {}
         self._trees: dict[str, Tree] = {}
-        self._loading: dict[str, asyncio.Future[None]] = {}  # trees that are being loaded or created
+        self._loading: dict[str, asyncio.Future[None]] = {}  # trees that are being loaded
+        self._creating: dict[str, asyncio.Future[None]] = {}  # trees that are being created
         self._outdated: set[str] = set()  # trees that were discarded while they were being loaded
 
     def is_current(self, tree: Tree) -> bool:
@@ -92,20 +93,26 @@ class TreeCache:
         tree = self._trees.get(letter.root)
         if tree is not None:
             tree.posted[letter.id] = letter
-        elif letter.root in self._loading:
+        elif letter.root in self._loading or letter.root in self._creating:
             self._missed.setdefault(letter.root, []).append(letter)
 
     async def reserve(self, root: str) -> None:
         """Reserve the id of a new tree until `settle`; loads of it wait."""
-        while (loading := self._loading.get(root)) is not None:
-            await asyncio.wait([loading])
+        while (pending := self._loading.get(root) or self._creating.get(root)) is not None:
+            await asyncio.wait([pending])
         if root in self._trees:
             raise RootExists(f"there is a root actor {root!r} already")
-        self._loading[root] = asyncio.get_running_loop().create_future()
+        self._creating[root] = asyncio.get_running_loop().create_future()
+
+    def is_reserved(self, root: str) -> bool:
+        """Return whether a tree is being created; the loop must not wait for that, because it takes a turn."""
+        return root in self._creating
 
     def settle(self, root: str) -> None:
         """End the reservation of an id: its tree is in the cache now, or was not created."""
-        self._loading.pop(root).set_result(None)
+        for letter in self._missed.pop(root, ()):
+            self.add_posted(letter)
+        self._creating.pop(root).set_result(None)
 
     def discard(self, root: str) -> None:
         """Drop a tree; it is loaded again when it is needed."""
@@ -119,9 +126,8 @@ class TreeCache:
         Raise `NotOwner` if it is not run here. A load is repeated if the tree was discarded meanwhile.
         """
         while (tree := self.touch(root)) is None:
-            loading = self._loading.get(root)
-            if loading is not None:
-                await asyncio.wait([loading])
+            if (pending := self._loading.get(root) or self._creating.get(root)) is not None:
+                await asyncio.wait([pending])
                 continue
             self.commits.tenure_of(root)
             self._loading[root] = asyncio.get_running_loop().create_future()
