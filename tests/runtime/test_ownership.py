@@ -326,6 +326,27 @@ async def test_an_overdue_timer_is_taken_after_the_end_of_the_task_that_it_guard
 
 
 @with_owners
+async def test_readers_get_a_step_that_the_owner_before_stored_during_an_adoption(owners, first, second):
+    async def read():
+        async for entry in second.feed("r"):
+            entries.append(entry.seq)
+
+    async def add():
+        await asyncio.sleep(0.1)
+        await first.send("r", ADD)
+
+    entries = []
+    await first.create("m", root="r")
+    reading = asyncio.create_task(read())
+    owners.store.after["load"] = add
+    await owners.move("r", 2)
+    await asyncio.sleep(1)
+    reading.cancel()
+
+    assert entries == [1, 2]
+
+
+@with_owners
 async def test_readers_get_a_step_that_was_stored_while_its_tree_was_lost(owners, first, second):
     async def read():
         async for entry in first.feed("r"):

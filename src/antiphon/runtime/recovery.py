@@ -2,18 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TypeVar
 
 from antiphon.actors.tasks import REJECT
 from antiphon.runtime.commits import RETRY_MS
 from antiphon.runtime.errors import NotRunning, RuntimeFault, StoreError
-from antiphon.runtime.inboxes import Delivery, Inboxes
+from antiphon.runtime.inboxes import Delivery
+from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.quarantine import format_error, is_from_outside
 from antiphon.runtime.records import Commit, Letter, Receipt, Task
-from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import Tree
 from antiphon.runtime.tree_cache import TreeCache
 
@@ -24,20 +23,15 @@ START_LIMIT = 3  # unclean starts after which a letter or task is set aside
 class Recovery:
     """Continues with what the last owner of the store left: restarts tasks or reports them as interrupted."""
 
-    def __init__(
-        self,
-        trees: TreeCache,
-        inboxes: Inboxes,
-        tasks: TaskRunner,
-        exclusively: Callable[[str], AbstractAsyncContextManager[None]],
-        now: Callable[[], int],
-    ) -> None:
+    def __init__(self, trees: TreeCache, loop: TurnLoop, now: Callable[[], int]) -> None:
         self._trees = trees
         self._store = trees.store
-        self._inboxes = inboxes
-        self._tasks = tasks
-        self._exclusively = exclusively  # while this is entered, a tree has no turn
+        self._loop = loop
+        self._inboxes = loop.inboxes
+        self._tasks = loop.tasks
+        self._exclusively = loop.exclusively  # while this is entered, a tree has no turn
         self._now = now
+        loop.on_lost = self._forget
         self._adopted: dict[str, int] = {}  # trees that were created or adopted here, with their tenures
         self.adopting: dict[str, asyncio.Task[None]] = {}  # trees that are being adopted
         self.is_stopping = False
@@ -55,10 +49,10 @@ class Recovery:
         for root, due in times:
             self._inboxes.set_alarm(due, root)
 
-    async def adopt(self, root: str, tenure: int, lose: Callable[[str], None]) -> None:
+    async def adopt(self, root: str, tenure: int) -> None:
         """Recover a tree that this process owns in a new tenure; what is here of an earlier one is given up."""
         if self._adopted.get(root, 0) < tenure:
-            lose(root)
+            self._loop.lose(root)
             self._adopted[root] = tenure
             self.adopting[root] = asyncio.get_running_loop().create_task(self._adopt(root, tenure))
         if root in self.adopting:
@@ -69,6 +63,7 @@ class Recovery:
             async with self._exclusively(root):
                 await self._retry(partial(self._announce, root))
                 self._trees.discard(root)
+                self._loop.feeds.forget(root)
             await self.recover_tree(root)
             if self.is_stopping:
                 raise NotRunning("the runtime was stopped before it could adopt a tree")
@@ -89,7 +84,7 @@ class Recovery:
         """Note that a tree was created here."""
         self._adopted[root] = tenure
 
-    def forget(self, root: str) -> None:
+    def _forget(self, root: str) -> None:
         """Note that a tree is not run here any more."""
         self._adopted.pop(root, None)
 

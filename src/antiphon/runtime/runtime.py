@@ -62,9 +62,8 @@ class Runtime:
         self.time_travel = TimeTravel(self.trees, store, self.now, self.new_id)
         self._deliveries = Deliveries(store, self.trees, self.inboxes, self.now, self.new_id)
         self._calls = self._deliveries.calls
-        self._recovery = Recovery(self.trees, self.inboxes, self.tasks, self.loop.exclusively, self.now)
+        self._recovery = Recovery(self.trees, self.loop, self.now)
         self._adopting = self._recovery.adopting
-        self.loop.on_lost = self._recovery.forget
         self._running: asyncio.Task[None] | None = None
 
     async def start(self) -> "Runtime":
@@ -134,7 +133,7 @@ class Runtime:
         try:
             yield
         except RootExists:  # an earlier owner created it, perhaps after it had been replaced
-            await self._adopt(root, tenure)
+            await self._recovery.adopt(root, tenure)
             raise
         self._recovery.begin(root, tenure)
 
@@ -198,10 +197,7 @@ class Runtime:
         change nothing any more. Raise `NotOwner` if there is a later owner already.
         """
         self._check_running()
-        await self._calls.run(self._adopt(root, tenure))
-
-    async def _adopt(self, root: str, tenure: int) -> None:
-        await self._recovery.adopt(root, tenure, self.loop.lose)
+        await self._calls.run(self._recovery.adopt(root, tenure))
 
     def lose(self, root: str) -> None:
         """Stop running a tree that has another owner: its tasks are cancelled, its waiting letters fail."""
