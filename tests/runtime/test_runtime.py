@@ -409,6 +409,30 @@ def test_creating_a_tree_that_exists_while_its_timer_is_due_is_refused():
     simulate(main)
 
 
+class SlowToLoad(MemoryStore):
+    """Store that takes a second to load a tree."""
+
+    async def load(self, root, seq=None):
+        await asyncio.sleep(1)
+        return await super().load(root, seq)
+
+
+def test_a_tree_that_waits_to_be_created_is_refused_by_a_stop():
+    async def main():
+        async with runtime(SlowToLoad(), chat(words)) as host:
+            finding = asyncio.create_task(host.trees.find("r"))
+            await asyncio.sleep(0.1)
+            creating = asyncio.create_task(host.create("chat", root="r"))
+            await asyncio.sleep(0.1)
+            await asyncio.wait_for(host.stop(), 10)
+
+            assert await finding is None
+            with pytest.raises(NotRunning, match="before this tree could be created"):
+                await creating
+
+    simulate(main)
+
+
 class SlowToAnswer(MemoryStore):
     """Store whose commits are made some time before they answer."""
 

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from antiphon.actors.observers import report_unhandled
 from antiphon.runtime.commits import RETRY_MS
 from antiphon.runtime.effects import Effects, TreeTurn
-from antiphon.runtime.errors import LoopFailed, NotOwner, StoreError
+from antiphon.runtime.errors import LoopFailed, NotOwner, NotRunning, StoreError
 from antiphon.runtime.failures import TurnFailures
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Delivery, Inboxes
@@ -69,6 +69,8 @@ class TurnLoop:
         """Store the first step of a new tree, and perform its effects."""
         await self._trees.reserve(tree.root)
         try:
+            if self._closing:
+                raise NotRunning("the runtime was stopped before this tree could be created")
             batch = tree.start(self._now())
             tree.take_answers(self.tasks.answer, batch, BATCH_LETTERS)
             created: asyncio.Future[None] = asyncio.get_running_loop().create_future()
