@@ -70,20 +70,6 @@ def adoptions_recover_nothing(patch):
     return MemoryStore
 
 
-def adopted_trees_are_not_loaded_again(patch):
-    """An owner that gets a tree back continues with the tree that it had before."""
-
-    async def adopt(recovery, root, tenure):
-        tree = recovery._trees.get(root)
-        if tree is not None:
-            tree.host.boot = tenure
-        await recovery._announce(root)
-        await recovery.recover_tree(root)
-
-    patch.setattr(Recovery, "adopt", adopt)
-    return MemoryStore
-
-
 def lost_answers_are_failures(patch):
     """A commit whose answer is lost is taken for one that was not made."""
 
@@ -105,3 +91,17 @@ def rejections_are_not_checked(patch):
 
     patch.setattr(Pipeline, "commit", commit)
     return MemoryStore
+
+
+# Each bug, and the law that it breaks.
+BUGS = {
+    tenures_are_not_compared: "stored step .* after tenure",
+    posts_are_not_fenced: "has been due for",
+    lost_trees_are_kept: "keeps its tree",
+    tasks_of_lost_trees_are_kept: "runs its tasks|ended as done and said",
+    a_tree_is_run_without_ownership: "tenure 0 stored step",
+    adoptions_are_not_announced: "stored step .* after tenure",
+    adoptions_recover_nothing: "has been due for|but is not run",
+    lost_answers_are_failures: "the feed gave|but is not run|stored at",
+    rejections_are_not_checked: "was rejected at .*, and was sent after",
+}

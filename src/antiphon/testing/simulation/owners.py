@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from contextvars import Context
-from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeVar
 
@@ -15,48 +14,22 @@ from antiphon.runtime.records import Commit, Letter, Receipt, Task
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
 from antiphon.testing.simulation.directory import Assigned, Assignment, Directory
-from antiphon.testing.simulation.faults import CHOICES, Faults
+from antiphon.testing.simulation.owner_faults import OwnerFaults
 from antiphon.testing.simulation.processes import Died, Process
 from antiphon.testing.simulation.store import FaultyStore
 from antiphon.testing.simulation.world import World, result_of
 
 T = TypeVar("T")
 OWNERS = 2
+FRONTENDS = 2  # each has its own idea of where a tree is
+KEPT_ROUTES = 0.5  # of the calls, the directory is not asked
 PATIENCE_S = 3.0  # a client that has no answer by then asks the directory again
 LEASES_S = (0.0, 0.3, 2.0)  # until the directory takes the trees of a dead or paused process away
 PAUSES_S = (0.1, 1.0, 4.0)
-SILENCES_S = (0.1, 0.5, 3.0)  # until a process learns that it has lost a tree
+SILENCES_S = (0.3, 1.0, 5.0)  # until a process learns that it has lost a tree
 STOP_S = 120.0
 QUIET_S = 30.0  # after the last fault, until every call has an answer
 STALLS_S = (0.5, 2.0, 5.0)
-SHARED = (
-    "crash", "store_fails", "answer_lost", "store_is_slow", "duplicate", "by_post", "impatience", "work_fails",
-    "work_hangs", "work_is_slow", "work_cancels_itself", "zombie", "echo", "killed", "restart", "disorder",
-)  # fmt: skip
-MOVES: dict[str, tuple[float, ...]] = {
-    "moved": (0.05, 0.2, 0.5),
-    "untold": (0.0, 0.5, 1.0),
-    "paused": (0.0, 0.0, 0.05, 0.1),
-    "misrouted": (0.0, 0.1, 0.4),
-    "stalled": (0.0, 0.0, 0.02),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class OwnerFaults(Faults):
-    """Probabilities of faults in a world of several owners; their clocks agree, and no backup is restored."""
-
-    moved: float = 0.0  # at each tick of the world: a tree gets another owner
-    untold: float = 0.0  # for each tree that is lost: its owner does not learn of it for a while
-    paused: float = 0.0  # at each tick of the world: a process stands still for a while
-    misrouted: float = 0.0  # for each call of a client: it comes to any process
-    stalled: float = 0.0  # at each call of the store: it takes seconds
-
-    @classmethod
-    def draw(cls, rng: Random) -> "OwnerFaults":
-        """Draw the faults of one run."""
-        choices = {name: CHOICES[name] for name in SHARED} | MOVES
-        return cls(**{name: rng.choice(values) for name, values in choices.items()})
 
 
 class SharedStore(FaultyStore):
@@ -117,12 +90,14 @@ class Host:
             process.die()
             return
         self._is_booted = True
+        world.directory.changed.notify()
 
     async def stop(self) -> None:
         """Stop the process in an orderly way."""
         process = self.process
         self._world.log(f"stopping process {process.number}")
         self._is_booted = False
+        self._world.directory.changed.notify()
         try:
             call = process.call(self.runtime.stop(limit_s=self._world.rng.choice((0.0, 0.1, 5.0))))
             await asyncio.wait_for(call, STOP_S)
@@ -160,13 +135,10 @@ class Frontend:
         return await self._call(root, lambda runtime: runtime.create(machine, root=root, input=input))
 
     async def send(self, root: str, event: Any, *, id: str, to: str = "") -> Receipt:
-        """Send an event; a rejection must not be older than the letter."""
-        journal = self._world.history.journals.get(root, [])
-        known = len(journal)
+        """Send an event."""
+        known = self._world.last_step(root)
         receipt = await self._call(root, lambda runtime: runtime.send(root, event, id=id, to=to))
-        if receipt.status == "rejected" and receipt.seq < known:
-            text = f"{root}: letter {id} was rejected at {receipt.seq}, and was sent after {known}"
-            self._world.history.broken.append(text)
+        self._world.check_rejection(root, receipt, known)
         return receipt
 
     async def post(self, root: str, event: Any, *, id: str, to: str = "") -> Receipt:
@@ -204,9 +176,10 @@ class Frontend:
             await asyncio.sleep(world.rng.choice((0.01, 0.1)))
 
     async def _route(self, root: str) -> Host:
-        """Return the host that answered last, once, or the one that the directory names."""
+        """Return the host that answered last, or the one that the directory names."""
         host = self._routes.pop(root, None)
-        return host if host is not None and host.is_up else await self._world.host_for(root)
+        is_kept = host is not None and host.is_up and self._world.rng.random() < KEPT_ROUTES
+        return host if host is not None and is_kept else await self._world.host_for(root)
 
 
 class SharedWorld(World):
@@ -217,9 +190,10 @@ class SharedWorld(World):
         self.directory = Directory()
         self.hosts = [Host(self, chr(ord("A") + number)) for number in range(OWNERS)]
         self.process = Process(0, lambda point: False)  # that of the clients
-        self.runtime = Frontend(self)  # type: ignore[assignment]
+        self._frontends = [Frontend(self) for _ in range(FRONTENDS)]
+        self.runtime = self._frontends[0]  # type: ignore[assignment]
         self._boots = 0
-        self._stored: dict[str, int] = {}  # the latest tenure of each tree that stored something
+        self._latest: dict[str, int] = {}  # the latest tenure of each tree that has adopted it or stored a step
         self._quiet_since: float | None = None
 
     def start(self) -> None:
@@ -255,8 +229,8 @@ class SharedWorld(World):
         return next((host for host in self._up if host.process.number == process), None)
 
     async def wait_for_runtime(self) -> Runtime:
-        """Return the door to all owners."""
-        return self.runtime
+        """Return a door to all owners."""
+        return self.rng.choice(self._frontends)  # type: ignore[return-value]
 
     async def host_for(self, root: str) -> Host:
         """Return the owner of a tree, or, of a tree that has none or if a call goes astray, any process."""
@@ -268,6 +242,41 @@ class SharedWorld(World):
             if host is not None:
                 return host
             await asyncio.sleep(0.05)
+
+    def zombies(self) -> list[tuple[Host, str]]:
+        """Return the processes that do not know that they have lost a tree, with that tree."""
+        pairs = [(host, root) for host in self._up for root in host.ownership.roots]
+        return [
+            (host, root)
+            for host, root in pairs
+            if Assignment(host.process.number, host.ownership.tenure(root) or 0) != self.directory.owner(root)
+        ]
+
+    async def call_zombie(self, host: Host, root: str, event: Any, *, id: str, to: str = "") -> None:
+        """Send or post a letter to a process that has lost the tree; it must refuse it, or tell the truth."""
+        known = self.last_step(root)
+        by_post = self.rng.random() < 0.5
+        deliver = host.runtime.post if by_post else host.runtime.send
+        try:
+            call = host.process.call(deliver(root, event, id=id, to=to))
+            receipt = await asyncio.wait_for(call, PATIENCE_S)
+        except (Died, RuntimeFault, TimeoutError) as error:
+            self.log(f"process {host.process.number}, which has lost {root}: {error!r}")
+            self.history.counts["letters refused by former owners"] += isinstance(error, NotOwner)
+            return
+        self.log(f"process {host.process.number}, which had lost {root}: {receipt.status} {receipt.seq}")
+        self.history.record_receipt(root, receipt, by_post)
+        self.check_rejection(root, receipt, known)
+
+    def last_step(self, root: str) -> int:
+        """Return the last step of a tree that was stored."""
+        return len(self.history.journals.get(root, ()))
+
+    def check_rejection(self, root: str, receipt: Receipt, known: int) -> None:
+        """Check that a letter was not rejected by a state older than the one that it was sent to."""
+        if receipt.status == "rejected" and receipt.seq < known:
+            text = f"{root}: letter {receipt.letter} was rejected at {receipt.seq}, and was sent after {known}"
+            self.history.broken.append(text)
 
     def record_silence(self, root: str) -> None:
         """Record that a call had no answer; long after the last fault that breaks a law."""
@@ -295,6 +304,7 @@ class SharedWorld(World):
         """Let a process adopt a tree; if it cannot, the tree is assigned again."""
         try:
             await host.adopt(root, assignment)
+            self._latest[root] = max(assignment.tenure, self._latest.get(root, 0))
         except (Died, RuntimeFault) as error:
             self.log(f"{root} is not adopted by process {assignment.process}: {error!r}")
             self.directory.remove(root, assignment)
@@ -323,6 +333,7 @@ class SharedWorld(World):
 
     def bury(self, process: Process) -> None:
         """Let results of a dead process come late, and give its trees to others when its lease has ended."""
+        self.directory.changed.notify()
         self._schedule_late_results(self.history.record_death(process.number))
         self._spawn(self._expire(process, self.rng.choice(LEASES_S)))
 
@@ -373,12 +384,12 @@ class SharedWorld(World):
         """Record commits that were stored, and that no tenure follows a later one."""
         super().on_commit(commits)
         for commit in commits:
-            latest = self._stored.get(commit.root, 0)
+            latest = self._latest.get(commit.root, 0)
             if commit.tenure < latest or not commit.tenure:
                 self.history.broken.append(
                     f"{commit.root}: tenure {commit.tenure} stored step {commit.seq} after tenure {latest}"
                 )
-            self._stored[commit.root] = max(latest, commit.tenure)
+            self._latest[commit.root] = max(latest, commit.tenure)
 
     def report_later(self, task: Task) -> None:
         """Schedule a result of a task that comes late, to any process."""
@@ -400,16 +411,18 @@ class SharedWorld(World):
             self._background.append(asyncio.get_running_loop().create_task(self._follow(root)))
 
     async def _follow(self, root: str) -> None:
+        """Let a reader move to the present owner whenever that changes."""
+        assignment: Assignment | None = None
+        reading: asyncio.Task[None] | None = None
         while True:
-            assignment = self.directory.owner(root)
-            host = None if assignment is None else self._host_of(assignment.process)
-            if host is None:
-                await asyncio.sleep(0.1)
-                continue
-            reading = host.process.start(self._readers.read(root, host.runtime))
-            while self.directory.owner(root) == assignment and host.is_up and not reading.done():
-                await asyncio.sleep(0.1 if self._quiet_since is None else 5.0)
-            reading.cancel()
+            current = self.directory.owner(root)
+            host = None if current is None else self._host_of(current.process)
+            if host is None or current != assignment:
+                if reading is not None:
+                    reading.cancel()
+                assignment = None if host is None else current
+                reading = None if host is None else host.process.start(self._readers.read(root, host.runtime))
+            await self.directory.changed.wait()
 
 
 def late_letter(task: Task, at: int) -> Letter:
