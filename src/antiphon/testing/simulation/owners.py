@@ -99,8 +99,8 @@ class Host:
         self._is_booted = False
         self._world.directory.changed.notify()
         try:
-            call = process.call(self.runtime.stop(limit_s=self._world.rng.choice((0.0, 0.1, 5.0))))
-            await asyncio.wait_for(call, STOP_S)
+            limit_s = self._world.rng.choice((0.0, 0.1, 5.0))
+            await asyncio.wait_for(self.call(lambda runtime: runtime.stop(limit_s)), STOP_S)
         except TimeoutError:
             self._world.history.broken.append(f"process {process.number} could not be stopped within {STOP_S} s")
         except (Died, RuntimeFault) as error:
@@ -116,7 +116,11 @@ class Host:
         if self.process.number != assignment.process:
             raise Died
         self.ownership.accept(root, assignment.tenure)
-        await self.process.call(self.runtime.adopt(root, assignment.tenure))
+        await self.call(lambda runtime: runtime.adopt(root, assignment.tenure))
+
+    async def call(self, make: Callable[[Runtime], Coroutine[Any, Any, T]]) -> T:
+        """Call the runtime in its process."""
+        return await self.process.call(make(self.runtime))
 
 
 class Frontend:
@@ -162,8 +166,7 @@ class Frontend:
         while True:
             host = await self._route(root)
             try:
-                call = host.process.call(make(host.runtime))
-                result = await asyncio.wait_for(call, PATIENCE_S)
+                result = await asyncio.wait_for(host.call(make), PATIENCE_S)
                 self._routes[root] = host
                 return result
             except (NotOwner, Superseded) as error:
@@ -256,10 +259,12 @@ class SharedWorld(World):
         """Send or post a letter to a process that has lost the tree; it must refuse it, or tell the truth."""
         known = self.last_step(root)
         by_post = self.rng.random() < 0.5
-        deliver = host.runtime.post if by_post else host.runtime.send
+
+        def deliver(runtime: Runtime) -> Coroutine[Any, Any, Receipt]:
+            return (runtime.post if by_post else runtime.send)(root, event, id=id, to=to)
+
         try:
-            call = host.process.call(deliver(root, event, id=id, to=to))
-            receipt = await asyncio.wait_for(call, PATIENCE_S)
+            receipt = await asyncio.wait_for(host.call(deliver), PATIENCE_S)
         except (Died, RuntimeFault, TimeoutError) as error:
             self.log(f"process {host.process.number}, which has lost {root}: {error!r}")
             self.history.counts["letters refused by former owners"] += isinstance(error, NotOwner)
