@@ -42,6 +42,29 @@ asking = create_machine({"id": "asking", "invoke": {"src": "wait"}}, actors={"wa
 again = create_machine({"id": "again", "invoke": {"src": "wait"}}, actors={"wait": from_task(wait, safety="repeat")})
 
 
+async def speak_and_wait(input, scope):
+    scope.send_back(ADD, join="text")
+    try:
+        await asyncio.get_running_loop().create_future()
+    finally:
+        return "done"  # noqa: B012 - a task that ignores that it was cancelled
+
+
+speaking = create_machine(
+    {
+        "id": "speaking",
+        "context": {"n": 0, "ends": []},
+        "on": {"ADD": {"actions": "add"}},
+        "invoke": {"src": "speak", "onDone": {"actions": "end"}, "onError": {"actions": "end"}},
+    },
+    actions={
+        "add": assign({"n": lambda context: context["n"] + 1}),
+        "end": assign({"ends": lambda context, event: [*context["ends"], event["type"].split(".")[1]]}),
+    },
+    actors={"speak": from_task(speak_and_wait)},
+)
+
+
 class Store(MemoryStore):
     """Store that pauses before or after a call of a name, until the test lets it continue."""
 
@@ -75,7 +98,7 @@ class Owners:
         self.store = store
         self.directory = Directory()
         self.views = [Assigned(self.directory, number) for number in (1, 2)]
-        self.runtimes = [runtime(store, machine, asking, again, ownership=view) for view in self.views]
+        self.runtimes = [runtime(store, machine, asking, again, speaking, ownership=view) for view in self.views]
 
     async def move(self, root, number):
         """Make a process the owner of a tree, without telling the owner before."""
@@ -467,6 +490,19 @@ async def test_a_tree_that_comes_back_to_an_owner_which_never_knew_that_it_was_g
 
     assert first.tasks.running == 0
     assert (await first.snapshot("r"))["value"] == "idle"
+
+
+@with_owners
+async def test_nothing_that_a_task_of_an_earlier_tenure_sends_or_returns_is_taken(owners, first, second):
+    async def wait_until_sent():
+        await asyncio.sleep(0.2)
+
+    await first.create("speaking", root="r")
+    owners.store.after["load"] = wait_until_sent
+    await owners.move("r", 1)
+    await asyncio.sleep(1)
+
+    assert (await first.snapshot("r"))["context"] == {"n": 0, "ends": ["error"]}
 
 
 @with_owners

@@ -30,6 +30,7 @@ class TaskScope:
 
     task: Task
     _send: Callable[[str, Any, str | None], None]
+    _outbox: "Outbox | None" = None
     cancels: list[Callable[[], Any]] = field(default_factory=list)
     receivers: list[Callable[[Any], Any]] = field(default_factory=list)
 
@@ -86,7 +87,7 @@ class TaskRunner:
         """Start a task; a plain function that returns its result directly has ended when this returns."""
         task = _with_own_input(task)
         outbox = Outbox(task, self._deliver, self._now)
-        scope = TaskScope(task, outbox.add)
+        scope = TaskScope(task, outbox.add, outbox)
         if not logic.is_plain:
             return self._start_task(task, logic, partial(logic.call, task.input, scope), scope, outbox)
         try:
@@ -113,8 +114,10 @@ class TaskRunner:
             running.add_done_callback(self._ending.pop)
 
     def cancel_all(self, root: str) -> None:
-        """Cancel the tasks of a tree."""
-        for id in [id for id, (_, scope) in self._running.items() if scope.task.root == root]:
+        """Cancel the tasks of a tree that is lost; nothing that they still send or return is delivered."""
+        for id, scope in [(id, scope) for id, (_, scope) in self._running.items() if scope.task.root == root]:
+            if scope._outbox is not None:
+                scope._outbox.is_closed = True
             self.cancel(id)
 
     def forward(self, id: str, event: Any) -> None:
@@ -175,6 +178,8 @@ class TaskRunner:
         self._end(task, outbox, event)
 
     def _end(self, task: Task, outbox: "Outbox", event: Any) -> None:
+        if outbox.is_closed:
+            return
         outbox.flush()
         self._deliver(_result_letter(task, self._now(), event))
 
@@ -217,6 +222,7 @@ class Outbox:
         self._deliver = deliver
         self._now = now
         self._count = 0
+        self.is_closed = False
         self._coalescer: Coalescer | None = None  # most tasks only have a result
 
     def add(self, to: str, event: Any, join: str | None = None) -> None:
@@ -234,7 +240,7 @@ class Outbox:
     def _send(self, events: list[tuple[str, Any]]) -> None:
         task = self._task
         at = self._now()
-        for to, event in events:
+        for to, event in events if not self.is_closed else ():
             self._count += 1
             id = f"{task.id}/{task.attempt}.{self._count}"
             self._deliver(Letter(id, task.root, event, at, at, to, task.to, None, task.id, task.attempt))
