@@ -22,6 +22,8 @@ from tables import ABSENT, print_table, ratio, report, spread
 
 LIMIT_S = 120
 ACTORS, IDLE, ENTRIES = 100, 100_000, 10_000
+CROWDS = {256: 0.65, 1000: 0.45}  # busy actors, and the goal of their share of a bare group-commit loop
+CALLERS, MOST_TRANSACTIONS = 64, 8  # who create actors at once, and the transactions that this may take
 PEERS = {"langgraph": "durable.langgraph_peer", "burr": "durable.burr_peer"}
 # The machine, and how many entries after its latest snapshot an actor has at most: there restoring is dearest.
 SHORT, LONG = ("loop", 99), ("talk", 999)
@@ -120,6 +122,40 @@ def busy(bench: Bench) -> list[Figure]:
     ]
 
 
+def crowds(bench: Bench) -> list[Figure]:
+    """More busy actors at once, beside the bare group-commit loop."""
+    figures = []
+    for actors, goal in CROWDS.items():
+        report(f"{actors} busy actors: starting")
+        with Loops(bench.problem) as loops:
+            ours = loops.start("antiphon", lambda actors=actors: bench.ours("busy", bench.folder, actors))
+            served = loops.start("served", lambda actors=actors: bench.ours("served", bench.folder, actors))
+            take_turns(loops, actors, 4 if bench.is_quick else 12)
+        share = quotients(ours.rates(), served.rates())
+        title = f"commits per second over a bare group-commit loop's, {actors:,} busy actors"
+        figures += [
+            Figure(title, middle(share), lowest=goal, spread=spread(share)),
+            Figure("… events in one transaction", ours.facts.get("events_per_transaction")),
+            Figure("… in one of the bare loop", served.facts.get("events_per_transaction")),
+        ]
+    return figures
+
+
+def creating(bench: Bench) -> list[Figure]:
+    """Actors that many callers create at once, beside one caller."""
+    report("creating actors: starting")
+    with Loops(bench.problem) as loops:
+        many = loops.start("many", lambda: bench.ours("creating", bench.folder, CALLERS))
+        one = loops.start("one", lambda: bench.ours("creating", bench.folder, 1))
+        take_turns(loops, CALLERS, 4 if bench.is_quick else 12)
+    gain = quotients(many.rates(), one.rates())
+    transactions = many.facts.get("transactions")
+    return [
+        Figure(f"transactions for {CALLERS} actors created at once", transactions, highest=MOST_TRANSACTIONS),
+        Figure("… actors created per second, over one caller's", middle(gain), spread=spread(gain)),
+    ]
+
+
 def start_pair(bench: Bench, loops: Loops, actors: int) -> tuple[Loop, Loop]:
     """The runtime, and its rows alone, with as many events in a transaction."""
     ours = loops.start("antiphon", lambda: bench.ours("busy", bench.folder, actors))
@@ -197,7 +233,7 @@ def read_options() -> Any:
 
 def take(bench: Bench) -> Sequence[Figure]:
     """Every figure."""
-    return [figure for part in (busy, history, idle, restore) for figure in part(bench)]
+    return [figure for part in (busy, crowds, creating, history, idle, restore) for figure in part(bench)]
 
 
 def main() -> None:

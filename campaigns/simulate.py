@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import pytest
 from tests.simulation import owner_bugs
-from tests.simulation.bugs import BUGS
-from tests.simulation.machines import MACHINES
+from tests.simulation.bugs import BUGS, FAULTS
+from tests.simulation.machines import MACHINES, RELEASES
 from tests.simulation.owner_traffic import owner_traffic
 from tests.simulation.traffic import check, traffic
 
@@ -56,7 +56,7 @@ def run(seed: int, owners: bool, **options: Any) -> SimulationReport:
     """Run a seed, with one process after another or with two owners."""
     if owners:
         return simulate_owners(seed, MACHINES, owner_traffic, check=check, **options)
-    return simulate(seed, MACHINES, traffic, check=check, restores=True, **options)
+    return simulate(seed, MACHINES, traffic, check=check, restores=True, releases=RELEASES, **options)
 
 
 def repeat(seed: int, trace: bool, owners: bool) -> int:
@@ -119,7 +119,7 @@ def inject_bugs(seeds: int, owners: bool) -> int:
             store = bug(patch)
             for seed in range(seeds):
                 try:
-                    run(seed, owners, store=store)
+                    run(seed, owners, store=store, faults=None if owners else FAULTS.get(bug))
                 except LawBroken as broken:
                     print(f"| {bug.__doc__} | {seed} | {broken.laws[0][:90]} |", flush=True)
                     break

@@ -16,6 +16,11 @@ from durable.charts import two_steps
 from durable.turns import each, serve
 
 AT = 1_800_000_000_000
+# The least that an actor and its journal need, whatever else the runtime stores today.
+SQL = {
+    "move_actor": "update actor set seq = ?1, status = ?2, updated = ?3 where n = ?4 and seq = ?5",
+    "add_entry": load_queries("sqlite")["add_entry"],
+}
 BODY = '{"event":{"type":"GO"},"value":"pong"}'
 
 
@@ -54,8 +59,6 @@ async def main(folder: Path, actors: int, size: int) -> None:
     assert changed == actors + batches * size
     await serve(burst)
 
-
-SQL = load_queries("sqlite")
 
 if __name__ == "__main__":
     asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))

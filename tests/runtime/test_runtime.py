@@ -427,7 +427,7 @@ def test_a_tree_that_waits_to_be_created_is_refused_by_a_stop():
             await asyncio.wait_for(host.stop(), 10)
 
             assert await finding is None
-            with pytest.raises(NotRunning, match="before this tree could be created"):
+            with pytest.raises(NotRunning, match="before the tree was created"):
                 await creating
 
     simulate(main)

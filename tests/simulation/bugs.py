@@ -1,19 +1,25 @@
 """Bugs to inject into the runtime: the simulation must find each of them."""
 
+from contextlib import nullcontext
 from copy import deepcopy
 from uuid import uuid4
 
+from antiphon.runtime.background import BackgroundCalls
+from antiphon.runtime.commits import Commits
 from antiphon.runtime.errors import OtherHistory
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.ids import StepNumbers
+from antiphon.runtime.inboxes import Inboxes
 from antiphon.runtime.loop import TurnLoop
+from antiphon.runtime.quarantine import Quarantine
 from antiphon.runtime.recording_host import RecordingHost
 from antiphon.runtime.records import Commit
 from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.tree import Tree
 from antiphon.runtime.tree_cache import TreeCache
 from antiphon.stores.memory import MemoryStore
+from antiphon.testing.simulation.faults import Faults
 from antiphon.testing.simulation.processes import current_process
 
 
@@ -251,6 +257,108 @@ def replay_uses_the_latest_history(patch):
     return MemoryStore
 
 
+def one_bad_tree_ends_the_loop(patch):
+    """An error while a tree is loaded is not that of the tree."""
+
+    async def read(trees, root):
+        return await trees._restore(await trees.load_saved(root))
+
+    patch.setattr(TreeCache, "_read", read)
+    return MemoryStore
+
+
+def failed_steps_end_the_root(patch):
+    """A function that raises ends the root actor, and the step is stored."""
+    patch.setattr(Tree, "_check_end", lambda tree, outside: None)
+    return MemoryStore
+
+
+def failures_are_not_stored(patch):
+    """A letter that no step could take is answered and forgotten."""
+
+    async def set_aside(quarantine, letter, reason):
+        return None
+
+    patch.setattr(Quarantine, "set_aside", set_aside)
+    return MemoryStore
+
+
+def tasks_of_quarantined_trees_continue(patch):
+    """While a tree is quarantined, the events of its tasks are lost, and later ones are taken after its release."""
+    patch.setattr(TurnLoop, "halt", lambda loop, root: None)
+    return MemoryStore
+
+
+def trees_are_loaded_while_they_are_quarantined(patch):
+    """A tree that is loaded while its quarantine is being stored continues."""
+    patch.setattr(TreeCache, "unloaded", lambda trees, root: nullcontext(trees.discard(root)))
+    return MemoryStore
+
+
+def sends_overtake_posts(patch):
+    """A letter that is sent is taken before a stored one that is due."""
+    patch.setattr(Inboxes, "is_due", lambda inboxes, root, now: False)
+    return MemoryStore
+
+
+def rejections_are_not_stored(patch):
+    """A posted letter that no transition takes leaves no outcome."""
+    real = Tree._reject
+    patch.setattr(
+        Tree, "_reject", lambda tree, letter, actor, batch, is_posted: real(tree, letter, actor, batch, False)
+    )
+    return MemoryStore
+
+
+def cancelled_calls_stop_halfway(patch):
+    """A call ends where its caller is cancelled: a new tree is stored without its tasks and timers."""
+    real = TurnLoop._perform_all
+
+    async def run(calls, call):
+        return await call
+
+    def perform_all(loop, turns):
+        real(loop, [turn for turn in turns if turn.created is None or not turn.created.cancelled()])
+
+    patch.setattr(BackgroundCalls, "run", run)
+    patch.setattr(TurnLoop, "_perform_all", perform_all)
+    return MemoryStore
+
+
+def lost_answers_are_failures(patch):
+    """A commit whose answer was lost counts as not made."""
+
+    async def is_stored(commits, commit, error):
+        return False
+
+    patch.setattr(Commits, "_is_stored", is_stored)
+    return MemoryStore
+
+
+def migrations_drop_timers(patch):
+    """A tree that is migrated loses its timers."""
+    real = Tree._switch_version
+
+    def switch(tree, machine, snapshot):
+        real(tree, machine, snapshot)
+        tree.host.letters.clear()
+
+    patch.setattr(Tree, "_switch_version", switch)
+    return MemoryStore
+
+
+def migrations_are_not_published(patch):
+    """Readers of a feed do not learn of the step that migrates its tree."""
+    real = TurnLoop.__init__
+
+    def init(loop, trees, **options):
+        real(loop, trees, **options)
+        trees.commits.on_stored = lambda root, entries: None
+
+    patch.setattr(TurnLoop, "__init__", init)
+    return MemoryStore
+
+
 # Each bug, and the law that it breaks.
 BUGS = {
     no_dedup: "was applied twice|was rejected at .*, and was applied at",
@@ -263,15 +371,33 @@ BUGS = {
     published_too_early: "the feed gave .*, which is not what was stored",
     every_task_is_restarted: "was run again|ended as done and said|a stranger's result",
     tasks_are_not_recovered: "is stored as running, but is not run",
-    failed_steps_are_kept: "the traffic did not end|replaying the journal|has been due for",
+    failed_steps_are_kept: "ended in an error|the traffic did not end|replaying the journal|has been due for",
     timers_fire_early: "ms early",
     timers_are_held: "ms after now|ms was set .* ms ago",
     jumps_are_followed_at_once: "ms early",
     every_function_is_eager: "runs, but was never stored",
-    facts_are_not_derived: r"was stored with .*, but replaying it gives .*context\.stamp",
-    snapshots_without_open_work: "rebuilt at step .* from a snapshot",
-    restores_are_not_noticed: "was given to a task or timer of another past too",
+    facts_are_not_derived: r"was stored with .*, but replaying it gives .*context\.stamp|rebuilt at step",
+    snapshots_without_open_work: "rebuilt at step .* from a snapshot|which has no task|was not set any more",
+    restores_are_not_noticed: "was given to a task or timer of another past too|and it shares",
     cursors_are_not_checked: "to a reader that has steps of a lost past|the feed ended at",
     every_cursor_is_refused_after_a_restore: "a reader was sent back to 0, and its past was not lost",
-    replay_uses_the_latest_history: "the (tasks|timers) after replaying the journal|was not set any more",
+    one_bad_tree_ends_the_loop: "the loop has failed|a call raised ReplayDiffers",
+    failed_steps_end_the_root: "ended in an error",
+    failures_are_not_stored: "has failed, and is not a dead letter",
+    tasks_of_quarantined_trees_continue: "ended as .* and said",
+    trees_are_loaded_while_they_are_quarantined: "took a step while it was quarantined",
+    sends_overtake_posts: "which was acknowledged before",
+    rejections_are_not_stored: "its outcome is unknown",
+    cancelled_calls_stop_halfway: "but is not run|has been due for|did not end",
+    lost_answers_are_failures: "but is not run|has been due for|the feed gave .* after",
+    migrations_drop_timers: "the timers after replaying the journal|has been due for|was not set any more",
+    migrations_are_not_published: "the feed ended at",
+    replay_uses_the_latest_history: "is the result of|the (tasks|timers) after replaying|was not set any more",
+}
+# Faults of the runs that look for a bug, instead of those that are drawn for a seed.
+BUSY = Faults(code_fails=0.15, store_is_slow=0.5, by_post=0.3, disorder=1.0)
+FAULTS = {
+    tasks_of_quarantined_trees_continue: BUSY,
+    trees_are_loaded_while_they_are_quarantined: BUSY,
+    cancelled_calls_stop_halfway: Faults(cancelled=0.7, store_is_slow=0.5, work_is_slow=0.5),
 }

@@ -3,6 +3,7 @@
 from antiphon import assign, cancel, from_callback, raise_, send_parent, setup, spawn_child, stop_child
 from antiphon.testing.simulation.services import (
     simulated_calculation,
+    simulated_code,
     simulated_function,
     simulated_stream,
     simulated_task,
@@ -11,22 +12,27 @@ from antiphon.testing.simulation.world import WORLD
 
 DELTAS = 4
 CALLS = ("report", "once", "repeat", "stream", "function", "calculation", "chain")
+IDLE = {1: "idle", 2: "ready", 3: "free"}  # name of a state in each release
 LINKS = 3  # calls of a chain, each of which is made when the one before is answered
 
 
+@simulated_code
 def note(context, event):
     return {**context, "notes": [*context["notes"], event["n"]]}
 
 
+@simulated_code
 def call(context, event):
     return {**context, "call": event["n"], "text": "", "links": 1}
 
 
+@simulated_code
 def append(context, event):
     text = event["snapshot"].context if "snapshot" in event else event["text"]
     return {**context, "text": context["text"] + (text or "")}
 
 
+@simulated_code
 def outcome(context, event):
     match event["type"].split("."):
         case ["xstate", "done", *_]:
@@ -40,9 +46,24 @@ def outcome(context, event):
 
 
 def count(name):
-    return assign({name: lambda context, event: context[name] + 1})
+    @simulated_code
+    def increment(context, event):
+        return {name: context[name] + 1}
+
+    return assign(increment)
 
 
+@simulated_code
+def get_call(context, event):
+    return context["call"]
+
+
+@simulated_code
+def get_tries(context, event):
+    return context["tries"]
+
+
+@simulated_code
 def stamp(context, event, scope):
     return {"stamp": [scope.now, scope.new_id(), scope.random()]}
 
@@ -52,7 +73,6 @@ NOTE = {"NOTE": {"actions": ["note", "stamp", "shout"]}}
 
 def _calling(src):
     ended = {"target": "idle", "actions": "outcome"}
-    get_call = lambda context, event: context["call"]  # noqa: E731
     invoke = {"id": "call", "src": src, "input": get_call, "onDone": ended, "onError": ended}
     if src == "chain":
         again = {"guard": "isLinked", "target": "chain", "reenter": True, "actions": count("links")}
@@ -88,7 +108,7 @@ ALARM = {
     "states": {
         "idle": {"on": {"ARM": {"target": "armed", "actions": count("armed")}}},
         "armed": {
-            "after": {100: {"target": "idle", "actions": count("fired")}},
+            "after": {"soon": {"target": "idle", "actions": count("fired")}},
             "on": {
                 "ARM": {"target": "armed", "reenter": True, "actions": [count("armed"), count("rearmed")]},
                 "DISARM": {"target": "idle", "actions": count("disarmed")},
@@ -112,7 +132,7 @@ CHILD = {
         "waiting": {"after": {80: "over"}},
         "over": {"type": "final", "entry": send_parent({"type": "BYE"})},
     },
-    "output": lambda context, event: context["tries"],
+    "output": get_tries,
 }
 PARENT = {
     "id": "parent",
@@ -132,13 +152,64 @@ PARENT = {
         },
     },
 }
+STARTER = {
+    "id": "starter",
+    "context": {"notes": [], "started": 0, "ended": 0},
+    "initial": "working",
+    "on": NOTE,
+    "states": {
+        "working": {
+            "entry": count("started"),
+            "exit": count("ended"),
+            "invoke": {"id": "work", "src": "report", "onDone": "resting", "onError": "resting"},
+            "after": {1000: "resting"},
+        },
+        "resting": {"after": {200: "idle"}},
+        "idle": {"on": {"AGAIN": "working"}},
+    },
+}
 
 
 def watch(input, scope):
     scope.send_back({"type": "TICK"})
 
 
-def machines(services, shout):
+def in_release(config, number):
+    """Return a chart in a release: the first state of some has another name in each, and the context says which."""
+    if number == 1:
+        return config
+    renamed = rename(config, IDLE[1], IDLE[number])
+    return {**renamed, "version": str(number), "context": {**config["context"], "release": number}}
+
+
+def rename(value, old, new):
+    """Replace a name wherever it is a key or a text."""
+    if isinstance(value, dict):
+        return {rename(key, old, new): rename(inner, old, new) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [rename(inner, old, new) for inner in value]
+    return new if value == old else value
+
+
+def migrating_to(number):
+    """Return the function that migrates snapshots to a release."""
+
+    @simulated_code
+    def migrate(snapshot, version):
+        if "value" not in snapshot:
+            return snapshot
+        children = snapshot["children"].items()
+        return {
+            **snapshot,
+            "value": rename(snapshot["value"], IDLE[int(version or 1)], IDLE[number]),
+            "context": {**snapshot["context"], "release": number},
+            "children": {id: {**child, "snapshot": migrate(child["snapshot"], version)} for id, child in children},
+        }
+
+    return migrate
+
+
+def machines(services, shout, release=1):
     """The machines, with a service for each of `CALLS`, and what NOTE does to the world."""
     actions = {
         "note": assign(note),
@@ -149,28 +220,31 @@ def machines(services, shout):
         "outcome": assign(outcome),
     }
     guards = {
-        "isLinked": lambda context, event: context["links"] < LINKS,
-        "isTired": lambda context, event: context["tries"] > 2,
-        "isAlone": lambda context, event: not context["extra"],
+        "isLinked": simulated_code(lambda context, event: context["links"] < LINKS),
+        "isTired": simulated_code(lambda context, event: context["tries"] > 2),
+        "isAlone": simulated_code(lambda context, event: not context["extra"]),
     }
+    delays = {"soon": simulated_code(lambda context, event: 100)}
     actors = {**services, "watch": from_callback(watch)}
-    child = setup(actions=actions, actors=actors, guards=guards).create_machine(CHILD)
-    builder = setup(actions=actions, actors={**actors, "child": child}, guards=guards)
-    return [builder.create_machine(config) for config in (CALLER, ALARM, PARENT)]
+    child = setup(actions=actions, actors=actors, guards=guards).create_machine(in_release(CHILD, release))
+    builder = setup(actions=actions, actors={**actors, "child": child}, guards=guards, delays=delays)
+    migrate = None if release == 1 else migrating_to(release)
+    configs = [in_release(config, release) for config in (CALLER, ALARM, PARENT, STARTER)]
+    return [builder.create_machine(config, migrate=migrate) for config in configs]
 
 
+@simulated_code
 def shout(context, event):
     WORLD.get().history.performed[event["n"]] += 1
 
 
-MACHINES = machines(
-    {
-        "report": simulated_task("report", DELTAS),
-        "once": simulated_task("once"),
-        "repeat": simulated_task("repeat"),
-        "stream": simulated_stream("report", DELTAS),
-        "function": simulated_function("once"),
-        "calculation": simulated_calculation(),
-    },
-    shout,
-)
+SERVICES = {
+    "report": simulated_task("report", DELTAS),
+    "once": simulated_task("once"),
+    "repeat": simulated_task("repeat"),
+    "stream": simulated_stream("report", DELTAS),
+    "function": simulated_function("once"),
+    "calculation": simulated_calculation(),
+}
+MACHINES = machines(SERVICES, shout)
+RELEASES = [machines(SERVICES, shout, release=2), machines(SERVICES, shout, release=3)]

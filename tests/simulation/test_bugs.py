@@ -5,14 +5,14 @@ import re
 import pytest
 
 from antiphon.testing.simulation.run import LawBroken, simulate
-from tests.simulation.bugs import BUGS, timers_fire_early
-from tests.simulation.machines import MACHINES
+from tests.simulation.bugs import BUGS, FAULTS, timers_fire_early
+from tests.simulation.machines import MACHINES, RELEASES
 from tests.simulation.traffic import check, traffic
 
 
-def explore(store):
+def explore(store, faults=None):
     for seed in range(100):
-        simulate(seed, MACHINES, traffic, check=check, store=store, restores=True)
+        simulate(seed, MACHINES, traffic, check=check, store=store, restores=True, releases=RELEASES, faults=faults)
 
 
 @pytest.mark.parametrize(("bug", "law"), BUGS.items(), ids=lambda part: getattr(part, "__name__", ""))
@@ -20,7 +20,7 @@ def test_an_injected_bug_is_found_within_100_seeds(bug, law, monkeypatch):
     store = bug(monkeypatch)
 
     with pytest.raises(LawBroken) as caught:
-        explore(store)
+        explore(store, FAULTS.get(bug))
     assert re.search(law, " ".join(caught.value.laws))
 
 

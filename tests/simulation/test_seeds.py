@@ -9,7 +9,7 @@ import pytest
 from antiphon.testing.simulation.faults import CHOICES, NONE, Faults
 from antiphon.testing.simulation.run import simulate
 from tests.paths import ROOT
-from tests.simulation.machines import MACHINES
+from tests.simulation.machines import MACHINES, RELEASES
 from tests.simulation.sqlite import RebootedStore
 from tests.simulation.traffic import check, traffic
 
@@ -18,7 +18,7 @@ BLOCK = 50
 
 
 def run(seed, **options):
-    return simulate(seed, MACHINES, traffic, check=check, restores=True, **options)
+    return simulate(seed, MACHINES, traffic, check=check, restores=True, releases=RELEASES, **options)
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, BLOCK))

@@ -9,6 +9,7 @@ from tests.simulation.machines import CALLS, DELTAS
 EVENTS = {
     "caller": ("NOTE", "CANCEL", *(f"GO_{call.upper()}" for call in (*CALLS, "report", "once", "stream"))),
     "alarm": ("NOTE", "ARM", "ARM", "ARM", "DISARM", "PLAN", "PLAN", "UNPLAN"),
+    "starter": ("NOTE", "AGAIN"),
     "parent": ("NOTE", "START", "START", "ABORT", "SPAWN", "DISMISS", "kid NOTE"),
 }
 FORKS = 0.3  # of the conversations end with a fork
@@ -88,4 +89,8 @@ def _parent(root, context, journal):
     return [] if context["started"] == ends else [f"{root}: started {context['started']} children: {context}"]
 
 
-CHECKS = {"caller": _caller, "alarm": _alarm, "parent": _parent}
+def _starter(root, context, journal):
+    return [] if context["started"] == context["ended"] else [f"{root}: does not end its work: {context}"]
+
+
+CHECKS = {"caller": _caller, "alarm": _alarm, "parent": _parent, "starter": _starter}

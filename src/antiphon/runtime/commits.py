@@ -6,7 +6,7 @@ from itertools import count
 
 from antiphon.runtime.errors import Conflict, NotOwner, StoreError, StoreStopped, Superseded, Unstorable
 from antiphon.runtime.ownership import Ownership
-from antiphon.runtime.records import Commit
+from antiphon.runtime.records import Commit, Entry
 from antiphon.runtime.store import Store
 
 RETRY_MS = 500  # pause after the store has failed
@@ -24,6 +24,7 @@ class Commits:
         # Called if a commit is refused because of a later tenure: gives the tree up.
         self.on_superseded: Callable[[str, int], None] = ownership.drop
         self.is_closing = False  # do not wait for a store that gives no answer
+        self.on_stored: Callable[[str, Sequence[Entry]], None] = lambda root, entries: None
 
     def start(self, boot: int) -> None:
         """Begin to number the commits of a boot."""
@@ -44,7 +45,7 @@ class Commits:
                 raise
 
     async def make(self, commit: Commit) -> None:
-        """Give a commit a mark and the tenure of this owner, and make it durable, or raise `NotOwner`."""
+        """Give a commit a mark and a tenure, make it durable and report its entries, or raise `NotOwner`."""
         root = commit.root
         tenure = self.tenure_of(root)
         try:
@@ -52,6 +53,8 @@ class Commits:
         except Superseded as error:
             self.on_superseded(root, tenure)
             raise NotOwner(str(error)) from error
+        if commit.entries:
+            self.on_stored(root, commit.entries)
 
     def tenure_of(self, root: str) -> int:
         """Return the tenure of a tree that is run here; raise `NotOwner` if it is not."""

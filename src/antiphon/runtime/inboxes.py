@@ -14,10 +14,11 @@ from antiphon.runtime.wakeup import Broadcast, Wakeup
 
 @dataclass(slots=True)
 class Delivery:
-    """A letter, and the future of its receipt if a sender waits for it."""
+    """A letter, the future of its receipt if a sender waits for it, and whether it is in the store."""
 
     letter: Letter
     receipt: "asyncio.Future[Receipt] | None" = None
+    is_stored: bool = False
 
     def succeed(self, receipt: Receipt) -> None:
         """Resolve the pending receipt."""
@@ -61,11 +62,15 @@ class Inboxes:
         """Put letters that were not taken back to the front, for a turn not before a time."""
         self._inboxes.setdefault(root, deque()).extendleft(reversed(list(deliveries)))
         if until:
-            self._held[root] = until
-            self._ready.pop(root, None)
-            self.set_alarm(until, root)
+            self.hold(root, until)
         else:
             self._make_ready(root)
+
+    def hold(self, root: str, until: int) -> None:
+        """Give a tree no turn before a time."""
+        self._held[root] = until
+        self._ready.pop(root, None)
+        self.set_alarm(until, root)
 
     def merge(self, root: str, deliveries: Iterable[Delivery]) -> None:
         """Insert stored letters in the order of letters: by due time, then by arrival."""
@@ -84,6 +89,8 @@ class Inboxes:
 
     def release(self) -> None:
         """Make the trees that were held back ready for a last turn."""
+        for root in self._held:
+            self.set_alarm(0, root)
         self._held.clear()
         for root in self._inboxes:
             self._make_ready(root)
@@ -103,6 +110,27 @@ class Inboxes:
         self._ready.pop(root, None)
         self._held.pop(root, None)
         self._next_alarms.pop(root, None)
+
+    def drop_stored(self, root: str, error: Exception) -> None:
+        """Drop the letters of a tree that are in the store: they are collected again when it is loaded again."""
+        self._drop(root, [delivery for delivery in self._inboxes.get(root, ()) if delivery.is_stored], error)
+        self.set_alarm(0, root)
+
+    def drop_sent(self, root: str, error: Exception) -> None:
+        """Drop the letters that were sent to a tree."""
+        inbox = self._inboxes.get(root, ())
+        self._drop(root, [delivery for delivery in inbox if delivery.receipt and not delivery.letter.task], error)
+
+    def _drop(self, root: str, dropped: list[Delivery], error: Exception) -> None:
+        """Drop some of the letters of a tree, and fail their pending receipts."""
+        places = {id(delivery) for delivery in dropped}
+        kept = deque(delivery for delivery in self._inboxes.pop(root, ()) if id(delivery) not in places)
+        if kept:
+            self._inboxes[root] = kept
+        else:
+            self._ready.pop(root, None)
+        for delivery in dropped:
+            delivery.fail(error)
 
     def has(self, root: str) -> bool:
         """Return whether letters wait for a tree."""

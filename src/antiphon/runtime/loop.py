@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from antiphon.actors.observers import report_unhandled
 from antiphon.runtime.commits import RETRY_MS
 from antiphon.runtime.effects import Effects, TreeTurn
-from antiphon.runtime.errors import LoopFailed, NotOwner, NotRunning, StoreError
+from antiphon.runtime.errors import LoopFailed, NotOwner, NotRunning, Quarantined, StoreError
 from antiphon.runtime.failures import TurnFailures
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Delivery, Inboxes
@@ -54,8 +54,10 @@ class TurnLoop:
         self._now = now
         # Named places in the loop, for tests that let the process die there.
         self._point = point or (lambda name: None)
+        trees.commits.on_stored = self.feeds.publish  # migrations
+        trees.quarantine.on_quarantined = self.halt
         self._effects = Effects(self.inboxes, self.tasks, self.feeds, self._record)
-        self._failures = TurnFailures(trees.quarantine, trees, self.inboxes, self.feeds, now)
+        self._failures = TurnFailures(trees.quarantine, trees, self.inboxes, now)
         trees.commits.on_superseded = self._on_superseded
         self._new: list[TreeTurn] = []  # first turns of new trees
         self._computed: list[TreeTurn] = []  # turns that wait to be stored
@@ -65,12 +67,14 @@ class TurnLoop:
         self._burst = 0  # letters taken since then
         self._closing = False  # and no more letters from tasks
 
-    async def create(self, tree: Tree) -> None:
-        """Store the first step of a new tree, and perform its effects."""
+    async def create(self, tree: Tree, *, is_named: bool) -> None:
+        """Store the first step of a new tree, and perform its effects; a generated id cannot exist already."""
         await self._trees.reserve(tree.root)
         try:
+            if is_named:  # else the loop might wait for the tree that exists, and this call for the loop
+                await self._trees.check_free(tree.root)
             if self._closing:
-                raise NotRunning("the runtime was stopped before this tree could be created")
+                raise NotRunning("the runtime was stopped before the tree was created")
             batch = tree.start(self._now())
             tree.take_answers(self.tasks.answer, batch, BATCH_LETTERS)
             created: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -94,6 +98,12 @@ class TurnLoop:
             yield
         finally:
             self.inboxes.finish(root)
+
+    def halt(self, root: str) -> None:
+        """Cancel the tasks of a quarantined tree, and fail its waiting letters; its release recovers the tasks."""
+        self.tasks.cancel_all(root)
+        self.inboxes.drop(root, Quarantined(f"{root!r} is quarantined; release it when the cause is mended"))
+        self.feeds.end(root)
 
     def lose(self, root: str) -> None:
         """Forget a tree that has another owner: cancel its tasks, and fail its waiting letters."""
@@ -137,8 +147,10 @@ class TurnLoop:
             raise
 
     async def _run_once(self) -> None:
-        for root in self.inboxes.pop_alarms(self._now(), DUE_TREES) if self.inboxes.has_alarms else ():
-            await self._collect(root)
+        if self.inboxes.has_alarms:
+            now = self._now()
+            for root in self.inboxes.pop_alarms(now, DUE_TREES):
+                await self._collect(root, now)
         if self._new:
             self._computed += self._new
             self._new = []
@@ -192,13 +204,19 @@ class TurnLoop:
         trees = self._trees
         inboxes = self.inboxes
         for root in roots:
-            if inboxes.is_due(root, now):  # no letter overtakes a stored one that is due before it
-                await self._collect(root)
-            deliveries = inboxes.draw(root, 1 if root in single_step else BATCH_LETTERS)
-            tree = (trees.touch(root) or await self._load(root, deliveries)) if deliveries else None
+            # No letter overtakes a stored one that is due before it.
+            is_behind = False
+            if inboxes.is_due(root, now) or self.is_stopping:
+                is_behind = not await self._catch_up(root)
+                now = self._now()
+            deliveries = [] if is_behind else inboxes.draw(root, 1 if root in single_step else BATCH_LETTERS)
+            tree = trees.touch(root) if deliveries else None
             if tree is None:
-                inboxes.finish(root)
-                continue
+                tree = await self._load(root, deliveries) if deliveries else None
+                now = self._now()
+                if tree is None:
+                    inboxes.finish(root)
+                    continue
             batch = tree.new_batch(now)
             self._burst += len(deliveries)
             try:
@@ -209,6 +227,7 @@ class TurnLoop:
                 self._computed.append(TreeTurn(tree, batch, deliveries, trees.commits.new_mark()))
             except Exception as error:
                 await self._handle(root, deliveries, error)
+                now = self._now()
         self.pipeline.measure_turns(len(roots), self._clock() - started_at)
 
     async def _handle(self, root: str, deliveries: list[Delivery], error: Exception) -> None:
@@ -238,24 +257,33 @@ class TurnLoop:
         self._yielded_at = self._clock()
         self._burst = 0
 
-    async def _collect(self, root: str) -> None:
-        """Queue the stored letters of a tree that are due, and set an alarm for the next ones."""
+    async def _catch_up(self, root: str) -> bool:
+        """Queue the stored letters of a tree that are due, also those that come in meanwhile; return False if not."""
+        while await self._collect(root, self._now()):
+            if not self.inboxes.is_due(root, self._now()):
+                return True
+        return False
+
+    async def _collect(self, root: str, now: int) -> bool:
+        """Queue the stored letters of a tree that are due; return False if they cannot be read now."""
         try:
             is_early = self._trees.is_reserved(root)
             tree = None if is_early else await self._trees.find(root)
         except StoreError:
             is_early = True
         if is_early:
-            self.inboxes.set_alarm(self._now() + RETRY_MS, root)
-            return
-        if tree is None or self.is_stopping:
-            return
-        letters = tree.due_letters(self._now())
-        if letters:
+            self.inboxes.hold(root, now + RETRY_MS)
+            return False
+        letters = [] if tree is None else tree.due_letters(now)
+        if self.is_stopping:  # stored letters are taken after the next start
+            if letters:
+                self.inboxes.drop_sent(root, NotRunning("the runtime is being stopped"))
+        elif tree is not None:
             tree.queued.update(letter.id for letter in letters)
-            self.inboxes.merge(root, map(Delivery, letters))
-        if tree.next_due is not None:
-            self.inboxes.set_alarm(tree.next_due, root)
+            self.inboxes.merge(root, [Delivery(letter, is_stored=True) for letter in letters])
+            if tree.next_due is not None:
+                self.inboxes.set_alarm(tree.next_due, root)
+        return True
 
     async def _load(self, root: str, deliveries: list[Delivery]) -> Tree | None:
         """Load the tree of some letters; if that fails, refuse them and return None; if it is being created, wait."""
@@ -314,7 +342,7 @@ class TurnLoop:
                 self._effects.conclude(turn)
                 continue
             if turn.created is not None:
-                self._trees.add(turn.tree)
+                self._trees.add_created(turn.tree)
             self._effects.perform(turn)
         self._point("after perform")
 

@@ -20,6 +20,7 @@ class Quarantine:
         self._store = store
         self._commits = commits
         self._now = now
+        self.on_quarantined: Callable[[str], None] = lambda root: None
 
     async def set_aside(self, letter: Letter, reason: str) -> None:
         """Make a letter from outside a dead letter; its tree takes the next one."""
@@ -38,6 +39,7 @@ class Quarantine:
         failure = TreeFailure(attempts, reason)
         commit = Commit(root, saved.seq, self._now(), QUARANTINED, taken=taken, dead=dead, failure=failure)
         await self._commits.make(commit)
+        self.on_quarantined(root)
 
     async def release(self, root: str) -> list[Letter] | None:
         """Let a quarantined tree continue, with the inside letters that it could not take; return these.
@@ -48,9 +50,10 @@ class Quarantine:
         if saved.status != QUARANTINED:
             return None
         dead = await self._store.dead_letters(root)
-        letters = tuple(letter for letter, _ in dead if not is_from_outside(letter))
+        now = self._now()
+        letters = tuple(_take_now(letter, now) for letter, _ in dead if not is_from_outside(letter))
         revived = tuple(letter.id for letter in letters)
-        commit = Commit(root, saved.seq, self._now(), "active", letters=letters, revived=revived)
+        commit = Commit(root, saved.seq, now, "active", letters=letters, revived=revived)
         await self._commits.make(commit)
         return list(letters)
 
@@ -58,7 +61,7 @@ class Quarantine:
         """Put a dead letter back into the inbox, to be taken now."""
         saved = await self._load(root)
         now = self._now()
-        revived = (await self._dead_letter(root, letter))._replace(due=now, starts=0)
+        revived = _take_now(await self._dead_letter(root, letter), now)._replace(due=now, starts=0)
         commit = Commit(root, saved.seq, now, saved.status, letters=(revived,), revived=(letter,))
         await self._commits.make(commit)
         return revived
@@ -80,6 +83,11 @@ class Quarantine:
         if saved is None:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return saved
+
+
+def _take_now(letter: Letter, now: int) -> Letter:
+    """Return a dead letter as one that is due; the clock may have been ahead when it was set aside."""
+    return letter._replace(at=min(letter.at, now), due=min(letter.due, now))
 
 
 def offline_quarantine(store: Store, boot: int) -> Quarantine:

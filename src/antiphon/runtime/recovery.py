@@ -112,7 +112,9 @@ class Recovery:
                     return
                 is_open = await self._count(letter)
             if is_open:
-                await asyncio.wait([self._deliver(letter)])
+                receipt: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+                self._inboxes.merge(root, [Delivery(letter, receipt, is_stored=True)])
+                await asyncio.wait([receipt])
 
     async def _count(self, letter: Letter) -> bool:
         """Count an attempt to take a letter; return whether its tree is still waiting for it."""
@@ -128,10 +130,11 @@ class Recovery:
 
     async def _set_aside(self, letter: Letter) -> None:
         reason = f"the process ended {START_LIMIT} times while {letter.event['type']!r} was being taken"
-        if is_from_outside(letter):
-            await self._trees.quarantine.set_aside(letter, reason)
-        else:
-            await self._trees.quarantine.quarantine(letter.root, reason, letter)
+        async with self._trees.unloaded(letter.root):
+            if is_from_outside(letter):
+                await self._trees.quarantine.set_aside(letter, reason)
+            else:
+                await self._trees.quarantine.quarantine(letter.root, reason, letter)
 
     async def _recover_task(self, task: Task) -> Letter | None:
         """Restart a task if it may be repeated; else return the letter that reports it as interrupted."""
@@ -152,8 +155,8 @@ class Recovery:
         except RuntimeFault:
             raise
         except Exception as error:
-            await self._trees.quarantine.quarantine(task.root, format_error(error))
-            self._trees.discard(task.root)
+            async with self._trees.unloaded(task.root):
+                await self._trees.quarantine.quarantine(task.root, format_error(error))
         return None
 
     async def _restart(self, tree: Tree, attempt: Task) -> None:

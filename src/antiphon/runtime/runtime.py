@@ -116,11 +116,13 @@ class Runtime:
         """Create a root actor that runs a machine; return its id once it is stored."""
         self._check_running()
         current = self.machines.current(machine)
-        return await self._calls.run(self._create(current, root or self.new_id(), input))
+        name = root or self.new_id()
+        return await self._calls.run(self._create(current, name, input, is_named=root is not None))
 
-    async def _create(self, machine: AnyMachine, root: str, input: Any) -> str:
+    async def _create(self, machine: AnyMachine, root: str, input: Any, *, is_named: bool) -> str:
         async with self._creating(root):
-            await self.loop.create(self.trees.new_root(root, machine, self.new_id(), input))
+            tree = self.trees.new_root(root, machine, self.new_id(), input)
+            await self.loop.create(tree, is_named=is_named)
         return root
 
     @asynccontextmanager
@@ -228,9 +230,8 @@ class Runtime:
         await self._calls.run(self._retry(root, letter))
 
     async def _retry(self, root: str, letter: str) -> None:
-        async with self.loop.exclusively(root):
+        async with self.loop.exclusively(root), self.trees.unloaded(root):
             revived = await self.trees.quarantine.retry(root, letter)
-            self.trees.discard(root)
         self.inboxes.set_alarm(revived.due, root)
 
     async def discard(self, root: str, letter: str) -> None:
@@ -253,9 +254,8 @@ class Runtime:
         return await self._calls.run(self._release(root, accept))
 
     async def _release(self, root: str, accept: bool) -> bool:
-        async with self.loop.exclusively(root):
+        async with self.loop.exclusively(root), self.trees.unloaded(root):
             letters = await self.trees.quarantine.release(root)
-            self.trees.discard(root)
             if letters is None:
                 return False
             if accept:

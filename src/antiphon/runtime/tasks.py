@@ -30,7 +30,6 @@ class TaskScope:
 
     task: Task
     _send: Callable[[str, Any, str | None], None]
-    _outbox: "Outbox | None" = None
     cancels: list[Callable[[], Any]] = field(default_factory=list)
     receivers: list[Callable[[Any], Any]] = field(default_factory=list)
 
@@ -69,7 +68,8 @@ class TaskRunner:
         self._now = now
         self._running: dict[str, tuple[asyncio.Task[None], TaskScope]] = {}
         # Cancelled and not done yet: a command, for example, whose processes are being terminated.
-        self._ending: dict[asyncio.Task[None], None] = {}
+        # With each, whether nothing that it may still return is delivered.
+        self._ending: dict[asyncio.Task[None], bool] = {}
 
     def answer(self, task: Task, logic: Any) -> Any:
         """Call an eager function and return the event with its result, or None if the result must be awaited."""
@@ -87,7 +87,7 @@ class TaskRunner:
         """Start a task; a plain function that returns its result directly has ended when this returns."""
         task = _with_own_input(task)
         outbox = Outbox(task, self._deliver, self._now)
-        scope = TaskScope(task, outbox.add, outbox)
+        scope = TaskScope(task, outbox.add)
         if not logic.is_plain:
             return self._start_task(task, logic, partial(logic.call, task.input, scope), scope, outbox)
         try:
@@ -100,25 +100,24 @@ class TaskRunner:
         return self._start_task(task, logic, partial(_identity, result), scope, outbox)
 
     def _start_task(self, task: Task, logic: Any, call: Callable[[], Any], scope: TaskScope, outbox: "Outbox") -> None:
+        scope.cancels.append(outbox.close)
         run = asyncio.get_running_loop().create_task(self._run(task, logic, call, scope, outbox))
         self._running[task.id] = (run, scope)
 
-    def cancel(self, id: str) -> None:
-        """Cancel a task whose result is no longer needed."""
+    def cancel(self, id: str, *, is_lost: bool = False) -> None:
+        """Cancel a task whose result is no longer needed; if it is lost, nothing that it returns is delivered."""
         running, scope = self._running.pop(id, (None, None))
         if running is not None and scope is not None:
             for callback in scope.cancels:
                 call_safely(callback)
             running.cancel()
-            self._ending[running] = None
+            self._ending[running] = is_lost
             running.add_done_callback(self._ending.pop)
 
     def cancel_all(self, root: str) -> None:
-        """Cancel the tasks of a tree that is lost; nothing that they still send or return is delivered."""
-        for id, scope in [(id, scope) for id, (_, scope) in self._running.items() if scope.task.root == root]:
-            if scope._outbox is not None:
-                scope._outbox.is_closed = True
-            self.cancel(id)
+        """Cancel the tasks of a tree that is given up."""
+        for id in [id for id, (_, scope) in self._running.items() if scope.task.root == root]:
+            self.cancel(id, is_lost=True)
 
     def forward(self, id: str, event: Any) -> None:
         """Pass an event to the listeners of a callback."""
@@ -175,11 +174,15 @@ class TaskRunner:
             # A callback outlives its function: it ends with its actor.
             if not isinstance(logic, CallbackLogic):
                 self._running.pop(task.id, None)
-        self._end(task, outbox, event)
+        if not (self._ending and self._is_lost()):
+            self._end(task, outbox, event)
+
+    def _is_lost(self) -> bool:
+        """Return whether the task that runs now belongs to a tree that was given up."""
+        current = asyncio.current_task()
+        return current is not None and self._ending.get(current, False)
 
     def _end(self, task: Task, outbox: "Outbox", event: Any) -> None:
-        if outbox.is_closed:
-            return
         outbox.flush()
         self._deliver(_result_letter(task, self._now(), event))
 
@@ -222,12 +225,14 @@ class Outbox:
         self._deliver = deliver
         self._now = now
         self._count = 0
-        self.is_closed = False
         self._coalescer: Coalescer | None = None  # most tasks only have a result
+        self._is_closed = False
 
     def add(self, to: str, event: Any, join: str | None = None) -> None:
         """Send an event soon."""
         own = take_event(event)
+        if self._is_closed:
+            return
         if self._coalescer is None:
             self._coalescer = Coalescer(self._send, REAL_CLOCK)
         self._coalescer.add(to, own, join)
@@ -237,10 +242,16 @@ class Outbox:
         if self._coalescer is not None:
             self._coalescer.flush()
 
+    def close(self) -> None:
+        """Send nothing more: the task was cancelled."""
+        self._is_closed = True
+        if self._coalescer is not None:
+            self._coalescer.stop()
+
     def _send(self, events: list[tuple[str, Any]]) -> None:
         task = self._task
         at = self._now()
-        for to, event in events if not self.is_closed else ():
+        for to, event in events:
             self._count += 1
             id = f"{task.id}/{task.attempt}.{self._count}"
             self._deliver(Letter(id, task.root, event, at, at, to, task.to, None, task.id, task.attempt))

@@ -1,7 +1,8 @@
 """Loaded trees: read from the store when they are needed, dropped when they are idle or out of date."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from antiphon.runtime.admission import take_value
@@ -14,6 +15,7 @@ from antiphon.runtime.errors import (
     StoreError,
     UnknownMachine,
     UnknownRoot,
+    Unstorable,
 )
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.machines import AnyMachine, Machines, chart_hash
@@ -78,6 +80,11 @@ class TreeCache:
         if len(self._trees) > self._limit:
             self._evict(tree)
 
+    def add_created(self, tree: Tree) -> None:
+        """Add a tree that was just created, with the letters that were stored for it meanwhile."""
+        tree.posted.update((letter.id, letter) for letter in self._missed.pop(tree.root, ()))
+        self.add(tree)
+
     def new_tree(self, root: str, machine: AnyMachine, origin: Origin) -> Tree:
         """Create a tree that has taken no step and is not in the cache."""
         tenure = self.ownership.tenure(root) or 0
@@ -106,13 +113,30 @@ class TreeCache:
 
     def is_reserved(self, root: str) -> bool:
         """Return whether a tree is being created; the loop must not wait for that, because it takes a turn."""
-        return root in self._creating
+        return root in self._creating and root not in self._trees
+
+    async def check_free(self, root: str) -> None:
+        """Raise `RootExists` if a tree of that id is stored."""
+        if await self.store.mark(root) is not None:
+            raise RootExists(f"there is a root actor {root!r} already")
 
     def settle(self, root: str) -> None:
         """End the reservation of an id: its tree is in the cache now, or was not created."""
-        for letter in self._missed.pop(root, ()):
-            self.add_posted(letter)
+        self._missed.pop(root, None)
         self._creating.pop(root).set_result(None)
+
+    @asynccontextmanager
+    async def unloaded(self, root: str) -> AsyncIterator[None]:
+        """Drop a tree, and let loads of it wait while its record in the store is changed."""
+        while (loading := self._loading.get(root)) is not None:
+            await asyncio.wait([loading])
+        self._trees.pop(root, None)
+        self._loading[root] = asyncio.get_running_loop().create_future()
+        try:
+            yield
+        finally:
+            self._missed.pop(root, None)
+            self._loading.pop(root).set_result(None)
 
     def discard(self, root: str) -> None:
         """Drop a tree; it is loaded again when it is needed."""
@@ -177,9 +201,10 @@ class TreeCache:
             raise Quarantined(f"{root!r} is quarantined; release it when the cause is mended: {reason}")
         try:
             tree = await self._restore(saved)
-        except (StoreError, UnknownMachine, NotOwner):
-            raise
         except Exception as error:
+            # A function of the machine may return what cannot be stored; other errors of the store are its own.
+            if isinstance(error, (StoreError, UnknownMachine, NotOwner)) and not isinstance(error, Unstorable):
+                raise
             await self.quarantine.quarantine(root, format_error(error))
             advice = "release it when the cause is mended"
             raise Quarantined(f"{root!r} could not be loaded and is quarantined; {advice}: {error!r}") from error

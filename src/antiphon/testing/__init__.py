@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from antiphon.testing.simulation.run import LawBroken, SimulationReport, simulate
     from antiphon.testing.simulation.services import (
         simulated_calculation,
+        simulated_code,
         simulated_function,
         simulated_stream,
         simulated_task,
@@ -41,6 +42,7 @@ __getattr__ = lazy_names(
         ),
         "simulation.services": (
             "simulated_calculation",
+            "simulated_code",
             "simulated_function",
             "simulated_stream",
             "simulated_task",
@@ -63,6 +65,7 @@ __all__ = [
     "World",
     "simulate",
     "simulated_calculation",
+    "simulated_code",
     "simulated_function",
     "simulated_stream",
     "simulated_task",

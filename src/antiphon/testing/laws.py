@@ -14,7 +14,7 @@ from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.runtime.records import Entry, Saved
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
-from antiphon.runtime.tree import Tree
+from antiphon.runtime.tree import MIGRATED, Tree
 
 OVERDUE_MS = 60_000
 
@@ -43,10 +43,12 @@ async def _check_journal(runtime: Runtime, saved: Saved, entries: list[Entry]) -
     root = saved.root
     if [entry.seq for entry in entries] != list(range(1, saved.seq + 1)):
         return [f"{root}: the journal has {[entry.seq for entry in entries]}, and should end at {saved.seq}"]
-    tree = Tree(root, runtime.trees.machine_of(saved.origin), saved.origin, 0)
-    tree.replay_all(entries[:1], accept=True)
+    tree = _first_tree(runtime, saved, entries)
     broken: list[str] = []
     for entry in entries[1:]:
+        if entry.event["type"] == MIGRATED:
+            tree = await runtime.time_travel.rebuild(root, entry.seq)
+            continue
         if entry.timer is not None and entry.timer not in tree.host.letters:
             broken.append(f"{root}: timer {entry.timer} fired at {entry.seq}, and was not set any more")
         if entry.event["type"] in (RESOLVE, REJECT):
@@ -55,6 +57,15 @@ async def _check_journal(runtime: Runtime, saved: Saved, entries: list[Entry]) -
         if entry.seq == saved.seq // 2:
             broken += await _compare_rebuilt(runtime, tree)
     return broken + tree.warnings + await _compare_replay(runtime, saved, tree)
+
+
+def _first_tree(runtime: Runtime, saved: Saved, entries: list[Entry]) -> Tree:
+    """Return a tree after its first step, in the version that it was created with."""
+    versions = [entry.event["from"] for entry in entries if entry.event["type"] == MIGRATED]
+    version = versions[0] if versions else saved.origin.version
+    tree = Tree(saved.root, runtime.machines.version(saved.origin.machine, version), saved.origin, 0)
+    tree.replay_all(entries[:1], accept=True)
+    return tree
 
 
 async def _compare_rebuilt(runtime: Runtime, tree: Tree) -> list[str]:

@@ -112,8 +112,10 @@ class TimeTravel:
 
 def _moved_timers(source: Tree, root: str, history: str, now: int) -> tuple[Letter, ...]:
     """Copy the open timers of a tree to a fork, with the same time left."""
-    delay_ms = now - source.host.now
-    return tuple(
-        letter._replace(id=token(history, 1, i), root=root, at=letter.at + delay_ms, due=letter.due + delay_ms)
-        for i, letter in enumerate(source.host.letters.values())
-    )
+    timers = []
+    for i, letter in enumerate(source.host.letters.values()):
+        elapsed_ms = max(0, source.host.now - letter.at)  # the clock may have been set back since
+        at = now - elapsed_ms
+        due = at + letter.due - letter.at
+        timers.append(letter._replace(id=token(history, 1, i), root=root, at=at, due=due))
+    return tuple(timers)

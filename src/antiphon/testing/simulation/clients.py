@@ -3,15 +3,29 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any
+from inspect import CORO_CREATED, getcoroutinestate
+from typing import Any, TypeVar
 
-from antiphon.runtime.errors import InboxFull, NotRunning, Quarantined, RootExists, StoreError
+from antiphon.runtime.errors import (
+    InboxFull,
+    LoadFailed,
+    LoopFailed,
+    NotRunning,
+    Quarantined,
+    ReplayDiffers,
+    RootExists,
+    StepFailed,
+    StoreError,
+)
 from antiphon.runtime.records import Receipt
 from antiphon.runtime.runtime import Runtime
 from antiphon.testing.simulation.processes import Died, UnexpectedCancel
 from antiphon.testing.simulation.world import World
 
+T = TypeVar("T")
 RETRIED = (Died, InboxFull, NotRunning, StoreError, TimeoutError)
+CODE_FAILED = (StepFailed, LoadFailed, ReplayDiffers, Quarantined)  # in a new tree, or in the source of a fork
+MAX_CALLBACKS = 20  # that a call may need before it is cancelled
 
 
 class Client:
@@ -33,11 +47,12 @@ class Client:
         while True:
             runtime = await self._world.wait_for_runtime()
             try:
-                await self._world.process.call(make(runtime))
+                await self._call(make(runtime))
                 break
             except RootExists:
                 break
-            except (*RETRIED, Quarantined):
+            except (*RETRIED, *CODE_FAILED) as error:
+                self._world.log(f"{root}: {error!r}, retrying")
                 await asyncio.sleep(0.05)
         self._world.follow(root)
         return root
@@ -62,7 +77,8 @@ class Client:
             by_post = world.happens("by_post")
             deliver = runtime.post if by_post else runtime.send
             try:
-                call = world.process.call(deliver(root, event, id=id, to=to))
+                world.history.record_sending(root, id)
+                call = self._call(deliver(root, event, id=id, to=to))
                 receipt = await (self._with_timeout(call) if world.happens("impatience") else call)
             except Quarantined:
                 await self._release(runtime, root)
@@ -81,7 +97,30 @@ class Client:
         self._world.log(f"releasing {root}")
         self._world.history.counts["trees released"] += 1
         with suppress(*RETRIED):
-            await self._world.process.call(runtime.release(root))
+            await self._call(runtime.release(root))
+
+    async def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Call the runtime; the caller may be cancelled meanwhile."""
+        world = self._world
+        if not world.happens("cancelled"):
+            return await self._call_to_end(work)
+        calling = asyncio.get_running_loop().create_task(self._call_to_end(work))
+        for _ in range(world.rng.randrange(MAX_CALLBACKS)):
+            await asyncio.sleep(0)
+        calling.cancel()
+        try:
+            return await calling
+        except asyncio.CancelledError:
+            if getcoroutinestate(work) == CORO_CREATED:
+                work.close()
+            raise TimeoutError("the call was cancelled") from None
+
+    async def _call_to_end(self, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            return await self._world.process.call(work)
+        except LoopFailed as error:
+            self._world.history.broken.append(f"the loop has failed: {error.__cause__!r}")
+            raise
 
     async def _with_timeout(self, call: Coroutine[Any, Any, Receipt]) -> Receipt:
         return await asyncio.wait_for(call, self._world.rng.choice((0.0005, 0.003, 0.1)))

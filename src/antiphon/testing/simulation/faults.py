@@ -15,6 +15,8 @@ class Faults:
     duplicate: float = 0.0  # for each letter: sent again, at the same time or later
     by_post: float = 0.0  # for each letter: posted instead of sent
     impatience: float = 0.0  # for each letter: its sender does not wait for the receipt, and repeats it
+    cancelled: float = 0.0  # for each call of the runtime: it is cancelled at some point, and repeated
+    code_fails: float = 0.0  # for each call of a function of a machine: it raises, or returns what cannot be stored
     work_fails: float = 0.0  # for each task, as the next ones
     work_hangs: float = 0.0
     work_is_slow: float = 0.0
@@ -24,6 +26,7 @@ class Faults:
     killed: float = 0.0  # at each tick of the world
     restart: float = 0.0  # the same, but by stopping properly
     clock_jumps: float = 0.0  # at each tick of the world
+    deploy: float = 0.0  # at each boot: the next release is deployed
     restore: float = 0.0  # at each end of a process: an earlier backup of the store is restored
     disorder: float = 0.0  # 1: ready callbacks run in any order
 
@@ -41,6 +44,8 @@ CHOICES: dict[str, tuple[float, ...]] = {
     "duplicate": (0.0, 0.1, 0.4),
     "by_post": (0.0, 0.3, 0.8),
     "impatience": (0.0, 0.0, 0.2),
+    "cancelled": (0.0, 0.0, 0.3),
+    "code_fails": (0.0, 0.0, 0.01, 0.05),
     "work_fails": (0.0, 0.2),
     "work_hangs": (0.0, 0.1),
     "work_is_slow": (0.0, 0.3),
@@ -50,6 +55,7 @@ CHOICES: dict[str, tuple[float, ...]] = {
     "killed": (0.0, 0.0, 0.05, 0.15),
     "restart": (0.0, 0.0, 0.05),
     "clock_jumps": (0.0, 0.0, 0.1),
+    "deploy": (0.0, 0.5),
     "restore": (0.0, 0.0, 0.4),
     "disorder": (0.0, 1.0),
 }

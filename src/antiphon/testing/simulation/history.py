@@ -6,11 +6,24 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
+from antiphon.runtime.quarantine import QUARANTINED
 from antiphon.runtime.records import Commit, Entry, Letter, Receipt, Task
 
 ROUNDING_MS = 1
 # The facts that a restored backup takes back.
-PAST = ("journals", "tasks", "ended", "timers", "fired", "applied", "posted", "executions", "performed")
+PAST = (
+    "journals",
+    "tasks",
+    "ended",
+    "timers",
+    "fired",
+    "applied",
+    "posted",
+    "dead",
+    "quarantined",
+    "executions",
+    "performed",
+)
 PATIENCE_MS = 120_000  # clocks run slower after they were set back, and not all of it is known after a restart
 
 
@@ -34,6 +47,10 @@ class History:
         self.fired: set[str] = set()
         self.applied: dict[tuple[str, str], int] = {}
         self.posted: set[tuple[str, str]] = set()
+        self.dead: set[tuple[str, str]] = set()  # letters that were a dead letter at some time
+        self.quarantined: set[str] = set()
+        self.acknowledged: dict[str, list[str]] = {}  # letters whose post was accepted, in order, by tree
+        self.sent_after: dict[tuple[str, str], tuple[str, ...]] = {}  # letters, and those acknowledged before
         self.executions: list[Execution] = []
         self.executing: dict[tuple[str, int], Execution] = {}
         self.fed: dict[str, int] = {}
@@ -64,6 +81,7 @@ class History:
         """Record commits stored at a time of the simulation, with the latest wall clock time that timers may know."""
         for commit in commits:
             journal = self.journals.setdefault(commit.root, [])
+            self._record_failures(commit)
             for entry in commit.entries:
                 self._record_entry(journal, entry, wall)
             timers = {letter.id: letter for letter in commit.letters if letter.timer is not None}
@@ -76,6 +94,20 @@ class History:
                 if id in self.ended:
                     self.broken.append(f"task {id} ended twice")
                 self.ended.add(id)
+
+    def _record_failures(self, commit: Commit) -> None:
+        """Record dead letters and quarantined trees; a step that failed leaves nothing else."""
+        self.dead |= {(commit.root, letter.id) for letter, _ in commit.dead}
+        if commit.dead and (commit.entries or commit.letters or commit.tasks or commit.ended):
+            self.broken.append(f"{commit.root}: a failed step was stored beside its dead letter")
+        if commit.status == "error":
+            self.broken.append(f"{commit.root}: ended in an error")
+        if commit.entries and commit.root in self.quarantined:
+            self.broken.append(f"{commit.root}: took a step while it was quarantined")
+        if commit.status == QUARANTINED:
+            self.quarantined.add(commit.root)
+        else:
+            self.quarantined.discard(commit.root)
 
     def _record_ids(self, ids: set[str]) -> None:
         """Record the ids of new tasks and timers."""
@@ -144,6 +176,20 @@ class History:
             self.record_end(task)
         return orphans
 
+    def record_sending(self, root: str, id: str) -> None:
+        """Record that a letter is about to be sent: those that were acknowledged before come before it."""
+        self.sent_after.setdefault((root, id), tuple(self.acknowledged.get(root, ())))
+
+    def overtaken(self) -> list[str]:
+        """Return a description of each letter that was taken before one that was acknowledged before it was sent."""
+        taken = {key: seq for key, seq in self.applied.items() if key not in self.dead}
+        return [
+            f"{root}: letter {id} was taken at {taken[root, id]}, before {earlier}, which was acknowledged before"
+            for (root, id), acknowledged in self.sent_after.items()
+            for earlier in acknowledged
+            if taken.get((root, id), 0) < taken.get((root, earlier), 0) and (root, id) in taken
+        ]
+
     def record_receipt(self, root: str, receipt: Receipt, by_post: bool) -> None:
         """Record the receipt of a letter; one of a lost past proves nothing any more."""
         if receipt.history in self.lost:
@@ -153,6 +199,7 @@ class History:
         self.counts[f"letters {receipt.status}"] += 1
         match receipt.status:
             case "accepted" if by_post:
+                self.acknowledged.setdefault(root, []).append(id)
                 if (root, id) not in self.posted:
                     self.broken.append(f"{root}: letter {id} was accepted by post, and is not stored")
             case "accepted":
@@ -163,6 +210,9 @@ class History:
                     self.broken.append(f"{root}: letter {id} was called a duplicate, and is not stored")
                 elif receipt.seq not in (0, seq):
                     self.broken.append(f"{root}: letter {id} was called a duplicate of {receipt.seq}, and is at {seq}")
+            case "failed":
+                if (root, id) not in self.dead:
+                    self.broken.append(f"{root}: letter {id} has failed, and is not a dead letter")
             case "rejected":
                 if seq is not None and seq <= receipt.seq:
                     self.broken.append(f"{root}: letter {id} was rejected at {receipt.seq}, and was applied at {seq}")

@@ -3,11 +3,13 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 from antiphon.chart.machine import Machine
+from antiphon.runtime.errors import Quarantined, RuntimeFault
 from antiphon.runtime.quarantine import QUARANTINED
 from antiphon.runtime.store import Store
 from antiphon.stores.memory import MemoryStore
@@ -54,16 +56,18 @@ def simulate(
     faults: Faults | None = None,
     store: Callable[[], Store] = MemoryStore,
     restores: bool = False,
+    releases: Iterable[Iterable[Machine[Any, Any]]] = (),
 ) -> SimulationReport:
     """Run traffic in a world determined by a seed; raise `LawBroken` if a law does not hold at the end.
 
+    Between processes, the machines of `releases` are deployed, which run beside those of before.
     With `restores`, earlier backups of the store are restored: then letters that were acknowledged may be lost.
     """
     rng = Random(seed)
     faults = faults or Faults.draw(rng)
     if faults.restore and not restores:
         faults = replace(faults, restore=0.0)
-    world = World(rng, machines, store(), faults)
+    world = World(rng, machines, store(), faults, releases)
     loop = SimulatedLoop(rng.randrange if faults.disorder else first, limit=MAX_CALLBACKS)
     try:
         laws = loop.run_until_complete(_run(world, traffic, check))
@@ -85,13 +89,15 @@ async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]
         await asyncio.wait_for(traffic(world), LIMIT_S)
     except TimeoutError:
         return [*world.history.broken, "the traffic did not end"]
+    except RuntimeFault as error:
+        return [*world.history.broken, f"a call raised {error!r}"]
     world.stop_faults()
     for _ in range(2):  # in the last process, and after an orderly restart
         await world.wait_for_runtime()
         await asyncio.sleep(REST_S)
-        if await _set_going(world):
-            await asyncio.sleep(REST_S)
-        laws = [*world.history.broken, *await broken_laws(world.runtime, world.store), *await _check_journals(world)]
+        await asyncio.sleep(REST_S if await _set_going(world) else 1.0)
+        laws = [*world.history.broken, *world.history.overtaken(), *await broken_laws(world.runtime, world.store)]
+        laws += [*await _check_journals(world), *await _check_outcomes(world)]
         if check is not None:
             laws += await check(world)
         if laws:
@@ -104,6 +110,9 @@ async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]
 async def _set_going(world: World) -> int:
     """Release trees and retry letters that were set aside, as an operator does; return how many there were."""
     runtime = world.runtime
+    for summary in await world.store.roots():
+        with suppress(Quarantined):
+            await runtime.snapshot(summary.root)  # which migrates the tree
     released = [summary.root for summary in await world.store.roots() if summary.status == QUARANTINED]
     for root in released:
         await runtime.release(root)
@@ -113,6 +122,19 @@ async def _set_going(world: World) -> int:
     world.history.counts["trees released"] += len(released)
     world.history.counts["letters retried"] += len(dead)
     return len(released) + len(dead)
+
+
+async def _check_outcomes(world: World) -> list[str]:
+    """Check that each posted letter has an outcome, and that it agrees with the journal."""
+    history = world.history
+    broken = []
+    for root, id in sorted(history.posted):
+        receipt = await world.runtime.outcome(root, id)
+        status = "unknown" if receipt is None else receipt.status
+        seq = history.applied.get((root, id))
+        if status not in ("accepted", "rejected") or (status == "accepted") != (seq is not None):
+            broken.append(f"{root}: letter {id} was posted, its outcome is {status}, and it is at step {seq}")
+    return broken
 
 
 async def _check_journals(world: World) -> list[str]:

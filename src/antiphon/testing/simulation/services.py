@@ -3,15 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from typing import Any, TypeVar
 
 from antiphon.actors.tasks import AsyncLogic, Safety, from_stream, from_task
 from antiphon.runtime.tasks import TaskScope
 from antiphon.testing.simulation.processes import current_process
 from antiphon.testing.simulation.world import WORLD, World, result_of
 
+T = TypeVar("T")
 DELTA = "DELTA"
+UNSTORABLE = 0.3  # of the failures of a function that returns a dict
+NAN = float("nan")  # which cannot be stored
 FAILURES = ("work_fails", "work_hangs", "work_cancels_itself")
 
 
@@ -20,6 +23,27 @@ class ServiceFault(Exception):
 
     code = "overloaded"
     recoverable = True
+
+
+class CodeFault(Exception):
+    """Failure of a function of a machine."""
+
+
+def simulated_code(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a function of a machine that sometimes raises, or returns what cannot be stored if that is a dict."""
+
+    @wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        world = WORLD.get(None)
+        result = function(*arguments, **options)
+        if world is None or not world.happens("code_fails"):
+            return result
+        world.log(f"{function.__name__} fails")
+        if isinstance(result, dict) and world.rng.random() < UNSTORABLE:
+            return {**result, "number": NAN}
+        raise CodeFault(f"{function.__name__} has a bug")
+
+    return call
 
 
 def simulated_task(safety: Safety = "report", deltas: int = 0) -> AsyncLogic:

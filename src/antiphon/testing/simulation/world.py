@@ -29,7 +29,14 @@ WORLD: ContextVar["World"] = ContextVar("world")
 class World:
     """State of one run; everything in it is determined by the seed."""
 
-    def __init__(self, rng: Random, machines: Iterable[Machine[Any, Any]], store: Store, faults: Faults) -> None:
+    def __init__(
+        self,
+        rng: Random,
+        machines: Iterable[Machine[Any, Any]],
+        store: Store,
+        faults: Faults,
+        releases: Iterable[Iterable[Machine[Any, Any]]] = (),
+    ) -> None:
         self.rng = rng
         self.faults = faults
         self.history = History()
@@ -39,6 +46,7 @@ class World:
         self.runtime: Runtime = None  # type: ignore[assignment]
         self.store = store
         self._machines = list(machines)
+        self._releases = [list(release) for release in releases]  # that are not deployed yet
         self._skew = 0  # of the wall clock, in milliseconds
         self._ahead = 0  # the largest skew that the clock of the process may have followed
         self._ids = 0
@@ -103,6 +111,9 @@ class World:
     async def _boot(self) -> None:
         self.history.counts["boots"] += 1
         process = self.process = Process(self.history.counts["boots"], self._dies_at)
+        if self._releases and self.happens("deploy"):
+            self.log("the next release is deployed")
+            self._machines += self._releases.pop(0)
         self.runtime = Runtime(
             FaultyStore(self.store, process, self),
             self._machines,
