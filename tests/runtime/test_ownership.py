@@ -197,6 +197,18 @@ async def test_a_replaced_owner_cannot_post(owners, first, second):
 
 
 @with_owners
+async def test_a_letter_that_an_earlier_owner_posted_meanwhile_is_a_duplicate(owners, first, second):
+    async def post():
+        await first.post("r", ASK, id="p", delay_ms=1000)
+
+    await first.create("m", root="r")
+    owners.views[1].accept("r", owners.directory.assign("r", 2))
+    owners.store.after["load"] = post
+
+    assert (await second.send("r", ASK, id="p")).status == "duplicate"
+
+
+@with_owners
 async def test_a_step_that_is_stored_while_its_tree_is_adopted_is_seen(owners, first, second):
     async def ask():
         await first.send("r", ASK)

@@ -68,7 +68,7 @@ class Deliveries:
             outcome = await self._store.outcome(letter.root, letter.id)
         if outcome is not None and outcome.status == "failed":
             receipt.set_result(outcome._replace(history=tree.host.history))
-        elif tree.has_letter(letter.id) or (outcome is not None and outcome.status == "accepted"):
+        elif tree.has_letter(letter.id) or (outcome is not None and outcome.status in ("accepted", "waiting")):
             seq = 0 if outcome is None else outcome.seq
             receipt.set_result(Receipt("duplicate", letter.id, seq, history=tree.host.history))
         else:

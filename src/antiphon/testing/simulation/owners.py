@@ -140,7 +140,7 @@ class Frontend:
 
     async def send(self, root: str, event: Any, *, id: str, to: str = "") -> Receipt:
         """Send an event."""
-        known = self._world.last_step(root)
+        known = self._world.first_known(root, id)
         receipt = await self._call(root, lambda runtime: runtime.send(root, event, id=id, to=to))
         self._world.check_rejection(root, receipt, known)
         return receipt
@@ -197,6 +197,7 @@ class SharedWorld(World):
         self.runtime = self._frontends[0]  # type: ignore[assignment]
         self._boots = 0
         self._latest: dict[str, int] = {}  # the latest tenure of each tree that has adopted it or stored a step
+        self._sent: dict[tuple[str, str], int] = {}  # the last step of the tree when a letter was first sent
         self._quiet_since: float | None = None
 
     def start(self) -> None:
@@ -276,6 +277,10 @@ class SharedWorld(World):
     def last_step(self, root: str) -> int:
         """Return the last step of a tree that was stored."""
         return len(self.history.journals.get(root, ()))
+
+    def first_known(self, root: str, letter: str) -> int:
+        """Return the last step that was stored when a letter was sent for the first time."""
+        return self._sent.setdefault((root, letter), self.last_step(root))
 
     def check_rejection(self, root: str, receipt: Receipt, known: int) -> None:
         """Check that a letter was not rejected by a state older than the one that it was sent to."""
