@@ -119,7 +119,7 @@ def inject_bugs(seeds: int, owners: bool) -> int:
             store = bug(patch)
             for seed in range(seeds):
                 try:
-                    run(seed, owners, store=store, faults=None if owners else FAULTS.get(bug))
+                    run(seed, owners, store=store, faults=(owner_bugs.FAULTS if owners else FAULTS).get(bug))
                 except LawBroken as broken:
                     print(f"| {bug.__doc__} | {seed} | {broken.laws[0][:90]} |", flush=True)
                     break

@@ -6,6 +6,7 @@ from antiphon.runtime.pipeline import Pipeline
 from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.tasks import TaskRunner
 from antiphon.stores.memory import MemoryStore
+from antiphon.testing.simulation.owner_faults import OwnerFaults
 
 
 class IgnoresTenures(MemoryStore):
@@ -105,3 +106,5 @@ BUGS = {
     lost_answers_are_failures: "the feed gave|but is not run|stored at",
     rejections_are_not_checked: "was rejected at .*, and was sent after",
 }
+# The faults under which a bug is found; others are found under those that the seed draws.
+FAULTS = {rejections_are_not_checked: OwnerFaults(moved=0.2, untold=1.0, work_hangs=0.5)}

@@ -5,8 +5,8 @@ import asyncio
 from tests.simulation.traffic import EVENTS, traffic
 
 PAUSES_S = (0.02, 0.1, 0.3)
-LETTERS = 0.2  # for each look at a former owner
-UNKNOWN = 0.5  # of these letters: no transition takes them
+LETTERS = 0.4  # for each look at a former owner
+UNKNOWN = 0.6  # of these letters: no transition takes them
 
 
 async def owner_traffic(world):

@@ -10,7 +10,7 @@ from antiphon.testing.simulation.owner_faults import MOVES, OwnerFaults
 from antiphon.testing.simulation.owner_run import simulate_owners
 from antiphon.testing.simulation.run import LawBroken
 from tests.simulation.machines import MACHINES
-from tests.simulation.owner_bugs import BUGS
+from tests.simulation.owner_bugs import BUGS, FAULTS
 from tests.simulation.owner_traffic import owner_traffic
 from tests.simulation.traffic import check
 
@@ -22,9 +22,9 @@ def run(seed, **options):
     return simulate_owners(seed, MACHINES, owner_traffic, check=check, **options)
 
 
-def explore(store):
+def explore(store, faults):
     for seed in range(100):
-        run(seed, store=store)
+        run(seed, store=store, faults=faults)
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, BLOCK))
@@ -71,5 +71,5 @@ def test_an_injected_bug_of_owners_is_found_within_100_seeds(bug, law, monkeypat
     store = bug(monkeypatch)
 
     with pytest.raises(LawBroken) as caught:
-        explore(store)
+        explore(store, FAULTS.get(bug))
     assert re.search(law, " ".join(caught.value.laws))
