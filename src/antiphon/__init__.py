@@ -9,7 +9,8 @@ from antiphon.actors.actor import Actor
 from antiphon.actors.callbacks import from_callback, from_transition
 from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.creation import create_actor
-from antiphon.actors.errors import ActorError, NoEventLoop, NotRoot, SystemIdTaken, WaitError
+from antiphon.actors.errors import ActorError, NoEventLoop, NotRoot, SystemIdTaken, WaitError, WrongThread
+from antiphon.actors.logic import TaskScope
 from antiphon.actors.tasks import from_stream, from_task
 from antiphon.actors.waiting import to_awaitable, wait_for
 from antiphon.chart.actions import (
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
         UnknownMachine,
         UnknownRoot,
         Unstorable,
+        WrongLoop,
     )
     from antiphon.runtime.reader import Reader
     from antiphon.runtime.records import Entry, Receipt
@@ -150,6 +152,7 @@ __getattr__ = lazy_names(
             "UnknownMachine",
             "UnknownRoot",
             "Unstorable",
+            "WrongLoop",
         ),
         "antiphon.runtime.reader": ("Reader",),
         "antiphon.runtime.records": (
@@ -213,6 +216,7 @@ __all__ = [
     "StoreError",
     "StoreStopped",
     "SystemIdTaken",
+    "TaskScope",
     "Trace",
     "TransitionPaths",
     "Undecodable",
@@ -222,6 +226,8 @@ __all__ = [
     "UnknownRoot",
     "Unstorable",
     "WaitError",
+    "WrongLoop",
+    "WrongThread",
     "__version__",
     "and_",
     "assert_event",

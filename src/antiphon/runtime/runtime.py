@@ -7,7 +7,7 @@ from typing import Any
 
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.deliveries import Deliveries
-from antiphon.runtime.errors import NotRunning, RootExists
+from antiphon.runtime.errors import NotRunning, RootExists, WrongLoop
 from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines
@@ -65,12 +65,14 @@ class Runtime:
         self._recovery = Recovery(self.trees, self.loop, self.now)
         self._adopting = self._recovery.adopting
         self._running: asyncio.Task[None] | None = None
+        self._event_loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> "Runtime":
         """Take ownership of the store and continue where its last owner stopped.
 
         When this returns, every task that was running is running again or is reported as interrupted.
         """
+        self._event_loop = asyncio.get_running_loop()
         boot = await self.store.open()
         self.ownership.start(boot)
         self.trees.commits.start(boot)
@@ -162,14 +164,17 @@ class Runtime:
 
         It begins after a step or after a cursor; `OtherHistory` is raised if the cursor belongs to another past.
         """
+        self._check_loop()
         return self.feeds.follow(root, after)
 
     async def cursor(self, root: str, seq: int | None = None) -> str:
         """Return a cursor to follow the journal of a tree from: of its last stored step, or of an earlier one."""
+        self._check_loop()
         return await self.feeds.cursor(root, seq)
 
     async def output(self, root: str) -> Any:
         """Wait until a root actor has ended and its end is stored; return its output."""
+        self._check_loop()
         while (tree := await self.loop.stored_tree(root)).status == "active":
             self._check_running()
             await self.feeds.wait_for_end(root)
@@ -177,6 +182,7 @@ class Runtime:
 
     async def snapshot(self, root: str, seq: int | None = None, *, copy: bool = False) -> Any:
         """Return the snapshot of a tree as JSON, now or at an earlier sequence number: read-only, unless `copy`."""
+        self._check_loop()
         tree = await self.loop.stored_tree(root) if seq is None else await self.time_travel.rebuild(root, seq)
         return tree.view(copy=copy)
 
@@ -268,3 +274,13 @@ class Runtime:
             raise self.loop.failure
         if self._running is None or self.loop.is_stopping:
             raise NotRunning("the runtime is not running: it was not started, or it is being stopped")
+        self._check_loop()
+
+    def _check_loop(self) -> None:
+        """Raise WrongLoop in another event loop, where calls would wait for wake-ups that never come."""
+        here = asyncio._get_running_loop()  # None where no loop runs
+        if here is not self._event_loop and here is not None and self._event_loop is not None:
+            raise WrongLoop(
+                "the runtime was started in another event loop; from another thread, submit the call to that loop: "
+                "asyncio.run_coroutine_threadsafe(runtime.send(...), loop).result()"
+            )
