@@ -58,8 +58,9 @@ compare: $(STAMP) ## compare the speed with another revision, e.g. make compare 
 conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
 	@$(BIN)/python conformance/run.py
 
-sim: $(STAMP) ## run the durable runtime through 10,000 simulated lives full of faults
+sim: $(STAMP) ## run the durable runtime through 12,000 simulated lives full of faults, 2,000 of them with two owners
 	@$(BIN)/python campaigns/simulate.py
+	@$(BIN)/python campaigns/simulate.py --owners --seeds 2000
 
 crash: $(STAMP) ## kill a real process 1,000 times, cut its power, let its disk fail, and look for what is lost
 	@$(BIN)/python campaigns/crash.py

@@ -182,10 +182,10 @@ class PointedStore(SqliteStore):
         super()._apply_all(commits)
         self._point("in transaction")
 
-    async def post(self, letters: Any) -> list[bool]:
+    async def post(self, letters: Any, tenure: int = 0) -> list[bool]:
         """Put letters into inboxes, with a point before and one after."""
         self._point("before post")
-        results = await super().post(letters)
+        results = await super().post(letters, tenure)
         self._point("after post")
         return results
 

@@ -60,9 +60,9 @@ class PausingStore(MemoryStore):
         await asyncio.sleep(0)
         return await super().load(root, seq)
 
-    async def post(self, letters):
+    async def post(self, letters, tenure=0):
         await asyncio.sleep(0)
-        return await super().post(letters)
+        return await super().post(letters, tenure)
 
 
 async def cancel_after(call, rounds):

@@ -391,3 +391,67 @@ def test_stopping_lets_tasks_finish():
         assert [entry.value for entry in await store.entries(root)] == ["idle", "replying", "idle"]
 
     simulate(main)
+
+
+def test_creating_a_tree_that_exists_while_its_timer_is_due_is_refused():
+    async def main():
+        def new_id():
+            host.inboxes.set_alarm(0, "r")  # the loop looks at the tree before it stores the new one
+            return "id"
+
+        async with runtime(MemoryStore(), chat(words), new_id=new_id) as host:
+            await host.create("chat", root="r")
+            host.trees.discard("r")
+            with pytest.raises(RootExists):
+                await asyncio.wait_for(host.create("chat", root="r"), 10)
+            assert (await host.send("r", {"type": "SEND"}, id="m1")).status == "accepted"
+
+    simulate(main)
+
+
+class SlowToLoad(MemoryStore):
+    """Store that takes a second to load a tree."""
+
+    async def load(self, root, seq=None):
+        await asyncio.sleep(1)
+        return await super().load(root, seq)
+
+
+def test_a_tree_that_waits_to_be_created_is_refused_by_a_stop():
+    async def main():
+        async with runtime(SlowToLoad(), chat(words)) as host:
+            finding = asyncio.create_task(host.trees.find("r"))
+            await asyncio.sleep(0.1)
+            creating = asyncio.create_task(host.create("chat", root="r"))
+            await asyncio.sleep(0.1)
+            await asyncio.wait_for(host.stop(), 10)
+
+            assert await finding is None
+            with pytest.raises(NotRunning, match="before the tree was created"):
+                await creating
+
+    simulate(main)
+
+
+class SlowToAnswer(MemoryStore):
+    """Store whose commits are made some time before they answer."""
+
+    commits_inline = False
+
+    async def commit(self, commits, written=None):
+        await super().commit(commits, written)
+        await asyncio.sleep(1)
+
+
+def test_a_post_to_a_tree_that_is_being_created_is_taken():
+    async def main():
+        async with runtime(SlowToAnswer(), chat(words)) as host:
+            creating = asyncio.create_task(host.create("chat", root="r"))
+            await asyncio.sleep(0.5)
+            await host.post("r", {"type": "SEND"}, id="m1")
+            await creating
+            await asyncio.sleep(10)
+
+            assert (await host.outcome("r", "m1")).status == "accepted"
+
+    simulate(main)

@@ -96,6 +96,28 @@ def test_nothing_of_a_dead_process_runs_not_even_its_clean_up(loop):
     assert loop.run_until_complete(main()) == []
 
 
+def test_nothing_of_a_paused_process_runs_before_it_is_resumed(loop):
+    async def work(calls):
+        for number in range(3):
+            await asyncio.sleep(1)
+            calls.append((number, asyncio.get_running_loop().time()))
+
+    async def main():
+        process = new_process()
+        calls = []
+        process.start(work(calls))
+        await asyncio.sleep(1.5)
+        process.pause_all()
+        process.pause_all()
+        await asyncio.sleep(10)
+        assert (calls, process.is_paused) == ([(0, 1)], True)
+        process.resume()
+        await asyncio.sleep(10)
+        return calls
+
+    assert loop.run_until_complete(main()) == [(0, 1), (1, 11.5), (2, 12.5)]
+
+
 def test_a_call_to_a_process_that_dies_raises_died(loop):
     async def main():
         process = new_process()

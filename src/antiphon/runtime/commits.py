@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from antiphon.runtime.errors import Conflict, StoreError, StoreStopped, Unstorable
+from antiphon.runtime.errors import Conflict, NotOwner, StoreError, StoreStopped, Superseded, Unstorable
 from antiphon.runtime.ownership import Ownership
 from antiphon.runtime.records import Commit, Entry
 from antiphon.runtime.store import Store
@@ -21,6 +21,8 @@ class Commits:
         self._store = store
         self._ownership = ownership
         self._marks = count(1)
+        # Called if a commit is refused because of a later tenure: gives the tree up.
+        self.on_superseded: Callable[[str, int], None] = ownership.drop
         self.is_closing = False  # do not wait for a store that gives no answer
         self.on_stored: Callable[[str, Sequence[Entry]], None] = lambda root, entries: None
 
@@ -39,21 +41,43 @@ class Commits:
         except REFUSALS:
             raise
         except StoreError as error:
-            if not commits or not await self._is_stored(commits[0], error):
+            if not await self._are_stored(commits, error):
                 raise
 
     async def make(self, commit: Commit) -> None:
-        """Give a commit a mark and the tenure of this owner, make it durable, and report its entries."""
-        tenure = self._ownership.tenure(commit.root) or 0
-        await self.commit([commit._replace(mark=self.new_mark(), tenure=tenure)])
+        """Give a commit a mark and a tenure, make it durable and report its entries, or raise `NotOwner`."""
+        root = commit.root
+        tenure = self.tenure_of(root)
+        try:
+            await self.commit([commit._replace(mark=self.new_mark(), tenure=tenure)])
+        except Superseded as error:
+            self.on_superseded(root, tenure)
+            raise NotOwner(str(error)) from error
         if commit.entries:
-            self.on_stored(commit.root, commit.entries)
+            self.on_stored(root, commit.entries)
 
-    async def _is_stored(self, commit: Commit, error: StoreError) -> bool:
-        """Return whether a commit was made; all commits of a call are made together."""
+    def tenure_of(self, root: str) -> int:
+        """Return the tenure of a tree that is run here; raise `NotOwner` if it is not."""
+        tenure = self._ownership.tenure(root)
+        if tenure is None:
+            raise NotOwner(f"{root!r} is not run by this process; ask for its owner, and send the letter there")
+        return tenure
+
+    async def _are_stored(self, commits: Sequence[Commit], error: StoreError) -> bool:
+        """Return whether commits were made, all of them together.
+
+        The latest commit of a tree is another one if the tree has a new owner meanwhile, so all trees are looked at.
+        """
+        for commit in commits:
+            if await self._mark(commit.root, error) == commit.mark:
+                return True
+        return False
+
+    async def _mark(self, root: str, error: StoreError) -> int | None:
+        """Return the mark of the latest commit of a tree."""
         while True:
             try:
-                return await self._store.mark(commit.root) == commit.mark
+                return await self._store.mark(root)
             except StoreError:
                 if self.is_closing:
                     raise error from None

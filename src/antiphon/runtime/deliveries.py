@@ -8,7 +8,7 @@ from typing import Any
 from antiphon.runtime.admission import acceptable_events, check_external_event, find_problem
 from antiphon.runtime.background import BackgroundCalls
 from antiphon.runtime.commits import RETRY_MS
-from antiphon.runtime.errors import StoreError
+from antiphon.runtime.errors import NotOwner, StoreError, Superseded
 from antiphon.runtime.inboxes import Delivery, Inboxes
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Letter, Posting, Receipt
@@ -69,7 +69,7 @@ class Deliveries:
             outcome = await self._store.outcome(letter.root, letter.id)
         if outcome is not None and outcome.status == "failed":
             receipt.set_result(outcome._replace(history=tree.host.history))
-        elif tree.has_letter(letter.id) or (outcome is not None and outcome.status == "accepted"):
+        elif tree.has_letter(letter.id) or (outcome is not None and outcome.status in ("accepted", "waiting")):
             seq = 0 if outcome is None else outcome.seq
             receipt.set_result(Receipt("duplicate", letter.id, seq, history=tree.host.history))
         else:
@@ -106,8 +106,12 @@ class Deliveries:
 
     async def _store_letter(self, letter: Letter) -> Posting:
         """Store a letter; if the store raises although it stored it, find that out."""
+        tenure = self._trees.commits.tenure_of(letter.root)
         try:
-            (status,) = await self._store.post([letter])
+            (status,) = await self._store.post([letter], tenure)
+        except Superseded as error:
+            self._trees.commits.on_superseded(letter.root, tenure)
+            raise NotOwner(str(error)) from error
         except StoreError as error:
             outcome = await self._ask(letter, error)
             if outcome is None or outcome.status != "waiting":

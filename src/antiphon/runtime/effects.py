@@ -54,13 +54,23 @@ class Effects:
         self._record = record
         self.is_closing = False  # start no more tasks: the next owner of the store recovers them
 
-    def perform(self, turn: TreeTurn) -> None:
-        """Perform the effects of a stored turn."""
-        turn.tree.taken.clear()
+    def acknowledge(self, turn: TreeTurn) -> None:
+        """Resolve everything that waits for a stored turn."""
         for delivery, receipt in zip(turn.deliveries, turn.batch.receipts, strict=False):
             delivery.succeed(receipt)
         if turn.created is not None and not turn.created.done():
             turn.created.set_result(None)
+
+    def conclude(self, turn: TreeTurn) -> None:
+        """Finish a stored turn of a tree that was lost meanwhile; its new owner recovers the tasks and timers."""
+        self.acknowledge(turn)
+        self._call_actions(turn)
+        self._feeds.forget(turn.tree.root)
+
+    def perform(self, turn: TreeTurn) -> None:
+        """Perform the effects of a stored turn."""
+        turn.tree.taken.clear()
+        self.acknowledge(turn)
         if turn.batch.effects:
             self._run_effects(turn)
         self._feeds.publish(turn.tree.root, turn.commit.entries)

@@ -20,9 +20,7 @@ class TurnFailures:
         trees: TreeCache,
         inboxes: Inboxes,
         now: Callable[[], int],
-        lose: Callable[[str], None],
     ) -> None:
-        self._lose = lose  # forgets a tree that has another owner
         self._quarantine = quarantine
         self._trees = trees
         self._inboxes = inboxes
@@ -45,7 +43,7 @@ class TurnFailures:
             turn.fail(error)
         elif isinstance(error, Superseded):
             turn.fail(NotOwner(str(error)))
-            self._lose(root)
+            self._trees.commits.on_superseded(root, turn.commit.tenure)
         elif not isinstance(error, Unstorable):
             self._trees.discard(root)
             self.refuse(turn.deliveries, error)

@@ -150,6 +150,11 @@ class Inboxes:
         """Number of trees that are ready for a turn."""
         return len(self._ready)
 
+    @property
+    def is_idle(self) -> bool:
+        """True if no tree is ready for a turn or has one, or is occupied without a turn."""
+        return not self._ready and not self._busy
+
     def start_turns(self, limit: int) -> list[str]:
         """Return ready trees, in the order in which they became ready; they are busy until `finish`."""
         roots = list(islice(self._ready, limit))

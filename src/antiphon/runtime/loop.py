@@ -47,6 +47,7 @@ class TurnLoop:
         self.tasks = TaskRunner(self.deliver, now)
         self.pipeline = Pipeline(trees.commits, self.inboxes.wakeup.set)
         self.is_stopping = False  # no more letters from outside
+        self.on_lost: Callable[[str], None] = lambda root: None  # called with every tree that is given up
         self.failure: LoopFailed | None = None  # the error that ended the loop
         self._store = trees.store
         self._trees = trees
@@ -56,7 +57,8 @@ class TurnLoop:
         trees.commits.on_stored = self.feeds.publish  # migrations
         trees.quarantine.on_quarantined = self.halt
         self._effects = Effects(self.inboxes, self.tasks, self.feeds, self._record)
-        self._failures = TurnFailures(trees.quarantine, trees, self.inboxes, now, self.lose)
+        self._failures = TurnFailures(trees.quarantine, trees, self.inboxes, now)
+        trees.commits.on_superseded = self._on_superseded
         self._new: list[TreeTurn] = []  # first turns of new trees
         self._computed: list[TreeTurn] = []  # turns that wait to be stored
         self._storing: set[asyncio.Task[None]] = set()
@@ -109,6 +111,13 @@ class TurnLoop:
         self._trees.discard(root)
         self.inboxes.drop(root, NotOwner(f"{root!r} is run by another process"))
         self.feeds.forget(root)
+        self.on_lost(root)
+
+    def _on_superseded(self, root: str, tenure: int) -> None:
+        """Give up a tree of which a commit was refused, unless this process owns it again."""
+        self._trees.ownership.drop(root, tenure)
+        if (self._trees.ownership.tenure(root) or 0) <= tenure:
+            self.lose(root)
 
     async def stored_tree(self, root: str) -> Tree:
         """Return a tree once all its steps are stored: nothing else may be shown."""
@@ -175,7 +184,7 @@ class TurnLoop:
 
     @property
     def _is_idle(self) -> bool:
-        return not self.inboxes.ready and not self._computed and not self._new and self.pipeline.is_empty
+        return self.inboxes.is_idle and not self._computed and not self._new and self.pipeline.is_empty
 
     @property
     def _may_compute(self) -> bool:
@@ -258,8 +267,11 @@ class TurnLoop:
     async def _collect(self, root: str, now: int) -> bool:
         """Queue the stored letters of a tree that are due; return False if they cannot be read now."""
         try:
-            tree = await self._trees.find(root)
+            is_early = self._trees.is_reserved(root)
+            tree = None if is_early else await self._trees.find(root)
         except StoreError:
+            is_early = True
+        if is_early:
             self.inboxes.hold(root, now + RETRY_MS)
             return False
         letters = [] if tree is None else tree.due_letters(now)
@@ -274,7 +286,10 @@ class TurnLoop:
         return True
 
     async def _load(self, root: str, deliveries: list[Delivery]) -> Tree | None:
-        """Load the tree of some letters; if that fails, refuse them and return None."""
+        """Load the tree of some letters; if that fails, refuse them and return None; if it is being created, wait."""
+        if self._trees.is_reserved(root):
+            self.inboxes.put_back(root, deliveries, self._now() + RETRY_MS)
+            return None
         try:
             return await self._trees.load(root)
         except Exception as error:
@@ -298,7 +313,8 @@ class TurnLoop:
 
     async def _commit_turns(self, turns: list[TreeTurn]) -> bool:
         """Store turns in one commit and return True; if that fails, store and perform them one by one."""
-        commits = [turn.commit for turn in turns if not turn.commit.is_empty]
+        # Where there are other owners, only the store can tell that this one is right to reject a letter.
+        commits = [turn.commit for turn in turns if not (turn.commit.is_empty and self._trees.ownership.owns_all)]
         self._point("before commit")
         try:
             if commits:
@@ -322,8 +338,11 @@ class TurnLoop:
 
     def _perform_all(self, turns: list[TreeTurn]) -> None:
         for turn in turns:
+            if not self._trees.is_current(turn.tree):  # it was lost while its turn was being stored
+                self._effects.conclude(turn)
+                continue
             if turn.created is not None:
-                self._trees.add(turn.tree)
+                self._trees.add_created(turn.tree)
             self._effects.perform(turn)
         self._point("after perform")
 

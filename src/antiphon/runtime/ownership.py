@@ -2,7 +2,8 @@
 
 One process that owns a whole store owns all its trees. Where several processes share a store, each tree has one owner
 at a time; a tenure is the number of its ownership, greater than any before, and a store refuses the commits of an
-earlier tenure.
+earlier tenure. An owner that was replaced need not know it: its commits and posts are refused, and then it gives the
+tree up.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,6 +38,10 @@ class Ownership(Protocol):
         """Call a function with every tree that is lost to another owner."""
         ...
 
+    def drop(self, root: str, tenure: int) -> None:
+        """Learn from a refused commit that a tree has an owner with a later tenure than this one."""
+        ...
+
 
 class Whole:
     """Ownership of a whole store by one process: every tree is run here, and its tenure is the boot."""
@@ -63,3 +68,6 @@ class Whole:
 
     def on_loss(self, callback: Callable[[str], None]) -> None:
         """Do nothing: no tree is ever lost."""
+
+    def drop(self, root: str, tenure: int) -> None:
+        """Keep the tree: only a restart of this process can tell why a later boot has written to it."""

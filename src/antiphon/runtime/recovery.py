@@ -2,18 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TypeVar
 
 from antiphon.actors.tasks import REJECT
 from antiphon.runtime.commits import RETRY_MS
-from antiphon.runtime.errors import RuntimeFault, StoreError
-from antiphon.runtime.inboxes import Delivery, Inboxes
+from antiphon.runtime.errors import NotRunning, RuntimeFault, StoreError
+from antiphon.runtime.inboxes import Delivery
+from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.quarantine import format_error, is_from_outside
 from antiphon.runtime.records import Commit, Letter, Receipt, Task
-from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import Tree
 from antiphon.runtime.tree_cache import TreeCache
 
@@ -24,20 +23,17 @@ START_LIMIT = 3  # unclean starts after which a letter or task is set aside
 class Recovery:
     """Continues with what the last owner of the store left: restarts tasks or reports them as interrupted."""
 
-    def __init__(
-        self,
-        trees: TreeCache,
-        inboxes: Inboxes,
-        tasks: TaskRunner,
-        exclusively: Callable[[str], AbstractAsyncContextManager[None]],
-        now: Callable[[], int],
-    ) -> None:
+    def __init__(self, trees: TreeCache, loop: TurnLoop, now: Callable[[], int]) -> None:
         self._trees = trees
         self._store = trees.store
-        self._inboxes = inboxes
-        self._tasks = tasks
-        self._exclusively = exclusively  # while this is entered, a tree has no turn
+        self._loop = loop
+        self._inboxes = loop.inboxes
+        self._tasks = loop.tasks
+        self._exclusively = loop.exclusively  # while this is entered, a tree has no turn
         self._now = now
+        loop.on_lost = self._forget
+        self._adopted: dict[str, int] = {}  # trees that were created or adopted here, with their tenures
+        self.adopting: dict[str, asyncio.Task[None]] = {}  # trees that are being adopted
         self.is_stopping = False
 
     async def run(self) -> None:
@@ -53,12 +49,51 @@ class Recovery:
         for root, due in times:
             self._inboxes.set_alarm(due, root)
 
+    async def adopt(self, root: str, tenure: int) -> None:
+        """Recover a tree that this process owns in a new tenure; what is here of an earlier one is given up."""
+        if self._adopted.get(root, 0) < tenure:
+            self._loop.lose(root)
+            self._adopted[root] = tenure
+            self.adopting[root] = asyncio.get_running_loop().create_task(self._adopt(root, tenure))
+        if root in self.adopting:
+            await asyncio.shield(self.adopting[root])
+
+    async def _adopt(self, root: str, tenure: int) -> None:
+        try:
+            async with self._exclusively(root):
+                await self._retry(partial(self._announce, root))
+                self._trees.discard(root)
+                self._loop.feeds.forget(root)
+            await self.recover_tree(root)
+            if self.is_stopping:
+                raise NotRunning("the runtime was stopped before it could adopt a tree")
+        except BaseException:
+            if self._adopted.get(root) == tenure:
+                del self._adopted[root]
+            raise
+        finally:
+            if self.adopting.get(root) is asyncio.current_task():
+                del self.adopting[root]
+
+    async def _announce(self, root: str) -> None:
+        """Store the tenure: from now on nothing of an earlier owner is stored, and what it stored is seen here."""
+        saved = await self._trees.load_saved(root)
+        await self._trees.commits.make(Commit(root, saved.seq, self._now(), saved.status))
+
+    def begin(self, root: str, tenure: int) -> None:
+        """Note that a tree was created here."""
+        self._adopted[root] = tenure
+
+    def _forget(self, root: str) -> None:
+        """Note that a tree is not run here any more."""
+        self._adopted.pop(root, None)
+
     async def recover_tree(self, root: str) -> None:
         """Recover the letters of a tree, and its tasks that are not running here."""
-        tree = await self._retry(lambda: self._trees.find(root))
+        tree = await self._retry(partial(self._trees.find, root))
         tasks = list(tree.host.tasks.values()) if tree is not None else []
-        self._inboxes.set_alarm(self._now(), root)
         await self._recover_tasks([task for task in tasks if not self._tasks.is_running(task.id)])
+        self._inboxes.set_alarm(self._now(), root)
 
     async def _recover_tasks(self, tasks: list[Task]) -> None:
         letters = [await self._retry(partial(self._recover_task, task)) for task in tasks]
@@ -127,6 +162,8 @@ class Recovery:
     async def _restart(self, tree: Tree, attempt: Task) -> None:
         logic = actor_at(tree.actor, attempt.to).logic
         await self._trees.commits.make(Commit(tree.root, tree.seq, self._now(), tree.status, tasks=(attempt,)))
+        if not self._trees.is_current(tree):  # it was lost meanwhile, and its new owner recovers the task
+            return
         tree.host.tasks[attempt.to] = attempt
         self._tasks.start(attempt, logic)
 

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.deliveries import Deliveries
-from antiphon.runtime.errors import NotRunning, WrongLoop
+from antiphon.runtime.errors import NotRunning, RootExists, WrongLoop
 from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines
@@ -62,7 +62,8 @@ class Runtime:
         self.time_travel = TimeTravel(self.trees, store, self.now, self.new_id)
         self._deliveries = Deliveries(store, self.trees, self.inboxes, self.now, self.new_id)
         self._calls = self._deliveries.calls
-        self._recovery = Recovery(self.trees, self.inboxes, self.tasks, self.loop.exclusively, self.now)
+        self._recovery = Recovery(self.trees, self.loop, self.now)
+        self._adopting = self._recovery.adopting
         self._running: asyncio.Task[None] | None = None
         self._event_loop: asyncio.AbstractEventLoop | None = None
 
@@ -122,13 +123,28 @@ class Runtime:
         current = self.machines.current(machine)
         if current.event_types is not None:
             current.event_types.require_input(input)
-        is_named = root is not None
-        root = root or self.new_id()
-        if self.ownership.tenure(root) is None:
-            await self.ownership.claim(root)
-        tree = self.trees.new_root(root, current, self.new_id(), input)
-        await self._calls.run(self.loop.create(tree, is_named=is_named))
-        return tree.root
+        name = root or self.new_id()
+        return await self._calls.run(self._create(current, name, input, is_named=root is not None))
+
+    async def _create(self, machine: AnyMachine, root: str, input: Any, *, is_named: bool) -> str:
+        async with self._creating(root):
+            tree = self.trees.new_root(root, machine, self.new_id(), input)
+            await self.loop.create(tree, is_named=is_named)
+        return root
+
+    @asynccontextmanager
+    async def _creating(self, root: str) -> AsyncIterator[None]:
+        """Become the owner of a tree that is then created; if it exists already, adopt it."""
+        if self.ownership.owns_all:
+            yield
+            return
+        tenure = self.ownership.tenure(root) or await self.ownership.claim(root)
+        try:
+            yield
+        except RootExists:  # an earlier owner created it, perhaps after it had been replaced
+            await self._recovery.adopt(root, tenure)
+            raise
+        self._recovery.begin(root, tenure)
 
     async def send(self, root: str, event: Any, *, id: str | None = None, to: str = "") -> Receipt:
         """Send an event and wait until the step that takes it is stored.
@@ -137,15 +153,15 @@ class Runtime:
         The receipt is `failed` if a function raised and the step would have ended the root actor.
         """
         self._check_running()
-        if self.ownership.tenure(root) is None:
-            await self._claim(root)
+        if self.ownership.tenure(root) is None or root in self._adopting:
+            await self._own(root)
         return await self._deliveries.send(self._deliveries.letter(root, event, id, to), is_named=id is not None)
 
     async def post(self, root: str, event: Any, *, id: str | None = None, to: str = "", delay_ms: int = 0) -> Receipt:
         """Store an event in an inbox, to be taken after a delay; do not wait until it is taken."""
         self._check_running()
-        if self.ownership.tenure(root) is None:
-            await self._claim(root)
+        if self.ownership.tenure(root) is None or root in self._adopting:
+            await self._own(root)
         letter = self._deliveries.letter(root, event, id, to)
         return await self._deliveries.post(letter._replace(due=letter.at + delay_ms))
 
@@ -179,28 +195,32 @@ class Runtime:
     async def fork(self, root: str, seq: int, *, new: str | None = None) -> str:
         """Create a tree that starts from another one at a sequence number; return its id."""
         self._check_running()
-        return await self._calls.run(self._fork(root, seq, new))
+        return await self._calls.run(self._fork(root, seq, new or self.new_id()))
 
-    async def _fork(self, root: str, seq: int, new: str | None) -> str:
-        commit = await self.time_travel.fork(root, seq, new)
+    async def _fork(self, root: str, seq: int, new: str) -> str:
+        async with self._creating(new):
+            commit = await self.time_travel.fork(root, seq, new)
         for letter in commit.letters:
             self.inboxes.set_alarm(letter.due, commit.root)
         return commit.root
 
-    async def adopt(self, root: str) -> None:
-        """Run a tree that this process has become the owner of: take its letters, and recover its tasks."""
+    async def adopt(self, root: str, tenure: int) -> None:
+        """Run a tree that this process has become the owner of: take its letters, and recover its tasks.
+
+        The store learns the tenure first, so that an earlier owner, which may not know that it was replaced, can
+        change nothing any more. Raise `NotOwner` if there is a later owner already.
+        """
         self._check_running()
-        self.trees.discard(root)
-        await self._calls.run(self._recovery.recover_tree(root))
+        await self._calls.run(self._recovery.adopt(root, tenure))
 
     def lose(self, root: str) -> None:
         """Stop running a tree that has another owner: its tasks are cancelled, its waiting letters fail."""
         self.loop.lose(root)
 
-    async def _claim(self, root: str) -> None:
-        """Become the owner of a tree, if no process is."""
-        await self.ownership.claim(root)
-        await self.adopt(root)
+    async def _own(self, root: str) -> None:
+        """Become the owner of a tree, if no process is, and wait until it is adopted."""
+        if not self.ownership.owns_all:
+            await self.adopt(root, self.ownership.tenure(root) or await self.ownership.claim(root))
 
     async def outcome(self, root: str, id: str) -> Receipt | None:
         """Return the outcome of a letter by its id, or None if there was no such letter."""
@@ -218,6 +238,7 @@ class Runtime:
     async def retry(self, root: str, letter: str) -> None:
         """Put a dead letter back into the inbox of its tree."""
         self._check_running()
+        await self._own(root)
         await self._calls.run(self._retry(root, letter))
 
     async def _retry(self, root: str, letter: str) -> None:
@@ -228,6 +249,7 @@ class Runtime:
     async def discard(self, root: str, letter: str) -> None:
         """Delete a dead letter."""
         self._check_running()
+        await self._own(root)
         await self._calls.run(self._discard(root, letter))
 
     async def _discard(self, root: str, letter: str) -> None:
@@ -240,6 +262,7 @@ class Runtime:
         If its steps replay differently, `accept` continues with the state that the replay gives.
         """
         self._check_running()
+        await self._own(root)
         return await self._calls.run(self._release(root, accept))
 
     async def _release(self, root: str, accept: bool) -> bool:

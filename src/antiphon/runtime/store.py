@@ -27,8 +27,8 @@ class Store(Protocol):
         """Finish pending work and release ownership."""
         ...
 
-    async def post(self, letters: Sequence[Letter]) -> list[Posting]:
-        """Put letters into inboxes.
+    async def post(self, letters: Sequence[Letter], tenure: int = 0) -> list[Posting]:
+        """Put letters into inboxes; refuse all of them if a tree has had a later owner than that of `tenure`.
 
         A letter whose id was posted or applied before is a duplicate; one whose id is that of a dead letter failed.
         """

@@ -76,7 +76,8 @@ class TaskRunner:
         self._now = now
         self._running: dict[str, tuple[asyncio.Task[None], DurableScope]] = {}
         # Cancelled and not done yet: a command, for example, whose processes are being terminated.
-        self._ending: dict[asyncio.Task[None], None] = {}
+        # With each, whether nothing that it may still return is delivered.
+        self._ending: dict[asyncio.Task[None], bool] = {}
 
     def answer(self, task: Task, logic: Any) -> Any:
         """Call an eager function and return the event with its result, or None if the result must be awaited."""
@@ -113,20 +114,20 @@ class TaskRunner:
         run = asyncio.get_running_loop().create_task(self._run(task, logic, call, scope, outbox))
         self._running[task.id] = (run, scope)
 
-    def cancel(self, id: str) -> None:
-        """Cancel a task whose result is no longer needed."""
+    def cancel(self, id: str, *, is_lost: bool = False) -> None:
+        """Cancel a task whose result is no longer needed; if it is lost, nothing that it returns is delivered."""
         running, scope = self._running.pop(id, (None, None))
         if running is not None and scope is not None:
             for callback in scope.cancels:
                 call_safely(callback)
             running.cancel()
-            self._ending[running] = None
+            self._ending[running] = is_lost
             running.add_done_callback(self._ending.pop)
 
     def cancel_all(self, root: str) -> None:
-        """Cancel the tasks of a tree."""
+        """Cancel the tasks of a tree that is given up."""
         for id in [id for id, (_, scope) in self._running.items() if scope.task.root == root]:
-            self.cancel(id)
+            self.cancel(id, is_lost=True)
 
     def forward(self, id: str, event: Any) -> None:
         """Pass an event to the listeners of a callback."""
@@ -185,7 +186,13 @@ class TaskRunner:
             # A callback outlives its function: it ends with its actor.
             if not isinstance(logic, CallbackLogic):
                 self._running.pop(task.id, None)
-        self._end(task, outbox, event)
+        if not (self._ending and self._is_lost()):
+            self._end(task, outbox, event)
+
+    def _is_lost(self) -> bool:
+        """Return whether the task that runs now belongs to a tree that was given up."""
+        current = asyncio.current_task()
+        return current is not None and self._ending.get(current, False)
 
     def _end(self, task: Task, outbox: "Outbox", event: Any) -> None:
         outbox.flush()

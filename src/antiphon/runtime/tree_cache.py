@@ -8,6 +8,7 @@ from typing import Any
 from antiphon.runtime.admission import take_value
 from antiphon.runtime.commits import Commits
 from antiphon.runtime.errors import (
+    NotOwner,
     Quarantined,
     RootExists,
     StoreCorrupt,
@@ -54,7 +55,13 @@ class TreeCache:
         # Letters that were stored while their tree was being loaded.
         self._missed: dict[str, list[Letter]] = {}
         self._trees: dict[str, Tree] = {}
-        self._loading: dict[str, asyncio.Future[None]] = {}  # trees that are being loaded or created
+        self._loading: dict[str, asyncio.Future[None]] = {}  # trees that are being loaded
+        self._creating: dict[str, asyncio.Future[None]] = {}  # trees that are being created
+        self._outdated: set[str] = set()  # trees that were discarded while they were being loaded
+
+    def is_current(self, tree: Tree) -> bool:
+        """Return whether a tree has been run here ever since it was loaded or created."""
+        return self.ownership.tenure(tree.root) == tree.host.boot
 
     def get(self, root: str) -> Tree | None:
         """Return a tree if it is loaded."""
@@ -73,6 +80,11 @@ class TreeCache:
         if len(self._trees) > self._limit:
             self._evict(tree)
 
+    def add_created(self, tree: Tree) -> None:
+        """Add a tree that was just created, with the letters that were stored for it meanwhile."""
+        tree.posted.update((letter.id, letter) for letter in self._missed.pop(tree.root, ()))
+        self.add(tree)
+
     def new_tree(self, root: str, machine: AnyMachine, origin: Origin) -> Tree:
         """Create a tree that has taken no step and is not in the cache."""
         tenure = self.ownership.tenure(root) or 0
@@ -88,16 +100,20 @@ class TreeCache:
         tree = self._trees.get(letter.root)
         if tree is not None:
             tree.posted[letter.id] = letter
-        elif letter.root in self._loading:
+        elif letter.root in self._loading or letter.root in self._creating:
             self._missed.setdefault(letter.root, []).append(letter)
 
     async def reserve(self, root: str) -> None:
         """Reserve the id of a new tree until `settle`; loads of it wait."""
-        while (loading := self._loading.get(root)) is not None:
-            await asyncio.wait([loading])
+        while (pending := self._loading.get(root) or self._creating.get(root)) is not None:
+            await asyncio.wait([pending])
         if root in self._trees:
             raise RootExists(f"there is a root actor {root!r} already")
-        self._loading[root] = asyncio.get_running_loop().create_future()
+        self._creating[root] = asyncio.get_running_loop().create_future()
+
+    def is_reserved(self, root: str) -> bool:
+        """Return whether a tree is being created; the loop must not wait for that, because it takes a turn."""
+        return root in self._creating and root not in self._trees
 
     async def check_free(self, root: str) -> None:
         """Raise `RootExists` if a tree of that id is stored."""
@@ -107,7 +123,7 @@ class TreeCache:
     def settle(self, root: str) -> None:
         """End the reservation of an id: its tree is in the cache now, or was not created."""
         self._missed.pop(root, None)
-        self._loading.pop(root).set_result(None)
+        self._creating.pop(root).set_result(None)
 
     @asynccontextmanager
     async def unloaded(self, root: str) -> AsyncIterator[None]:
@@ -119,22 +135,31 @@ class TreeCache:
         try:
             yield
         finally:
-            self.settle(root)
+            self._missed.pop(root, None)
+            self._loading.pop(root).set_result(None)
 
     def discard(self, root: str) -> None:
         """Drop a tree; it is loaded again when it is needed."""
         self._trees.pop(root, None)
+        if root in self._loading:
+            self._outdated.add(root)
 
     async def load(self, root: str) -> Tree:
-        """Return a tree, from the cache or the store; concurrent calls share one load."""
+        """Return a tree, from the cache or the store; concurrent calls share one load.
+
+        Raise `NotOwner` if it is not run here. A load is repeated if the tree was discarded meanwhile.
+        """
         while (tree := self.touch(root)) is None:
-            loading = self._loading.get(root)
-            if loading is not None:
-                await asyncio.wait([loading])
+            if (pending := self._loading.get(root) or self._creating.get(root)) is not None:
+                await asyncio.wait([pending])
                 continue
+            self.commits.tenure_of(root)
             self._loading[root] = asyncio.get_running_loop().create_future()
+            self._outdated.discard(root)
             try:
                 loaded = await self._read(root)
+                if root in self._outdated:
+                    continue
                 loaded.posted.update((letter.id, letter) for letter in self._missed.get(root, ()))
                 self.add(loaded)
             finally:
@@ -146,7 +171,7 @@ class TreeCache:
         """Return a tree, or None if it does not exist or cannot be run here."""
         try:
             return await self.load(root)
-        except (UnknownRoot, UnknownMachine, Quarantined, StoreCorrupt):
+        except (UnknownRoot, UnknownMachine, Quarantined, NotOwner, StoreCorrupt):
             return None
 
     async def find_to_check(self, root: str) -> Tree | None:
@@ -186,7 +211,7 @@ class TreeCache:
             tree = await self._restore(saved)
         except Exception as error:
             # A function of the machine may return what cannot be stored; other errors of the store are its own.
-            if isinstance(error, (StoreError, UnknownMachine)) and not isinstance(error, Unstorable):
+            if isinstance(error, (StoreError, UnknownMachine, NotOwner)) and not isinstance(error, Unstorable):
                 raise
             await self.quarantine.quarantine(root, format_error(error))
             advice = "release it when the cause is mended"

@@ -53,9 +53,14 @@ def check_order(commit: Commit) -> None:
             raise Conflict(f"step {entry.seq} of {entry.root!r} cannot be stored as step {seq} of {commit.root!r}")
 
 
+def check_tenure(root: str, tenure: int, latest: int) -> None:
+    """Refuse what comes from an owner of an earlier tenure than the latest; 0 is not checked."""
+    if 0 < tenure < latest:
+        raise Superseded(f"{root!r} has another owner: tenure {latest} follows {tenure}")
+
+
 def _check_place(commit: Commit, stored: StoredPlace) -> None:
     """Refuse a commit of an earlier tenure, or of another step than the last."""
-    if 0 < commit.tenure < stored.tenure:
-        raise Superseded(f"{commit.root!r} has another owner: tenure {stored.tenure} follows {commit.tenure}")
+    check_tenure(commit.root, commit.tenure, stored.tenure)
     if commit.expected != stored.seq:
         raise Conflict(f"{commit.root!r} is no longer at step {commit.expected}")

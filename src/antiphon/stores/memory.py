@@ -24,7 +24,7 @@ from antiphon.runtime.records import (
     TreeSummary,
 )
 from antiphon.stores import rows
-from antiphon.stores.conflicts import StoredPlace, check_conflicts
+from antiphon.stores.conflicts import StoredPlace, check_conflicts, check_tenure
 from antiphon.stores.rows import Row
 from antiphon.stores.snapshots import (
     ENTRY_OVERHEAD,
@@ -96,8 +96,10 @@ class MemoryStore:
         """Keep everything for the next boot; there is nothing to release."""
         self._unclean = 0
 
-    async def post(self, letters: Sequence[Letter]) -> list[Posting]:
+    async def post(self, letters: Sequence[Letter], tenure: int = 0) -> list[Posting]:
         """Put letters into inboxes."""
+        for letter in letters:
+            check_tenure(letter.root, tenure, self._tree(letter.root).tenure)
         posted = [(self._tree(letter.root), _check_row(rows.letter_row(letter))) for letter in letters]
         return [_post(tree, row) for tree, row in posted]
 

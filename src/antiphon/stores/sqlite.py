@@ -14,7 +14,7 @@ from antiphon.runtime.encoding import is_text
 from antiphon.runtime.errors import Conflict, RootExists, RuntimeFault, UnknownRoot
 from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Posting, Receipt, Saved, Task, TreeSummary
 from antiphon.stores import files, rows
-from antiphon.stores.conflicts import StoredPlace, check_conflicts, check_order
+from antiphon.stores.conflicts import StoredPlace, check_conflicts, check_order, check_tenure
 from antiphon.stores.file_store import MAX_FLUSH_S, FileStore
 from antiphon.stores.journals import read_entries, save_snapshot, stored_journal
 from antiphon.stores.snapshots import find_base, load_at
@@ -26,9 +26,9 @@ REFUSED = (RuntimeFault, sqlite3.IntegrityError, UnicodeEncodeError, OverflowErr
 class SqliteStore(FileStore):
     """Store in an SQLite file."""
 
-    async def post(self, letters: Sequence[Letter]) -> list[Posting]:
+    async def post(self, letters: Sequence[Letter], tenure: int = 0) -> list[Posting]:
         """Put letters into inboxes."""
-        return await self._on_thread(lambda: self._transaction(lambda: self._post(letters)))
+        return await self._on_thread(lambda: self._transaction(lambda: self._post(letters, tenure)))
 
     async def commit(self, commits: Sequence[Commit], written: Callable[[], None] | None = None) -> None:
         """Make all commits durable at once; letters go last, so that they can go to new trees."""
@@ -122,7 +122,9 @@ class SqliteStore(FileStore):
             self._transaction(lambda: self._db().execute(self._sql["move_letters"], (lead, lead)))
         return lead
 
-    def _post(self, letters: Sequence[Letter]) -> list[Posting]:
+    def _post(self, letters: Sequence[Letter], tenure: int) -> list[Posting]:
+        for letter in letters if tenure else ():
+            check_tenure(letter.root, tenure, self._one("place_of", self._number(letter.root))[1])
         posted = [(self._number(letter.root), letter.id, rows.letter_row(letter)) for letter in letters]
         return [self._add_letter(*letter) for letter in posted]
 

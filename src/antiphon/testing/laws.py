@@ -7,6 +7,7 @@
 4. A tree rebuilt at half of its steps from a snapshot is the same as by replaying the journal up to there.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from antiphon.actors.tasks import REJECT, RESOLVE
@@ -18,10 +19,14 @@ from antiphon.runtime.tree import MIGRATED, Tree
 OVERDUE_MS = 60_000
 
 
-async def broken_laws(runtime: Runtime, store: Store, overdue_ms: int = OVERDUE_MS) -> list[str]:
-    """Return a description of every violation of the laws by the trees of a runtime."""
+async def broken_laws(
+    runtime: Runtime, store: Store, overdue_ms: int = OVERDUE_MS, *, roots: Collection[str] | None = None
+) -> list[str]:
+    """Return a description of every violation of the laws by the trees of a runtime, or by some of them."""
     broken: list[str] = []
     for summary in await store.roots():
+        if roots is not None and summary.root not in roots:
+            continue
         saved = await store.load(summary.root)
         assert saved is not None
         if saved.origin.forked_from is None:

@@ -79,25 +79,24 @@ class TimeTravel:
         snapshot = source.actor.get_persisted_snapshot()
         return Saved(root, origin, "active", 1, snapshot, 1, letters=timers, at=first.at)
 
-    async def fork(self, root: str, seq: int, new: str | None) -> Commit:
+    async def fork(self, root: str, seq: int, new: str) -> Commit:
         """Store a new tree that starts from another one at a sequence number.
 
         Its timers have the same time left as there. Its tasks are reported as interrupted: their work was done, or
         is being done, for the other tree.
         """
         source = await self.rebuild(root, seq)
-        id = new or self._new_id()
         now = self._now()
         history = self._new_id()
         hash = chart_hash(source.machine)  # that of the source may be one of an earlier release
         origin = replace(source.origin, history=history, hash=hash, forked_from=root, forked_seq=seq)
         snapshot = source.actor.get_persisted_snapshot()
         event = {"type": FORKED, "from": root, "seq": seq}
-        entry = Entry(id, 1, now, "", event, None, snapshot.get("value"), source.status)
-        timers = _moved_timers(source, id, history, now)
-        reports = [interruption(task._replace(root=id), now, fenced=False) for task in source.host.tasks.values()]
+        entry = Entry(new, 1, now, "", event, None, snapshot.get("value"), source.status)
+        timers = _moved_timers(source, new, history, now)
+        reports = [interruption(task._replace(root=new), now, fenced=False) for task in source.host.tasks.values()]
         commit = Commit(
-            id,
+            new,
             0,
             now,
             source.status,

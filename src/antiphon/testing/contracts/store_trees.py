@@ -184,6 +184,17 @@ class TreeFacts:
         await store.commit([steps("a", 3, tenure=5)])
 
     @on_a_store
+    async def test_a_post_of_an_earlier_tenure_is_refused(self, store: Store) -> None:
+        """Together with the letters to other trees, unless it does not name its tenure."""
+        await store.commit([first_commit("a", tenure=3), first_commit("b", tenure=1)])
+
+        await assert_refused(store.post([letter("b", "l1"), letter("a", "l1")], 2), Superseded)
+        assert (await store.outcome("a", "l1"), await store.outcome("b", "l1")) == (None, None)
+        await assert_refused(store.post([letter("nobody", "l1")], 2), UnknownRoot)
+        assert await store.post([letter("a", "l1")], 3) == ["accepted"]
+        assert await store.post([letter("a", "l2")]) == ["accepted"]
+
+    @on_a_store
     async def test_a_tree_keeps_the_reason_of_its_quarantine(self, store: Store) -> None:
         """Until they are set to zero."""
         await store.commit([first_commit("a")])

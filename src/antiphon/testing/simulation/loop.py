@@ -1,12 +1,12 @@
 """An event loop with simulated time, which never waits and is deterministic for a seed.
 
 Time stands still while any callback is ready, and jumps to the next timer when none is. `pick` chooses which of the
-ready callbacks runs next. Callbacks of a process that has died never run.
+ready callbacks runs next. Callbacks of a process that has died never run, those of a paused one run later.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import Context, ContextVar
 from heapq import heappop
 from typing import Any, Protocol, TypeVar, TypeVarTuple
@@ -22,6 +22,10 @@ class Owner(Protocol):
     @property
     def is_alive(self) -> bool:
         """True if its callbacks still run."""
+        ...
+
+    def admits(self, callback: asyncio.Handle) -> bool:
+        """Return whether a callback runs now."""
         ...
 
 
@@ -120,8 +124,12 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         del ready[index]
         if not handle.cancelled():
             owner = handle._context.get(OWNER)  # type: ignore[attr-defined]
-            if owner is None or owner.is_alive:
+            if owner is None or owner.admits(handle):
                 handle._run()
+
+    def put_back(self, handles: Iterable[asyncio.Handle]) -> None:
+        """Make callbacks ready that did not run when it was their turn."""
+        self._ready.extend(handles)
 
     def _advance(self) -> None:
         """Advance to the time of the next timer, and make all timers ready that are due then."""

@@ -1,11 +1,11 @@
-"""Simulated processes: they run tasks, are called from outside, and die at any point without cleaning up."""
+"""Simulated processes: they run tasks, are called from outside or paused, and die at any point without cleaning up."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from typing import Any, TypeVar
 
-from antiphon.testing.simulation.loop import OWNER
+from antiphon.testing.simulation.loop import OWNER, SimulatedLoop
 
 T = TypeVar("T")
 
@@ -32,6 +32,7 @@ class Process:
         self._context = copy_context()
         self._context.run(OWNER.set, self)
         self._calls: dict[asyncio.Future[Any], None] = {}
+        self._held: list[asyncio.Handle] | None = None  # callbacks to run later, while the process is paused
         self._ended = asyncio.Event()
 
     def start(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
@@ -57,6 +58,31 @@ class Process:
     def calls(self) -> set[asyncio.Future[Any]]:
         """Results of the calls that have not returned."""
         return set(self._calls)
+
+    @property
+    def is_paused(self) -> bool:
+        """True between `pause_all` and `resume`."""
+        return self._held is not None
+
+    def pause_all(self) -> None:
+        """Let nothing of the process run until it is resumed, as after SIGSTOP."""
+        if self._held is None:
+            self._held = []
+
+    def resume(self) -> None:
+        """Run what became ready in the meantime."""
+        held = self._held or ()
+        self._held = None
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, SimulatedLoop)
+        loop.put_back(held)
+
+    def admits(self, callback: asyncio.Handle) -> bool:
+        """Return whether a callback runs now; one of a paused process is kept for later."""
+        if self._held is not None and self.is_alive:
+            self._held.append(callback)
+            return False
+        return self.is_alive
 
     def point(self, name: str) -> None:
         """Mark a place where the process may die."""

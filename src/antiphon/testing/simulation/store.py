@@ -69,11 +69,11 @@ class FaultyStore:
         """Release ownership; a process that dies does not do that."""
         await self._do("close", self._inner.close)
 
-    async def post(self, letters: Sequence[Letter]) -> list[Posting]:
+    async def post(self, letters: Sequence[Letter], tenure: int = 0) -> list[Posting]:
         """Put letters into inboxes."""
 
         async def post() -> list[Posting]:
-            results = await self._inner.post(letters)
+            results = await self._inner.post(letters, tenure)
             self._observer.on_post(
                 [letter for letter, is_new in zip(letters, results, strict=True) if is_new == "accepted"]
             )
