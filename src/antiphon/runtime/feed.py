@@ -177,7 +177,7 @@ class Feeds:
         await self._endings.setdefault(root, Broadcast()).wait()
 
     def end(self, root: str) -> None:
-        """Wake everything that waits for the end of a tree, or follows it."""
+        """Wake everything that waits for a tree or follows it: it has ended, was quarantined or was released."""
         if root in self._endings:
             self._endings.pop(root).notify()
         tail = self._tails.get(root)

@@ -253,6 +253,7 @@ class Runtime:
                 return False
             if accept:
                 await self.trees.accept(root)
+        self.feeds.end(root)
         await self._recovery.recover_tree(root)
         return True
 
