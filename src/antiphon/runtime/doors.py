@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Collection
 from typing import Any, Protocol
 
-from antiphon.runtime.records import Changes, Entry, Receipt, TreeState
+from antiphon.runtime.records import TreeChanges, Entry, Receipt, TreeState
 from antiphon.runtime.store import Store
 
 
@@ -36,7 +36,7 @@ class Doors(Protocol):
         """Iterate over the journal of a tree: the entries there are, then new ones until it has ended."""
         ...
 
-    def watch(self, roots: Collection[str] = ()) -> AsyncIterator[Changes]:
+    def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:
         """Iterate over the trees that change: on every step of some, when the root actor of others is concerned."""
         ...
 

@@ -15,7 +15,7 @@ from antiphon.runtime.admission import copy_value
 from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.quarantine import QUARANTINED, quarantine_error
-from antiphon.runtime.records import Change, Changes, Entry
+from antiphon.runtime.records import Change, TreeChanges, Entry
 from antiphon.runtime.store import Store
 from antiphon.runtime.wakeup import Broadcast
 
@@ -52,7 +52,7 @@ class _Watch:
 
     def __init__(self, roots: Collection[str]) -> None:
         self.roots = frozenset(roots)  # trees of which every step counts
-        self.changes = Changes({}, is_behind=True)  # a new reader has read nothing
+        self.changes = TreeChanges({}, is_behind=True)  # a new reader has read nothing
         self.published = Broadcast()
 
     def add(self, root: str, change: Change) -> None:
@@ -61,7 +61,7 @@ class _Watch:
         if change == "step" and root not in self.roots:
             return
         if root not in changed and len(changed) >= WATCHED:
-            self.changes = Changes({}, is_behind=True)
+            self.changes = TreeChanges({}, is_behind=True)
         elif not self.changes.is_behind:
             changed[root] = max(change, changed.get(root, change), key=CHANGES.index)
         self.published.notify()
@@ -89,7 +89,7 @@ class Feeds:
             for watch in self._watches:
                 watch.add(root, change)
 
-    async def watch(self, roots: Collection[str] = ()) -> AsyncIterator[Changes]:
+    async def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:
         """Yield the trees that have changed, until the feeds are closed; first, that the reader is behind."""
         watch = _Watch(roots)
         self._watches.append(watch)
@@ -97,7 +97,7 @@ class Feeds:
             while not self._closed:
                 changes = watch.changes
                 if changes.roots or changes.is_behind:
-                    watch.changes = Changes({})
+                    watch.changes = TreeChanges({})
                     yield changes
                 else:
                     await watch.published.wait()

@@ -193,7 +193,7 @@ class TreeState(NamedTuple):
     tasks: int  # tasks that are running
 
 
-class Changes(NamedTuple):
+class TreeChanges(NamedTuple):
     """Trees that have changed, each with the greatest of its changes; `is_behind` if some were left out."""
 
     roots: dict[str, Change]

@@ -12,7 +12,7 @@ from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.ownership import Ownership, Whole
-from antiphon.runtime.records import Changes, Entry, Incident, Letter, Receipt, TreeState
+from antiphon.runtime.records import TreeChanges, Entry, Incident, Letter, Receipt, TreeState
 from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.replay.time_travel import TimeTravel
 from antiphon.runtime.store import Store
@@ -149,7 +149,7 @@ class Runtime:
         """
         return self.feeds.follow(root, after, wait_for_release=wait_for_release)
 
-    def watch(self, roots: Collection[str] = ()) -> AsyncIterator[Changes]:
+    def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:
         """Iterate over the trees that change: on every step of some, when the root actor of others is concerned."""
         return self.feeds.watch(roots)
 
