@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Collection
 from typing import Any, Protocol
 
-from antiphon.runtime.records import TreeChanges, Entry, Receipt, TreeState
+from antiphon.runtime.records import Entry, Receipt, TreeChanges, TreeState
 from antiphon.runtime.store import Store
 
 

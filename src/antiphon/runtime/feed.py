@@ -15,7 +15,7 @@ from antiphon.runtime.admission import copy_value
 from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.quarantine import QUARANTINED, quarantine_error
-from antiphon.runtime.records import Change, TreeChanges, Entry
+from antiphon.runtime.records import Change, Entry, TreeChanges
 from antiphon.runtime.store import Store
 from antiphon.runtime.wakeup import Broadcast
 

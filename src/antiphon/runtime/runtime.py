@@ -12,7 +12,7 @@ from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.ownership import Ownership, Whole
-from antiphon.runtime.records import TreeChanges, Entry, Incident, Letter, Receipt, TreeState
+from antiphon.runtime.records import Entry, Incident, Letter, Receipt, TreeChanges, TreeState
 from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.replay.time_travel import TimeTravel
 from antiphon.runtime.store import Store
