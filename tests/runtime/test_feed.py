@@ -11,7 +11,7 @@ from antiphon import Quarantined, assign, create_machine, from_task
 from antiphon.runtime import feed as feeds
 from antiphon.runtime.errors import NotRunning, UnknownRoot
 from antiphon.runtime.feed import PAGE, RECENT
-from antiphon.runtime.records import Entry
+from antiphon.runtime.records import Entry, Letter
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
 from antiphon.stores.memory import MemoryStore
@@ -335,5 +335,32 @@ def test_waiting_for_a_state_ends_with_the_runtime() -> None:
         await host.stop()
         with pytest.raises(NotRunning):
             await waiting
+
+    simulate(main)
+
+
+def test_waiting_for_a_state_ends_when_the_tree_is_quarantined_outside_a_turn() -> None:
+    async def main() -> None:
+        async with runtime(MemoryStore(), PINGED) as host:
+            root = await host.create("pinged")
+            waiting = asyncio.create_task(host.wait_until(root, lambda state: state.status == "done"))
+            await asyncio.sleep(1)
+            async with host.trees.unloaded(root):
+                await host.trees.quarantine.quarantine(root, "it could not be loaded")
+            with pytest.raises(Quarantined, match="could not be loaded"):
+                await waiting
+
+    simulate(main)
+
+
+def test_a_stored_letter_that_is_due_waits_although_it_is_not_queued_yet() -> None:
+    async def main() -> None:
+        async with runtime(MemoryStore(), PINGED) as host:
+            root = await host.create("pinged")
+            tree = await host.trees.load(root)
+            for due, waiting, timers in ((host.now() + 1, False, 1), (host.now(), True, 0)):
+                tree.posted["x"] = Letter("x", root, {"type": "PING"}, 0, due)
+                state = await host.wait_until(root, lambda state: True)
+                assert (state.waiting, state.timers) == (waiting, timers)
 
     simulate(main)
