@@ -49,6 +49,7 @@ bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers and debat
 	@$(BIN)/python bench/runs.py
 	@$(BIN)/python bench/providers.py
 	@$(BIN)/python bench/debates.py
+	@$(BIN)/python bench/checks.py
 
 compare: $(STAMP) ## compare the speed with another revision, e.g. make compare BASE=HEAD~20
 	@test -n '$(BASE)' || { echo "no revision to compare with; use: make compare BASE=HEAD~20" >&2; exit 2; }

@@ -9,7 +9,8 @@ from antiphon.actors.actor import Actor
 from antiphon.actors.callbacks import from_callback, from_transition
 from antiphon.actors.clock import SimulatedClock
 from antiphon.actors.creation import create_actor
-from antiphon.actors.errors import ActorError, NoEventLoop, NotRoot, SystemIdTaken, WaitError
+from antiphon.actors.errors import ActorError, NoEventLoop, NotRoot, SystemIdTaken, WaitError, WrongThread
+from antiphon.actors.logic import TaskScope
 from antiphon.actors.tasks import from_stream, from_task
 from antiphon.actors.waiting import to_awaitable, wait_for
 from antiphon.chart.actions import (
@@ -27,6 +28,7 @@ from antiphon.chart.actions import (
     spawn_child,
     stop_child,
 )
+from antiphon.chart.checks.problems import EventProblem
 from antiphon.chart.codecs import register_codec
 from antiphon.chart.config import MachineConfig, StateConfig
 from antiphon.chart.errors import (
@@ -34,6 +36,7 @@ from antiphon.chart.errors import (
     CodecError,
     EngineError,
     EventError,
+    EventRefused,
     GuardError,
     LoopError,
     SnapshotError,
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
         UnknownMachine,
         UnknownRoot,
         Unstorable,
+        WrongLoop,
     )
     from antiphon.runtime.reader import Reader
     from antiphon.runtime.records import Entry, Receipt
@@ -150,6 +154,7 @@ __getattr__ = lazy_names(
             "UnknownMachine",
             "UnknownRoot",
             "Unstorable",
+            "WrongLoop",
         ),
         "antiphon.runtime.reader": ("Reader",),
         "antiphon.runtime.records": (
@@ -176,6 +181,8 @@ __all__ = [
     "Enqueue",
     "Entry",
     "EventError",
+    "EventProblem",
+    "EventRefused",
     "ExplorationError",
     "Failed",
     "GrowingText",
@@ -213,6 +220,7 @@ __all__ = [
     "StoreError",
     "StoreStopped",
     "SystemIdTaken",
+    "TaskScope",
     "Trace",
     "TransitionPaths",
     "Undecodable",
@@ -222,6 +230,8 @@ __all__ = [
     "UnknownRoot",
     "Unstorable",
     "WaitError",
+    "WrongLoop",
+    "WrongThread",
     "__version__",
     "and_",
     "assert_event",

@@ -24,7 +24,7 @@ from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
 from antiphon.runtime.clock import SteadyClock
-from antiphon.runtime.machines import Machines
+from antiphon.runtime.machines import Machines, descendants
 from antiphon.runtime.ownership import Whole
 from antiphon.runtime.reader import Reader
 from antiphon.runtime.replay.dry_run import DryReplay, TreeReplay
@@ -99,6 +99,11 @@ def compose(
             "debate": compose_debate(open_model, prices=price_table, reply=reply),
         }
     )
+
+
+def own_machines() -> list[Machine[Any, Any]]:
+    """Return the machines of Antiphon."""
+    return descendants(compose(_no_model))
 
 
 def _process(closing: asyncio.Event) -> AsyncLogic:

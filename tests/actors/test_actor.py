@@ -557,3 +557,18 @@ def test_everything_but_time_and_tasks_works_without_a_loop():
     actor.send({"type": "ASK"})
 
     assert (actor.get_snapshot().status, actor.get_snapshot().output) == ("done", 42)
+
+
+def test_an_actor_that_failed_takes_no_more_events(monkeypatch):
+    reported = []
+    monkeypatch.setattr("sys.excepthook", lambda kind, error, trace: reported.append(str(error)))
+
+    def fail():
+        raise ValueError(f"attempt {len(reported) + 1}")
+
+    actor = create_actor(create_machine({"on": {"FAIL": {"actions": fail}}})).start()
+    actor.send({"type": "FAIL"})
+    actor.send({"type": "FAIL"})
+
+    assert reported == ["attempt 1"]
+    assert (actor.is_stopped, actor.is_idle) == (True, False)

@@ -1,6 +1,18 @@
 """Callbacks and reducers: plain functions as actors."""
 
-from antiphon import create_actor, create_machine, emit, from_callback, from_transition, send_to
+import pytest
+
+from antiphon import (
+    ActorError,
+    create_actor,
+    create_machine,
+    emit,
+    from_callback,
+    from_stream,
+    from_task,
+    from_transition,
+    send_to,
+)
 
 
 def invoking(logic, on=None, **more):
@@ -172,3 +184,31 @@ def test_machine_emits_what_its_listeners_hear():
     actor.send({"type": "E"})
 
     assert values == [{"type": "m", "n": 1}]
+
+
+def test_callback_has_a_key_of_its_own():
+    keys = []
+    logic = from_callback(lambda scope: keys.append(scope.key))
+
+    create_actor(invoking(logic)).start()
+    create_actor(invoking(logic)).start()
+
+    assert len({key for key in keys if len(key) == 32}) == 2
+
+
+@pytest.mark.parametrize("make", [from_task, from_stream, from_callback])
+def test_a_function_that_needs_more_than_its_input_is_refused(make):
+    async def work(value, more):
+        yield value
+
+    make(lambda value, *, scope: None)
+    with pytest.raises(ActorError, match=r"'work' cannot be actor logic: it needs 2 arguments \(value, more\)"):
+        make(work)
+
+
+def test_a_reducer_that_would_never_be_awaited_is_refused():
+    async def reduce(state, event):
+        """Do nothing."""
+
+    with pytest.raises(ActorError, match="'reduce' cannot be actor logic: it is async"):
+        from_transition(reduce, 0)

@@ -332,3 +332,20 @@ def test_machine_can_handle_that_there_is_no_loop():
     actor = create_actor(invoking(from_task(lambda: tick()), onError="failed")).start()
 
     assert actor.get_snapshot().value == "failed"
+
+
+def test_every_task_has_a_key_of_its_own_and_one_attempt():
+    async def main():
+        seen = []
+
+        async def work(scope):
+            seen.append((scope.key, scope.key, scope.attempt))
+
+        ids = iter(["a", "b"])
+        twice = {"id": "one", "src": "work"}, {"id": "two", "src": "work"}
+        machine = create_machine({"invoke": list(twice)}, actors={"work": from_task(work)})
+        create_actor(machine, new_id=lambda: next(ids)).start()
+        await asyncio.sleep(0)
+        return sorted(seen)
+
+    assert asyncio.run(main()) == [("a", "a", 1), ("b", "b", 1)]

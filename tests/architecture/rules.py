@@ -44,9 +44,9 @@ MOST_MODULES = 35
 ROOTS = ("__init__.py", "app.py")
 # What pure layers may use of the standard library: no clock, no randomness, no I/O, no logging.
 PURE_STANDARD_LIBRARY = {
-    "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "decimal", "enum", "fnmatch", "functools",
-    "hashlib", "heapq", "inspect", "itertools", "json", "math", "operator", "re", "string", "textwrap", "types",
-    "typing",
+    "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "decimal", "difflib", "enum", "fnmatch",
+    "functools", "hashlib", "heapq", "inspect", "itertools", "json", "math", "operator", "re", "string", "textwrap",
+    "types", "typing",
 }  # fmt: skip
 # The codecs of the engine name these types; no other module of a pure layer may, because they read the clock.
 CODECS = "chart/codecs.py"

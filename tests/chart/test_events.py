@@ -5,7 +5,7 @@ from typing import Literal, TypedDict
 import pytest
 
 from antiphon import assert_event, assign, create_machine, initial_transition, takes, transition
-from antiphon.chart.errors import EventError
+from antiphon.chart.errors import ChartError, EventError
 from antiphon.chart.functions import shape
 
 
@@ -117,3 +117,11 @@ def test_machine_calls_a_function_that_takes_one_event():
 
     after, _ = transition(machine, snapshot, {"type": "TEXT_CHUNK", "content": "Hi"})
     assert after.context == {"text": "Hi!"}
+
+
+def test_a_function_that_would_never_be_awaited_takes_no_kind_of_event():
+    async def append(context, event):
+        """Do nothing."""
+
+    with pytest.raises(ChartError, match=r"takes\(Chunk\): append: the function is async"):
+        takes(Chunk)(append)

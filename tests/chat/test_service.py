@@ -1,6 +1,7 @@
 """Threads on the whole stack: a store, the runtime, the machines and a scripted model."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -149,5 +150,46 @@ def test_a_tool_waits_for_a_person_and_its_result_goes_back(tmp_path: Path) -> N
             assert [call.name for call in box.calls] == ["file"]
             roles = [message["role"] for message in branch_path((await app.library.read(thread)).content)]
             assert roles == ["user", "assistant", "tool", "assistant"]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("action", "payload", "text"),
+    [
+        ("REPLY.COMPLETED", {"message": {"role": "assistant", "parts": []}}, "is an internal event"),
+        ("rewind", {"checkpoint_id": "c1"}, "checkpoint_id is unknown: did you mean 'checkpointId'?"),
+        ("rewind", {"turns": "1"}, 'turns is "1": expected a whole number'),
+        ("fork", {"nme": "b"}, "nme is unknown: did you mean 'name'?"),
+    ],
+)
+def test_an_action_that_is_internal_or_not_as_declared_is_refused_and_changes_nothing(
+    tmp_path: Path, action: str, payload: dict[str, object], text: str
+) -> None:
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            thread = await app.chats.create(model=script(tmp_path, [{"text": "Good evening."}]))
+            receipt = await app.chats.say(thread, "Hello")
+            async for _ in app.chats.until_idle(thread, receipt.seq - 1):
+                pass
+            before = await app.chats.snapshot(thread)
+            with pytest.raises(Refused, match=re.escape(text)):
+                await app.chats.perform(thread, action, **payload)
+
+            assert await app.chats.snapshot(thread) == before
+
+    asyncio.run(main())
+
+
+def test_a_message_that_is_not_as_declared_is_refused_with_its_place() -> None:
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            thread = await app.chats.create(model="scripted:chat")
+            with pytest.raises(Refused, match=r"^START: message\.parts\[0\]\.text is 3: expected a text$"):
+                await app.chats.say(thread, parts=[{"type": "text", "text": 3}])
+            with pytest.raises(Refused, match=r"^COMPLETE is an internal event"):
+                await app.threads.send(thread, {"type": "COMPLETE"})
+
+            assert await app.chats.status(thread) == "pending"
 
     asyncio.run(main())

@@ -1,6 +1,7 @@
 """A conversation with any model: sending, waiting, cancelling, trying again, and what to do when busy."""
 
 import asyncio
+import re
 from decimal import Decimal
 
 import pytest
@@ -13,7 +14,7 @@ from antiphon.providers.base import Done, TextDelta, ThinkingDelta, ToolArgs, To
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Price, Prices
 from antiphon.providers.scripted import ScriptedModel
-from antiphon.threads.errors import Busy, NothingToRetry, NotOpen, OverBudget, UnknownSetting
+from antiphon.threads.errors import Busy, NothingToRetry, NotOpen, OverBudget, Refused, UnknownSetting
 from tests.fixtures.puppet import WHOLE, Puppet, run, settle
 from tests.fixtures.streaming import text, tool_end
 
@@ -412,6 +413,29 @@ async def test_events_that_are_early_are_held_for_their_request(stage):
     await stage.ask("Hello", request_id="named")
 
     assert stage.chat.context["text"] == "early bird"
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        ({"type": "TEXT_CHUNK"}, "TEXT_CHUNK: content is missing: expected a text"),
+        ({"type": "TEXT_CHUNK", "content": 3}, "TEXT_CHUNK: content is 3: expected a text"),
+        ({**text("x"), "request_id": "r1"}, "TEXT_CHUNK: request_id is unknown: did you mean 'requestId'?"),
+        ({"type": "SEND", "prompt": "x"}, "'SEND' is no event of a stream; known: "),
+        ({}, "None is no event of a stream"),
+    ],
+)
+def test_an_event_that_is_not_of_a_stream_or_not_as_declared_is_refused(event, text):
+    @scene
+    async def check(stage):
+        await stage.ask("Hello")
+        before = stage.chat.snapshot
+        with pytest.raises(Refused, match=re.escape(text)):
+            stage.chat.receive(event)
+
+        assert stage.chat.snapshot is before
+
+    check()
 
 
 @pytest.mark.requirement("S0-B4", "S0-65")

@@ -20,14 +20,11 @@
 #
 # The quick path. Most events of a machine only assign and call plain functions. `send` takes those in its own body,
 # without a working copy, without effects and without the two passes. It may assume what `start`, `_close` and the
-# plan guarantee: `_quick` is True only for a machine that is running with no hook for unhandled events; a quick plan
-# (`chart/plans.py`) is assigns followed by plain calls, queues no event, records no history and leads to no
-# eventless transition, so it cannot end the machine and the frame of the snapshot stays. Inspectors may come at any
-# time and are asked for at each event. The result has to be the one of `receive` with the same event. Functions are
-# called directly here: a host that performs effects later delivers its events with `receive`.
-#
-# What most actors never need (mailbox, observers, timers, private data) is created on first use: a system may have
-# very many actors, and children come and go with every task.
+# plan guarantee: `_quick` is True only for a machine that is running, checks no events and has no hook for unhandled
+# ones; a quick plan (`chart/plans.py`) is assigns followed by plain calls, queues no event, records no history and
+# leads to no eventless transition, so it cannot end the machine and the frame of the snapshot stays. Inspectors may
+# come at any time: `direct` is owned only in the own thread, and only while there are none. The result has to be that
+# of `receive` with the same event. Functions are called directly here: a durable host delivers with `receive`.
 
 from collections import deque
 from collections.abc import Callable
@@ -38,7 +35,7 @@ from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.errors import NotRoot
 from antiphon.actors.host import IN_PROCESS, Host
 from antiphon.actors.logic import LogicSnapshot, after_failure
-from antiphon.actors.machines import MachineLogic, as_logic, deliver, quick_plan
+from antiphon.actors.machines import admit, as_logic, deliver, may_be_quick, quick_plan
 from antiphon.actors.observers import (
     Observers,
     Selection,
@@ -50,7 +47,7 @@ from antiphon.actors.observers import (
     to_observer,
 )
 from antiphon.actors.persisting import persist_actor, restore_snapshot
-from antiphon.actors.system import Inspector, System
+from antiphon.actors.system import Inspector, SharedSystem, System
 from antiphon.actors.timers import Timers, check_policy
 from antiphon.chart.ops import check_event
 from antiphon.chart.refs import ActorRef
@@ -91,9 +88,10 @@ class Actor(Generic[S, E]):
         host: Host | None = None,
         new_id: Callable[[], str] | None = None,
         random: Callable[[], float] | None = None,
+        shared: bool = False,
     ) -> None:
         policy = check_policy(timers)
-        self.system = System(
+        self.system = (SharedSystem if shared else System)(
             self, clock or REAL_CLOCK, logger or print, on_unhandled, host or IN_PROCESS, policy, new_id, random
         )
         if inspect is not None:
@@ -130,6 +128,7 @@ class Actor(Generic[S, E]):
         self._state = NOT_STARTED
         self.is_idle = False
         self._quick = False
+        # What most actors never need is created on first use.
         self._mailbox: deque[Any] | None = None
         self._observers: Observers | None = None
         self._timers: Timers | None = None
@@ -190,7 +189,8 @@ class Actor(Generic[S, E]):
 
         `timers` adds pending timers; `stamp` adds the machine's id and version, which restoring then checks.
         """
-        return persist_actor(self, timers, stamp)
+        with self.system.lock:
+            return persist_actor(self, timers, stamp)
 
     def subscribe(
         self,
@@ -199,6 +199,7 @@ class Actor(Generic[S, E]):
         complete: Callable[[], Any] | None = None,
     ) -> Subscription:
         """Call the observer with every snapshot, with the error that ends the actor, and at its end."""
+        self.system.check_thread(self)
         subscriber = to_observer(observer, error, complete)
         if self._state != STOPPED:
             return self.observers.add(subscriber)
@@ -227,6 +228,8 @@ class Actor(Generic[S, E]):
         """Start the actor; events sent before are taken now."""
         if self._state == RUNNING:
             return self
+        if self.parent is None:
+            self.system.claim_thread()
         if self.sync_snapshot:
             self.subscribe(self._send_snapshot, lambda error: None)
         system = self.system
@@ -253,8 +256,7 @@ class Actor(Generic[S, E]):
             self._update(self.snapshot, began)
         if self._state == RUNNING:
             self.is_idle = True
-            if isinstance(self.logic, MachineLogic):
-                self._quick = self.snapshot.status == "active" and system.unhandled is None
+            self._quick = may_be_quick(self)
             if self._timers is not None:
                 self._timers.resume(system.timer_policy)
             if self._mailbox:
@@ -263,8 +265,8 @@ class Actor(Generic[S, E]):
 
     def send(self, event: E) -> None:
         """Send an event; it is taken now, or after the events that the actor is taking already."""
-        if not self.is_idle or not self._quick or self.system.inspectors is not None:
-            self.system.relay(None, self, check_event(event))
+        if not self.is_idle or not self._quick or not self.system.direct._is_owned():
+            self.system.send(self, admit(self, event))
             return
         # The quick path; the rules are at the top of this file.
         snapshot = self.snapshot
@@ -295,15 +297,21 @@ class Actor(Generic[S, E]):
         except Exception as error:
             self.fail(error)
         finally:
-            self.is_idle = self._state == RUNNING
-        if self._mailbox and self.is_idle:
+            self.is_idle = self._quick
+        if self._mailbox:
             self.receive(self._mailbox.popleft())
+
+    def send_threadsafe(self, event: E) -> None:
+        """Send an event from any thread: the event loop that the actor was started in takes it soon, in its thread."""
+        self.system.send_threadsafe(self, admit(self, event))
 
     def stop(self) -> "Actor[S, E]":
         """Stop the actor with all its children; exit actions do not run."""
         if self.parent is not None:
             raise NotRoot(f"actor {self.id!r} is a child; only its parent can stop it, with stop_child")
-        self.end()
+        self.system.check_thread(self)
+        with self.system.lock:
+            self.end()
         return self
 
     def end(self) -> None:
@@ -339,7 +347,8 @@ class Actor(Generic[S, E]):
                 self._update(snapshot, event)
                 if event["type"] == STOP:
                     self._close()
-                    self._complete()
+                    if self._observers is not None:
+                        self._observers.complete()
             finally:
                 self.is_idle = self._state == RUNNING
             if not self._mailbox or not self.is_idle:
@@ -423,10 +432,6 @@ class Actor(Generic[S, E]):
         self._quick = False
         if self.system_id is not None:
             self.system.release(self)
-
-    def _complete(self) -> None:
-        if self._observers is not None:
-            self._observers.complete()
 
     @property
     def timers(self) -> Timers:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.actors.logic import LogicScope, LogicSnapshot, bind_input
+from antiphon.actors.logic import LogicScope, LogicSnapshot, WorkScope, bind_input, check_logic_function
 from antiphon.chart.functions import shape
 
 STOP = "xstate.stop"
@@ -30,7 +30,7 @@ class CallbackLogic:
     def launch(self, actor: Any) -> None:
         """Call the function."""
         actor.private["dispose"] = None
-        actor.private["dispose"] = self.call(actor.snapshot.input, LogicScope(actor))
+        actor.private["dispose"] = self.call(actor.snapshot.input, WorkScope(actor))
 
     def receive(self, actor: Any, event: Any) -> LogicSnapshot:
         """Pass an event to the function's receivers, or clean up if it is the last."""
@@ -55,6 +55,7 @@ class _ReducerLogic:
     __slots__ = ("_initial", "_reduce")
 
     def __init__(self, reducer: Callable[..., Any], initial: Any) -> None:
+        check_logic_function(reducer, ("state", "event"), is_awaited=False)
         wants_scope = shape(reducer).scoped
         self._reduce: Callable[..., Any] = (
             reducer if wants_scope else (lambda state, event, scope: reducer(state, event))

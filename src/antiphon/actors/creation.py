@@ -29,6 +29,7 @@ def create_actor(
     timers: str = "absolute",
     new_id: Callable[[], str] | None = None,
     random: Callable[[], float] | None = None,
+    shared: bool = False,
 ) -> Actor[Snapshot[C, E, N], E]: ...
 @overload
 def create_actor(
@@ -45,7 +46,11 @@ def create_actor(
     timers: str = "absolute",
     new_id: Callable[[], str] | None = None,
     random: Callable[[], float] | None = None,
+    shared: bool = False,
 ) -> Actor[Any, Any]: ...
 def create_actor(logic: Any, **options: Any) -> Actor[Any, Any]:
-    """Create an actor that runs a machine or other logic; it does nothing until it is started."""
+    """Create an actor that runs a machine or other logic; it does nothing until it is started.
+
+    It belongs to the thread that starts it, unless it is `shared`.
+    """
     return Actor(logic, **options)

@@ -17,5 +17,9 @@ class SystemIdTaken(ActorError):
     """Two actors of one system claim the same system id."""
 
 
+class WrongThread(ActorError):
+    """An actor was used in another thread of the operating system than its own."""
+
+
 class WaitError(ActorError):
     """The awaited condition cannot hold any more, or did not hold in time."""

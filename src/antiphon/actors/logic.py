@@ -1,10 +1,11 @@
 """Actor logic: the behaviour of an actor, and what all kinds have in common."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from antiphon.actors.errors import ActorError
 from antiphon.chart.errors import SnapshotError
-from antiphon.chart.functions import shape
+from antiphon.chart.functions import misfit, shape
 from antiphon.chart.persist import STATUSES, from_json_value, to_json_error, to_json_value
 from antiphon.chart.scope import Facts, FactScope
 from antiphon.chart.snapshot import Snapshot
@@ -107,6 +108,7 @@ class LogicScope(FactScope):
         """Send an event to the parent; `join` is for the durable runtime, which may join pieces of a text."""
         actor = self._actor
         if actor.parent is not None and actor.snapshot.status != "stopped":
+            actor.system.check_thread(actor.parent)
             actor.system.relay(actor, actor.parent, event)
 
     def receive(self, listener: Callable[[Any], Any]) -> None:
@@ -118,8 +120,57 @@ class LogicScope(FactScope):
         self._actor.private.setdefault("cancels", []).append(callback)
 
 
+class TaskScope(Protocol):
+    """The scope of the function of a task, stream or callback, in one process and in the durable runtime."""
+
+    @property
+    def key(self) -> str:
+        """Idempotency key: the same for every attempt at this task, and for no other task."""
+        ...
+
+    @property
+    def attempt(self) -> int:
+        """Number of this attempt, from 1."""
+        ...
+
+    def send_back(self, event: Any, join: str | None = None) -> None:
+        """Send an event to the parent; with `join`, the key of a text, the runtime may join pieces of this text."""
+        ...
+
+    def receive(self, listener: Callable[[Any], Any]) -> None:
+        """Call a function with every event that the actor gets."""
+        ...
+
+    def on_cancel(self, callback: Callable[[], Any]) -> None:
+        """Call a function as soon as the actor is stopped before it is done."""
+        ...
+
+
+class WorkScope(LogicScope):
+    """The scope of a task, stream or callback in this process, where each has one attempt."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, actor: Any) -> None:
+        super().__init__(actor)
+        self._key = ""
+
+    @property
+    def key(self) -> str:
+        """Id of this work, which no other work has."""
+        if not self._key:
+            self._key = self.new_id()
+        return self._key
+
+    @property
+    def attempt(self) -> int:
+        """The first attempt, and the only one."""
+        return 1
+
+
 def bind_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope | None], Any]:
     """Return a user's function as `(input, scope)`; it may take neither, either or both."""
+    check_logic_function(function, ("input",), is_awaited=True)
     takes = shape(function)
     if takes.scoped:
         count = min(takes.positional, 1)
@@ -127,3 +178,10 @@ def bind_input(function: Callable[..., Any]) -> Callable[[Any, LogicScope | None
     if takes.positional:
         return lambda value, scope: function(value)
     return lambda value, scope: function()
+
+
+def check_logic_function(function: Callable[..., Any], arguments: Sequence[str], *, is_awaited: bool) -> None:
+    """Raise ActorError if a function cannot be called with these arguments and `scope`."""
+    if reason := misfit(function, arguments, is_awaited=is_awaited):
+        name = getattr(function, "__name__", type(function).__name__)
+        raise ActorError(f"the function {name!r} cannot be actor logic: it {reason}")

@@ -27,6 +27,26 @@ def as_logic(logic: Any) -> Any:
     return MachineLogic(logic) if isinstance(logic, Machine) else logic
 
 
+def admit(actor: Any, event: Any) -> Any:
+    """Return an event that is sent to an actor; raise `EventRefused` if its machine checks events and refuses it."""
+    check_event(event)
+    if checks_events(actor.logic):
+        actor.logic.machine.event_types.require(event)
+    return event
+
+
+def checks_events(logic: Any) -> bool:
+    """Return whether the events that are sent to an actor are checked."""
+    types = logic.machine.event_types if isinstance(logic, MachineLogic) else None
+    return types is not None and types.in_process
+
+
+def may_be_quick(actor: Any) -> bool:
+    """Return whether a started actor may take the quick path: it runs a machine, unchecked and without a hook."""
+    is_machine = isinstance(actor.logic, MachineLogic) and actor.snapshot.status == "active"
+    return is_machine and actor.system.unhandled is None and not checks_events(actor.logic)
+
+
 def quick_plan(actor: Any, event: Any) -> Plan | None:
     """Test the guards of an event and return its plan if it is quick; otherwise take the event and return None."""
     snapshot = actor.snapshot

@@ -1,13 +1,17 @@
 """Actor systems: a root actor with its descendants, which share a clock, a logger and system ids."""
 
+from _thread import RLock
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from antiphon.actors.clock import Clock
-from antiphon.actors.errors import SystemIdTaken
+from antiphon.actors.errors import NoEventLoop, SystemIdTaken, WrongThread
 from antiphon.actors.host import Host
 from antiphon.actors.inspection import Inspection
+from antiphon.actors.loop import running_loop
 from antiphon.actors.observers import Subscription, call_safely
+from antiphon.actors.os_threads import UNOWNED, thread_lock
 from antiphon.chart.scope import Facts
 
 Inspector = Callable[[Inspection], Any]
@@ -18,8 +22,11 @@ class System:
 
     __slots__ = (
         "_keyed",
+        "_loop",
+        "_owned",
         "answers",
         "clock",
+        "direct",
         "host",
         "inspectors",
         "logger",
@@ -31,6 +38,7 @@ class System:
         "timer_policy",
         "unhandled",
     )
+    lock: Any = nullcontext()
 
     def __init__(
         self,
@@ -58,6 +66,47 @@ class System:
         # Created on first use: there may be very many systems, and most need neither.
         self.inspectors: dict[Inspector, None] | None = None
         self._keyed: dict[str, Any] | None = None
+        self._loop: Any = None
+        self._owned = thread_lock()
+        # A lock that is owned where an event may take the quick path of `Actor.send`.
+        self.direct = self._owned
+
+    def claim_thread(self) -> None:
+        """Make this thread the own one of the system, and the event loop that runs in it."""
+        self._owned = thread_lock()
+        self._loop = running_loop()
+        self._choose_path()
+
+    def _choose_path(self) -> None:
+        self.direct = self._owned if self.inspectors is None else UNOWNED
+
+    def check_thread(self, actor: Any) -> None:
+        """Raise WrongThread unless the system may be used in this thread."""
+        if not self._owned._is_owned():
+            raise WrongThread(
+                f"actor {actor.id!r} belongs to another thread; send it events with actor.send_threadsafe(event), and "
+                "make other calls in its thread, for example by loop.call_soon_threadsafe"
+            )
+
+    def send(self, target: Any, event: Any) -> None:
+        """Deliver an event from outside; raise WrongThread if this is not the own thread."""
+        self.check_thread(target)
+        self.relay(None, target, event)
+
+    def send_threadsafe(self, target: Any, event: Any) -> None:
+        """Deliver an event from any thread: now in the own thread, else as soon as its event loop comes to it."""
+        if self._owned._is_owned():
+            target.send(event)
+            return
+        if self._loop is None:
+            raise NoEventLoop(
+                f"actor {target.id!r} has no event loop to take events from other threads; "
+                "start it inside a running event loop, or create it with create_actor(..., shared=True)"
+            )
+        try:
+            self._loop.call_soon_threadsafe(target.send, event)
+        except RuntimeError:
+            raise NoEventLoop(f"the event loop of actor {target.id!r} is closed, so the event is not taken") from None
 
     @property
     def facts(self) -> Facts:
@@ -77,6 +126,7 @@ class System:
         if self.inspectors is None:
             self.inspectors = {}
         self.inspectors[inspector] = None
+        self._choose_path()
         return Subscription(lambda: self._leave(inspector))
 
     def notify(self, type: str, actor: Any, **details: Any) -> None:
@@ -109,3 +159,37 @@ class System:
             self.inspectors.pop(inspector, None)
             if not self.inspectors:
                 self.inspectors = None
+                self._choose_path()
+
+
+class SharedSystem(System):
+    """A system that belongs to no thread: each event is taken under a lock, by the thread that sends it."""
+
+    __slots__ = ("lock",)
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.lock = RLock()
+        self.direct = UNOWNED
+
+    def claim_thread(self) -> None:
+        """Do nothing, because all threads are alike."""
+
+    def _choose_path(self) -> None:
+        """Do nothing, because no event may take the quick path."""
+
+    def check_thread(self, actor: Any) -> None:
+        """Do nothing, because all threads are alike."""
+
+    def send(self, target: Any, event: Any) -> None:
+        """Deliver an event from outside."""
+        self.relay(None, target, event)
+
+    def send_threadsafe(self, target: Any, event: Any) -> None:
+        """Deliver an event from outside."""
+        self.relay(None, target, event)
+
+    def relay(self, source: Any, target: Any, event: Any) -> None:
+        """Deliver an event from one actor to another, once no other thread uses the system."""
+        with self.lock:
+            super().relay(source, target, event)

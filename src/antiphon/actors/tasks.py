@@ -5,7 +5,7 @@ from types import CoroutineType
 from typing import Any, Literal
 
 from antiphon.actors.errors import NoEventLoop
-from antiphon.actors.logic import LogicScope, LogicSnapshot, bind_input
+from antiphon.actors.logic import LogicSnapshot, WorkScope, bind_input
 from antiphon.actors.loop import running_loop
 from antiphon.chart.functions import shape
 
@@ -51,7 +51,7 @@ class AsyncLogic:
 
     def launch(self, actor: Any) -> None:
         """Call the function, and run its result as a task if it has to be awaited."""
-        work = self.call(actor.snapshot.input, LogicScope(actor) if self.is_scoped else None)
+        work = self.call(actor.snapshot.input, WorkScope(actor) if self.is_scoped else None)
         waits = self.is_stream or (type(work) not in VALUES and isinstance(work, AWAITABLE))
         system = actor.system
         if not waits and self.eager and system.answers < MAX_EAGER_ANSWERS:

@@ -12,17 +12,18 @@ async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: flo
     # Imported here because asyncio is slow to load; a caller with an event loop has loaded it already.
     import asyncio
 
-    if predicate(actor.get_snapshot()):
-        return actor.get_snapshot()
+    first = actor.get_snapshot()
+    if predicate(first):
+        return first
     matching: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     def look(snapshot: Any) -> None:
         if not matching.done():
             try:
                 if predicate(snapshot):
-                    matching.set_result(snapshot)
+                    _settle(matching, snapshot)
             except Exception as error:
-                matching.set_exception(error)
+                _fail(matching, error)
 
     def give_up() -> None:
         _fail(matching, WaitError(f"actor {actor.id!r} ended before the predicate held"))
@@ -30,6 +31,8 @@ async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: flo
     subscription = actor.subscribe(look, lambda error: _fail(matching, error), give_up)
     if actor.get_snapshot().status == "stopped":
         give_up()
+    elif actor.get_snapshot() is not first:  # changed by another thread before the subscription
+        look(actor.get_snapshot())
     try:
         return await asyncio.wait_for(matching, timeout)
     except TimeoutError:
@@ -47,8 +50,7 @@ def to_awaitable(actor: Any) -> Awaitable[Any]:
     ended: Any = loop.create_future()
 
     def complete() -> None:
-        if not ended.done():
-            ended.set_result(actor.get_snapshot().output)
+        _settle(ended, actor.get_snapshot().output)
 
     actor.subscribe(None, lambda error: _fail(ended, error), complete)
     if actor.get_snapshot().status == "stopped":
@@ -57,6 +59,19 @@ def to_awaitable(actor: Any) -> Awaitable[Any]:
     return awaitable
 
 
+def _settle(future: Any, result: Any) -> None:
+    _call(future, future.set_result, result)
+
+
 def _fail(future: Any, error: Any) -> None:
-    if not future.done():
-        future.set_exception(error if isinstance(error, BaseException) else WaitError(f"the actor failed: {error!r}"))
+    reason = error if isinstance(error, BaseException) else WaitError(f"the actor failed: {error!r}")
+    _call(future, future.set_exception, reason)
+
+
+def _call(future: Any, end: Callable[[Any], None], value: Any) -> None:
+    """End a future in its own event loop: a shared actor may call its observers in any thread."""
+    loop = future.get_loop()
+    if running_loop() is not loop:
+        loop.call_soon_threadsafe(_call, future, end, value)
+    elif not future.done():
+        end(value)

@@ -6,7 +6,7 @@ that a step runs. Declarations are plain values and can be shared between machin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, overload
 
 from antiphon.chart import ops
@@ -43,16 +43,24 @@ class NameResolver(Protocol):
 class Action(Generic[C_in, E_in]):
     """A built-in action, not yet bound to a machine."""
 
-    __slots__ = ("_bind", "actor", "delay", "type")
+    __slots__ = ("_bind", "actor", "delay", "logic", "type", "values")
 
     def __init__(
-        self, type: str, bind: Callable[[NameResolver, Any], ops.Operation], *, actor: Any = None, delay: Any = None
+        self,
+        type: str,
+        bind: Callable[[NameResolver, Any], ops.Operation],
+        values: Sequence[Any] = (),
+        *,
+        actor: Any = None,
+        delay: Any = None,
     ) -> None:
         self.type = type
         self._bind = bind
-        # The names it refers to, so that a machine can be checked before it runs.
+        # The names, actor logic and functions it refers to, so that a machine can be checked before it runs.
         self.actor = actor if isinstance(actor, str) else None
+        self.logic = actor if self.actor is None else None
         self.delay = delay if isinstance(delay, str) else None
+        self.values = (*values, delay)  # each a function or a constant
 
     def bind(self, names: NameResolver, params: Any = None) -> ops.Operation:
         """Return the operation of this action in the machine that `names` resolves names for."""
@@ -87,8 +95,10 @@ def assign(assignment: PartialContext) -> Action[Any, Any]: ...
 def assign(assignment: Any) -> Action[Any, Any]:
     """Merge values into the context: a mapping of values or functions, or a function that gives a mapping."""
     if isinstance(assignment, Mapping):
-        return Action("xstate.assign", lambda names, params: _assign_keys(dict(assignment), params))
-    return Action("xstate.assign", lambda names, params: _assign_all(assignment, params))
+        return Action(
+            "xstate.assign", lambda names, params: _assign_keys(dict(assignment), params), [*assignment.values()]
+        )
+    return Action("xstate.assign", lambda names, params: _assign_all(assignment, params), [assignment])
 
 
 def raise_(event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = None) -> Action[C, E]:
@@ -96,6 +106,7 @@ def raise_(event: Event[C, E], *, delay: Delay[C, E] = None, id: str | None = No
     return Action(
         "xstate.raise",
         lambda names, params: ops.RaiseOp(as_value(event, params), id, _delay(delay, names, params)),
+        [event],
         delay=delay,
     )
 
@@ -109,6 +120,7 @@ def send_to(
         lambda names, params: ops.SendOp(
             as_value(target, params), as_value(event, params), id, _delay(delay, names, params)
         ),
+        [target, event],
         delay=delay,
     )
 
@@ -125,18 +137,18 @@ def forward_to(target: Target[C, E], *, delay: Delay[C, E] = None, id: str | Non
 
 def emit(event: Event[C, E]) -> Action[C, E]:
     """Emit an event to the listeners of this actor (`actor.on`)."""
-    return Action("xstate.emit", lambda names, params: ops.EmitOp(as_value(event, params)))
+    return Action("xstate.emit", lambda names, params: ops.EmitOp(as_value(event, params)), [event])
 
 
 def log(value: Computed[C, E] = None, label: str | None = None) -> Action[C, E]:
     """Write a value, or the result of a function, to the actor's logger."""
     written = value if value is not None else (lambda context, event: {"context": context, "event": event})
-    return Action("xstate.log", lambda names, params: ops.LogOp(as_value(written, params), label))
+    return Action("xstate.log", lambda names, params: ops.LogOp(as_value(written, params), label), [value])
 
 
 def cancel(send_id: str | Function[C, E, str]) -> Action[C, E]:
     """Cancel a delayed event by the id it was sent with."""
-    return Action("xstate.cancel", lambda names, params: ops.CancelOp(as_value(send_id, params)))
+    return Action("xstate.cancel", lambda names, params: ops.CancelOp(as_value(send_id, params)), [send_id])
 
 
 def spawn_child(
@@ -153,13 +165,14 @@ def spawn_child(
         lambda names, params: ops.SpawnOp(
             src, names.logic(src), as_value(id, params), as_value(input, params), system_id, sync_snapshot
         ),
+        [id, input],
         actor=src,
     )
 
 
 def stop_child(child: Target[C, E]) -> Action[C, E]:
     """Stop a child: its id, its reference, or a function that gives either."""
-    return Action("xstate.stopChild", lambda names, params: ops.StopOp(as_value(child, params)))
+    return Action("xstate.stopChild", lambda names, params: ops.StopOp(as_value(child, params)), [child])
 
 
 def enqueue_actions(collect: Collect[C, E]) -> Action[C, E]:
@@ -169,7 +182,9 @@ def enqueue_actions(collect: Collect[C, E]) -> Action[C, E]:
     `enqueue.check(guard)` tests a guard against the context before all of this, `enqueue.params` has the params.
     """
     return Action(
-        "xstate.enqueueActions", lambda names, params: ops.EnqueueOp(full(collect), bind_params(params), names)
+        "xstate.enqueueActions",
+        lambda names, params: ops.EnqueueOp(full(collect), bind_params(params), names),
+        [collect],
     )
 
 
@@ -248,10 +263,10 @@ def as_value(spec: Any, params: Any = None) -> ops.Value:
     takes = shape(spec)
     if takes.positional == 1 and not takes.scoped:
         return lambda work: spec(work.context)
-    simple = plain(spec)
+    simple = plain(spec, takes)
     if simple is not None:
         return lambda work: simple(work.context, work.event)
-    everything = full(spec)
+    everything = full(spec, takes)
     params_of = bind_params(params)
     return lambda work: everything(work.context, work.event, params_of(work), work.scope())
 

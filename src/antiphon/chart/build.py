@@ -1,14 +1,23 @@
 """Builds the nodes of a machine from its chart, and reports what is wrong with a chart that cannot be built."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from antiphon.chart import actions as builtin
 from antiphon.chart.actions import as_value
 from antiphon.chart.errors import ChartError
 from antiphon.chart.frozen import freeze
+from antiphon.chart.functions import ARGUMENTS
 from antiphon.chart.guards import and_
-from antiphon.chart.names import INVOKE_PREFIX, Implementations, check_action, check_guard
+from antiphon.chart.names import (
+    INVOKE_PREFIX,
+    Implementations,
+    check_action,
+    check_function,
+    check_guard,
+    check_logic,
+    check_names,
+)
 from antiphon.chart.nodes import (
     ATOMIC,
     COMPOUND,
@@ -85,13 +94,16 @@ class Builder:
         self.problems.keys({} if options is None else options, OPTION_KEYS, "options")
         self.local = bool((options or {}).get("regionLocal", False))
         context = self.context
-        if not callable(context):
+        if callable(context):
+            self._check_function(context, "context", ("input",))
+        else:
             self.problems.prefer(context, Mapping, "a mapping or a function", "context")
             self.context = freeze(context)  # which all actors of the machine share
         root = self._node(self.id, None, self.config, "")
         for node in list(root.walk()):
             self._wire(node)
         self._add_routes(root)
+        check_names(self.names, self.problems.complain)
         return root
 
     def _node(self, key: str, parent: Node | None, config: Any, path: str) -> Node:
@@ -172,6 +184,7 @@ class Builder:
         if isinstance(config.get("initial"), Mapping):
             node.initial_ops = self._operations(config["initial"].get("actions"), join_path(path, "initial.actions"))
         if "output" in config and (node.type == FINAL or node.parent is None):
+            self._check_function(config["output"], join_path(path, "output"))
             node.output = as_value(config["output"])
         if node.type == HISTORY:
             node.history_default = self._history_default(node, path)
@@ -238,13 +251,16 @@ class Builder:
         if isinstance(src, str):
             if src not in self.names.actors:
                 self.problems.complain(join_path(path, "src"), f"no actor named {src!r}", self.names.actors)
+            check_logic(self.names.actors.get(src), join_path(path, "src"), self.problems.complain)
         else:
+            check_logic(src, join_path(path, "src"), self.problems.complain)
             logic = src
             src = f"{INVOKE_PREFIX}{default_id}"
             self.names.inline_actors[src] = logic
         id = config.get("id")
         self.problems.prefer(id, str, "a string", join_path(path, "id"))
         self.problems.prefer(config.get("systemId"), str, "a string", join_path(path, "systemId"))
+        self._check_function(config.get("input"), join_path(path, "input"))
         invoke = Invoke(id if id is not None else default_id, src, config)
         for key, prefix in (("onDone", "done.actor"), ("onError", "error.actor"), ("onSnapshot", "snapshot")):
             if config.get(key) is not None:
@@ -297,6 +313,10 @@ class Builder:
             self.problems.complain(path, f"no delay named {delay!r}", self.names.delays)
         if isinstance(delay, int | float) and delay < 0:
             self.problems.complain(path, f"a delay cannot be negative: {delay!r}")
+        self._check_function(self.names.delays.get(delay) if isinstance(delay, str) else delay, path)
+
+    def _check_function(self, value: Any, path: str, arguments: Sequence[str] = ARGUMENTS) -> None:
+        check_function(value, "function", "", path, self.problems.complain, arguments)
 
     def _transitions(self, node: Node, descriptor: str, specs: Any, path: str) -> tuple[Transition, ...]:
         transitions = []

@@ -1,6 +1,7 @@
 """Errors of the engine."""
 
 from collections.abc import Iterable
+from typing import Any
 
 
 class EngineError(Exception):
@@ -22,6 +23,14 @@ class ChartError(EngineError):
 
 class EventError(EngineError):
     """A value is not an event (a mapping with a string under `type`), or not an event of the expected type."""
+
+
+class EventRefused(EventError):
+    """An event is not as the machine declares it, or may not come from outside; `problem` says why."""
+
+    def __init__(self, problem: Any) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
 
 
 class SnapshotError(EngineError):

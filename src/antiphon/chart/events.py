@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
 from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints, overload
 
-from antiphon.chart.errors import EventError
-from antiphon.chart.functions import full, plain
+from antiphon.chart.errors import ChartError, EventError
+from antiphon.chart.functions import full, misfit, plain
 from antiphon.chart.signatures import E, ScopedEvent, ScopedParams
 from antiphon.chart.values import matches_descriptor
 
@@ -35,6 +35,9 @@ def takes(kind: type[Kind]) -> Narrow[Kind]:
     types = types_of(kind)
 
     def narrow(function: Any) -> Any:
+        if reason := misfit(function):
+            name = getattr(function, "__name__", type(function).__name__)
+            raise ChartError(f"takes({kind.__name__})", name, f"the function {reason}")
         simple = plain(function)
         if simple is not None:
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, cast
 
@@ -42,6 +42,7 @@ class Machine(Generic[C, E_in, N]):
     ) -> None:
         self.config = config
         self.implementations = implementations
+        self.event_types = implementations.event_types
         self.strict = strict
         self.migrate = migrate
         builder = Builder(config, implementations, strict)
@@ -80,9 +81,15 @@ class Machine(Generic[C, E_in, N]):
         guards: Mapping[str, Guard[C, E_in]] | None = None,
         actors: Mapping[str, Any] | None = None,
         delays: Mapping[str, Duration[C, E_in]] | None = None,
+        public: Iterable[str] | None = None,
     ) -> Machine[C, E_in, N]:
-        """Return the same chart with some functions replaced; this machine does not change."""
+        """Return the same chart with some functions replaced; this machine does not change.
+
+        `public` replaces the list of events that may come from outside; `["*"]` is all of them.
+        """
         merged = self.implementations.merge(Implementations(actions, guards, actors, delays))
+        if public is not None:
+            merged.set_public(public)
         return Machine(self.config, merged, strict=self.strict, migrate=self.migrate, memory=self.tables.limit)
 
     def to_json(self) -> dict[str, Any]:

@@ -34,6 +34,10 @@ class ActorRef:
         """Send an event to the actor behind this reference."""
         self._running_actor().send(event)
 
+    def send_threadsafe(self, event: Any) -> None:
+        """Send an event to the actor behind this reference, from any thread."""
+        self._running_actor().send_threadsafe(event)
+
     def get_snapshot(self) -> Any:
         """Return the current snapshot of the actor behind this reference."""
         return self._running_actor().get_snapshot()

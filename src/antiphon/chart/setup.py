@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Generic, overload
 
 from antiphon.chart import actions as builtin
 from antiphon.chart.actions import Action, BoundAction, Collect, Computed, Delay, Duration, Event, Target
+from antiphon.chart.checks.event_types import EventTypes
 from antiphon.chart.config import StateConfig
 from antiphon.chart.guards import Guard
 from antiphon.chart.machine import Machine, Migrate
@@ -21,6 +22,11 @@ class setup(Generic[C, E, N]):
     `setup[Context, Events](...)` checks them against a `TypedDict` of the context and a union of `TypedDict`s
     of the events, and so does everything made from it. A third argument, a `Literal` of states, is checked by
     `snapshot.matches`. Its actions are those of `antiphon`, held to the same types.
+
+    `events` has the same types at run time, as a union or a list: events from outside are checked against them.
+    `public` lists the types of events that may come from outside, as names or patterns such as `REPLY.*`; without it
+    all may. `input` is the TypedDict of the machine's input. A runtime checks what is sent to it; with `check_events`,
+    `actor.send` does too and raises `EventRefused`.
     """
 
     __slots__ = ("implementations",)
@@ -34,8 +40,14 @@ class setup(Generic[C, E, N]):
         guards: Mapping[str, Guard[C, E]] | None = None,
         actors: Mapping[str, Any] | None = None,
         delays: Mapping[str, Duration[C, E]] | None = None,
+        events: object = None,
+        public: Iterable[str] | None = None,
+        input: type | None = None,
+        check_events: bool = False,
     ) -> None:
-        self.implementations = Implementations(actions, guards, actors, delays)
+        is_declared = any(given is not None for given in (events, public, input)) or check_events
+        types = EventTypes(events or (), public, input=input, in_process=check_events) if is_declared else None
+        self.implementations = Implementations(actions, guards, actors, delays, types)
 
     def extend(
         self,

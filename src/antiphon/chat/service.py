@@ -47,6 +47,8 @@ class Chats(ThreadService):
         if not snapshot["children"].get("chat"):
             raise NothingSaid(f"thread {id!r} has no messages yet; send one first")
         receipt = await self.runtime.send(id, event, to="chat")
+        if receipt.problem is not None:
+            raise Refused(receipt.problem.text)
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(receipt.can)) or "nothing"
             reason = refusal(chat_of(snapshot), event)  # type: ignore[arg-type]  # a context from JSON

@@ -15,7 +15,8 @@ from antiphon.chat.streaming_actor import StreamingSnapshot, streaming_actor
 from antiphon.messages import Message
 from antiphon.providers.base import Provider
 from antiphon.providers.prices import Prices
-from antiphon.threads.errors import Busy, NothingToRetry, NotOpen, OverBudget
+from antiphon.threads.errors import Busy, NothingToRetry, NotOpen, OverBudget, Refused
+from antiphon.threads.machine.streaming import problem_with_stream_event
 from antiphon.threads.machine.streaming_types import State, StreamingContext
 
 OnBusy = Literal["reject", "queue", "interrupt"]
@@ -145,8 +146,14 @@ class StreamingChat:
         self._actor.send({"type": "RESET"})
 
     def receive(self, event: Mapping[str, Any]) -> None:
-        """Take a stream event from outside, such as the end of a tool; hold it if its request has not begun."""
+        """Take a stream event from outside, such as the end of a tool; hold it if its request has not begun.
+
+        Raise `Refused` if it is no stream event, or not as the machine declares it.
+        """
         self._require_open()
+        problem = problem_with_stream_event(event)
+        if problem is not None:
+            raise Refused(problem)
         request = event.get("requestId")
         context = self.snapshot.context
         is_current = request in (None, context["requestId"])

@@ -25,13 +25,13 @@ def add_replay(commands: Subcommands) -> None:
     add_machines(parser)
 
 
-def add_machines(parser: argparse.ArgumentParser) -> None:
+def add_machines(parser: argparse.ArgumentParser, option: str = "--against", verb: str = "replay with") -> None:
     """Add the option that names machines."""
     parser.add_argument(
-        "--against",
+        option,
         metavar="MODULE:NAME",
         action="append",
-        help="a machine, or a list of machines, to replay with instead of those of Antiphon; may be repeated",
+        help=f"a machine, or a list of machines, to {verb} instead of those of Antiphon; may be repeated",
     )
 
 

@@ -6,6 +6,8 @@ What a tree gets is what would be read back from the store: a value of its own, 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from antiphon.actors.machines import MachineLogic
+from antiphon.chart.checks.problems import EventProblem
 from antiphon.chart.codecs import copy_coded, find_codec
 from antiphon.chart.decisions import is_reserved
 from antiphon.chart.errors import EventError, SnapshotError
@@ -26,6 +28,13 @@ def check_external_event(event: Any) -> Any:
     if kind.startswith(RESERVED) and kind != "xstate.route":
         raise EventError(f"the event {kind!r} is reserved for the engine and cannot be sent from outside")
     return take_event(event)
+
+
+def find_problem(actor: Any, event: Any) -> EventProblem | None:
+    """Return why an actor refuses an event from outside, by what its machine declares; None if it does not."""
+    logic = actor.logic
+    types = logic.machine.event_types if isinstance(logic, MachineLogic) else None
+    return None if types is None else types.check_outside(event)
 
 
 def take_event(event: Any) -> Any:

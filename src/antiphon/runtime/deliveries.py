@@ -5,11 +5,12 @@ from collections.abc import Callable, Coroutine
 from itertools import count
 from typing import Any
 
-from antiphon.runtime.admission import check_external_event
+from antiphon.runtime.admission import acceptable_events, check_external_event, find_problem
 from antiphon.runtime.background import BackgroundCalls
 from antiphon.runtime.commits import RETRY_MS
 from antiphon.runtime.errors import StoreError
 from antiphon.runtime.inboxes import Delivery, Inboxes
+from antiphon.runtime.paths import actor_at
 from antiphon.runtime.records import Letter, Posting, Receipt
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree_cache import TreeCache
@@ -76,6 +77,10 @@ class Deliveries:
 
     async def _post(self, letter: Letter, receipt: ReceiptFuture) -> None:
         history = await self._trees.history_of(letter.root)
+        refusal = await self._check(letter, history)
+        if refusal is not None:
+            receipt.set_result(refusal)
+            return
         status = await self._store_letter(letter)
         if status == "accepted":
             self._trees.add_posted(letter)
@@ -85,6 +90,19 @@ class Deliveries:
             outcome = await self._store.outcome(letter.root, letter.id)
             error = None if outcome is None else outcome.error
         receipt.set_result(Receipt(status, letter.id, error=error, history=history))
+
+    async def _check(self, letter: Letter, history: str) -> Receipt | None:
+        """Return the receipt of a letter whose event its recipient refuses, as far as the recipient is known now.
+
+        The letter is checked again when it is taken.
+        """
+        tree = await self._trees.find_to_check(letter.root)
+        actor = None if tree is None else actor_at(tree.actor, letter.to)
+        problem = None if actor is None else find_problem(actor, letter.event)
+        if tree is None or problem is None:
+            return None
+        can = acceptable_events(actor)
+        return Receipt("rejected", letter.id, tree.seq, can, problem.text, history, problem)
 
     async def _store_letter(self, letter: Letter) -> Posting:
         """Store a letter; if the store raises although it stored it, find that out."""

@@ -25,6 +25,10 @@ class NotRunning(RuntimeFault):
     """The runtime was not started, or is shutting down."""
 
 
+class WrongLoop(RuntimeFault):
+    """The runtime was called in another event loop than the one that started it."""
+
+
 class Failed(RuntimeFault):
     """A root actor ended in an error, so it has no output."""
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -33,6 +33,11 @@ class Machines:
     def __contains__(self, id: str) -> bool:
         return id in self._current
 
+    @cached_property
+    def declare_events(self) -> bool:
+        """True if a machine, or one of a child, declares events."""
+        return any(each.event_types for machine in self._versions.values() for each in descendants(machine))
+
     def current(self, id: str) -> AnyMachine:
         """Return the version of a machine that new trees run."""
         machine = self._current.get(id)
@@ -61,6 +66,18 @@ class Machines:
                 "the old chart beside it"
             )
         return machine
+
+
+def descendants(machine: AnyMachine) -> list[AnyMachine]:
+    """Return a machine and the machines of its children, each once, in the order of their names."""
+    listed: dict[AnyMachine, None] = {}
+    pending = [machine]
+    while pending:
+        current = pending.pop(0)
+        if current not in listed:
+            listed[current] = None
+            pending += _children(current).values()
+    return list(listed)
 
 
 def chart_hash(machine: AnyMachine) -> str:
@@ -107,12 +124,15 @@ def _hash_tree(machine: AnyMachine, hashes: dict[AnyMachine, str]) -> str:
     """Hash a chart with its children; a machine that is its own descendant counts by its id there."""
     if machine not in hashes:
         hashes[machine] = f"recursive {machine.id}"
-        names = machine.implementations
-        actors = {**names.actors, **names.inline_actors}
-        children = {name: logic for name, logic in sorted(actors.items()) if isinstance(logic, Machine)}
-        inner = {name: _hash_tree(child, hashes) for name, child in children.items()}
+        inner = {name: _hash_tree(child, hashes) for name, child in _children(machine).items()}
         hashes[machine] = FORMAT + _digest(json.dumps([hash_alone(machine), inner], sort_keys=True))
     return hashes[machine]
+
+
+def _children(machine: AnyMachine) -> dict[str, AnyMachine]:
+    names = machine.implementations
+    actors = {**names.actors, **names.inline_actors}
+    return {name: logic for name, logic in sorted(actors.items()) if isinstance(logic, Machine)}
 
 
 def _digest(text: str) -> str:

@@ -7,6 +7,7 @@ frozen dataclass takes four times as long to create.
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from antiphon.chart.checks.problems import EventProblem
 from antiphon.runtime.histories import format_cursor
 
 Json = Any
@@ -207,8 +208,9 @@ class Receipt(NamedTuple):
     letter: str
     seq: int = 0
     can: tuple[str, ...] = ()  # of a rejected letter: the events that can happen now
-    error: str | None = None  # of a failed letter: the traceback of the function that raised
+    error: str | None = None  # of a failed letter: the traceback of the function that raised; of a rejected one: why
     history: str = ""  # id of the history of the tree
+    problem: EventProblem | None = None  # of a letter whose event is not as declared, or may not come from outside
 
     @property
     def cursor(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.deliveries import Deliveries
-from antiphon.runtime.errors import NotRunning
+from antiphon.runtime.errors import NotRunning, WrongLoop
 from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines
@@ -64,12 +64,14 @@ class Runtime:
         self._calls = self._deliveries.calls
         self._recovery = Recovery(self.trees, self.inboxes, self.tasks, self.loop.exclusively, self.now)
         self._running: asyncio.Task[None] | None = None
+        self._event_loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> "Runtime":
         """Take ownership of the store and continue where its last owner stopped.
 
         When this returns, every task that was running is running again or is reported as interrupted.
         """
+        self._event_loop = asyncio.get_running_loop()
         boot = await self.store.open()
         self.ownership.start(boot)
         self.trees.commits.start(boot)
@@ -112,9 +114,14 @@ class Runtime:
         await self.stop()
 
     async def create(self, machine: str, *, root: str | None = None, input: Any = None) -> str:
-        """Create a root actor that runs a machine; return its id once it is stored."""
+        """Create a root actor that runs a machine; return its id once it is stored.
+
+        Raise `EventRefused` if the input is not as the machine declares it.
+        """
         self._check_running()
         current = self.machines.current(machine)
+        if current.event_types is not None:
+            current.event_types.require_input(input)
         is_named = root is not None
         root = root or self.new_id()
         if self.ownership.tenure(root) is None:
@@ -126,6 +133,7 @@ class Runtime:
     async def send(self, root: str, event: Any, *, id: str | None = None, to: str = "") -> Receipt:
         """Send an event and wait until the step that takes it is stored.
 
+        The receipt is `rejected` if no transition takes the event, or if the recipient declares it and it is not so.
         The receipt is `failed` if a function raised and the step would have ended the root actor.
         """
         self._check_running()
@@ -147,10 +155,12 @@ class Runtime:
         It begins after a step or after a cursor; `OtherHistory` is raised if the cursor belongs to another past.
         `Quarantined` is raised at the end of the journal of a quarantined tree, unless its release is waited for.
         """
+        self._check_loop()
         return self.feeds.follow(root, after, wait_for_release=wait_for_release)
 
     def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:
         """Iterate over the trees that change: on every step of some, when the root actor of others is concerned."""
+        self._check_loop()
         return self.feeds.watch(roots)
 
     async def wait_until(self, root: str, condition: Callable[[TreeState], bool]) -> TreeState:
@@ -166,10 +176,12 @@ class Runtime:
 
     async def cursor(self, root: str, seq: int | None = None) -> str:
         """Return a cursor to follow the journal of a tree from: of its last stored step, or of an earlier one."""
+        self._check_loop()
         return await self.feeds.cursor(root, seq)
 
     async def output(self, root: str) -> Any:
         """Wait until a root actor has ended and its end is stored; return its output."""
+        self._check_loop()
         while (tree := await self.loop.stored_tree(root)).status == "active":
             self._check_running()
             await self.feeds.wait_for_end(root)
@@ -177,6 +189,7 @@ class Runtime:
 
     async def snapshot(self, root: str, seq: int | None = None, *, copy: bool = False) -> Any:
         """Return the snapshot of a tree as JSON, now or at an earlier sequence number: read-only, unless `copy`."""
+        self._check_loop()
         tree = await self.loop.stored_tree(root) if seq is None else await self.time_travel.rebuild(root, seq)
         return tree.view(copy=copy)
 
@@ -262,3 +275,13 @@ class Runtime:
             raise self.loop.failure
         if self._running is None or self.loop.is_stopping:
             raise NotRunning("the runtime is not running: it was not started, or it is being stopped")
+        self._check_loop()
+
+    def _check_loop(self) -> None:
+        """Raise WrongLoop in another event loop, where calls would wait for wake-ups that never come."""
+        here = asyncio._get_running_loop()  # None where no loop runs
+        if here is not self._event_loop and here is not None and self._event_loop is not None:
+            raise WrongLoop(
+                "the runtime was started in another event loop; from another thread, submit the call to that loop: "
+                "asyncio.run_coroutine_threadsafe(runtime.send(...), loop).result()"
+            )

@@ -10,7 +10,9 @@ from typing import Any
 
 from antiphon.actors.callbacks import CallbackLogic
 from antiphon.actors.clock import REAL_CLOCK
+from antiphon.actors.errors import WrongThread
 from antiphon.actors.observers import call_safely
+from antiphon.actors.os_threads import thread_lock
 from antiphon.actors.tasks import NEXT, REJECT, RESOLVE, VALUES, close_coroutine
 from antiphon.chart.errors import EventError
 from antiphon.runtime.admission import copy_value, take_event, take_value
@@ -25,13 +27,14 @@ Deliver = Callable[[Letter], None]
 
 
 @dataclass(slots=True)
-class TaskScope:
-    """Scope passed to the function of a task."""
+class DurableScope:
+    """The `TaskScope` of a durable task."""
 
     task: Task
     _send: Callable[[str, Any, str | None], None]
     cancels: list[Callable[[], Any]] = field(default_factory=list)
     receivers: list[Callable[[Any], Any]] = field(default_factory=list)
+    _thread: Any = field(default_factory=thread_lock)
 
     @property
     def key(self) -> str:
@@ -49,6 +52,11 @@ class TaskScope:
         A stream of text passes `join`, the key of the text: pieces that come in quick succession, in events that are
         equal but for this text, may be joined into one event.
         """
+        if not self._thread._is_owned():
+            raise WrongThread(
+                "scope.send_back was called in another thread than that of the runtime; "
+                "there, use loop.call_soon_threadsafe(scope.send_back, event)"
+            )
         self._send(parent_of(self.task.to), event, join)
 
     def receive(self, listener: Callable[[Any], Any]) -> None:
@@ -66,7 +74,7 @@ class TaskRunner:
     def __init__(self, deliver: Deliver, now: Callable[[], int]) -> None:
         self._deliver = deliver
         self._now = now
-        self._running: dict[str, tuple[asyncio.Task[None], TaskScope]] = {}
+        self._running: dict[str, tuple[asyncio.Task[None], DurableScope]] = {}
         # Cancelled and not done yet: a command, for example, whose processes are being terminated.
         self._ending: dict[asyncio.Task[None], None] = {}
 
@@ -74,7 +82,7 @@ class TaskRunner:
         """Call an eager function and return the event with its result, or None if the result must be awaited."""
         task = _with_own_input(task)
         try:
-            result = logic.call(task.input, TaskScope(task, _refuse_send) if logic.is_scoped else None)
+            result = logic.call(task.input, DurableScope(task, _refuse_send) if logic.is_scoped else None)
         except Exception as error:
             return {"type": REJECT, "data": error_to_json(error)}
         if is_awaitable(result):
@@ -86,7 +94,7 @@ class TaskRunner:
         """Start a task; a plain function that returns its result directly has ended when this returns."""
         task = _with_own_input(task)
         outbox = Outbox(task, self._deliver, self._now)
-        scope = TaskScope(task, outbox.add)
+        scope = DurableScope(task, outbox.add)
         if not logic.is_plain:
             return self._start_task(task, logic, partial(logic.call, task.input, scope), scope, outbox)
         try:
@@ -98,7 +106,9 @@ class TaskRunner:
         scope.cancels.append(partial(close_coroutine, result))
         return self._start_task(task, logic, partial(_identity, result), scope, outbox)
 
-    def _start_task(self, task: Task, logic: Any, call: Callable[[], Any], scope: TaskScope, outbox: "Outbox") -> None:
+    def _start_task(
+        self, task: Task, logic: Any, call: Callable[[], Any], scope: DurableScope, outbox: "Outbox"
+    ) -> None:
         scope.cancels.append(outbox.close)
         run = asyncio.get_running_loop().create_task(self._run(task, logic, call, scope, outbox))
         self._running[task.id] = (run, scope)
@@ -144,7 +154,9 @@ class TaskRunner:
         """Number of running tasks."""
         return len(self._running)
 
-    async def _run(self, task: Task, logic: Any, call: Callable[[], Any], scope: TaskScope, outbox: "Outbox") -> None:
+    async def _run(
+        self, task: Task, logic: Any, call: Callable[[], Any], scope: DurableScope, outbox: "Outbox"
+    ) -> None:
         try:
             work = call()
             if isinstance(work, CoroutineType):  # the usual case

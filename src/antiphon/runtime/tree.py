@@ -7,7 +7,7 @@
 # What happens to a letter:
 # 1. Letter. `loop.py` draws letters from the inbox of the tree and calls `take` for each, with one time for the whole
 #    turn. A letter that came too late (its actor has ended, its task was restarted, its timer was cancelled) is
-#    rejected without a step.
+#    rejected without a step, and so is one from outside whose event its recipient does not declare (`admission.py`).
 # 2. Step. `take` relays the event to its actor, which runs to completion together with every actor it reaches. Actors
 #    perform nothing: they ask their host, and the host of a tree (`recording_host.py`) only records what they ask for.
 #    The step becomes an `Entry` in the `Batch` of the turn, with the recorded effects beside it. If no transition
@@ -53,7 +53,7 @@ from typing import Any
 from antiphon.actors.actor import Actor
 from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.persist import to_json_error
-from antiphon.runtime.admission import acceptable_events, copy_value, view_value
+from antiphon.runtime.admission import acceptable_events, copy_value, find_problem, view_value
 from antiphon.runtime.batch import Batch
 from antiphon.runtime.encoding import Encoded, encode, encode_checked, estimate_size
 from antiphon.runtime.errors import Failed, LoadFailed, StepFailed
@@ -272,7 +272,9 @@ class Tree:
             event = {**event, "due": due}
             self.host.letters.pop(id, None)
         outside = id if task is None and timer is None else None
-        if self._step(batch, now, to, actor, event, id == task, outside, None if timer is None else id):
+        if outside is not None and find_problem(actor, event) is not None:
+            self._reject(letter, actor, batch, is_posted, is_refused=True)
+        elif self._step(batch, now, to, actor, event, id == task, outside, None if timer is None else id):
             batch.receipts.append(Receipt("accepted", id, self.seq, (), None, self.host.history))
         else:
             self._reject(letter, actor, batch, is_posted)
@@ -333,10 +335,12 @@ class Tree:
             return task is not None and task.id == letter.task and task.attempt == letter.attempt
         return letter.timer is None or letter.id in self.host.letters
 
-    def _reject(self, letter: Letter, actor: Any, batch: Batch, is_posted: bool) -> None:
+    def _reject(self, letter: Letter, actor: Any, batch: Batch, is_posted: bool, *, is_refused: bool = False) -> None:
         """Add the receipt of a letter that is not taken; of a stored one, the outcome is stored."""
         can = acceptable_events(actor)
-        batch.receipts.append(Receipt("rejected", letter.id, self.seq, can, None, self.host.history))
+        problem = find_problem(actor, letter.event) if is_refused else None
+        error = None if problem is None else problem.text
+        batch.receipts.append(Receipt("rejected", letter.id, self.seq, can, error, self.host.history, problem))
         if is_posted and letter.task is None:
             batch.rejected.append(Rejection(letter.id, self.seq, can))
 

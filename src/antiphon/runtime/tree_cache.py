@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from antiphon.runtime.admission import take_value
@@ -148,6 +148,14 @@ class TreeCache:
             return await self.load(root)
         except (UnknownRoot, UnknownMachine, Quarantined, StoreCorrupt):
             return None
+
+    async def find_to_check(self, root: str) -> Tree | None:
+        """Return a tree whose letters may have to be checked, or None if it cannot be loaded now."""
+        tree = self._trees.get(root)
+        if tree is None and self._machines.declare_events:
+            with suppress(StoreError):
+                tree = await self.find(root)
+        return tree
 
     async def load_saved(self, root: str) -> Saved:
         """Return the stored record of a tree."""

@@ -35,12 +35,11 @@ if TYPE_CHECKING:
         RESUME_PREFIXES,
         STATUSES,
         ThreadContext,
-        ThreadEvent,
-        ThreadStatus,
         start_event,
         thread_machine,
         with_resume_note,
     )
+    from antiphon.threads.machine.thread_events import ThreadEvent, ThreadStatus
     from antiphon.threads.machine.tools import tools_machine
     from antiphon.threads.reply import reply_events, stream_reply
     from antiphon.threads.service import ThreadService
@@ -97,12 +96,11 @@ __getattr__ = lazy_names(
             "RESUME_PREFIXES",
             "STATUSES",
             "ThreadContext",
-            "ThreadEvent",
-            "ThreadStatus",
             "start_event",
             "thread_machine",
             "with_resume_note",
         ),
+        "machine.thread_events": ("ThreadEvent", "ThreadStatus"),
         "machine.tools": ("tools_machine",),
         "reply": (
             "reply_events",

@@ -11,7 +11,7 @@ from random import random
 from typing import Any
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
-from antiphon.actors.logic import LogicScope
+from antiphon.actors.logic import TaskScope
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.errors import Code
 from antiphon.messages import message_from_json, message_to_json, usage_to_json
@@ -72,7 +72,7 @@ def stream_reply(
     """Return the logic for `streamReply`: it asks the model that the input names, and sends events to the machine."""
     price_list = prices or Prices()
 
-    async def run(input: Mapping[str, Any], scope: LogicScope) -> None:
+    async def run(input: Mapping[str, Any], scope: TaskScope) -> None:
         request_id = input["requestId"]
         try:
             if input["model"] is None:

@@ -13,7 +13,8 @@ from antiphon.threads.errors import Busy, Refused, UnknownThread
 from antiphon.threads.following import Place, ThreadChange, UntilIdle, follow_all, follow_steps
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.library import Library
-from antiphon.threads.machine.thread import Kind, start_event
+from antiphon.threads.machine.thread import start_event
+from antiphon.threads.machine.thread_events import Kind
 
 ATTEMPTS = 3  # a status may change between looking and sending
 ID_BYTES = 4
@@ -43,6 +44,8 @@ class ThreadService:
         """Send an event to a thread, or to an actor in it; raise `Refused` with the events it takes instead."""
         status = await self.status(id)
         receipt = await self.runtime.send(id, event, to=to)
+        if receipt.problem is not None:
+            raise Refused(receipt.problem.text)
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(name for name in receipt.can if not name.startswith("xstate."))) or "nothing"
             raise Refused(f"{event['type']} is not possible now: {self.noun} {id!r} is {status}; possible: {allowed}")
@@ -56,6 +59,8 @@ class ThreadService:
             receipt = await self.runtime.send(id, event)
             if receipt.status != "rejected":
                 return receipt
+            if receipt.problem is not None:
+                raise Refused(receipt.problem.text)
             if status == "running" == await self.status(id):
                 raise Busy(f"{self.noun} {id!r} is busy; wait, stop it, or set onBusy to queue or interrupt")
             await asyncio.sleep(0)

@@ -16,15 +16,12 @@ from antiphon.chart.transition import get_next_transitions, initial_transition, 
 from antiphon.threads.errors import InvalidTransition, ThreadError
 from antiphon.threads.machine.thread import (
     STATUSES,
-    ResumeReason,
     ThreadContext,
-    ThreadEvent,
-    ThreadFields,
-    ThreadStatus,
     first_context,
     is_of_this_run,
     thread_machine,
 )
+from antiphon.threads.machine.thread_events import ResumeReason, ThreadEvent, ThreadFields, ThreadStatus
 
 LIMIT = 64
 LOG_LIMIT = 1000

@@ -1,6 +1,6 @@
 """Typed charts in every form that should please both checkers."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Literal, TypedDict, assert_type
 
 from antiphon import (
@@ -12,6 +12,7 @@ from antiphon import (
     Scope,
     Snapshot,
     StateConfig,
+    TaskScope,
     and_,
     assert_event,
     assign,
@@ -20,6 +21,8 @@ from antiphon import (
     create_machine,
     emit,
     enqueue_actions,
+    from_callback,
+    from_stream,
     from_task,
     get_microsteps,
     initial_transition,
@@ -225,3 +228,23 @@ class Empty(TypedDict):
 
 pings = create_actor(setup[Empty, Ping]().create_machine({}))
 pings.send({"type": "PING"})
+
+
+# The functions of tasks, streams and callbacks know their scope.
+async def charge(input: dict[str, int], scope: TaskScope) -> str:
+    assert_type(scope.key, str)
+    assert_type(scope.attempt, int)
+    scope.on_cancel(lambda: print("cancelled"))
+    return f"{scope.key}/{scope.attempt}: {input['cents']}"
+
+
+async def texts(input: None, *, scope: TaskScope) -> AsyncIterator[str]:
+    yield scope.key
+
+
+def listen(scope: TaskScope) -> Callable[[], None]:
+    scope.receive(lambda event: scope.send_back({"type": "HEARD", "event": event}, join="event"))
+    return lambda: print(scope.key)
+
+
+chat.extend(actors={"charge": from_task(charge), "texts": from_stream(texts), "listen": from_callback(listen)})

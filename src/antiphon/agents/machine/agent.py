@@ -12,20 +12,18 @@ from typing import Any, cast
 from antiphon.agents.machine import tool_calls
 from antiphon.agents.machine.agent_types import (
     AgentContext,
-    AgentReplied,
     AgentUpdate,
     ChildFailed,
     PlainEvent,
     ReplyInput,
     ToolsDone,
+    TurnEvent,
 )
 from antiphon.agents.machine.plan import plan_of
 from antiphon.agents.machine.results import (
     EXHAUSTED,
     AgentResult,
     Json,
-    MessageJson,
-    PartJson,
     add_usage,
     error_of,
     find_object,
@@ -38,7 +36,8 @@ from antiphon.chart.actions import assign, enqueue_actions, spawn_child, stop_ch
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
-from antiphon.threads.machine.content import text_of
+from antiphon.threads.machine.content import MessageJson, PartJson, text_of
+from antiphon.threads.machine.streaming_types import ReplyCompleted
 
 REPLY = "reply"
 GO_ON = "Go on where you stopped. When the work is done, say in a few words what you did."
@@ -85,7 +84,7 @@ def ask_model(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) -
     enqueue(spawn_child(REPLY, id=REPLY, input=reply_input))
 
 
-def keep_reply(context: AgentContext, event: AgentReplied) -> AgentUpdate:
+def keep_reply(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
     """Append the reply to the conversation, and charge it."""
     message = event.get("message") or _empty_reply()
     parts = [cast(PartJson, {k: str(v) if k == "text" else v for k, v in part.items()}) for part in message["parts"]]
@@ -110,17 +109,17 @@ def _empty_reply() -> MessageJson:
     return {"role": "assistant", "parts": []}
 
 
-def must_go_on(context: AgentContext, event: AgentReplied) -> bool:
+def must_go_on(context: AgentContext, event: ReplyCompleted) -> bool:
     """Return whether a reply was cut off and may be continued."""
     return event.get("stop") in ("length", "pause") and context["turns"] < context["maxTurns"]
 
 
-def must_answer_again(context: AgentContext, event: AgentReplied) -> bool:
+def must_answer_again(context: AgentContext, event: ReplyCompleted) -> bool:
     """Return whether an answer violates the agent's schema, for the first time."""
     return not context["reasked"] and _schema_problem(context, event) is not None
 
 
-def _schema_problem(context: AgentContext, event: AgentReplied) -> str | None:
+def _schema_problem(context: AgentContext, event: ReplyCompleted) -> str | None:
     schema = context["agent"].get("responseSchema") if context["agent"] else None
     return schema_problem(text_of(reply_parts(event)), schema) if schema else None
 
@@ -162,7 +161,7 @@ def go_on_if_waited(context: AgentContext, event: ToolsDone, enqueue: AgentEnque
         enqueue.send_parent({"type": "AGENT_GOES_ON", "agentId": context["agentId"]})
 
 
-def tell_message(context: AgentContext, event: AgentReplied, enqueue: AgentEnqueue) -> None:
+def tell_message(context: AgentContext, event: ReplyCompleted, enqueue: AgentEnqueue) -> None:
     """Tell the parent the text of a reply and its cost."""
     message = {"role": "assistant", "content": text_of(reply_parts(event))}
     facts: Json = {"at": context["at"], "usage": event.get("usage"), "costUsd": event.get("costUsd")}
@@ -179,7 +178,7 @@ def prompt_again(context: AgentContext) -> AgentUpdate:
     return {"messages": [*context["messages"], _user_message(GO_ON)]}
 
 
-def complain(context: AgentContext, event: AgentReplied) -> AgentUpdate:
+def complain(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
     """Tell the model how its answer violates the schema."""
     complaint = f"That does not fit: {_schema_problem(context, event)}."
     return {"reasked": True, "messages": [*context["messages"], _user_message(complaint)]}
@@ -190,7 +189,7 @@ def fail(context: AgentContext, event: ChildFailed) -> AgentUpdate:
     return {"outcome": "failed", "error": error_of(event.get("error"))}
 
 
-def conclude(context: AgentContext, event: AgentReplied) -> AgentUpdate:
+def conclude(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
     """End the turn: as a success, unless a plan or a schema is required and missing."""
     agent = context["agent"]
     found_plan = find_object(context["summary"])
@@ -284,6 +283,8 @@ _agents = setup[AgentContext, Any](
     },
     # A composition provides the actors that ask the model and call the tools.
     actors={REPLY: create_machine({"id": "silence"}), TOOLS: create_machine({"id": "idle"})},
+    events=TurnEvent,
+    public=["ANSWER"],
 )
 agent_machine: Machine[AgentContext, Any] = _agents.create_machine(
     {**CHART, "context": first_context, "output": output}

@@ -3,8 +3,11 @@
 from typing import Literal, NotRequired, TypedDict
 
 from antiphon.agents.machine.agent_config import AgentConfig, ToolJson
-from antiphon.agents.machine.results import Json, MessageJson, PartJson, RunError, Usage
+from antiphon.agents.machine.results import Json, RunError, Usage
+from antiphon.threads.machine.content import MessageJson, PartJson, ResultPart, RunFields
 from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings, JudgedCall
+from antiphon.threads.machine.streaming_types import ReplyReport
+from antiphon.threads.machine.tools import Wait
 
 
 class AskedQuestion(TypedDict):
@@ -43,7 +46,7 @@ class AgentContext(TypedDict):
     turns: int
     fresh: int
     calls: list[CallRequest]
-    results: dict[str, PartJson]
+    results: dict[str, ResultPart]
     questions: list[AskedQuestion]
     waiting: AgentQuestion | None
     planUpdates: Json | None
@@ -75,7 +78,7 @@ class AgentUpdate(TypedDict, total=False):
     turns: int
     fresh: int
     calls: list[CallRequest]
-    results: dict[str, PartJson]
+    results: dict[str, ResultPart]
     questions: list[AskedQuestion]
     waiting: AgentQuestion | None
     planUpdates: Json | None
@@ -102,16 +105,6 @@ class ReplyInput(TypedDict):
     reportsToParent: bool
 
 
-class AgentReplied(TypedDict):
-    """REPLY.COMPLETED: the model has replied."""
-
-    type: str
-    message: NotRequired[MessageJson | None]
-    usage: NotRequired[Json | None]
-    costUsd: NotRequired[float | None]
-    stop: NotRequired[str | None]
-
-
 class ChildFailed(TypedDict):
     """The reply or the tools have failed."""
 
@@ -130,7 +123,7 @@ class ToolPermission(TypedDict):
 class AgentToolsOutput(TypedDict):
     """The output of the actor `tools`."""
 
-    results: list[PartJson]
+    results: list[ResultPart]
     permission: NotRequired[ToolPermission | None]
     lost: NotRequired[bool]
 
@@ -142,25 +135,28 @@ class ToolsDone(TypedDict):
     output: AgentToolsOutput
 
 
-class PermissionAsked(TypedDict):
-    """`wait`: the tools wait for permission."""
+class AnswerGiven(RunFields):
+    """A person answers a question or decides about calls."""
 
-    type: str
-    id: NotRequired[str]
-    calls: NotRequired[object]
-    timeoutMs: NotRequired[object]
-
-
-class AnswerGiven(TypedDict):
-    """ANSWER: a person answers a question or decides about calls."""
-
-    type: str
+    type: Literal["ANSWER"]
+    agentId: NotRequired[str | None]
     id: NotRequired[str | None]
-    decision: NotRequired[str | None]
-    scope: NotRequired[str | None]
+    decision: NotRequired[Literal["allow", "deny"] | None]
+    scope: NotRequired[Literal["once", "thread"] | None]
     reason: NotRequired[str | None]
     text: NotRequired[str | None]
+    parts: NotRequired[list[PartJson] | None]
     at: NotRequired[float | None]
+
+
+class AgentCommand(TypedDict):
+    """Continue after the loss of a process, or end early; for one agent, or for all without an `agentId`."""
+
+    type: Literal["CANCEL", "RESUME"]
+    agentId: NotRequired[str | None]
+
+
+TurnEvent = ReplyReport | Wait | AnswerGiven | AgentCommand
 
 
 class PlainEvent(TypedDict):

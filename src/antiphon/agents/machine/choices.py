@@ -15,25 +15,25 @@ from antiphon.agents.machine.decisions import (
     decision_of,
     is_too_wide,
 )
-from antiphon.agents.machine.events import SelectionEvent, TaskEvent
+from antiphon.agents.machine.events import SelectionFields, TaskFields
 from antiphon.agents.machine.limits import has_room
 from antiphon.agents.machine.plan import TaskPlan, current_step, plan_of, ready_steps, with_step
 from antiphon.agents.machine.results import AgentResult, ResultEvent, RunError, add_usage, results_of
 
 
-def task_of(event: TaskEvent) -> str:
+def task_of(event: TaskFields) -> str:
     """Return the task, or the words, in an event."""
     parts = event.get("parts") or ()
-    words = "".join(part.get("text", "") for part in parts if part.get("type") == "text")
+    words = "".join(part["text"] for part in parts if part["type"] == "text")
     return str(event.get("task") or event.get("text") or words).strip()
 
 
-def has_task(context: OrchestratorContext, event: TaskEvent) -> bool:
+def has_task(context: OrchestratorContext, event: TaskFields) -> bool:
     """Return whether an event brings a task."""
     return bool(task_of(event))
 
 
-def start_task(context: OrchestratorContext, event: TaskEvent) -> OrchestratorUpdate:
+def start_task(context: OrchestratorContext, event: TaskFields) -> OrchestratorUpdate:
     """Start a task, and forget the one before."""
     return {
         **fresh_task(),
@@ -46,7 +46,7 @@ def start_task(context: OrchestratorContext, event: TaskEvent) -> OrchestratorUp
     }
 
 
-def name_of(event: SelectionEvent) -> str:
+def name_of(event: SelectionFields) -> str:
     """Return the name of the agent that an event selects, or an empty string."""
     agent: object = event.get("agentName") or event.get("agent")
     output = event.get("output")
@@ -60,13 +60,13 @@ def name_of(event: SelectionEvent) -> str:
     return str(agent or "")
 
 
-def has_agent(context: OrchestratorContext, event: SelectionEvent, params: Mapping[str, str] | None = None) -> bool:
+def has_agent(context: OrchestratorContext, event: SelectionFields, params: Mapping[str, str] | None = None) -> bool:
     """Return whether the agent named by `params` or by the event exists, and no more are selected than can work."""
     name = (params or {}).get("name") or name_of(event)
     return name in context["agents"] and not is_too_wide(decision_of(event))
 
 
-def is_unknown_agent(context: OrchestratorContext, event: SelectionEvent) -> bool:
+def is_unknown_agent(context: OrchestratorContext, event: SelectionFields) -> bool:
     """Return whether a selection is impossible: of an unknown agent, or of too many."""
     return bool(name_of(event)) and not has_agent(context, event)
 
@@ -91,12 +91,12 @@ def should_retry(context: OrchestratorContext, event: DecisionEvent) -> bool:
     return decision_of(event).get("type") == "RETRY"
 
 
-def should_continue(context: OrchestratorContext, event: SelectionEvent) -> bool:
+def should_continue(context: OrchestratorContext, event: SelectionFields) -> bool:
     """Return whether the same agent continues."""
     return decision_of(event).get("type") == "CONTINUE" and context["currentMode"] in context["agents"]
 
 
-def starts_forced(context: OrchestratorContext, event: TaskEvent) -> bool:
+def starts_forced(context: OrchestratorContext, event: TaskFields) -> bool:
     """Return whether a task begins with an agent that a person selected."""
     return bool(task_of(event)) and (event.get("agentName") or context["forcedAgent"]) in context["agents"]
 
@@ -109,7 +109,7 @@ def assign_crew(context: OrchestratorContext, crew: list[Assignment]) -> Orchest
     return {"currentAgent": agent, "currentMode": name, "crew": crew, "messages": conversation}
 
 
-def choose_agent(context: OrchestratorContext, event: SelectionEvent) -> OrchestratorUpdate:
+def choose_agent(context: OrchestratorContext, event: SelectionFields) -> OrchestratorUpdate:
     """Choose as the arbiter decided: one agent, or up to four for steps that do not wait for each other."""
     decision = context["lastArbiterDecision"]  # set by `note_decision`
     crew: list[Assignment] = []
@@ -131,13 +131,13 @@ def choose_same(context: OrchestratorContext) -> OrchestratorUpdate:
     return assign_crew(context, [{"mode": context["currentMode"], "step": None}])
 
 
-def choose_forced(context: OrchestratorContext, event: SelectionEvent) -> OrchestratorUpdate:
+def choose_forced(context: OrchestratorContext, event: SelectionFields) -> OrchestratorUpdate:
     """Choose the agent that a person selected."""
     name = event.get("agentName") or context["forcedAgent"]
     return {**assign_crew(context, [{"mode": str(name), "step": None}]), "forcedAgent": None}
 
 
-def note_decision(context: OrchestratorContext, event: SelectionEvent) -> OrchestratorUpdate:
+def note_decision(context: OrchestratorContext, event: SelectionFields) -> OrchestratorUpdate:
     """Keep the arbiter's decision and its cost, and complete the steps that it names."""
     decision = cast(PartialDecision, dict(decision_of(event)))
     completed = decision.get("completed") or ()
@@ -229,7 +229,7 @@ def completed_step(context: OrchestratorContext, plan: TaskPlan | None, result: 
     return None if has_output_rule(agent, str(result.get("summary") or "")) else current["index"]
 
 
-def fail_unknown_agent(context: OrchestratorContext, event: SelectionEvent) -> OrchestratorUpdate:
+def fail_unknown_agent(context: OrchestratorContext, event: SelectionFields) -> OrchestratorUpdate:
     """Count an impossible selection as a failure; another selection may be better."""
     decision = decision_of(event)
     error: RunError

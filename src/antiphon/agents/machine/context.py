@@ -6,8 +6,9 @@ from typing import NotRequired, TypedDict, cast
 from antiphon.agents.machine.agent_config import AgentConfig, ToolJson, agents_of
 from antiphon.agents.machine.decisions import MAPPING, Assignment, PartialDecision
 from antiphon.agents.machine.plan import TaskPlan, plan_of
-from antiphon.agents.machine.results import NUMBER, ExecutionEntry, Json, MessageJson, RunError, Usage
+from antiphon.agents.machine.results import NUMBER, ExecutionEntry, Json, RunError, Usage
 from antiphon.threads.machine.charts import load_chart
+from antiphon.threads.machine.content import MessageJson
 from antiphon.threads.machine.permission_rules import ConsentSettings
 
 CHART = load_chart("antiphon.agents.machine.orchestrator")
@@ -158,14 +159,6 @@ class Output(TypedDict):
     error: NotRequired[RunError]
 
 
-class TimedEvent(TypedDict):
-    """An event that may say when it happened, itself or in `output`."""
-
-    type: str
-    at: NotRequired[object]
-    output: NotRequired[object]
-
-
 def first_context(input: Mapping[str, object] | None = None) -> OrchestratorContext:
     """Create the context from input and defaults; None in the input means the default."""
     settings = {key: value for key, value in (input or {}).items() if value is not None}
@@ -190,7 +183,7 @@ def recent_messages(messages: list[MessageJson]) -> list[MessageJson]:
     return recent[first:]
 
 
-def now_of(context: OrchestratorContext, event: TimedEvent) -> float | None:
+def now_of(context: OrchestratorContext, event: Mapping[str, object]) -> float | None:
     """Return the latest known time: events bring it, the machine has no clock."""
     latest = context["now"]
     at = event.get("at")

@@ -5,7 +5,9 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from antiphon.agents.machine.agent import agent_machine
 from antiphon.agents.machine.agent_config import AgentConfig
+from antiphon.agents.machine.agent_types import AgentCommand, AnswerGiven
 from antiphon.agents.machine.briefs import PromptInput, agent_prompt
+from antiphon.agents.machine.events import AgentReport
 from antiphon.agents.machine.results import AgentResult, CrewResult, error_of, join_results
 from antiphon.chart.actions import Enqueue, assign, enqueue_actions
 from antiphon.chart.machine import Machine
@@ -55,7 +57,7 @@ class AgentBroke(TypedDict):
     error: NotRequired[object]
 
 
-class AgentCommand(TypedDict):
+class CrewFields(TypedDict):
     """An event for one agent, or for all without an `agentId`."""
 
     type: str
@@ -80,7 +82,7 @@ def first_context(input: Mapping[str, object] | None = None) -> CrewContext:
     return {"assignments": assignments, "pending": [], "results": {}}
 
 
-def start_agents(context: CrewContext, event: AgentCommand, enqueue: CrewEnqueue) -> None:
+def start_agents(context: CrewContext, event: CrewFields, enqueue: CrewEnqueue) -> None:
     """Start every agent."""
     ids = [f"agent-{number}" for number in range(len(context["assignments"]))]
     for id, assignment in zip(ids, context["assignments"], strict=True):
@@ -128,12 +130,12 @@ def let_go(context: CrewContext, event: AgentDone | AgentBroke, enqueue: CrewEnq
     enqueue.stop_child(event["actorId"])
 
 
-def tell_parent(context: CrewContext, event: AgentCommand, enqueue: CrewEnqueue) -> None:
+def tell_parent(context: CrewContext, event: CrewFields, enqueue: CrewEnqueue) -> None:
     """Forward an agent's event to the parent."""
     enqueue.send_parent(dict(event))
 
 
-def tell_agents(context: CrewContext, event: AgentCommand, enqueue: CrewEnqueue) -> None:
+def tell_agents(context: CrewContext, event: CrewFields, enqueue: CrewEnqueue) -> None:
     """Forward an event to the agent that it names, or to all."""
     for id in context["pending"]:
         if event.get("agentId") in (None, id):
@@ -158,6 +160,8 @@ crew_machine: Machine[CrewContext, Any] = (
             "tellAgents": enqueue_actions(tell_agents),
         },
         actors={AGENT: agent_machine},
+        events=AgentReport | AnswerGiven | AgentCommand,
+        public=[],
     )
 ).create_machine({**CHART, "context": first_context, "output": output})
 """Machine of agents that work side by side."""

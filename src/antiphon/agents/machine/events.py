@@ -1,77 +1,101 @@
-"""The events of the orchestrator, by what its functions read in them."""
+"""The events of a run: requests of people, and reports of the arbiter and of agents, or of a driver in their place."""
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
-from antiphon.agents.machine.results import Json, PartJson
+from antiphon.agents.machine.decisions import ArbiterDecision
+from antiphon.agents.machine.results import GivenResult, Json
+from antiphon.threads.machine.content import ErrorJson, PartJson, RunFields, UsageJson
+
+PUBLIC = (
+    "START_TASK", "FORCE_AGENT", "SKIP_STEP", "RETRY", "CANCEL", "RESET", "message", "answer", "cancel", "resume",
+    "retry",
+)  # fmt: skip
+"""Events that may come from outside; a program that drives a run by hand provides `public=["*"]`."""
 
 
-class TaskEvent(TypedDict):
-    """START_TASK, FORCE_AGENT, `message` and `answer`: words of a person, and possibly an agent and a plan."""
+class StartTask(RunFields):
+    """Start a task, possibly with an agent or with a plan."""
 
-    type: str
+    type: Literal["START_TASK"]
+    task: str
+    agentName: NotRequired[str | None]
+    plan: NotRequired[Json | None]
+    at: NotRequired[float | None]
+
+
+class ForceAgent(TypedDict):
+    """Let an agent work now."""
+
+    type: Literal["FORCE_AGENT"]
+    agentName: str
     task: NotRequired[str | None]
+    at: NotRequired[float | None]
+
+
+class TaskMessage(RunFields):
+    """Words of a person: the task of a run that has none, else guidance."""
+
+    type: Literal["message"]
     text: NotRequired[str | None]
     parts: NotRequired[list[PartJson] | None]
     agentName: NotRequired[str | None]
     plan: NotRequired[Json | None]
     at: NotRequired[float | None]
-    runId: NotRequired[str | None]
+
+
+class TaskAnswer(RunFields):
+    """An answer of a person: to a question, or to a request for permission."""
+
+    type: Literal["answer"]
+    text: NotRequired[str | None]
+    parts: NotRequired[list[PartJson] | None]
+    id: NotRequired[str | None]
     agentId: NotRequired[str | None]
+    decision: NotRequired[Literal["allow", "deny"] | None]
+    scope: NotRequired[Literal["once", "thread"] | None]
+    reason: NotRequired[str | None]
+    at: NotRequired[float | None]
 
 
-class SelectionEvent(TypedDict):
-    """An event that may select an agent: by a person, by an arbiter's decision, or given whole."""
+class RunCommand(RunFields):
+    """A command of a person or of the thread, possibly for another run of the thread; or a time limit."""
 
-    type: str
+    type: Literal["CANCEL", "cancel", "RESET", "RETRY", "retry", "resume", "SKIP_STEP", "WALL_TIME", "GRACE_OVER"]
+    at: NotRequired[float | None]
+
+
+class AgentSelected(TypedDict):
+    """An arbiter has selected an agent."""
+
+    type: Literal["AGENT_SELECTED"]
     agentName: NotRequired[str | None]
-    agent: NotRequired[object]
-    decision: NotRequired[object]
-    output: NotRequired[object]
-    at: NotRequired[object]
+    agent: NotRequired[str | Json | None]
+    decision: NotRequired[ArbiterDecision | None]
+    at: NotRequired[float | None]
 
 
-class ExecutionEvent(TypedDict):
-    """An event that may end the work of a crew: with a result, with an error, or by cutting it short."""
+class ArbiterDecided(TypedDict):
+    """An arbiter has decided how the run continues."""
 
-    type: str
-    result: NotRequired[object]
-    output: NotRequired[object]
-    error: NotRequired[object]
-    at: NotRequired[object]
+    type: Literal["ARBITER_DECISION"]
+    decision: ArbiterDecision
+    at: NotRequired[float | None]
 
 
-class ErrorEvent(TypedDict):
-    """An event that brings an error."""
+class RunFailed(TypedDict):
+    """An arbiter or an agent has failed."""
 
-    type: str
-    actorId: NotRequired[str | None]
-    error: NotRequired[object]
-
-
-class ForceAgent(TypedDict):
-    """A person selects an agent."""
-
-    type: str
-    agentName: str
+    type: Literal["AGENT_SELECTION_FAILED", "ARBITER_ERROR", "AGENT_ERROR"]
+    error: NotRequired[ErrorJson | str | None]
+    at: NotRequired[float | None]
 
 
-class AgentEvent(TypedDict):
-    """An event of one agent of the crew."""
+class AgentCompleted(TypedDict):
+    """The agents have ended their turn."""
 
-    type: str
-    agentId: NotRequired[str]
-
-
-class AgentSpoke(TypedDict):
-    """AGENT_MESSAGE: a reply of an agent's model, and what it cost."""
-
-    type: str
-    agentId: NotRequired[str]
-    message: "SpokenMessage"
-    usage: NotRequired[Json | None]
-    costUsd: NotRequired[float | None]
-    at: NotRequired[object]
-    output: NotRequired[object]
+    type: Literal["AGENT_COMPLETE"]
+    result: NotRequired[GivenResult | str | None]
+    at: NotRequired[float | None]
 
 
 class SpokenMessage(TypedDict):
@@ -81,12 +105,15 @@ class SpokenMessage(TypedDict):
     content: NotRequired[str]
 
 
-class AgentCalledTool(TypedDict):
-    """AGENT_TOOL_CALL: an agent calls a tool."""
+class AgentSpoke(TypedDict):
+    """A reply of an agent's model, and what it cost."""
 
-    type: str
+    type: Literal["AGENT_MESSAGE"]
     agentId: NotRequired[str]
-    toolCall: "ToolCallNotice"
+    message: SpokenMessage
+    usage: NotRequired[UsageJson | None]
+    costUsd: NotRequired[float | None]
+    at: NotRequired[float | None]
 
 
 class ToolCallNotice(TypedDict):
@@ -94,31 +121,115 @@ class ToolCallNotice(TypedDict):
 
     id: str
     name: str
-    arguments: object
+    arguments: NotRequired[object]
+
+
+class AgentCalledTool(TypedDict):
+    """An agent calls a tool."""
+
+    type: Literal["AGENT_TOOL_CALL"]
+    agentId: NotRequired[str]
+    toolCall: ToolCallNotice
+    at: NotRequired[float | None]
+
+
+class AgentGotResult(TypedDict):
+    """A tool of an agent has ended."""
+
+    type: Literal["AGENT_TOOL_RESULT"]
+    agentId: NotRequired[str]
+    toolResult: NotRequired[Json]
+    at: NotRequired[float | None]
 
 
 class AgentChangedPlan(TypedDict):
-    """AGENT_PLAN: an agent changes the plan during its turn."""
+    """An agent changes the plan during its turn."""
 
-    type: str
-    planUpdates: NotRequired[object]
+    type: Literal["AGENT_PLAN"]
+    agentId: NotRequired[str]
+    planUpdates: NotRequired[Json | None]
+    at: NotRequired[float | None]
 
 
 class AgentWaits(TypedDict):
-    """AGENT_WAITS: an agent waits for a person."""
+    """An agent waits for a person."""
 
-    type: str
+    type: Literal["AGENT_WAITS"]
     agentId: NotRequired[str]
     reason: str
-    id: NotRequired[str]
+    id: NotRequired[str | None]
     question: NotRequired[str]
     options: NotRequired[object]
     calls: NotRequired[object]
     timeoutMs: NotRequired[object]
 
 
-class RunCommand(TypedDict):
-    """A command of a person or of the thread, possibly for another run of the thread."""
+class AgentNews(TypedDict):
+    """An agent continues without an answer, or its process was lost."""
+
+    type: Literal["AGENT_GOES_ON", "AGENT_LOST"]
+    agentId: NotRequired[str]
+
+
+AgentReport = AgentSpoke | AgentCalledTool | AgentGotResult | AgentChangedPlan | AgentWaits | AgentNews
+OrchestratorEvent = (
+    StartTask
+    | ForceAgent
+    | TaskMessage
+    | TaskAnswer
+    | RunCommand
+    | AgentSelected
+    | ArbiterDecided
+    | RunFailed
+    | AgentCompleted
+    | AgentReport
+)
+
+
+class TaskFields(RunFields, total=False):
+    """The fields of START_TASK, FORCE_AGENT, `message` and `answer`: words of a person, an agent and a plan."""
 
     type: str
-    runId: NotRequired[str | None]
+    task: str | None
+    text: str | None
+    parts: list[PartJson] | None
+    agentName: str | None
+    plan: Json | None
+    at: float | None
+    agentId: str | None
+
+
+class SelectionFields(TypedDict):
+    """The fields of events that may select an agent: by a person, by an arbiter's decision, or given whole."""
+
+    type: str
+    agentName: NotRequired[str | None]
+    agent: NotRequired[object]
+    decision: NotRequired[object]
+    output: NotRequired[object]
+    at: NotRequired[object]
+
+
+class ExecutionFields(TypedDict):
+    """The fields of events that may end the work of a crew: with a result, with an error, or by cutting it short."""
+
+    type: str
+    result: NotRequired[object]
+    output: NotRequired[object]
+    error: NotRequired[object]
+    at: NotRequired[object]
+
+
+class ErrorFields(TypedDict):
+    """The fields of events that bring an error."""
+
+    type: str
+    actorId: NotRequired[str | None]
+    error: NotRequired[object]
+
+
+class AgentFields(TypedDict):
+    """The fields of events of one agent of the crew."""
+
+    type: str
+    agentId: NotRequired[str]

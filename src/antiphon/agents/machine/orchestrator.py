@@ -20,7 +20,16 @@ from antiphon.agents.machine.context import (
     fresh_task,
 )
 from antiphon.agents.machine.crew import crew_machine
-from antiphon.agents.machine.events import AgentEvent, AgentWaits, ErrorEvent, ForceAgent, RunCommand, TaskEvent
+from antiphon.agents.machine.events import (
+    PUBLIC,
+    AgentFields,
+    AgentWaits,
+    ErrorFields,
+    ForceAgent,
+    OrchestratorEvent,
+    RunCommand,
+    TaskFields,
+)
 from antiphon.agents.machine.reports import OrchestratorEnqueue
 from antiphon.agents.machine.results import Json, RunError, error_of, is_loss
 from antiphon.chart.actions import BoundAction, assign, emit, enqueue_actions
@@ -81,19 +90,19 @@ def may_finish_tool(context: OrchestratorContext) -> bool:
     )
 
 
-def is_loss_event(context: OrchestratorContext, event: ErrorEvent) -> bool:
+def is_loss_event(context: OrchestratorContext, event: ErrorFields) -> bool:
     """Return whether an error says that the process was lost."""
     return is_loss(event.get("error"))
 
 
-def note_loss(context: OrchestratorContext, event: ErrorEvent) -> OrchestratorUpdate:
+def note_loss(context: OrchestratorContext, event: ErrorFields) -> OrchestratorUpdate:
     """Note the state in which the process was lost; it does not count as a failure."""
     source = str(event.get("actorId") or event["type"])
     state = {"evaluateProgress": "evaluating", "executeAgent": "executing"}.get(source.rpartition(".")[2], "selecting")
     return {"lostIn": state, "lastError": error_of(event.get("error"))}
 
 
-def note_lost_agent(context: OrchestratorContext, event: AgentEvent) -> OrchestratorUpdate:
+def note_lost_agent(context: OrchestratorContext, event: AgentFields) -> OrchestratorUpdate:
     """Note an agent that waits to be resumed."""
     return {"lostAgents": [*context["lostAgents"], event.get("agentId")]}
 
@@ -139,12 +148,12 @@ def note_waiting(context: OrchestratorContext, event: AgentWaits) -> Orchestrato
     return {"waiting": [*waiting, question]}
 
 
-def forget_waiting(context: OrchestratorContext, event: AgentEvent) -> OrchestratorUpdate:
+def forget_waiting(context: OrchestratorContext, event: AgentFields) -> OrchestratorUpdate:
     """Note that an agent continues without an answer."""
     return {"waiting": [question for question in context["waiting"] if question.get("agentId") != event.get("agentId")]}
 
 
-def give_answer(context: OrchestratorContext, event: TaskEvent, enqueue: OrchestratorEnqueue) -> None:
+def give_answer(context: OrchestratorContext, event: TaskFields, enqueue: OrchestratorEnqueue) -> None:
     """Send a person's answer to the agent that it names, or to the one that asked first."""
     questions = [item for item in context["waiting"] if event.get("agentId") in (None, item.get("agentId"))]
     if not questions:
@@ -162,7 +171,7 @@ def resume_agents(context: OrchestratorContext, event: RunCommand, enqueue: Orch
     enqueue.send_to(CREW, {"type": "RESUME"})
 
 
-def run_of(context: OrchestratorContext, event: RunCommand | TaskEvent) -> str | None:
+def run_of(context: OrchestratorContext, event: RunCommand | TaskFields) -> str | None:
     """Return the parent's run from now on: continuing may have begun another one."""
     return event.get("runId") or context["runId"]
 
@@ -191,7 +200,7 @@ def disarm_timers(context: OrchestratorContext, event: RunCommand, enqueue: Orch
     enqueue.cancel(GRACE)
 
 
-def note_guidance(context: OrchestratorContext, event: TaskEvent) -> OrchestratorUpdate:
+def note_guidance(context: OrchestratorContext, event: TaskFields) -> OrchestratorUpdate:
     """Keep a person's message for the prompts of the next agents."""
     text = choices.task_of(event)
     guidance = [*context["guidance"], text][-10:] if text else context["guidance"]
@@ -317,6 +326,8 @@ orchestrator_machine: Machine[OrchestratorContext, Any] = (
         actions=ACTIONS,
         delays={"backoff": limits.backoff},
         actors={"arbiterSelectAgent": _SILENT, "arbiterEvaluate": _SILENT, "agentExecutor": crew_machine},
+        events=OrchestratorEvent,
+        public=PUBLIC,
     )
 ).create_machine({**with_inputs(CHART), "context": first_context, "output": reports.output})
 """Machine of a run: an arbiter picks agents until the task is done."""

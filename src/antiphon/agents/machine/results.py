@@ -6,7 +6,7 @@ from typing import Literal, NotRequired, TypedDict, cast
 from antiphon.agents.machine.answer_schema import problems
 from antiphon.agents.machine.decisions import MAPPING
 from antiphon.answers import find_json
-from antiphon.threads.machine.content import calls_of
+from antiphon.threads.machine.content import MessageJson, calls_of
 from antiphon.threads.machine.permission_rules import CallRequest, Override, call_text
 
 Json = dict[str, object]
@@ -27,28 +27,6 @@ class RunError(TypedDict):
     message: str
     recoverable: bool
     retryAfterMs: NotRequired[float]
-
-
-class PartJson(TypedDict):
-    """A part of a message as JSON: a text, a tool call or the result of one."""
-
-    type: str
-    text: NotRequired[str]
-    id: NotRequired[str]
-    name: NotRequired[str]
-    arguments: NotRequired[str]
-    callId: NotRequired[str]
-    parts: NotRequired[list["PartJson"]]
-    isError: NotRequired[bool]
-
-
-class MessageJson(TypedDict):
-    """A message of a conversation as JSON."""
-
-    role: str
-    parts: list[PartJson]
-    source: NotRequired[object]
-    at: NotRequired[float | None]
 
 
 class CallSummary(TypedDict):
@@ -79,6 +57,12 @@ class AgentResult(TypedDict, total=False):
     exhausted: bool
     error: RunError | None
     failedOutright: bool
+
+
+class GivenResult(AgentResult, total=False):
+    """A result from outside: of one agent, or of several."""
+
+    results: list[AgentResult]
 
 
 class CrewResult(TypedDict):

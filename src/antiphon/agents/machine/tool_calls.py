@@ -7,20 +7,20 @@ from antiphon.agents.machine.agent_config import ASK_USER, UPDATE_PLAN, refusal
 from antiphon.agents.machine.agent_types import (
     AgentContext,
     AgentQuestion,
-    AgentReplied,
     AgentUpdate,
     AnswerGiven,
     AskedQuestion,
     ChildFailed,
-    PermissionAsked,
     PlainEvent,
     ToolsDone,
 )
 from antiphon.agents.machine.plan import plan_of
-from antiphon.agents.machine.results import Json, PartJson, error_of, is_loss
+from antiphon.agents.machine.results import Json, error_of, is_loss
 from antiphon.chart.actions import Enqueue
-from antiphon.threads.machine.content import calls_of
+from antiphon.threads.machine.content import PartJson, ResultPart, calls_of
 from antiphon.threads.machine.permission_rules import CallRequest, lasting_overrides
+from antiphon.threads.machine.streaming_types import ReplyCompleted
+from antiphon.threads.machine.tools import Wait
 from antiphon.tools.risk import risk_of_call
 
 AgentEnqueue = Enqueue[AgentContext, Any]
@@ -28,25 +28,25 @@ TOOLS = "tools"
 OWN = (ASK_USER, UPDATE_PLAN)
 
 
-def reply_parts(event: AgentReplied) -> list[PartJson]:
+def reply_parts(event: ReplyCompleted) -> list[PartJson]:
     """Return the parts of a reply."""
     message = event.get("message")
     return message.get("parts") or [] if message else []
 
 
-def wants_tools(context: AgentContext, event: AgentReplied) -> bool:
+def wants_tools(context: AgentContext, event: ReplyCompleted) -> bool:
     """Return whether a reply has tool calls."""
     return bool(calls_of(reply_parts(event)))
 
 
-def sort_calls(context: AgentContext, event: AgentReplied) -> AgentUpdate:
+def sort_calls(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
     """Refuse calls that the agent's rules forbid, answer the agent's own tools, and leave the others to `tools`."""
     risks = {tool["name"]: tool.get("risk") for tool in context["tools"]}
     agent = context["agent"]
     calls: list[CallRequest] = []
     questions: list[AskedQuestion] = []
     updates = context["planUpdates"]
-    results: dict[str, PartJson] = {}
+    results: dict[str, ResultPart] = {}
     for part in cast("list[CallRequest]", calls_of(reply_parts(event))):
         call: CallRequest = {**part, "risk": risk_of_call(risks.get(part["name"]), part["arguments"])}
         arguments = _arguments(call)
@@ -77,8 +77,8 @@ def _arguments(call: CallRequest) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def _result(call_id: str, text: str, *, is_error: bool = False) -> PartJson:
-    result: PartJson = {"type": "toolResult", "callId": call_id, "parts": [{"type": "text", "text": text}]}
+def _result(call_id: str, text: str, *, is_error: bool = False) -> ResultPart:
+    result: ResultPart = {"type": "toolResult", "callId": call_id, "parts": [{"type": "text", "text": text}]}
     if is_error:
         result["isError"] = True
     return result
@@ -177,7 +177,7 @@ def is_all_answered(context: AgentContext) -> bool:
 def answer_calls(context: AgentContext) -> AgentUpdate:
     """Append a result for every call of the last reply to the conversation, in order."""
     last = context["messages"][-1]
-    results = [
+    results: list[PartJson] = [
         context["results"].get(call["id"]) or _result(call["id"], "cancelled", is_error=True)
         for call in cast("list[CallRequest]", calls_of(last["parts"]))
     ]
@@ -194,7 +194,7 @@ def answer_permission(context: AgentContext, event: AnswerGiven, enqueue: AgentE
     enqueue.send_to(TOOLS, answer)
 
 
-def note_waiting(context: AgentContext, event: PermissionAsked) -> AgentUpdate:
+def note_waiting(context: AgentContext, event: Wait) -> AgentUpdate:
     """Note that the tools wait for permission."""
     waiting: AgentQuestion = {"reason": "permission"}
     if "id" in event:

@@ -8,20 +8,20 @@ from antiphon.agents.machine.briefs import recent
 from antiphon.agents.machine.choices import completed_step, count_failure
 from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpdate, now_of, recent_messages
 from antiphon.agents.machine.decisions import MAPPING
-from antiphon.agents.machine.events import AgentChangedPlan, AgentSpoke, ExecutionEvent
+from antiphon.agents.machine.events import AgentChangedPlan, AgentSpoke, ExecutionFields
 from antiphon.agents.machine.limits import remaining_cost, share_of_budget
 from antiphon.agents.machine.plan import TaskPlan, current_step, plan_of, with_step
 from antiphon.agents.machine.results import (
     AgentResult,
     ExecutionEntry,
     Json,
-    MessageJson,
     RunError,
     add_usage,
     entry_of,
     error_of,
     results_of,
 )
+from antiphon.threads.machine.content import MessageJson
 from antiphon.threads.machine.permission_rules import ConsentSettings
 
 
@@ -135,7 +135,7 @@ def _agent_input(context: OrchestratorContext, name: str, step: int | None, shar
     }
 
 
-def begin_execution(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+def begin_execution(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
     """Count the iteration, note its start, and mark its steps as in progress."""
     plan = context["plan"]
     now = now_of(context, event)
@@ -174,7 +174,7 @@ def note_spent(context: OrchestratorContext, event: AgentSpoke) -> OrchestratorU
     }
 
 
-def keep_result(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+def keep_result(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
     """Keep the conversations, plan, cost and outcome of agents; a success clears the last error, a failure counts."""
     results = results_of(event, context["currentMode"])
     plan = context["plan"]
@@ -234,7 +234,7 @@ def _error_in(results: list[AgentResult]) -> RunError:
     return {"name": "AgentFailed", "code": "agent_failed", "message": message, "recoverable": True}
 
 
-def record_execution(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+def record_execution(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
     """Append an entry for every agent to the history, in the order of the plan."""
     started = context["executionStartedAt"]
     ended = context["now"]  # set by `keep_result`
@@ -242,19 +242,19 @@ def record_execution(context: OrchestratorContext, event: ExecutionEvent) -> Orc
     return {"history": [*context["history"], *entries], "atWork": False}
 
 
-def failure_of(event: ExecutionEvent) -> RunError:
+def failure_of(event: ExecutionFields) -> RunError:
     """Return the error in an event, or in the result of an agent that failed outright."""
     output = event.get("result", event.get("output"))
     inner: object = output.get("error") if isinstance(output, MAPPING) else None
     return error_of(event.get("error", inner))
 
 
-def note_error(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+def note_error(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
     """Keep the error of an event."""
     return {"lastError": failure_of(event), "now": now_of(context, event)}
 
 
-def has_failed_outright(context: OrchestratorContext, event: ExecutionEvent) -> bool:
+def has_failed_outright(context: OrchestratorContext, event: ExecutionFields) -> bool:
     """Return whether no agent of the crew could work, so that there is nothing to evaluate."""
     output = event.get("result", event.get("output"))
     if not isinstance(output, MAPPING):
@@ -265,7 +265,7 @@ def has_failed_outright(context: OrchestratorContext, event: ExecutionEvent) -> 
     return bool(results) and all(result.get("failedOutright") for result in results)
 
 
-def record_failure(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+def record_failure(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
     """Append the failed turn to the history, with what it did before it failed."""
     results: list[AgentResult] = [{"agent": context["currentMode"], "success": False, "error": context["lastError"]}]
     if isinstance(event.get("output"), MAPPING):
@@ -275,7 +275,7 @@ def record_failure(context: OrchestratorContext, event: ExecutionEvent) -> Orche
     return {"history": [*context["history"], *entries], "atWork": False}
 
 
-def record_cancelled(context: OrchestratorContext, event: ExecutionEvent) -> OrchestratorUpdate:
+def record_cancelled(context: OrchestratorContext, event: ExecutionFields) -> OrchestratorUpdate:
     """Append the interrupted turns to the history, if agents were at work."""
     if not context["atWork"]:
         return {}

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
 from antiphon.chat.machine.persistent_map import PersistentMap
+from antiphon.messages import Role
+from antiphon.threads.machine.content import PartJson, RunFields, UsageJson
 from antiphon.threads.machine.permission_rules import ConsentSettings, Override
 
 Tag = Literal["REQUIRED", "PRESERVED", "DROPPABLE"]
@@ -68,7 +70,7 @@ class CarriedFields(TypedDict, total=False):
     tags: list[Tag]
     key: str
     source: str
-    usage: dict[str, Any]
+    usage: UsageJson
     costUsd: float
     interrupted: bool
     copiedFrom: str
@@ -99,7 +101,7 @@ class MessageDraft(TypedDict):
     tags: NotRequired[list[Tag] | None]
     key: NotRequired[str | None]
     source: NotRequired[str | None]
-    usage: NotRequired[dict[str, Any] | None]
+    usage: NotRequired[UsageJson | None]
     costUsd: NotRequired[float | None]
     interrupted: NotRequired[bool | None]
     copiedFrom: NotRequired[str]
@@ -107,26 +109,18 @@ class MessageDraft(TypedDict):
     derivedFrom: NotRequired[list[str]]
 
 
-class RunFields(TypedDict, total=False):
-    """The fields of an event that a parent sends for a run."""
-
-    runId: str | None
-    resumeReason: str | None
-    resumeNote: str | None
-
-
 class QueuedMessage(RunFields, total=False):
     """A message that waits for the reply in flight, with the fields of its event."""
 
     text: str | None
-    parts: Parts | None
-    role: str
+    parts: list[PartJson] | None
+    role: Role
     id: str | None
     at: int | None
     tags: list[Tag] | None
     key: str | None
     source: str | None
-    usage: dict[str, Any] | None
+    usage: UsageJson | None
     costUsd: float | None
     interrupted: bool | None
     pinned: bool

@@ -2,21 +2,59 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from antiphon.chat.machine.context import Parts, QueuedMessage, RunFields, Strategy, Tag
-from antiphon.threads.machine.tools import ToolsOutput
+from antiphon.chat.machine.context import QueuedMessage, Strategy, Tag
+from antiphon.threads.machine.content import PartJson, RunFields
+from antiphon.threads.machine.permission_rules import ConsentSettings
+from antiphon.threads.machine.streaming_types import ReplyReport, Spending, UnfinishedReply
+from antiphon.threads.machine.tools import ToolsOutput, Wait
+
+PUBLIC = (
+    "start", "configure", "message", "inject_context", "fork", "confirm_fork", "cancel_fork", "rewind", "checkpoint",
+    "merge", "resolve_conflict", "confirm_merge", "cancel_merge", "switch", "close", "pin", "stop", "flush",
+    "crystallize", "harvest", "reset", "cancel", "tool_results", "answer", "resume", "retry", "use_model",
+)  # fmt: skip
+"""Events that may come from outside; the others come from the reply, the tools and a timer."""
 
 
-class Start(TypedDict):
+class Timed(TypedDict):
+    """The time of an event, in milliseconds since the epoch."""
+
+    at: NotRequired[int]
+
+
+class Start(Timed):
     """Start the conversation."""
 
     type: Literal["start"]
 
 
-class Configure(TypedDict):
+class FlowSettings(TypedDict, total=False):
+    """Some settings of a chat."""
+
+    model: str | None
+    system: str | None
+    systemPlacement: Literal["prepend", "inject"]
+    settings: dict[str, Any]
+    strategy: Literal["none", "sliding", "summarise", "forget"]
+    summaries: Literal["model", "plain"]
+    contextLimit: int
+    compressAt: float
+    resumeAt: float
+    onBusy: Literal["reject", "queue", "interrupt", "merge"]
+    onStop: Literal["finish", "cut"]
+    maxBranches: int
+    maxTurns: int | None
+    maxQueue: int
+    turnTimeoutMs: int | None
+    autoStart: bool
+    consent: ConsentSettings | None
+
+
+class Configure(Timed, FlowSettings):
     """Change settings, given under `config` or beside `type`."""
 
     type: Literal["configure"]
-    config: NotRequired[dict[str, Any]]
+    config: NotRequired[FlowSettings | None]
 
 
 class MessageEvent(QueuedMessage):
@@ -25,27 +63,31 @@ class MessageEvent(QueuedMessage):
     type: Literal["message"]
 
 
-class InjectContext(TypedDict):
+class InjectContext(Timed):
     """Add context without a turn."""
 
     type: Literal["inject_context"]
-    text: NotRequired[str]
-    parts: NotRequired[Parts]
-    key: NotRequired[str]
-    id: NotRequired[str]
-    at: NotRequired[int]
-    tags: NotRequired[list[Tag]]
+    text: NotRequired[str | None]
+    parts: NotRequired[list[PartJson] | None]
+    key: NotRequired[str | None]
+    id: NotRequired[str | None]
+    tags: NotRequired[list[Tag] | None]
     pinned: NotRequired[bool]
 
 
 # `from` is a Python keyword, so this one cannot be a class.
-ForkEvent = TypedDict(
-    "ForkEvent",
-    {"type": Literal["fork"], "name": NotRequired[str], "from": NotRequired[str], "turn": NotRequired[int]},
-)
+_ForkPoint = TypedDict("_ForkPoint", {"from": NotRequired[str | None]})
 
 
-class Rewind(TypedDict):
+class ForkEvent(Timed, _ForkPoint):
+    """Plan a branch from a message, from a turn, or from the end of the current branch."""
+
+    type: Literal["fork"]
+    name: NotRequired[str | None]
+    turn: NotRequired[int | None]
+
+
+class Rewind(Timed):
     """Go back some turns, or to a checkpoint."""
 
     type: Literal["rewind"]
@@ -53,53 +95,52 @@ class Rewind(TypedDict):
     checkpointId: NotRequired[str]
 
 
-class CheckpointEvent(TypedDict):
+class CheckpointEvent(Timed):
     """Mark where the branch stands."""
 
     type: Literal["checkpoint"]
     name: NotRequired[str]
-    at: NotRequired[int]
 
 
-class MergeEvent(TypedDict):
+class MergeEvent(Timed):
     """Merge another branch into the current one."""
 
     type: Literal["merge"]
-    source: NotRequired[str]
-    strategy: NotRequired[Strategy]
+    source: NotRequired[str | None]
+    strategy: NotRequired[Strategy | None]
 
 
-class ResolveConflict(TypedDict):
+class ResolveConflict(Timed):
     """Decide one conflict, or choose the turns of a manual merge."""
 
     type: Literal["resolve_conflict"]
-    conflict: NotRequired[str]
-    pick: NotRequired[Literal["ours", "theirs", "both", "neither"]]
+    conflict: NotRequired[str | None]
+    pick: NotRequired[Literal["ours", "theirs", "both", "neither"] | None]
     turns: NotRequired[list[str]]
 
 
-class Named(TypedDict):
+class Named(Timed):
     """An event that needs nothing but its name."""
 
     type: Literal["confirm_fork", "cancel_fork", "confirm_merge", "cancel_merge", "stop", "flush", "reset", "harvest"]
 
 
-class Crystallize(TypedDict):
+class Crystallize(Timed):
     """Make the crystal; `plain` does it without the model."""
 
     type: Literal["crystallize"]
     plain: NotRequired[bool]
-    trigger: NotRequired[Literal["close", "inactivity", "overflow", "goal"]]
+    trigger: NotRequired[Literal["close", "inactivity", "overflow", "goal"] | None]
 
 
-class BranchEvent(TypedDict):
+class BranchEvent(Timed):
     """Switch to an open branch, or close one."""
 
     type: Literal["switch", "close"]
     branch: str
 
 
-class Pin(TypedDict):
+class Pin(Timed):
     """Pin a message, or unpin it."""
 
     type: Literal["pin"]
@@ -107,97 +148,41 @@ class Pin(TypedDict):
     pinned: NotRequired[bool]
 
 
-class CancelEvent(TypedDict):
+class CancelEvent(Timed, RunFields):
     """Cut the reply in flight."""
 
     type: Literal["cancel"]
 
 
-class ToolResults(TypedDict):
+class ToolResults(Timed):
     """Results of the tools that the last reply called."""
 
     type: Literal["tool_results"]
-    results: list[dict[str, Any]]
-    id: NotRequired[str]
-    at: NotRequired[int]
+    results: list[PartJson]
+    id: NotRequired[str | None]
 
 
-class Wait(TypedDict):
-    """The tools wait for a person's permission."""
-
-    type: Literal["wait"]
-    reason: str
-
-
-class AnswerEvent(RunFields):
+class AnswerEvent(Timed, RunFields):
     """A person allows the calls of the tools, or denies them."""
 
     type: Literal["answer"]
     decision: Literal["allow", "deny"]
-    id: NotRequired[str]
-    scope: NotRequired[Literal["once", "thread"]]
-    reason: NotRequired[str]
+    id: NotRequired[str | None]
+    scope: NotRequired[Literal["once", "thread"] | None]
+    reason: NotRequired[str | None]
 
 
-class RepeatEvent(RunFields):
+class RepeatEvent(Timed, RunFields):
     """Continue a reply that was lost, or ask the last question again."""
 
     type: Literal["resume", "retry"]
 
 
-class UseModel(TypedDict):
+class UseModel(Timed):
     """Use another model from now on."""
 
     type: Literal["use_model"]
     model: str
-
-
-class Spending(TypedDict, total=False):
-    """The usage, cost and duration of a request."""
-
-    usage: dict[str, Any] | None
-    costUsd: float | None
-    durationMs: float | None
-
-
-class ReplyStarted(TypedDict):
-    """The reply has begun to arrive."""
-
-    type: Literal["REPLY.STARTED"]
-    requestId: str
-
-
-class ReplyCompleted(Spending):
-    """The reply is complete."""
-
-    type: Literal["REPLY.COMPLETED"]
-    requestId: str
-    message: dict[str, Any]
-    totalTokens: NotRequired[int | None]
-    stop: NotRequired[str | None]
-    at: NotRequired[int]
-
-
-class UnfinishedReply(Spending, total=False):
-    """The text of a reply that did not complete."""
-
-    text: str
-    at: int
-
-
-class ReplyFailed(UnfinishedReply):
-    """The reply failed and is not retried."""
-
-    type: Literal["REPLY.FAILED"]
-    requestId: str
-    error: Any
-
-
-class ReplyCancelled(UnfinishedReply):
-    """The reply was cut."""
-
-    type: Literal["REPLY.CANCELLED"]
-    requestId: str
 
 
 class TurnTimeout(TypedDict):
@@ -227,10 +212,7 @@ FlowEvent = (
     | AnswerEvent
     | RepeatEvent
     | UseModel
-    | ReplyStarted
-    | ReplyCompleted
-    | ReplyFailed
-    | ReplyCancelled
+    | ReplyReport
     | TurnTimeout
 )
 

@@ -19,7 +19,7 @@ from antiphon.chart.setup import setup
 from antiphon.chat.machine import operations, replies
 from antiphon.chat.machine.context import FlowChanges, FlowContext, Phase
 from antiphon.chat.machine.emitted import output
-from antiphon.chat.machine.events import AnswerEvent, FlowEvent, FlowFields, FlowRequest
+from antiphon.chat.machine.events import PUBLIC, AnswerEvent, FlowEvent, FlowFields, FlowRequest
 from antiphon.chat.machine.settings import initial_context
 from antiphon.chat.machine.validation import is_busy, refusal
 from antiphon.threads.machine.charts import load_chart
@@ -304,6 +304,10 @@ GUARDS: dict[str, Callable[..., bool]] = {
 }
 
 flow_machine: Machine[FlowContext, FlowEvent] = setup[FlowContext, Any](
-    actions=ACTIONS, guards=GUARDS, actors={REPLY: inert, TOOLS: inert, SUMMARISER: inert, CRYSTALLIZER: inert}
+    actions=ACTIONS,
+    guards=GUARDS,
+    actors={REPLY: inert, TOOLS: inert, SUMMARISER: inert, CRYSTALLIZER: inert},
+    events=FlowEvent,
+    public=PUBLIC,
 ).create_machine({**load_chart(__name__), "context": initial_context})
 """Machine of a chat: messages, branches, replies, tools."""

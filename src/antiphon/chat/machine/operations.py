@@ -12,7 +12,6 @@ from antiphon.chat.machine.context import (
     PendingReply,
     PlannedFork,
     QueuedMessage,
-    RunFields,
     empty_context,
     new_branch,
 )
@@ -46,7 +45,7 @@ from antiphon.chat.machine.tree import (
 )
 from antiphon.chat.machine.validation import other_branches
 from antiphon.chat.machine.windows import pin
-from antiphon.threads.machine.content import parts_of
+from antiphon.threads.machine.content import RunFields, parts_of
 
 DRAFT_KEYS = ("id", "at", "tags", "key", "source", "usage", "costUsd", "interrupted")
 

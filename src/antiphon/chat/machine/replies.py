@@ -13,6 +13,7 @@ from antiphon.chat.machine.context import (
     ErrorInfo,
     FlowContext,
     MessageDraft,
+    Parts,
     PendingReply,
     Phase,
     RunOutcome,
@@ -22,19 +23,17 @@ from antiphon.chat.machine.events import (
     CrystalEnded,
     CrystalOutput,
     FailureEvent,
-    ReplyCompleted,
-    Spending,
     SummaryEnded,
     SummaryOutput,
     ToolResults,
     ToolsEnded,
-    UnfinishedReply,
 )
 from antiphon.chat.machine.operations import request_reply
 from antiphon.chat.machine.tree import append, head_of
 from antiphon.chat.machine.windows import Shift, apply_shift, digest, find_shift, rearm, request_messages, view
-from antiphon.threads.machine.content import calls_of, text_of
+from antiphon.threads.machine.content import PartJson, calls_of, text_of
 from antiphon.threads.machine.permission_rules import lasting_overrides
+from antiphon.threads.machine.streaming_types import ReplyCompleted, Spending, UnfinishedReply
 from antiphon.tools.risk import risk_of_call
 
 INTERRUPTED: ErrorInfo = {
@@ -266,7 +265,8 @@ def add_spending(context: FlowContext, event: Spending) -> FlowContext:
 def append_results(context: FlowContext, event: ToolResults) -> FlowContext:
     """Append the results of tools, and request the next reply."""
     reply = current_reply(context)
-    draft: MessageDraft = {"role": "tool", "parts": event["results"], "at": event.get("at"), "id": event.get("id")}
+    parts = cast(Parts, event["results"])
+    draft: MessageDraft = {"role": "tool", "parts": parts, "at": event.get("at"), "id": event.get("id")}
     return request_reply(append(context, reply["branch"], draft), reply["branch"])
 
 
@@ -310,7 +310,7 @@ def keep_answers(context: FlowContext, event: ToolsEnded) -> FlowContext:
         overrides = context["overrides"]
         new = [override for override in lasting_overrides(permission["calls"]) if override not in overrides]
         context = {**context, "overrides": [*overrides, *new]}
-    context = append_results(context, {"type": "tool_results", "results": output["results"]})
+    context = append_results(context, {"type": "tool_results", "results": cast("list[PartJson]", output["results"])})
     if not output["lost"]:
         return context
     return end_reply({**context, "lastError": INTERRUPTED}, "failed", INTERRUPTED)

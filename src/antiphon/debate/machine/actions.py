@@ -6,7 +6,7 @@ from typing import Any
 from antiphon.chart.actions import BoundAction, assign, enqueue_actions, stop_child
 from antiphon.debate.machine import budget, failures, judging, preparation, replies, reports, rounds
 from antiphon.debate.machine.context import DebateContext, DebateUpdate, Interjection, Outcome, Target
-from antiphon.debate.machine.events import AnyEvent, InitialiserDone, PersonSpoke
+from antiphon.debate.machine.events import AnyEvent, InitialiserDone, Said
 from antiphon.debate.machine.replies import DebateEnqueue
 
 
@@ -31,7 +31,7 @@ def set_abandoned(context: DebateContext) -> DebateUpdate:
     return {"outcome": "cost_limit" if error is not None and error["type"] == "cost_limit" else "abandoned"}
 
 
-def interject(context: DebateContext, event: PersonSpoke, enqueue: DebateEnqueue) -> None:
+def interject(context: DebateContext, event: Said, enqueue: DebateEnqueue) -> None:
     """Keep a person's words; debaters hear them from now on."""
     text = preparation.text_in(event).strip()
     if text:

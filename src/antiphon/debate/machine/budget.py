@@ -1,10 +1,8 @@
 """The budget of a debate: warnings about costs, and the limit."""
 
-from typing import cast
-
 from antiphon.debate.machine import ledger
 from antiphon.debate.machine.context import CostWarning, DebateContext, DebateUpdate
-from antiphon.debate.machine.events import AnyEvent, GivenWarning, LimitEvent, WarningEvent
+from antiphon.debate.machine.events import AnyEvent, LimitFields, Warned
 from antiphon.debate.machine.replies import DebateEnqueue
 
 
@@ -17,7 +15,7 @@ def _number(value: object) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def raises_limit(context: DebateContext, event: LimitEvent) -> bool:
+def raises_limit(context: DebateContext, event: LimitFields) -> bool:
     """Return whether a new limit is above the costs so far."""
     limit = _number(event.get("costLimit"))
     if limit is None or not context["config"]:
@@ -25,13 +23,13 @@ def raises_limit(context: DebateContext, event: LimitEvent) -> bool:
     return ledger.amount(limit) > ledger.amount(context["costTracker"]["totalCost"])
 
 
-def is_out_of_money(context: DebateContext, event: LimitEvent) -> bool:
+def is_out_of_money(context: DebateContext, event: LimitFields) -> bool:
     """Return whether the debate stopped at its limit, and the event raises it."""
     error = context["lastError"]
     return error is not None and error["type"] == "cost_limit" and raises_limit(context, event)
 
 
-def raise_limit(context: DebateContext, event: LimitEvent) -> DebateUpdate:
+def raise_limit(context: DebateContext, event: LimitFields) -> DebateUpdate:
     """Raise the cost limit."""
     config = context["config"].copy()
     config["costLimit"] = _number(event.get("costLimit"))
@@ -44,7 +42,7 @@ def prefers_judge(context: DebateContext) -> bool:
     return context["config"]["onCostLimit"] == "judge"
 
 
-def is_new_warning(context: DebateContext, event: WarningEvent) -> bool:
+def is_new_warning(context: DebateContext, event: Warned) -> bool:
     """Return whether there is no warning about this threshold yet."""
     threshold = ledger.amount(event["warning"]["threshold"])
     thresholds = [ledger.amount(warning["threshold"]) for warning in context["costTracker"]["warnings"]]
@@ -64,21 +62,26 @@ def acknowledge_warning(context: DebateContext) -> DebateUpdate:
     return {"costTracker": {**tracker, "warnings": [*tracker["warnings"][:-1], latest]}}
 
 
-def display_warning(context: DebateContext, warning: GivenWarning, enqueue: DebateEnqueue) -> None:
+def display_warning(
+    context: DebateContext, threshold: str | float, cost: str | float, at: float | None, enqueue: DebateEnqueue
+) -> None:
     """Add a warning, and report it."""
-    amounts = {
-        "threshold": ledger.format_amount(ledger.amount(warning["threshold"])),
-        "currentCost": ledger.format_amount(ledger.amount(warning["currentCost"])),
+    added: CostWarning = {
+        "timestamp": at,
+        "threshold": ledger.format_amount(ledger.amount(threshold)),
+        "currentCost": ledger.format_amount(ledger.amount(cost)),
+        "acknowledged": False,
     }
-    added = cast(CostWarning, {"timestamp": context["lastAt"], **warning, **amounts, "acknowledged": False})
     tracker = context["costTracker"]
     enqueue.assign(DebateUpdate(costTracker={**tracker, "warnings": [*tracker["warnings"], added]}))
     enqueue.emit({"type": "cost_warning", "warning": added})
 
 
-def display_cost_warning(context: DebateContext, event: WarningEvent, enqueue: DebateEnqueue) -> None:
+def display_cost_warning(context: DebateContext, event: Warned, enqueue: DebateEnqueue) -> None:
     """Add a warning from outside."""
-    display_warning(context, event["warning"], enqueue)
+    warning = event["warning"]
+    at = warning.get("timestamp", context["lastAt"])
+    display_warning(context, warning["threshold"], warning["currentCost"], at, enqueue)
 
 
 def warn_of_cost(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
@@ -86,4 +89,4 @@ def warn_of_cost(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue
     tracker = context["costTracker"]
     threshold = tracker["warningThreshold"]
     if threshold is not None and ledger.crosses_warning(context):
-        display_warning(context, {"threshold": threshold, "currentCost": tracker["totalCost"]}, enqueue)
+        display_warning(context, threshold, tracker["totalCost"], context["lastAt"], enqueue)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict, cast
 
 from antiphon.chart.text import GrowingText
+from antiphon.threads.machine.content import UsageJson
 
 State = Literal[
     "idle", "initializing", "awaitingArguments", "debating", "judgeEvaluating", "completed", "paused", "error"
@@ -64,16 +65,6 @@ class DebateConfig(TypedDict):
     judge: Judge
 
 
-class TokenUsage(TypedDict, total=False):
-    """The tokens of a call; cached ones are part of the input."""
-
-    input: int
-    output: int
-    cachedRead: int
-    cachedWrite: int
-    estimated: bool
-
-
 class ModelPrice(TypedDict):
     """The prices of a million tokens, in USD, as decimal texts."""
 
@@ -99,7 +90,7 @@ class Response(TypedDict):
     tokensUsed: int
     latencyMs: float
     timestamp: float | None
-    usage: TokenUsage
+    usage: UsageJson
     cost: str
     failed: NotRequired[bool]
     error: NotRequired[ResponseError]

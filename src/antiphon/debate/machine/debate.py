@@ -13,7 +13,7 @@ from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.debate.machine.actions import ACTIONS
 from antiphon.debate.machine.context import DebateContext, State, first_context
-from antiphon.debate.machine.events import DebateEvent
+from antiphon.debate.machine.events import PUBLIC, DebateEvent
 from antiphon.debate.machine.guards import GUARDS
 from antiphon.debate.machine.reports import result
 from antiphon.threads.machine.charts import load_chart
@@ -36,6 +36,8 @@ _debates = setup[DebateContext, DebateEvent, State](
         "judgeTimeout": JUDGE_TIMEOUT_MS,
     },
     actors={"reply": inert, "judge": inert, "initialiser": inert},
+    events=DebateEvent,
+    public=PUBLIC,
 )
 debate_machine: Machine[DebateContext, DebateEvent, State] = _debates.create_machine(
     {**load_chart(__name__), "context": first_context, "output": result}

@@ -1,78 +1,150 @@
-"""The events of a debate: as they are sent, and by what its functions read in them."""
+"""The events of a debate: requests of people, and reports of its actors or of a driver in their place."""
 
 from typing import Literal, NotRequired, TypedDict
 
 from antiphon.debate.machine.context import (
     DebateError,
+    ErrorType,
     Json,
     Judge,
     ModelPrice,
     Participant,
     ResponseError,
-    TokenUsage,
 )
+from antiphon.threads.machine.content import PartJson, RunFields, UsageJson
+from antiphon.threads.machine.streaming_types import ReplyReport
+
+PUBLIC = (
+    "START_DEBATE", "PAUSE", "RESUME", "STOP", "RETRY", "JUDGE_NOW", "RAISE_LIMIT", "INTERJECT", "ACKNOWLEDGE_WARNING",
+    "message", "answer", "cancel", "resume", "retry",
+)  # fmt: skip
+"""Events that may come from outside; a program that drives a debate by hand provides `public=["*"]`."""
 
 
 class StartDebate(TypedDict):
     """Start the debate; debaters and judge may be in the configuration or beside it."""
 
     type: Literal["START_DEBATE"]
-    config: Json
-    participants: NotRequired[list[Json]]
-    judge: NotRequired[Json]
-    at: NotRequired[float]
+    config: NotRequired[Json | None]
+    participants: NotRequired[list[Json] | None]
+    judge: NotRequired[Json | None]
+    at: NotRequired[float | None]
 
 
 class InitComplete(TypedDict):
     """The models are ready; `prices` has the price of a million tokens, by model."""
 
     type: Literal["INIT_COMPLETE"]
-    participants: list[Json]
-    judge: NotRequired[Json]
-    prices: NotRequired[dict[str, Json | None]]
+    participants: list[Participant]
+    judge: NotRequired[Judge | None]
+    prices: NotRequired[dict[str, ModelPrice | None] | None]
+    at: NotRequired[float | None]
+
+
+class OutsideResponse(TypedDict):
+    """A response that came from outside."""
+
+    participantId: str
+    content: NotRequired[str | None]
+    tokensUsed: NotRequired[int | None]
+    latencyMs: NotRequired[float | None]
+    timestamp: NotRequired[float | None]
+    usage: NotRequired[UsageJson | None]
+    cost: NotRequired[str]
+    costUsd: NotRequired[float | None]
+    failed: NotRequired[bool]
+    error: NotRequired[ResponseError | None]
+
+
+class OutsideRound(TypedDict, total=False):
+    """A round that came from outside."""
+
+    phase: str
+    roundNumber: int
+    responses: list[OutsideResponse] | None
 
 
 class ArgumentsReady(TypedDict):
     """All openings are complete."""
 
     type: Literal["ARGUMENTS_READY"]
-    responses: list[Json]
+    responses: list[OutsideResponse]
 
 
 class RoundComplete(TypedDict):
     """A round is over."""
 
     type: Literal["ROUND_COMPLETE"]
-    round: Json
+    round: OutsideRound
+
+
+class GivenVerdict(TypedDict):
+    """A verdict as the judge gives it."""
+
+    scores: dict[str, float]
+    criteria: NotRequired[Json]
+    reasoning: NotRequired[str]
+    references: NotRequired[list[Json]]
+    tokensUsed: NotRequired[int]
+    timestamp: NotRequired[float | None]
+    usage: NotRequired[UsageJson | None]
+    costUsd: NotRequired[float | None]
+    at: NotRequired[float | None]
 
 
 class VerdictReady(TypedDict):
     """The judge has decided."""
 
     type: Literal["VERDICT_READY"]
-    verdict: Json
+    verdict: GivenVerdict
+    usage: NotRequired[UsageJson | None]
+    tokensUsed: NotRequired[int]
+    costUsd: NotRequired[float | None]
+    at: NotRequired[float | None]
+
+
+class GivenError(TypedDict):
+    """An error from outside."""
+
+    type: ErrorType
+    message: str
+    retryable: bool
+    timestamp: NotRequired[float | None]
+    participantId: NotRequired[str]
+    field: NotRequired[str]
+    code: NotRequired[str]
+    estimate: NotRequired[str]
 
 
 class ErrorReported(TypedDict):
     """An error ends the phase."""
 
     type: Literal["ERROR"]
-    error: Json
+    error: GivenError
+    at: NotRequired[float | None]
+
+
+class GivenWarning(TypedDict):
+    """A warning about a threshold; amounts in USD."""
+
+    threshold: float
+    currentCost: float
+    timestamp: NotRequired[float | None]
 
 
 class Warned(TypedDict):
     """A threshold of cost is crossed."""
 
     type: Literal["COST_WARNING"]
-    warning: Json
+    warning: GivenWarning
 
 
 class OverLimit(TypedDict):
     """The next call might break the limit."""
 
     type: Literal["COST_LIMIT"]
-    participantId: NotRequired[str]
-    estimate: NotRequired[str]
+    participantId: NotRequired[str | None]
+    estimate: NotRequired[str | None]
 
 
 class Streamed(TypedDict):
@@ -88,10 +160,12 @@ class StreamEnded(TypedDict):
 
     type: Literal["STREAM_COMPLETE"]
     participantId: str
-    content: NotRequired[str]
-    usage: NotRequired[Json]
-    costUsd: NotRequired[float]
-    at: NotRequired[float]
+    content: NotRequired[str | None]
+    tokensUsed: NotRequired[int | None]
+    latencyMs: NotRequired[float | None]
+    usage: NotRequired[UsageJson | None]
+    costUsd: NotRequired[float | None]
+    at: NotRequired[float | None]
 
 
 class Late(TypedDict):
@@ -101,42 +175,40 @@ class Late(TypedDict):
     participantId: str
 
 
-class Replied(TypedDict):
-    """A report of the actor of a reply."""
-
-    type: Literal["REPLY.STARTED", "REPLY.COMPLETED", "REPLY.FAILED", "REPLY.CANCELLED"]
-    requestId: str
-    message: NotRequired[Json]
-    usage: NotRequired[Json]
-    costUsd: NotRequired[float | None]
-    error: NotRequired[Json]
-
-
 class RaiseLimit(TypedDict):
     """Raise the cost limit."""
 
-    type: Literal["RAISE_LIMIT", "answer"]
+    type: Literal["RAISE_LIMIT"]
     costLimit: float
+    at: NotRequired[float | None]
 
 
-class Said(TypedDict):
+class LimitAnswer(RunFields):
+    """The answer of a person to a debate at its limit: a new limit."""
+
+    type: Literal["answer"]
+    costLimit: NotRequired[float | None]
+    text: NotRequired[str | None]
+    at: NotRequired[float | None]
+
+
+class Said(RunFields):
     """A message of a person: the topic first, later an interjection."""
 
     type: Literal["INTERJECT", "message"]
-    text: NotRequired[str]
-    parts: NotRequired[list[Json]]
-    at: NotRequired[float]
+    text: NotRequired[str | None]
+    parts: NotRequired[list[PartJson] | None]
+    at: NotRequired[float | None]
 
 
-class DebateCommand(TypedDict):
+class DebateCommand(RunFields):
     """A command of a person or of the thread."""
 
     type: Literal[
         "PAUSE", "RESUME", "STOP", "RETRY", "JUDGE_NOW", "ALL_ROUNDS_COMPLETE", "ACKNOWLEDGE_WARNING",
         "cancel", "resume", "retry",
     ]  # fmt: skip
-    runId: NotRequired[str]
-    at: NotRequired[object]
+    at: NotRequired[float | None]
 
 
 DebateEvent = (
@@ -151,68 +223,35 @@ DebateEvent = (
     | Streamed
     | StreamEnded
     | Late
-    | Replied
+    | ReplyReport
     | RaiseLimit
+    | LimitAnswer
     | Said
     | DebateCommand
 )
 
 
-class ConfigEvent(TypedDict):
-    """START_DEBATE, `message` and `resume` of a debate that has not begun."""
+class ConfigFields(RunFields, total=False):
+    """The fields of START_DEBATE, `message` and `resume` of a debate that has not begun."""
 
     type: str
-    config: NotRequired[Json | None]
-    participants: NotRequired[list[Json] | None]
-    judge: NotRequired[Json | None]
-    text: NotRequired[str | None]
-    parts: NotRequired["list[TextPart] | None"]
-    at: NotRequired[float | None]
-    runId: NotRequired[str | None]
+    config: Json | None
+    participants: list[Json] | None
+    judge: Json | None
+    text: str | None
+    parts: list[PartJson] | None
+    at: float | None
 
 
-class TextPart(TypedDict):
-    """A part of a message."""
-
-    type: NotRequired[str]
-    text: NotRequired[str]
-
-
-class PersonSpoke(TypedDict):
-    """INTERJECT and `message`: words of a person."""
+class DebaterFields(TypedDict, total=False):
+    """The fields of events about one debater or one reply."""
 
     type: str
-    text: NotRequired[str | None]
-    parts: NotRequired[list[TextPart] | None]
-    at: NotRequired[float | None]
-
-
-class ParticipantsEvent(TypedDict):
-    """INIT_COMPLETE: the debaters, the judge and the prices of their models."""
-
-    type: str
-    participants: list[Participant]
-    judge: NotRequired[Judge | None]
-    prices: NotRequired[dict[str, ModelPrice | None] | None]
-
-
-class DebaterEvent(TypedDict):
-    """An event about one debater or one reply."""
-
-    type: str
-    participantId: NotRequired[str | None]
-    requestId: NotRequired[str | None]
-    error: NotRequired[ResponseError | None]
-    usage: NotRequired[TokenUsage | None]
-    costUsd: NotRequired[float | None]
-
-
-class StreamChunk(TypedDict):
-    """STREAM_CHUNK: more text of a debater or of the judge."""
-
-    type: str
-    participantId: str
-    chunk: str
+    participantId: str | None
+    requestId: str | None
+    error: ResponseError | None
+    usage: UsageJson | None
+    costUsd: float | None
 
 
 class ResponseFacts(TypedDict, total=False):
@@ -222,42 +261,8 @@ class ResponseFacts(TypedDict, total=False):
     tokensUsed: int | None
     latencyMs: float | None
     timestamp: float | None
-    usage: TokenUsage | None
+    usage: UsageJson | None
     costUsd: float | None
-
-
-class StreamDone(TypedDict):
-    """STREAM_COMPLETE: the whole response of a debater or of the judge."""
-
-    type: str
-    participantId: str
-    content: NotRequired[str | None]
-    tokensUsed: NotRequired[int | None]
-    latencyMs: NotRequired[float | None]
-    usage: NotRequired[TokenUsage | None]
-    costUsd: NotRequired[float | None]
-    at: NotRequired[float | None]
-
-
-class ReplyMessage(TypedDict):
-    """The message of a reply."""
-
-    parts: list[TextPart]
-    at: NotRequired[float | None]
-
-
-class ReplyDone(TypedDict):
-    """REPLY.COMPLETED: a reply, its usage and its cost."""
-
-    type: str
-    requestId: NotRequired[str | None]
-    message: ReplyMessage
-    participantId: NotRequired[str | None]
-    error: NotRequired[ResponseError | None]
-    usage: NotRequired[TokenUsage | None]
-    costUsd: NotRequired[float | None]
-    durationMs: NotRequired[float | None]
-    totalTokens: NotRequired[int | None]
 
 
 class ReplyEnded(TypedDict):
@@ -265,58 +270,6 @@ class ReplyEnded(TypedDict):
 
     type: str
     requestId: str
-
-
-class DebaterFailed(TypedDict):
-    """REPLY.FAILED: a reply has failed."""
-
-    type: str
-    requestId: str
-    error: "ReplyError"
-
-
-class ReplyError(TypedDict):
-    """The error of a reply."""
-
-    code: str
-    message: str
-    recoverable: bool
-
-
-class OutsideResponse(TypedDict):
-    """A response that came from outside."""
-
-    participantId: str
-    content: NotRequired[str | None]
-    tokensUsed: NotRequired[int | None]
-    latencyMs: NotRequired[float | None]
-    timestamp: NotRequired[float | None]
-    usage: NotRequired[TokenUsage | None]
-    costUsd: NotRequired[float | None]
-    failed: NotRequired[bool]
-    error: NotRequired[ResponseError | None]
-
-
-class OutsideRound(TypedDict, total=False):
-    """A round that came from outside."""
-
-    phase: str
-    roundNumber: int
-    responses: list[OutsideResponse] | None
-
-
-class OpeningsEvent(TypedDict):
-    """ARGUMENTS_READY: the openings."""
-
-    type: str
-    responses: NotRequired[list[OutsideResponse] | None]
-
-
-class RoundEvent(TypedDict):
-    """ROUND_COMPLETE: the round that is over."""
-
-    type: str
-    round: NotRequired[OutsideRound | None]
 
 
 class InitialiserOutput(TypedDict, total=False):
@@ -338,23 +291,9 @@ class JudgeOutput(TypedDict, total=False):
 
     verdict: "GivenVerdict | None"
     error: ResponseError | None
-    usage: TokenUsage | None
+    usage: UsageJson | None
     costUsd: float | None
     tokensUsed: int
-    at: float | None
-
-
-class GivenVerdict(TypedDict, total=False):
-    """A verdict as the judge gives it."""
-
-    scores: dict[str, float]
-    criteria: Json
-    reasoning: str
-    references: list[Json]
-    tokensUsed: int
-    timestamp: float | None
-    usage: TokenUsage | None
-    costUsd: float | None
     at: float | None
 
 
@@ -364,7 +303,7 @@ class JudgeEvent(TypedDict):
     type: str
     output: NotRequired[JudgeOutput | None]
     verdict: NotRequired[GivenVerdict | None]
-    usage: NotRequired[TokenUsage | None]
+    usage: NotRequired[UsageJson | None]
     tokensUsed: NotRequired[int]
     costUsd: NotRequired[float | None]
     at: NotRequired[float | None]
@@ -377,37 +316,14 @@ class ServiceFailed(TypedDict):
     error: NotRequired[object]
 
 
-class DebateErrorEvent(TypedDict):
-    """ERROR: an error from outside."""
-
-    type: str
-    error: DebateError
-    at: NotRequired[float | None]
-
-
-class GivenWarning(TypedDict):
-    """A warning about a threshold."""
-
-    threshold: str
-    currentCost: str
-    timestamp: NotRequired[float | None]
-
-
-class WarningEvent(TypedDict):
-    """COST_WARNING: a warning about a threshold."""
-
-    type: str
-    warning: GivenWarning
-
-
-class LimitEvent(TypedDict):
+class LimitFields(TypedDict):
     """RAISE_LIMIT and `answer`: a new cost limit."""
 
     type: str
     costLimit: NotRequired[object]
 
 
-class OverLimitEvent(TypedDict):
+class OverLimitFields(TypedDict):
     """An event at which the cost limit may be reached."""
 
     type: str

@@ -5,15 +5,15 @@ from typing import cast
 
 from antiphon.debate.machine.context import DebateContext, DebateError, DebateUpdate, ErrorType
 from antiphon.debate.machine.events import (
-    DebateErrorEvent,
-    DebaterEvent,
-    DebaterFailed,
+    DebaterFields,
+    ErrorReported,
     JudgeEvent,
-    OverLimitEvent,
+    OverLimitFields,
     ServiceFailed,
 )
 from antiphon.debate.machine.speakers import missing_speakers, speaker_of, speaker_of_request
 from antiphon.errors import Code
+from antiphon.threads.machine.streaming_types import ReplyFailed
 
 LOST = "the process that ran the debate was lost"
 MOST_RETRIES = 3
@@ -67,7 +67,7 @@ def count_retry(context: DebateContext) -> DebateUpdate:
     return {"retryCount": context["retryCount"] + 1}
 
 
-def set_error(context: DebateContext, event: DebateErrorEvent) -> DebateUpdate:
+def set_error(context: DebateContext, event: ErrorReported) -> DebateUpdate:
     """Set the error of an event."""
     at = event.get("at", context["lastAt"])
     return {"lastError": cast(DebateError, {"timestamp": at, **event["error"]})}
@@ -96,7 +96,7 @@ def note_loss(context: DebateContext, event: ServiceFailed) -> DebateUpdate:
     return {"lost": True, "lastError": failure("network", LOST, retryable=True, code="interrupted")}
 
 
-def set_reply_error(context: DebateContext, event: DebaterFailed) -> DebateUpdate:
+def set_reply_error(context: DebateContext, event: ReplyFailed) -> DebateUpdate:
     """Set the error of a debater without whom the debate cannot continue."""
     error = event["error"]
     return {
@@ -111,7 +111,7 @@ def set_reply_error(context: DebateContext, event: DebaterFailed) -> DebateUpdat
     }
 
 
-def set_debater_timeout(context: DebateContext, event: DebaterEvent) -> DebateUpdate:
+def set_debater_timeout(context: DebateContext, event: DebaterFields) -> DebateUpdate:
     """Set the error of a debater that did not answer in time."""
     id = speaker_of(context, event)
     message = f"{id} did not answer in time"
@@ -145,7 +145,7 @@ def set_participants_error(context: DebateContext) -> DebateUpdate:
     return {"lastError": failure("validation", "the participants are not ready", retryable=False)}
 
 
-def set_cost_limit_error(context: DebateContext, event: OverLimitEvent) -> DebateUpdate:
+def set_cost_limit_error(context: DebateContext, event: OverLimitFields) -> DebateUpdate:
     """Set the error of a cost limit that is reached, or would be by the next call."""
     error = failure("cost_limit", "Cost limit exceeded", retryable=False, at=context["lastAt"])
     estimate = event.get("estimate") if event["type"] == "COST_LIMIT" else None

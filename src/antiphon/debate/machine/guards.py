@@ -6,7 +6,7 @@ from typing import Any
 from antiphon.chart.guards import Guard, and_
 from antiphon.debate.machine import budget, failures, judging, ledger, preparation, replies, rounds, speakers
 from antiphon.debate.machine.context import DebateContext, Target
-from antiphon.debate.machine.events import PersonSpoke
+from antiphon.debate.machine.events import Said
 
 
 def returns_to(target: Target) -> Callable[[DebateContext], bool]:
@@ -14,7 +14,7 @@ def returns_to(target: Target) -> Callable[[DebateContext], bool]:
     return lambda context: context["resumeTarget"] == target
 
 
-def is_interjection(context: DebateContext, event: PersonSpoke) -> bool:
+def is_interjection(context: DebateContext, event: Said) -> bool:
     """Return whether a person says something to a debate in progress."""
     return bool(context["config"]) and bool(preparation.text_in(event).strip())
 

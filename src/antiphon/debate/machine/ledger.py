@@ -13,9 +13,9 @@ from antiphon.debate.machine.context import (
     ModelTokenUsage,
     Response,
     Stream,
-    TokenUsage,
 )
 from antiphon.debate.machine.transcript import PromptMessage
+from antiphon.threads.machine.content import UsageJson
 from antiphon.tokens import TOKENS_PER_MESSAGE, tokens_of_text
 
 MILLION = Decimal(1_000_000)
@@ -52,7 +52,7 @@ def with_limits(config: DebateConfig, before: CostTracker) -> CostTracker:
     }
 
 
-def price_of(prices: Mapping[str, ModelPrice | None], model: str, usage: TokenUsage) -> Decimal | None:
+def price_of(prices: Mapping[str, ModelPrice | None], model: str, usage: UsageJson) -> Decimal | None:
     """Return the cost of a usage by the table; cached tokens without a price cost as much as input."""
     price = prices.get(model)
     if price is None:
@@ -66,12 +66,12 @@ def price_of(prices: Mapping[str, ModelPrice | None], model: str, usage: TokenUs
     return total / MILLION
 
 
-def cost_of(context: DebateContext, model: str, usage: TokenUsage, cost_usd: float | None) -> Decimal | None:
+def cost_of(context: DebateContext, model: str, usage: UsageJson, cost_usd: float | None) -> Decimal | None:
     """Return the cost of a call: as reported, else by the table."""
     return price_of(context["prices"], model, usage) if cost_usd is None else amount(cost_usd)
 
 
-def charge(context: DebateContext, model: str, usage: TokenUsage, cost_usd: float | None) -> DebateUpdate:
+def charge(context: DebateContext, model: str, usage: UsageJson, cost_usd: float | None) -> DebateUpdate:
     """Charge a call."""
     cost = cost_of(context, model, usage, cost_usd)
     paid = cost or Decimal(0)
@@ -118,7 +118,7 @@ def estimate(context: DebateContext, model: LLMModel, messages: Sequence[PromptM
     name = f"{model['provider']}:{model['modelId']}"
     texts = [part.get("text", "") for message in messages for part in message["parts"]]
     words = sum(map(tokens_of_text, texts))
-    usage: TokenUsage = {"input": words + TOKENS_PER_MESSAGE * len(messages), "output": model["maxTokens"]}
+    usage: UsageJson = {"input": words + TOKENS_PER_MESSAGE * len(messages), "output": model["maxTokens"]}
     return price_of(context["prices"], name, usage) or Decimal(0)
 
 

@@ -2,11 +2,11 @@
 
 from antiphon.debate.machine.config import complete, problems_with
 from antiphon.debate.machine.context import NO_COSTS, DebateContext, DebateUpdate, Json
-from antiphon.debate.machine.events import ConfigEvent, ParticipantsEvent, PersonSpoke
+from antiphon.debate.machine.events import ConfigFields, InitComplete, Said
 from antiphon.debate.machine.failures import failure
 
 
-def merge_config(context: DebateContext, event: ConfigEvent) -> Json:
+def merge_config(context: DebateContext, event: ConfigFields) -> Json:
     """Merge the configuration from the input, from the event, and the topic from a message."""
     config: Json = {**context["given"], **(event.get("config") or {})}
     if event.get("participants") is not None:
@@ -19,20 +19,20 @@ def merge_config(context: DebateContext, event: ConfigEvent) -> Json:
     return config
 
 
-def text_in(event: ConfigEvent | PersonSpoke) -> str:
+def text_in(event: ConfigFields | Said) -> str:
     """Return the text of a person's message."""
     text = event.get("text")
     if text:
         return str(text)
-    return "".join(part.get("text", "") for part in event.get("parts") or [])
+    return "".join(part["text"] for part in event.get("parts") or [] if part["type"] == "text")
 
 
-def is_config_valid(context: DebateContext, event: ConfigEvent) -> bool:
+def is_config_valid(context: DebateContext, event: ConfigFields) -> bool:
     """Return whether the configuration has no problems."""
     return not problems_with(merge_config(context, event))
 
 
-def configure(context: DebateContext, event: ConfigEvent) -> DebateUpdate:
+def configure(context: DebateContext, event: ConfigFields) -> DebateUpdate:
     """Set the configuration."""
     config = complete(merge_config(context, event))
     return {
@@ -48,7 +48,7 @@ def configure(context: DebateContext, event: ConfigEvent) -> DebateUpdate:
     }
 
 
-def set_config_error(context: DebateContext, event: ConfigEvent) -> DebateUpdate:
+def set_config_error(context: DebateContext, event: ConfigFields) -> DebateUpdate:
     """Set the error of the first field that is wrong."""
     problem = problems_with(merge_config(context, event))[0]
     message = f"{problem.field}: {problem.message}"
@@ -56,7 +56,7 @@ def set_config_error(context: DebateContext, event: ConfigEvent) -> DebateUpdate
     return {"lastError": error, "runId": event.get("runId")}
 
 
-def all_participants_ready(context: DebateContext, event: ParticipantsEvent) -> bool:
+def all_participants_ready(context: DebateContext, event: InitComplete) -> bool:
     """Return whether there are two to four debaters with models and different ids."""
     participants = event.get("participants") or []
     ids = [participant.get("id") for participant in participants]
@@ -64,12 +64,12 @@ def all_participants_ready(context: DebateContext, event: ParticipantsEvent) -> 
     return 2 <= len(participants) <= 4 and len(set(ids)) == len(ids) and has_models
 
 
-def opens_debate(context: DebateContext, event: ParticipantsEvent) -> bool:
+def opens_debate(context: DebateContext, event: InitComplete) -> bool:
     """Return whether the debaters are ready and no round has begun."""
     return context["resumeTarget"] in (None, "awaitingArguments") and all_participants_ready(context, event)
 
 
-def set_participants(context: DebateContext, event: ParticipantsEvent) -> DebateUpdate:
+def set_participants(context: DebateContext, event: InitComplete) -> DebateUpdate:
     """Set the debaters, the judge and the prices of their models."""
     ids = [participant["id"] for participant in event["participants"]]
     return {

@@ -16,16 +16,14 @@ from antiphon.debate.machine.context import (
     Response,
     ResponseError,
     Stream,
-    TokenUsage,
 )
 from antiphon.debate.machine.events import (
     AnyEvent,
-    DebaterEvent,
-    ReplyDone,
+    DebaterFields,
     ReplyEnded,
     ResponseFacts,
-    StreamChunk,
-    StreamDone,
+    Streamed,
+    StreamEnded,
 )
 from antiphon.debate.machine.failures import UNSEEN, code_of
 from antiphon.debate.machine.formats import FEWEST
@@ -38,6 +36,8 @@ from antiphon.debate.machine.speakers import (
     speaker_of_request,
 )
 from antiphon.debate.machine.transcript import PromptMessage, current_groups, judge_messages, messages_for
+from antiphon.threads.machine.content import UsageJson
+from antiphon.threads.machine.streaming_types import ReplyCompleted
 
 DebateEnqueue = Enqueue[DebateContext, Any]
 OPENING_TIMEOUT_MS = 120_000
@@ -46,18 +46,18 @@ NO_RESPONSE = "nothing came in time"
 OUTCOMES = {"REPLY.COMPLETED": "whole", "REPLY.FAILED": "failed", "REPLY.CANCELLED": "cancelled"}
 
 
-def is_lost_reply(context: DebateContext, event: DebaterEvent) -> bool:
+def is_lost_reply(context: DebateContext, event: DebaterFields) -> bool:
     """Return whether a reply was lost with its process."""
     return is_active_reply(context, event) and code_of(event.get("error")) in UNSEEN
 
 
-def is_recoverable(event: DebaterEvent) -> bool:
+def is_recoverable(event: DebaterFields) -> bool:
     """Return whether a failed reply is worth another attempt."""
     error = event.get("error")
     return event["type"] == "DEBATER_TIMEOUT" or (error is not None and bool(error.get("recoverable")))
 
 
-def may_ask_again(context: DebateContext, event: DebaterEvent) -> bool:
+def may_ask_again(context: DebateContext, event: DebaterFields) -> bool:
     """Return whether a debater that failed may be asked again."""
     speaker = speaker_of(context, event) or ""
     return is_recoverable(event) and context["attempts"].get(speaker, 1) < MOST_ATTEMPTS
@@ -69,12 +69,12 @@ def would_leave_too_few(context: DebateContext) -> bool:
     return len(context["participants"]) - failed - 1 < FEWEST
 
 
-def leaves_too_few(context: DebateContext, event: DebaterEvent) -> bool:
+def leaves_too_few(context: DebateContext, event: DebaterFields) -> bool:
     """Return whether a reply has finally failed, and with it the round."""
     return is_active_reply(context, event) and not may_ask_again(context, event) and would_leave_too_few(context)
 
 
-def times_out_too_many(context: DebateContext, event: DebaterEvent) -> bool:
+def times_out_too_many(context: DebateContext, event: DebaterFields) -> bool:
     """Return whether a debater has finally timed out, and with it the round."""
     return is_missing(context, event) and not may_ask_again(context, event) and would_leave_too_few(context)
 
@@ -150,7 +150,7 @@ def note_first_word(context: DebateContext, event: ReplyEnded) -> DebateUpdate:
     return {"activeStreams": streams}
 
 
-def update_streaming_content(context: DebateContext, event: StreamChunk) -> DebateUpdate:
+def update_streaming_content(context: DebateContext, event: Streamed) -> DebateUpdate:
     """Append a chunk to a stream from outside."""
     id = event["participantId"]
     stream = context["activeStreams"].get(id) or _stream(None, model_of(context, id), "0")
@@ -167,7 +167,7 @@ def model_of(context: DebateContext, id: str) -> str:
     return reference(models[id]) if id in models else id
 
 
-def usage_of(usage: TokenUsage | None, total: int | None) -> TokenUsage:
+def usage_of(usage: UsageJson | None, total: int | None) -> UsageJson:
     """Return a reported usage; a bare total counts as output, and is marked as estimated."""
     if usage is not None:
         return usage.copy()
@@ -197,7 +197,7 @@ def add_response(context: DebateContext, id: str, facts: ResponseFacts) -> Debat
     return update
 
 
-def record_completed_stream(context: DebateContext, event: StreamDone) -> DebateUpdate:
+def record_completed_stream(context: DebateContext, event: StreamEnded) -> DebateUpdate:
     """Record a response that was streamed from outside."""
     id = event["participantId"]
     stream = context["activeStreams"].get(id)
@@ -212,13 +212,13 @@ def record_completed_stream(context: DebateContext, event: StreamDone) -> Debate
     return add_response(context, id, facts)
 
 
-def record_reply(context: DebateContext, event: ReplyDone) -> DebateUpdate:
+def record_reply(context: DebateContext, event: ReplyCompleted) -> DebateUpdate:
     """Record the response of a debater."""
     id = speaker_of(context, event)
     assert id is not None
     parts = event["message"]["parts"]
     facts: ResponseFacts = {
-        "content": "".join(part.get("text", "") for part in parts if part.get("type") == "text"),
+        "content": "".join(part["text"] for part in parts if part["type"] == "text"),
         "timestamp": event["message"].get("at"),
         "latencyMs": event.get("durationMs"),
         "usage": event.get("usage"),
@@ -228,13 +228,13 @@ def record_reply(context: DebateContext, event: ReplyDone) -> DebateUpdate:
     return add_response(context, id, facts)
 
 
-def keep_late_reply(context: DebateContext, event: ReplyDone) -> DebateUpdate:
+def keep_late_reply(context: DebateContext, event: ReplyCompleted) -> DebateUpdate:
     """Record a reply that was complete before it could be cancelled, if its round is still open; else charge it."""
     is_open = speaker_of(context, event) in missing_speakers(context) and context["resumeTarget"] != "judgeEvaluating"
     return record_reply(context, event) if is_open else charge_reply(context, event)
 
 
-def charge_reply(context: DebateContext, event: DebaterEvent | ReplyDone) -> DebateUpdate:
+def charge_reply(context: DebateContext, event: DebaterFields | ReplyCompleted) -> DebateUpdate:
     """Charge a reply that is not recorded, as far as its usage is known."""
     id = speaker_of(context, event) or ""
     streams = {key: stream for key, stream in context["activeStreams"].items() if key != id}
@@ -261,7 +261,7 @@ def let_reply_go(context: DebateContext, event: ReplyEnded, enqueue: DebateEnque
     enqueue.emit({"type": "cost", **context["costTracker"]})
 
 
-def ask_again_or_fail(context: DebateContext, event: DebaterEvent) -> DebateUpdate:
+def ask_again_or_fail(context: DebateContext, event: DebaterFields) -> DebateUpdate:
     """Count another attempt of a debater that failed, or record the failure."""
     id = event.get("participantId") or speaker_of_request(event.get("requestId") or "")
     attempts = context["attempts"].get(id, 1)
@@ -285,7 +285,7 @@ def failed_response(id: str, error: object) -> Response:
     }
 
 
-def drop_late_debater(context: DebateContext, event: DebaterEvent, enqueue: DebateEnqueue) -> None:
+def drop_late_debater(context: DebateContext, event: DebaterFields, enqueue: DebateEnqueue) -> None:
     """Stop a reply that takes too long, and try again or continue without it."""
     _give_up(context, [event.get("participantId") or ""], enqueue)
     enqueue.assign(ask_again_or_fail(context, event))

@@ -4,7 +4,7 @@ from typing import cast
 
 from antiphon.debate.machine import ledger
 from antiphon.debate.machine.context import DebateContext, DebateUpdate, Response, Round
-from antiphon.debate.machine.events import AnyEvent, OpeningsEvent, OutsideResponse, ResponseFacts, RoundEvent
+from antiphon.debate.machine.events import AnyEvent, ArgumentsReady, OutsideResponse, ResponseFacts, RoundComplete
 from antiphon.debate.machine.formats import phase_of
 from antiphon.debate.machine.quality import quality_of, reason_to_stop
 from antiphon.debate.machine.replies import DebateEnqueue, add_response, failed_response, usage_of
@@ -12,7 +12,7 @@ from antiphon.debate.machine.speakers import missing_speakers, round_number
 from antiphon.debate.machine.transcript import current_groups
 
 
-def all_arguments_received(context: DebateContext, event: OpeningsEvent) -> bool:
+def all_arguments_received(context: DebateContext, event: ArgumentsReady) -> bool:
     """Return whether there is exactly one opening of each debater, and none is in progress."""
     speakers = sorted(response["participantId"] for response in event.get("responses") or [])
     ids = sorted(participant["id"] for participant in context["participants"])
@@ -29,7 +29,7 @@ def is_recorded(context: DebateContext, phase: str, number: int) -> bool:
     return any((past["phase"], past["roundNumber"]) == (phase, number) for past in context["rounds"])
 
 
-def ends_this_round(context: DebateContext, event: RoundEvent) -> bool:
+def ends_this_round(context: DebateContext, event: RoundComplete) -> bool:
     """Return whether a round is the current one, not recorded, with one response of each and none in progress."""
     ended = event.get("round") or {}
     number = ended.get("roundNumber", context["currentRound"])
@@ -46,12 +46,12 @@ def max_rounds_reached(context: DebateContext) -> bool:
     return context["currentRound"] >= context["maxRounds"]
 
 
-def stops_early(context: DebateContext, event: RoundEvent) -> bool:
+def stops_early(context: DebateContext, event: RoundComplete) -> bool:
     """Return whether the debate stops early and the round brought nothing new."""
     return bool(context["config"].get("earlyStop")) and early_reason(context, event) is not None
 
 
-def early_reason(context: DebateContext, event: RoundEvent) -> str | None:
+def early_reason(context: DebateContext, event: RoundComplete) -> str | None:
     """Return why a round may be the last, or None."""
     responses = cast("list[Response]", (event.get("round") or {}).get("responses") or [])
     before = [past for past in context["rounds"] if (past["phase"], past["roundNumber"]) != _current(context)]
@@ -123,14 +123,14 @@ def _record(context: DebateContext, *, partial: bool = False) -> DebateUpdate:
     }
 
 
-def record_openings(context: DebateContext, event: OpeningsEvent) -> DebateUpdate:
+def record_openings(context: DebateContext, event: ArgumentsReady) -> DebateUpdate:
     """Record the openings as round 1 of their phase, and begin round 1 of the debate."""
     after = _with_responses(context, event.get("responses"))
     phase = phase_of(context["config"]["format"], 1, context["maxRounds"])
     return {**_record(after), "currentRound": 1, "phase": phase}
 
 
-def record_round(context: DebateContext, event: RoundEvent) -> DebateUpdate:
+def record_round(context: DebateContext, event: RoundComplete) -> DebateUpdate:
     """Record the round."""
     return _record(_with_responses(context, (event.get("round") or {}).get("responses")))
 

@@ -7,7 +7,7 @@ from functools import partial, wraps
 from typing import Any, TypeVar
 
 from antiphon.actors.tasks import AsyncLogic, Safety, from_stream, from_task
-from antiphon.runtime.tasks import TaskScope
+from antiphon.runtime.tasks import DurableScope
 from antiphon.testing.simulation.processes import current_process
 from antiphon.testing.simulation.world import WORLD, World, result_of
 
@@ -52,7 +52,7 @@ def simulated_task(safety: Safety = "report", deltas: int = 0) -> AsyncLogic:
     It sends `deltas` events of type DELTA to the parent, with the texts "1;", "2;" and so on.
     """
 
-    async def perform(input: Any, scope: TaskScope) -> Any:
+    async def perform(input: Any, scope: DurableScope) -> Any:
         with _execution(scope) as world:
             async for text in _texts(world, deltas):
                 scope.send_back({"type": DELTA, "text": text}, join="text")
@@ -66,7 +66,7 @@ def simulated_task(safety: Safety = "report", deltas: int = 0) -> AsyncLogic:
 def simulated_function(safety: Safety = "report") -> AsyncLogic:
     """Return a service that is a plain function: it returns or raises at once."""
 
-    def perform(input: Any, scope: TaskScope) -> Any:
+    def perform(input: Any, scope: DurableScope) -> Any:
         with _execution(scope) as world:
             if world.happens("work_fails"):
                 raise ServiceFault("the service is overloaded")
@@ -78,14 +78,14 @@ def simulated_function(safety: Safety = "report") -> AsyncLogic:
 def simulated_calculation() -> AsyncLogic:
     """Return an eager service: it returns or raises before its step is stored, or has to be awaited after that."""
 
-    def perform(input: Any, scope: TaskScope) -> Any:
+    def perform(input: Any, scope: DurableScope) -> Any:
         world = WORLD.get()
         world.history.counts["calculations"] += 1
         if world.happens("work_fails"):
             raise ServiceFault("the service is overloaded")
         return _Later(partial(wait, scope)) if world.happens("work_is_slow") else result_of(scope.task)
 
-    async def wait(scope: TaskScope) -> Any:
+    async def wait(scope: DurableScope) -> Any:
         with _execution(scope) as world:
             await asyncio.sleep(world.rng.choice((0.0, 0.2)))
         return result_of(scope.task)
@@ -106,7 +106,7 @@ class _Later:
 def simulated_stream(safety: Safety = "report", deltas: int = 4) -> AsyncLogic:
     """Return a service that yields the texts "1;", "2;" and so on until a fault ends it."""
 
-    async def perform(input: Any, scope: TaskScope) -> AsyncIterator[str]:
+    async def perform(input: Any, scope: DurableScope) -> AsyncIterator[str]:
         with _execution(scope) as world:
             async for text in _texts(world, deltas):
                 yield text
@@ -115,7 +115,7 @@ def simulated_stream(safety: Safety = "report", deltas: int = 4) -> AsyncLogic:
 
 
 @contextmanager
-def _execution(scope: TaskScope) -> Iterator[World]:
+def _execution(scope: DurableScope) -> Iterator[World]:
     world = WORLD.get()
     task = scope.task
     world.history.record_start(task, current_process().number)

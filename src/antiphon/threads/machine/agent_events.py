@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from antiphon.threads.machine.thread import ThreadEvent
+from antiphon.threads.machine.thread_events import ThreadEvent
 
 _FIELDS = ("runId", "cost", "duration", "error", "reason", "at")
 _BY_STATUS = {"running": "START", "stopped": "STOP", "interrupted": "INTERRUPT"}

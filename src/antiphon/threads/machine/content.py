@@ -3,11 +3,99 @@
 import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 Parts = Sequence[Mapping[str, Any]]
 
 HASH_LENGTH = 16
+
+
+class TextPart(TypedDict):
+    """A text in a message, as JSON."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ImagePart(TypedDict):
+    """An image in a message, as JSON: inline or by URL."""
+
+    type: Literal["image"]
+    mediaType: str
+    data: NotRequired[str]
+    url: NotRequired[str]
+
+
+class ThinkingPart(TypedDict):
+    """The thinking of a model, as JSON."""
+
+    type: Literal["thinking"]
+    text: str
+    signature: NotRequired[str]
+    redacted: NotRequired[bool]
+
+
+class CallPart(TypedDict):
+    """A tool call, as JSON."""
+
+    type: Literal["toolCall"]
+    id: str
+    name: str
+    arguments: str
+    signature: NotRequired[str]
+
+
+class ResultPart(TypedDict):
+    """The result of a tool call, as JSON."""
+
+    type: Literal["toolResult"]
+    callId: str
+    parts: list[TextPart | ImagePart]
+    isError: NotRequired[bool]
+
+
+PartJson = TextPart | ImagePart | ThinkingPart | CallPart | ResultPart
+"""A part of a message, as JSON."""
+
+
+class MessageJson(TypedDict):
+    """A message of a conversation as JSON."""
+
+    role: str
+    parts: list[PartJson]
+    source: NotRequired[str | None]
+    at: NotRequired[float | None]
+    requestId: NotRequired[str]
+    cache: NotRequired[bool]
+
+
+class UsageJson(TypedDict, total=False):
+    """The tokens of a call; cached ones are part of the input, reasoning ones of the output."""
+
+    input: int
+    output: int
+    cachedRead: int
+    cachedWrite: int
+    reasoning: int
+    estimated: bool
+
+
+class ErrorJson(TypedDict, total=False):
+    """An error as JSON."""
+
+    name: str
+    code: str
+    message: str
+    recoverable: bool
+    retryAfterMs: float
+
+
+class RunFields(TypedDict, total=False):
+    """The fields of an event that a parent sends for a run."""
+
+    runId: str | None
+    resumeReason: str | None
+    resumeNote: str | None
 
 
 def parts_of(parts: Parts | None, text: str | None) -> list[dict[str, Any]]:

@@ -54,24 +54,26 @@ class Allow(TypedDict):
     """A person allows the calls, once or for the whole thread."""
 
     type: Literal["ALLOW"]
-    id: NotRequired[str]
-    scope: NotRequired[Scope]
+    id: NotRequired[str | None]
+    scope: NotRequired[Scope | None]
+    reason: NotRequired[str | None]
 
 
 class Deny(TypedDict):
     """A person denies the calls."""
 
     type: Literal["DENY"]
-    id: NotRequired[str]
-    reason: NotRequired[str]
+    id: NotRequired[str | None]
+    scope: NotRequired[Scope | None]
+    reason: NotRequired[str | None]
 
 
 class Expire(TypedDict):
     """The process that would make the calls is gone."""
 
     type: Literal["EXPIRE"]
-    id: NotRequired[str]
-    reason: NotRequired[str]
+    id: NotRequired[str | None]
+    reason: NotRequired[str | None]
 
 
 PermissionEvent = Allow | Deny | Expire
@@ -198,6 +200,8 @@ _permissions = setup[PermissionContext, Any](
         "conclude": assign(_conclude),
     },
     delays={"timeout": _timeout_ms},
+    events=PermissionEvent,
+    public=["ALLOW", "DENY"],
 )
 permission_machine: Machine[PermissionContext, PermissionEvent] = _permissions.create_machine(
     {**CHART, "context": first_context, "output": outcome}

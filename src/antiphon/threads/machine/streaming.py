@@ -6,10 +6,11 @@
 3. Time, randomness and prices come with events: `at`, `jitter`, `costUsd`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from antiphon.chart.actions import Action, Enqueue, assign, enqueue_actions, spawn_child, stop_child
+from antiphon.chart.checks.event_types import EventTypes
 from antiphon.chart.guards import and_
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
@@ -19,10 +20,12 @@ from antiphon.threads.machine import streaming_failures as failures
 from antiphon.threads.machine import streaming_reply as reply
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.streaming_types import (
+    COMMANDS,
     Chunk,
     RequestStarted,
     SendPrompt,
     State,
+    StreamEvent,
     StreamingContext,
     StreamingEvent,
     StreamingFields,
@@ -203,5 +206,16 @@ streaming_machine: Machine[StreamingContext, StreamingEvent, State] = setup[Stre
     },
     # Events may also come from outside, so the default call does nothing.
     actors={"streamReply": create_machine({"id": "silence"})},
+    events=StreamingEvent,
+    public=COMMANDS,
 ).create_machine({**load_chart(__name__), "context": reply.initial_context})
 """Machine of a conversation whose replies are streamed."""
+_STREAM_EVENTS = EventTypes(StreamEvent)
+
+
+def problem_with_stream_event(event: Mapping[str, Any]) -> str | None:
+    """Return why an event is not one of a stream, as the call of a model sends them, or None."""
+    if event.get("type") not in _STREAM_EVENTS.names:
+        return f"{event.get('type')!r} is no event of a stream; known: {', '.join(_STREAM_EVENTS.names)}"
+    problem = _STREAM_EVENTS.check(event)
+    return None if problem is None else problem.text

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
 from antiphon.chart.text import GrowingText
+from antiphon.threads.machine.content import MessageJson, UsageJson
 
 State = Literal["idle", "sending", "streaming", "complete", "error"]
 ToolStatus = Literal["running", "complete", "error"]
@@ -54,7 +55,7 @@ class ReplyState(TypedDict):
     durationMs: float | None
     totalTokens: int | None
     stop: str | None
-    usage: dict[str, Any] | None
+    usage: UsageJson | None
     retryDelayMs: float | None
     sentAt: float | None
     firstTokenMs: float | None
@@ -107,7 +108,7 @@ class StreamingChanges(TypedDict, total=False):
     durationMs: float | None
     totalTokens: int | None
     stop: str | None
-    usage: dict[str, Any] | None
+    usage: UsageJson | None
     retryDelayMs: float | None
     sentAt: float | None
     firstTokenMs: float | None
@@ -195,7 +196,7 @@ class UsageReported(TypedDict):
     """Usage of the reply so far; also sent as a sign of life while nothing can be shown yet."""
 
     type: Literal["USAGE"]
-    usage: dict[str, Any]
+    usage: UsageJson
     costUsd: float | None
     requestId: NotRequired[str]
 
@@ -207,9 +208,9 @@ class Complete(TypedDict):
     costUsd: float | None
     durationMs: float
     totalTokens: int
-    message: NotRequired[dict[str, Any]]
+    message: NotRequired[MessageJson]
     stop: NotRequired[str]
-    usage: NotRequired[dict[str, Any]]
+    usage: NotRequired[UsageJson]
     requestId: NotRequired[str]
     at: NotRequired[float]
 
@@ -224,7 +225,7 @@ class StreamError(TypedDict):
     retryAfterMs: NotRequired[float]
     jitter: NotRequired[float]
     costUsd: NotRequired[float | None]
-    usage: NotRequired[dict[str, Any]]
+    usage: NotRequired[UsageJson]
     requestId: NotRequired[str]
 
 
@@ -240,8 +241,8 @@ class StreamingFields(TypedDict, total=False):
 
     requestId: str | None
     at: float
-    message: dict[str, Any]
-    usage: dict[str, Any]
+    message: MessageJson
+    usage: UsageJson
     costUsd: float | None
     jitter: float
     input: StreamingInput | None
@@ -253,5 +254,56 @@ class CallError(TypedDict):
     error: Mapping[str, Any] | BaseException
 
 
+class ReplyStarted(TypedDict):
+    """The report to a parent that the reply has begun to arrive."""
+
+    type: Literal["REPLY.STARTED"]
+    requestId: str
+
+
+class Spending(TypedDict, total=False):
+    """The usage, cost and duration of a request."""
+
+    usage: UsageJson | None
+    costUsd: float | None
+    durationMs: float | None
+
+
+class ReplyCompleted(Spending):
+    """The report to a parent that the reply is complete."""
+
+    type: Literal["REPLY.COMPLETED"]
+    requestId: str
+    message: MessageJson
+    totalTokens: NotRequired[int | None]
+    stop: NotRequired[str | None]
+    at: NotRequired[int]
+
+
+class UnfinishedReply(Spending, total=False):
+    """The text of a reply that did not complete."""
+
+    text: str
+    at: int
+
+
+class ReplyFailed(UnfinishedReply):
+    """The report to a parent that the reply failed and is not retried."""
+
+    type: Literal["REPLY.FAILED"]
+    requestId: str
+    error: Failure
+
+
+class ReplyCancelled(UnfinishedReply):
+    """The report to a parent that the reply was cut."""
+
+    type: Literal["REPLY.CANCELLED"]
+    requestId: str
+
+
+ReplyReport = ReplyStarted | ReplyCompleted | ReplyFailed | ReplyCancelled
 StreamEvent = RequestStarted | FirstEvent | Chunk | ToolStarted | ToolCompleted | UsageReported | Complete | StreamError
 StreamingEvent = SendPrompt | StreamCommand | StreamEvent
+COMMANDS = ("SEND", "CANCEL", "RETRY", "RESET")
+"""Events that may come from outside; those of the stream come from the call of the model."""

@@ -12,13 +12,19 @@ from antiphon.chart.actions import Enqueue, assign, emit, enqueue_actions
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
-
-ThreadStatus = Literal["pending", "running", "waiting", "completed", "failed", "stopped", "interrupted"]
-"""Status of a thread."""
-ResumeReason = Literal["interrupted", "waiting-response", "post-merge", "follow-up"]
-WaitingReason = Literal["question", "plan", "permission", "provider_error", "cost_warning"]
-Kind = Literal["chat", "run", "debate"]
-StartType = Literal["START", "RESTART", "RESPOND", "FOLLOW_UP"]
+from antiphon.threads.machine.thread_events import (
+    PUBLIC,
+    Kind,
+    Rename,
+    ResumeReason,
+    SetStatus,
+    StartType,
+    ThreadEvent,
+    ThreadFields,
+    ThreadInput,
+    ThreadStatus,
+    WaitingReason,
+)
 
 UNTITLED = "Untitled conversation"
 STATUSES: tuple[ThreadStatus, ...] = get_args(ThreadStatus)
@@ -75,78 +81,6 @@ class ThreadContext(TypedDict):
     completedAt: int | None
     archived: bool
     title: str | None
-
-
-class Begin(TypedDict):
-    """Run the thread."""
-
-    type: StartType
-    runId: NotRequired[str]
-    message: NotRequired[Mapping[str, Any]]
-    answer: NotRequired[Mapping[str, Any]]
-    retry: NotRequired[bool]
-    postMerge: NotRequired[bool]
-    at: NotRequired[int]
-
-
-class Report(TypedDict):
-    """A run has ended, waits for a person, was stopped or was lost."""
-
-    type: Literal["COMPLETE", "FAIL", "WAIT", "STOP", "INTERRUPT"]
-    runId: NotRequired[str | None]
-    cost: NotRequired[float]
-    duration: NotRequired[float]
-    error: NotRequired[Any]
-    reason: NotRequired[WaitingReason]
-    at: NotRequired[int]
-
-
-class SetStatus(TypedDict):
-    """Set the status that another program reports."""
-
-    type: Literal["SET_STATUS"]
-    status: ThreadStatus
-    reason: NotRequired[WaitingReason]
-    at: NotRequired[int]
-
-
-class Merged(TypedDict):
-    """The work of the thread was merged."""
-
-    type: Literal["MERGED"]
-
-
-class Shelve(TypedDict):
-    """Archive the thread, or take it out of the archive; its status does not change."""
-
-    type: Literal["ARCHIVE", "UNARCHIVE"]
-
-
-class Rename(TypedDict):
-    """Set the title of the thread; without one, the title comes from its first words again."""
-
-    type: Literal["RENAME"]
-    title: str | None
-
-
-ThreadEvent = Begin | Report | SetStatus | Merged | Shelve | Rename
-"""Event of the thread machine."""
-
-
-class ThreadFields(TypedDict, total=False):
-    """The fields of events, for functions that more than one event reaches, those of children included."""
-
-    type: str
-    runId: str | None
-    cost: float | None
-    duration: float | None
-    error: object
-    reason: WaitingReason | None
-    at: int
-    message: object
-    answer: object
-    retry: bool
-    postMerge: bool
 
 
 class ThreadChanges(TypedDict, total=False):
@@ -437,6 +371,9 @@ _threads = setup[ThreadContext, Any, ThreadStatus](
         "forgetContent": enqueue_actions(_forget_content),
     },
     actors={kind: create_machine({"id": kind, **_INERT}) for kind in KINDS},
+    events=ThreadEvent,
+    public=PUBLIC,
+    input=ThreadInput,
 )
 thread_machine: Machine[ThreadContext, ThreadEvent, ThreadStatus] = _threads.create_machine(
     {**CHART, "context": first_context}

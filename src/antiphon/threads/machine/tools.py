@@ -7,19 +7,37 @@
 """
 
 from collections.abc import Mapping
-from typing import Any, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from antiphon.chart.actions import Enqueue, assign, enqueue_actions, send_to, spawn_child, stop_child
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
-from antiphon.threads.machine.permission import PermissionOutput, permission_machine
+from antiphon.threads.machine.permission import PermissionEvent, PermissionOutput, permission_machine
 from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings
 
 Json = dict[str, Any]
 PERMISSION = "permission"
 LOST = ("interrupted", "unknown")
-ANSWERS = ("ALLOW", "DENY", "EXPIRE")
+
+
+class PermissionRequested(TypedDict):
+    """The permission machine asks a person."""
+
+    type: Literal["PERMISSION.REQUESTED"]
+    id: str | None
+    calls: list[Json]
+    timeoutMs: int
+
+
+class Wait(TypedDict):
+    """The report to a parent that a person is asked for permission."""
+
+    type: Literal["wait"]
+    reason: str
+    id: NotRequired[str]
+    calls: NotRequired[list[Json]]
+    timeoutMs: NotRequired[int]
 
 
 class ToolsContext(TypedDict):
@@ -230,6 +248,8 @@ _tools = setup[ToolsContext, Any](
         "tool": create_machine({"id": "tool"}),
         "process": create_machine({"id": "process"}),
     },
+    events=PermissionEvent | PermissionRequested,
+    public=["ALLOW", "DENY"],
 )
 tools_machine: Machine[ToolsContext, Any] = _tools.create_machine({**CHART, "context": first_context, "output": output})
 """Machine of the tool calls of one reply."""

@@ -1,0 +1,1 @@
+"""Declared events: checks compiled from TypedDicts, and their JSON Schema."""
