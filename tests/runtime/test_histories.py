@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from antiphon import OtherHistory, Receipt, assign, cancel, create_machine, from_task, raise_
-from antiphon.runtime.histories import HistoryIds, change_history, new_suffix
+from antiphon.runtime.histories import HistoryIds, change_history, format_cursor, new_suffix, parse_cursor
 from antiphon.runtime.ids import token_order
 from antiphon.runtime.records import Letter
 from antiphon.stores.memory import MemoryStore
@@ -99,6 +99,28 @@ def test_of_two_changes_at_one_step_the_later_one_counts():
 def test_any_text_can_be_the_id_of_a_history(id):
     assert HistoryIds(id).current == id
     assert HistoryIds(change_history(id, 7, ONE)).current == f"{id}.{ONE}"
+
+
+@pytest.mark.parametrize("id", ["h", "", "a:b", "7:1", "h.1"])
+def test_a_cursor_is_a_history_a_step_and_maybe_a_part_of_it(id):
+    assert parse_cursor(format_cursor(id, 7)) == (id, 7, None)
+    assert parse_cursor(format_cursor(id, 7, 2)) == (id, 7, 2)
+    assert (parse_cursor(format_cursor(id, 7)).before, parse_cursor(format_cursor(id, 7, 0)).before) == (7, 6)
+
+
+@pytest.mark.parametrize("text", ["", "7", "h:", "h:1.", "h:1.x", "h:-1", "h:1.2.3", "h: 1"])
+def test_other_texts_are_not_cursors(text):
+    with pytest.raises(ValueError, match="is not a cursor; use that of a receipt"):
+        parse_cursor(text)
+
+
+def test_a_cursor_within_a_step_belongs_to_the_past_of_that_step():
+    ids = HistoryIds(change_history("h", 3, ONE))
+
+    assert [ids.resolve("r", cursor, 5) for cursor in ("h:3", "h:3.1", f"h.{ONE}:4.0", f"h.{ONE}:5")] == [3, 2, 3, 5]
+    with pytest.raises(OtherHistory) as caught:
+        ids.resolve("r", "h:4.0", 5)
+    assert (caught.value.shared, caught.value.resume) == (3, "h:3")
 
 
 def test_suffixes_differ():

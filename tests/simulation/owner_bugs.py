@@ -100,10 +100,10 @@ BUGS = {
     posts_are_not_fenced: "has been due for",
     lost_trees_are_kept: "keeps its tree",
     tasks_of_lost_trees_are_kept: "runs its tasks|ended as done and said",
-    a_tree_is_run_without_ownership: "tenure 0 stored step",
+    a_tree_is_run_without_ownership: "tenure 0 stored step|keeps its tree",
     adoptions_are_not_announced: "stored step .* after tenure",
     adoptions_recover_nothing: "has been due for|but is not run",
-    lost_answers_are_failures: "the feed gave|but is not run|stored at",
+    lost_answers_are_failures: "the feed gave|the feed ended at|but is not run|stored at",
     rejections_are_not_checked: "was rejected at .*, and was sent after",
 }
 # The faults under which a bug is found; others are found under those that the seed draws.

@@ -33,3 +33,23 @@ def test_the_start_of_the_next_agent_is_not_said_by_the_one_before():
     (activity,) = activities(step("run/executeAgent/agent-0", {"type": "COMPLETE"}, started, sender="run"))
 
     assert (activity.kind, activity.speaker) == ("agent_started", None)
+
+
+def test_each_activity_of_a_step_has_the_cursor_of_its_part_and_the_last_that_of_the_step():
+    entry = step(
+        "chat/reply", {"type": "COMPLETE"}, {"type": "stored"}, {"type": "hidden"}, {"type": "status"}, sender="chat"
+    )
+    whole = activities(entry, "h:1")
+
+    assert [(one.kind, one.cursor) for one in whole] == [
+        ("replied", "h:1:7.0"), ("stored", "h:1:7.1"), ("hidden", "h:1:7.2"), ("status", "h:1:7")
+    ]  # fmt: skip
+    for number in range(3):
+        assert activities(entry, "h:1", number) == whole[number + 1 :]
+
+
+def test_parts_that_are_no_activities_are_counted_so_that_cursors_stay_valid():
+    emitted = ({"from": "chat/tools", "event": {"type": "private"}}, {"from": "", "event": {"type": "status"}})
+    (status, last) = activities(Entry("t", 7, 0, "chat", {"type": "X"}, emitted=(*emitted, emitted[1])), "h")
+
+    assert (status.cursor, last.cursor) == ("h:7.2", "h:7")

@@ -68,11 +68,3 @@ class Chats(ThreadService):
             return None
         # The machine counts automatic attempts from 0; people count the first request as well.
         return Attempt(context["attempt"] + 2, context["settings"]["maxAttempts"] + 1, context["retryDelayMs"])
-
-    async def settle(self, id: str, after: int) -> None:
-        """Wait until no reply is in flight; a stopped chat has stored its partial reply by then."""
-        if not chat_of(await self.snapshot(id)).get("reply"):
-            return
-        async for _ in self.runtime.feed(id, after):
-            if not chat_of(await self.snapshot(id)).get("reply"):
-                return

@@ -1,9 +1,9 @@
 """Port to durable trees: the calls that applications and commands use, wherever the trees are run."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection
 from typing import Any, Protocol
 
-from antiphon.runtime.records import Entry, Receipt
+from antiphon.runtime.records import Entry, Receipt, TreeChanges, TreeState
 from antiphon.runtime.store import Store
 
 
@@ -32,8 +32,16 @@ class Doors(Protocol):
         """Store an event in an inbox, to be taken after a delay."""
         ...
 
-    def feed(self, root: str, after: int | str = 0) -> AsyncIterator[Entry]:
-        """Iterate over the journal of a tree: the entries there are, then new ones as they are stored."""
+    def feed(self, root: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[Entry]:
+        """Iterate over the journal of a tree: the entries there are, then new ones until it has ended."""
+        ...
+
+    def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:
+        """Iterate over the trees that change: on every step of some, when the root actor of others is concerned."""
+        ...
+
+    async def wait_until(self, root: str, condition: Callable[[TreeState], bool]) -> TreeState:
+        """Wait until a condition holds for a tree between two turns; return its state then."""
         ...
 
     async def cursor(self, root: str, seq: int | None = None) -> str:

@@ -1,32 +1,40 @@
 """Feeds: the journal of a tree as it grows, for any number of readers.
 
 Recent entries are kept in memory, so readers that keep up cost no query. A reader that has fallen behind reads from
-the store, a page at a time, at its own pace.
+the store, a page at a time, at its own pace. A feed ends with its tree; that of a quarantined tree raises an error.
+
+A watch tells which trees have changed, of all there are. It keeps the ids of so many trees, and no entries; a reader
+that is too slow for it is told that it is behind, and reads everything again.
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from itertools import takewhile
 
 from antiphon.runtime.admission import copy_value
+from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.histories import HistoryIds
-from antiphon.runtime.records import Entry
+from antiphon.runtime.quarantine import QUARANTINED, quarantine_error
+from antiphon.runtime.records import Change, Entry, TreeChanges
 from antiphon.runtime.store import Store
 from antiphon.runtime.wakeup import Broadcast
 
 RECENT = 256  # entries of a tree that are kept in memory
 PAGE = 500  # entries read from the store at a time
+WATCHED = 1000  # changed trees that a watch keeps for its reader
+CHANGES: tuple[Change, ...] = ("step", "changed", "created")  # the greatest last
 
 
 class _Tail:
     """The latest entries of one tree, and a broadcast to its readers."""
 
-    __slots__ = ("entries", "published", "readers")
+    __slots__ = ("endings", "entries", "published", "readers")
 
     def __init__(self) -> None:
         self.entries: deque[Entry] = deque(maxlen=RECENT)
         self.published = Broadcast()
         self.readers = 0
+        self.endings = 0  # times that the tree has ended or was quarantined
 
     def after(self, seq: int) -> list[Entry] | None:
         """Return the entries after a sequence number, or None if some of them are no longer in memory."""
@@ -37,12 +45,35 @@ class _Tail:
         return list(takewhile(lambda entry: entry.seq > seq, reversed(entries)))[::-1]
 
 
+class _Watch:
+    """Trees that have changed since a reader last asked."""
+
+    __slots__ = ("changes", "published", "roots")
+
+    def __init__(self, roots: Collection[str]) -> None:
+        self.roots = frozenset(roots)  # trees of which every step counts
+        self.changes = TreeChanges({}, is_behind=True)  # a new reader has read nothing
+        self.published = Broadcast()
+
+    def add(self, root: str, change: Change) -> None:
+        """Note a change of a tree; if there are too many trees, only that the reader is behind."""
+        changed = self.changes.roots
+        if change == "step" and root not in self.roots:
+            return
+        if root not in changed and len(changed) >= WATCHED:
+            self.changes = TreeChanges({}, is_behind=True)
+        elif not self.changes.is_behind:
+            changed[root] = max(change, changed.get(root, change), key=CHANGES.index)
+        self.published.notify()
+
+
 class Feeds:
     """Feeds of all trees."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._tails: dict[str, _Tail] = {}
+        self._watches: list[_Watch] = []
         self._endings: dict[str, Broadcast] = {}  # of trees whose end is waited for
         self._closed = False
         self._failure: Exception | None = None
@@ -53,14 +84,39 @@ class Feeds:
         if tail is not None and entries:
             tail.entries.extend(entries)
             tail.published.notify()
+        if self._watches and entries:
+            change = _change(entries)
+            for watch in self._watches:
+                watch.add(root, change)
 
-    async def follow(self, root: str, after: int | str = 0) -> AsyncIterator[Entry]:
-        """Yield every entry after a sequence number or cursor, once, in order, until the feeds are closed."""
+    async def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:
+        """Yield the trees that have changed, until the feeds are closed; first, that the reader is behind."""
+        watch = _Watch(roots)
+        self._watches.append(watch)
+        try:
+            while not self._closed:
+                changes = watch.changes
+                if changes.roots or changes.is_behind:
+                    watch.changes = TreeChanges({})
+                    yield changes
+                else:
+                    await watch.published.wait()
+            if self._failure is not None:
+                raise self._failure
+        finally:
+            self._watches.remove(watch)
+
+    async def follow(self, root: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[Entry]:
+        """Yield every entry after a sequence number or cursor, once, in order, until the tree has ended.
+
+        Raise `Quarantined` after the last entry of a quarantined tree, unless its release is waited for.
+        """
         if isinstance(after, str):
             ids, last = await self._history(root)
             after = ids.resolve(root, after, last)
         tail = self._tails.setdefault(root, _Tail())
         tail.readers += 1
+        endings = -1  # those after which the tree was seen to be active
         try:
             while not self._closed:
                 version = tail.published.version
@@ -71,8 +127,16 @@ class Feeds:
                 for entry in entries:
                     after = entry.seq
                     yield _copy(entry) if is_shared else entry
-                # Wait only if nothing was published since this page was read and no further page follows it.
-                if version == tail.published.version and len(entries) < PAGE and not self._closed:
+                if len(entries) == PAGE or version != tail.published.version:
+                    continue
+                if endings != tail.endings:
+                    known = tail.endings
+                    final = await self._last_step(root, wait_for_release)
+                    if final == after:
+                        return
+                    endings = known if final is None else -1
+                # Wait only if nothing was published since this page was read.
+                if version == tail.published.version and (is_shared or endings >= 0) and not self._closed:
                     await tail.published.wait()
             if self._failure is not None:
                 raise self._failure
@@ -80,6 +144,17 @@ class Feeds:
             tail.readers -= 1
             if tail.readers == 0:
                 self._tails.pop(root, None)
+
+    async def _last_step(self, root: str, wait_for_release: bool) -> int | None:
+        """Return the last step of a tree that has ended, or None of one that may continue."""
+        summary = await self._store.summary(root)
+        if summary is None:
+            raise UnknownRoot(f"there is no root actor {root!r}")
+        if summary.status == QUARANTINED and not wait_for_release:
+            saved = await self._store.load(root)
+            if saved is not None and saved.status == QUARANTINED:
+                raise quarantine_error(saved)
+        return None if summary.status in ("active", QUARANTINED) else summary.seq
 
     def forget(self, root: str) -> None:
         """Let the readers of a tree read from the store: another process has written to its journal."""
@@ -102,9 +177,15 @@ class Feeds:
         await self._endings.setdefault(root, Broadcast()).wait()
 
     def end(self, root: str) -> None:
-        """Wake everything that waits for the end of a tree."""
+        """Wake everything that waits for a tree or follows it: it has ended, was quarantined or was released."""
         if root in self._endings:
             self._endings.pop(root).notify()
+        tail = self._tails.get(root)
+        if tail is not None:
+            tail.endings += 1
+            tail.published.notify()
+        for watch in self._watches:
+            watch.add(root, "changed")
 
     def fail(self, error: Exception) -> None:
         """End all feeds with an error."""
@@ -116,8 +197,22 @@ class Feeds:
         self._closed = True
         for tail in self._tails.values():
             tail.published.notify()
+        for watch in self._watches:
+            watch.published.notify()
         for root in list(self._endings):
             self.end(root)
+
+
+def _change(entries: Sequence[Entry]) -> Change:
+    """Return the greatest change that some steps are for those who list trees."""
+    if entries[0].seq == 1:
+        return "created"
+    return "changed" if any(_concerns_root(entry) for entry in entries) else "step"
+
+
+def _concerns_root(entry: Entry) -> bool:
+    """Return whether the root took the letter or emitted an event, or the letter came from outside."""
+    return not entry.to or entry.letter is not None or any(not emitted["from"] for emitted in entry.emitted)
 
 
 def _copy(entry: Entry) -> Entry:

@@ -1,18 +1,36 @@
-"""Histories: ids that tell one past of a tree from another, and cursors, which are steps of a history.
+"""Histories: ids that tell one past of a tree from another, and cursors, which are places in a history.
 
 A tree is created with an id of its history. Where the same past may be continued a second time, because a backup was
 restored or the tree was imported, a random suffix is added to the id. What is stored names each change, such as
 "3f6c@17.9a1b…": the steps up to 17 belong to the history "3f6c", those after it to "3f6c.9a1b…". So replaying a step
 gives its tasks and timers the ids that they had, and a step that is taken in two pasts gives them different ones.
+
+A cursor is the place of a reader: "3f6c:17" after step 17, "3f6c:17.2" within it, after the second of its parts. The
+parts of a step are the letter, and the events that it emitted (`threads/activity.py`).
 """
 
 import re
 import secrets
 from bisect import bisect_left
+from typing import NamedTuple
 
 from antiphon.runtime.errors import OtherHistory
 
+CURSOR = re.compile(r"(.*):([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
 STORED = re.compile(r"(.*?)((?:@[0-9]+\.[0-9a-f]{16})*)", re.DOTALL)
+
+
+class Cursor(NamedTuple):
+    """Place in a history: after a step or, with a position, within it."""
+
+    history: str
+    seq: int
+    position: int | None = None  # the last part of the step that was read, or None if all of them were
+
+    @property
+    def before(self) -> int:
+        """The last step that was read completely."""
+        return self.seq if self.position is None else self.seq - 1
 
 
 class HistoryIds:
@@ -38,21 +56,30 @@ class HistoryIds:
         return format_cursor(self.at(seq), seq)
 
     def resolve(self, root: str, cursor: str, last: int) -> int:
-        """Return the step of a cursor of a tree at step `last`; raise `OtherHistory` if it is of another past."""
-        id, colon, digits = cursor.rpartition(":")
-        if not colon or not digits.isdecimal():
-            raise ValueError(f"{cursor!r} is not a cursor; use that of a receipt, or `await runtime.cursor(root)`")
-        seq = int(digits)
+        """Return the last whole step of a cursor of a tree at step `last`.
+
+        Raise `OtherHistory` if the cursor is of another past.
+        """
+        place = parse_cursor(cursor)
         ends = dict(zip(self._ids, [*self._starts[1:], last], strict=True))
-        shared = ends.get(id, 0)
-        if id not in ends or seq > shared:
+        shared = ends.get(place.history, 0)
+        if place.history not in ends or place.seq > shared:
             raise OtherHistory(root, cursor, self.current, shared, self.cursor(shared))
-        return seq
+        return place.before
 
 
-def format_cursor(history: str, seq: int) -> str:
-    """Return the cursor of a step."""
-    return f"{history}:{seq}"
+def format_cursor(history: str, seq: int, position: int | None = None) -> str:
+    """Return the cursor of a step, or of a part of it."""
+    return f"{history}:{seq}" if position is None else f"{history}:{seq}.{position}"
+
+
+def parse_cursor(cursor: str) -> Cursor:
+    """Return the place that a cursor stands for; raise `ValueError` if the text is not a cursor."""
+    match = CURSOR.fullmatch(cursor)
+    if match is None:
+        raise ValueError(f"{cursor!r} is not a cursor; use that of a receipt, or `await runtime.cursor(root)`")
+    history, seq, position = match.groups()
+    return Cursor(history, int(seq), None if position is None else int(position))
 
 
 def new_suffix() -> str:

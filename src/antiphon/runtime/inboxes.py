@@ -45,6 +45,7 @@ class Inboxes:
         self._alarms: list[tuple[int, str]] = []  # heap of due times and trees
         self._next_alarms: dict[str, int] = {}  # the earliest alarm of each tree
         self._freed = Broadcast()
+        self._watched: dict[str, Broadcast] = {}  # trees whose next turn is waited for
         self.wakeup = Wakeup()
 
     def put(self, delivery: Delivery, *, bounded: bool) -> None:
@@ -102,6 +103,8 @@ class Inboxes:
                 delivery.fail(error)
         self._inboxes.clear()
         self._drawn.clear()
+        for root in list(self._watched):
+            self._watched.pop(root).notify()
 
     def drop(self, root: str, error: Exception) -> None:
         """Drop the letters of a tree and fail their pending receipts."""
@@ -110,6 +113,8 @@ class Inboxes:
         self._ready.pop(root, None)
         self._held.pop(root, None)
         self._next_alarms.pop(root, None)
+        if root in self._watched:
+            self._watched.pop(root).notify()
 
     def drop_stored(self, root: str, error: Exception) -> None:
         """Drop the letters of a tree that are in the store: they are collected again when it is loaded again."""
@@ -145,6 +150,10 @@ class Inboxes:
         while root in self._busy:
             await self._freed.wait()
 
+    async def wait_for_turn(self, root: str) -> None:
+        """Wait until a turn of a tree is finished, or its letters are dropped."""
+        await self._watched.setdefault(root, Broadcast()).wait()
+
     @property
     def ready(self) -> int:
         """Number of trees that are ready for a turn."""
@@ -173,6 +182,8 @@ class Inboxes:
         self._busy.discard(root)
         self._drawn.pop(root, None)
         self._freed.notify()
+        if root in self._watched:
+            self._watched.pop(root).notify()
         if root in self._overdue:
             self._overdue.discard(root)
             self.set_alarm(0, root)

@@ -16,7 +16,7 @@ from antiphon.runtime.failures import TurnFailures
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Delivery, Inboxes
 from antiphon.runtime.pipeline import Pipeline
-from antiphon.runtime.records import Incident, Letter
+from antiphon.runtime.records import Incident, Letter, TreeState
 from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import Tree
 from antiphon.runtime.tree_cache import TreeCache
@@ -123,6 +123,16 @@ class TurnLoop:
         """Return a tree once all its steps are stored: nothing else may be shown."""
         await self.inboxes.wait_until_free(root)
         return await self._trees.load(root)
+
+    async def state(self, root: str) -> TreeState:
+        """Return the state of a tree between two turns."""
+        tree = await self.stored_tree(root)
+        now = self._now()
+        letters = (*tree.host.letters.values(), *tree.posted.values())
+        later = sum(letter.due > now for letter in letters)
+        is_waiting = later < len(letters) or self.inboxes.has(root) or self.inboxes.is_busy(root)
+        snapshot = tree.actor.snapshot
+        return TreeState(tree.seq, snapshot.status, snapshot.value, is_waiting, later, len(tree.host.tasks))
 
     def close(self) -> None:
         """End the loop once all turns are stored."""

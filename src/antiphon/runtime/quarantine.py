@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.commits import Commits
-from antiphon.runtime.errors import UnknownLetter, UnknownRoot
+from antiphon.runtime.errors import Quarantined, UnknownLetter, UnknownRoot
 from antiphon.runtime.ownership import Whole
 from antiphon.runtime.records import Commit, Letter, Saved, TreeFailure
 from antiphon.runtime.store import Store
@@ -83,6 +83,12 @@ class Quarantine:
         if saved is None:
             raise UnknownRoot(f"there is no root actor {root!r}")
         return saved
+
+
+def quarantine_error(saved: Saved) -> Quarantined:
+    """Return the error for callers of a quarantined tree, with the last line of the reason."""
+    reason = "see its dead letters" if saved.failure is None else saved.failure.reason.rpartition("\n")[2]
+    return Quarantined(f"{saved.root!r} is quarantined; release it when the cause is mended: {reason}")
 
 
 def _take_now(letter: Letter, now: int) -> Letter:

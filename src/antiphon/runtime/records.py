@@ -12,6 +12,8 @@ from antiphon.runtime.histories import format_cursor
 
 Json = Any
 Safety = Literal["repeat", "report", "once"]
+# A step of a descendant, a change of the root actor, or the first step of a tree.
+Change = Literal["step", "changed", "created"]
 Posting = Literal["accepted", "duplicate", "failed"]
 
 
@@ -179,6 +181,24 @@ class TreeSummary:
     status: str
     seq: int
     updated: int
+
+
+class TreeState(NamedTuple):
+    """A tree between two turns: its last step, the state of its root, and what it has left to do."""
+
+    seq: int
+    status: str
+    value: Any
+    waiting: bool  # True if letters are queued or due
+    timers: int  # letters that are due later
+    tasks: int  # tasks that are running
+
+
+class TreeChanges(NamedTuple):
+    """Trees that have changed, each with the greatest of its changes; `is_behind` if some were left out."""
+
+    roots: dict[str, Change]
+    is_behind: bool = False
 
 
 class Receipt(NamedTuple):

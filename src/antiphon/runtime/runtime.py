@@ -1,7 +1,7 @@
 """The durable runtime: create, send to, follow and fork trees of actors; `loop.py` gives them their turns."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -12,7 +12,7 @@ from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.ownership import Ownership, Whole
-from antiphon.runtime.records import Entry, Incident, Letter, Receipt
+from antiphon.runtime.records import Entry, Incident, Letter, Receipt, TreeChanges, TreeState
 from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.replay.time_travel import TimeTravel
 from antiphon.runtime.store import Store
@@ -165,13 +165,30 @@ class Runtime:
         letter = self._deliveries.letter(root, event, id, to)
         return await self._deliveries.post(letter._replace(due=letter.at + delay_ms))
 
-    def feed(self, root: str, after: int | str = 0) -> AsyncIterator[Entry]:
-        """Iterate over the journal of a tree: the entries there are, then new ones as they are stored.
+    def feed(self, root: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[Entry]:
+        """Iterate over the journal of a tree: the entries there are, then new ones until it has ended.
 
         It begins after a step or after a cursor; `OtherHistory` is raised if the cursor belongs to another past.
+        `Quarantined` is raised at the end of the journal of a quarantined tree, unless its release is waited for.
         """
         self._check_loop()
-        return self.feeds.follow(root, after)
+        return self.feeds.follow(root, after, wait_for_release=wait_for_release)
+
+    def watch(self, roots: Collection[str] = ()) -> AsyncIterator[TreeChanges]:
+        """Iterate over the trees that change: on every step of some, when the root actor of others is concerned."""
+        self._check_loop()
+        return self.feeds.watch(roots)
+
+    async def wait_until(self, root: str, condition: Callable[[TreeState], bool]) -> TreeState:
+        """Wait until a condition holds for a tree between two turns; return its state then."""
+        while True:
+            self._check_running()
+            if not self.ownership.owns_all:
+                await self._own(root)
+            state = await self.loop.state(root)
+            if condition(state):
+                return state
+            await self.inboxes.wait_for_turn(root)
 
     async def cursor(self, root: str, seq: int | None = None) -> str:
         """Return a cursor to follow the journal of a tree from: of its last stored step, or of an earlier one."""
@@ -272,6 +289,7 @@ class Runtime:
                 return False
             if accept:
                 await self.trees.accept(root)
+        self.feeds.end(root)
         await self._recovery.recover_tree(root)
         return True
 

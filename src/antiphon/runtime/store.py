@@ -88,6 +88,10 @@ class Store(Protocol):
         """Return the mark of the latest commit of a tree, or None if there is no tree of that id."""
         ...
 
+    async def summary(self, root: str) -> TreeSummary | None:
+        """Return the row of a tree in the list, or None if there is no tree of that id."""
+        ...
+
     async def history(self, root: str) -> tuple[str, int]:
         """Return the stored ids of the history of a tree (see `histories.py`), and its last step."""
         ...

@@ -20,7 +20,7 @@ from antiphon.runtime.errors import (
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.machines import AnyMachine, Machines, chart_hash
 from antiphon.runtime.ownership import Ownership
-from antiphon.runtime.quarantine import QUARANTINED, Quarantine, format_error
+from antiphon.runtime.quarantine import QUARANTINED, Quarantine, format_error, quarantine_error
 from antiphon.runtime.records import Incident, Letter, Origin, Saved
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree import SNAPSHOT_ENTRIES, Tree
@@ -205,8 +205,7 @@ class TreeCache:
     async def _read(self, root: str) -> Tree:
         saved = await self.load_saved(root)
         if saved.status == QUARANTINED:
-            reason = "see its dead letters" if saved.failure is None else saved.failure.reason.rpartition("\n")[2]
-            raise Quarantined(f"{root!r} is quarantined; release it when the cause is mended: {reason}")
+            raise quarantine_error(saved)
         try:
             tree = await self._restore(saved)
         except Exception as error:

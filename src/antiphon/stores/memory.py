@@ -170,8 +170,7 @@ class MemoryStore:
     async def roots(self, after: str = "", limit: int = 1000) -> list[TreeSummary]:
         """List trees in the order of their ids."""
         ids = sorted(root for root in self.trees if root > after)[: max(0, limit)]
-        trees = [(root, self.trees[root]) for root in ids]
-        return [TreeSummary(root, tree.origin[1], tree.status, tree.seq, tree.updated) for root, tree in trees]
+        return [_summary(root, self.trees[root]) for root in ids]
 
     async def outcome(self, root: str, letter: str) -> Receipt | None:
         """Return the outcome of a letter, or None if it is unknown."""
@@ -188,6 +187,10 @@ class MemoryStore:
         """Return the mark of the latest commit of a tree, or None if there is no tree of that id."""
         tree = self.trees.get(root)
         return None if tree is None else tree.mark
+
+    async def summary(self, root: str) -> TreeSummary | None:
+        """Return the row of a tree in the list, or None if there is no tree of that id."""
+        return _summary(root, self.trees[root]) if root in self.trees else None
 
     async def history(self, root: str) -> tuple[str, int]:
         """Return the stored ids of the history of a tree, and its last step."""
@@ -264,6 +267,10 @@ class MemoryStore:
             tree.failure = commit.failure if commit.failure.attempts else None
         for row in prepared.dead:
             tree.dead.setdefault(row[0], row)
+
+
+def _summary(root: str, tree: _Tree) -> TreeSummary:
+    return TreeSummary(root, tree.origin[1], tree.status, tree.seq, tree.updated)
 
 
 def _prepare(commit: Commit) -> _Rows:

@@ -81,6 +81,11 @@ class SqliteStore(FileStore):
         row = await self._on_thread(lambda: self._one("mark_of", root) if is_text(root) else None)
         return None if row is None else int(row[0])
 
+    async def summary(self, root: str) -> TreeSummary | None:
+        """Return the row of a tree in the list, or None if there is no tree of that id."""
+        row = await self._on_thread(lambda: self._one("summary", root) if is_text(root) else None)
+        return None if row is None else TreeSummary(*row)
+
     async def history(self, root: str) -> tuple[str, int]:
         """Return the stored ids of the history of a tree, and its last step."""
         history, seq = await self._on_thread(lambda: self._one("history_of", self._number(root)))

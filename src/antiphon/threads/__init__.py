@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from antiphon.threads.export.formats import FORMATS, format_of
     from antiphon.threads.export.html import to_html
     from antiphon.threads.export.markdown import to_markdown
+    from antiphon.threads.following import ThreadChange, UntilIdle
     from antiphon.threads.kinds import Record, ThreadKind, ThreadSummary, ThreadView
     from antiphon.threads.library import Library
     from antiphon.threads.machine.content import text_of
@@ -75,6 +76,10 @@ __getattr__ = lazy_names(
         ),
         "export.html": ("to_html",),
         "export.markdown": ("to_markdown",),
+        "following": (
+            "ThreadChange",
+            "UntilIdle",
+        ),
         "kinds": (
             "Record",
             "ThreadSummary",
@@ -135,6 +140,7 @@ __all__ = [
     "Record",
     "Refused",
     "StatusChange",
+    "ThreadChange",
     "ThreadContext",
     "ThreadError",
     "ThreadEvent",
@@ -147,6 +153,7 @@ __all__ = [
     "Toolbox",
     "UnknownSetting",
     "UnknownThread",
+    "UntilIdle",
     "activities",
     "call_tool",
     "consent_from_json",

@@ -3,6 +3,9 @@
 1. Words of models are `text` and `thinking`, the end of a tool's call is `tool_ended`, wherever in the tree they are.
 2. An event that a thread or its content emits is an activity of that name.
 3. A reply of a chat also has activities for its tool calls, its usage and its end; runs and debates emit those.
+
+A step may have several activities. Each comes from a part of the step, and its cursor names that part: 0 is the letter,
+1 the first event that was emitted, and so on; the cursor of the last activity is that of the step.
 """
 
 import json
@@ -10,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from antiphon.runtime.histories import format_cursor
 from antiphon.runtime.records import Entry
 from antiphon.threads.machine.thread import KINDS
 
@@ -34,24 +38,36 @@ class Activity:
     kind: str
     facts: Json = field(default_factory=dict)
     speaker: str | None = None
+    cursor: str = ""  # the place after it, to follow the thread from
 
     def to_json(self) -> dict[str, Any]:
         """Return the activity as JSON."""
-        value = {"seq": self.seq, "at": self.at, "kind": self.kind, "facts": dict(self.facts)}
+        place = {"seq": self.seq, "cursor": self.cursor, "at": self.at}
+        value = {**place, "kind": self.kind, "facts": dict(self.facts)}
         return {**value, "speaker": self.speaker} if self.speaker else value
 
 
-def activities(entry: Entry) -> Iterator[Activity]:
-    """Read the activities of a step of the journal."""
+def activities(entry: Entry, history: str = "", after: int = -1) -> list[Activity]:
+    """Return the activities of a step of the journal, those after a part of it; cursors need the id of the history."""
+    parts = list(_parts(entry))
+    ends: list[int | None] = [part for part, *_ in parts[:-1]]
+    return [
+        Activity(entry.seq, entry.at, kind, facts, speaker, format_cursor(history, entry.seq, end))
+        for (part, kind, facts, speaker), end in zip(parts, [*ends, None], strict=False)
+        if part > after
+    ]
+
+
+def _parts(entry: Entry) -> Iterator[tuple[int, str, Json, str | None]]:
+    """Iterate over the parts of a step that are activities: number, kind, facts and speaker."""
     path = entry.to.split("/")
-    speaker = _speaker(path)
-    for kind, facts in _of_letter(path, entry.event):
-        yield Activity(entry.seq, entry.at, kind, facts, speaker)
-    for emitted in entry.emitted:
+    event = _of_letter(path, entry.event)
+    if event is not None:
+        yield 0, *event, _speaker(path)
+    for part, emitted in enumerate(entry.emitted, 1):
         if emitted["from"] in SENDERS:
             kind, facts = _of_emitted(emitted["event"])
-            subject = facts.get("agentId") or facts.get("participantId")
-            yield Activity(entry.seq, entry.at, kind, facts, subject)
+            yield part, kind, facts, facts.get("agentId") or facts.get("participantId")
 
 
 def _speaker(path: Sequence[str]) -> str | None:
@@ -62,27 +78,27 @@ def _speaker(path: Sequence[str]) -> str | None:
     return path[1].removeprefix(DEBATER) if is_debater else None
 
 
-def _of_letter(path: list[str], event: Json) -> Iterator[Event]:
+def _of_letter(path: list[str], event: Json) -> Event | None:
     type = event["type"]
     if path[-1].startswith("call-") and path[-2:-1] == ["tools"]:
-        yield "tool_ended", _tool_end(path[-1], event)
-    elif type in WORDS and (path[-1] == "reply" or path[-1].startswith(DEBATER)):
-        yield WORDS[type], {"text": event["content"]}
-    elif path == CHAT_REPLY:
-        yield from _of_reply(event)
+        return "tool_ended", _tool_end(path[-1], event)
+    if type in WORDS and (path[-1] == "reply" or path[-1].startswith(DEBATER)):
+        return WORDS[type], {"text": event["content"]}
+    return _of_reply(event) if path == CHAT_REPLY else None
 
 
-def _of_reply(event: Json) -> Iterator[Event]:
+def _of_reply(event: Json) -> Event | None:
     match event["type"]:
         case "TOOL_START":
-            yield "tool_called", {"id": event["toolId"], "name": event["toolName"], "input": event.get("input")}
+            return "tool_called", {"id": event["toolId"], "name": event["toolName"], "input": event.get("input")}
         case "USAGE":
-            yield "usage", {"usage": event["usage"], "costUsd": event["costUsd"]}
+            return "usage", {"usage": event["usage"], "costUsd": event["costUsd"]}
         case "ERROR":
-            yield "retrying", {key: event.get(key) for key in ("code", "message", "recoverable", "retryAfterMs")}
+            return "retrying", {key: event.get(key) for key in ("code", "message", "recoverable", "retryAfterMs")}
         case "COMPLETE":
             keys = ("costUsd", "durationMs", "totalTokens", "usage", "stop")
-            yield "replied", {key: event.get(key) for key in keys}
+            return "replied", {key: event.get(key) for key in keys}
+    return None
 
 
 def _tool_end(call: str, event: Json) -> Json:

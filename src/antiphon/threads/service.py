@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import RootExists, UnknownRoot
 from antiphon.runtime.records import Receipt
-from antiphon.threads.activity import Activity, activities
+from antiphon.threads.activity import Activity
 from antiphon.threads.errors import Busy, Refused, UnknownThread
+from antiphon.threads.following import Place, ThreadChange, UntilIdle, follow_all, follow_steps
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.library import Library
 from antiphon.threads.machine.thread import start_event
@@ -18,8 +19,6 @@ from antiphon.threads.machine.thread_events import Kind
 ATTEMPTS = 3  # a status may change between looking and sending
 ID_BYTES = 4
 PAGE = 1000
-# Statuses in which a thread does nothing until a person acts.
-IDLE = ("completed", "failed", "stopped", "interrupted", "waiting")
 
 
 class ThreadService:
@@ -114,12 +113,12 @@ class ThreadService:
         """Return the status of a thread."""
         return str((await self.snapshot(id))["value"])
 
-    async def position(self, id: str) -> int:
-        """Return the last step of a thread's journal, to follow from."""
-        saved = await self.runtime.store.load(id)
-        if saved is None:
-            raise UnknownThread(f"there is no {self.noun} {id!r}")
-        return saved.seq
+    async def cursor(self, id: str) -> str:
+        """Return the cursor of the last step of a thread, to follow from."""
+        try:
+            return await self.runtime.cursor(id)
+        except UnknownRoot:
+            raise UnknownThread(f"there is no {self.noun} {id!r}") from None
 
     async def config(self, id: str) -> Json:
         """Return the settings that a thread was created with."""
@@ -140,36 +139,39 @@ class ThreadService:
             raise UnknownThread(f"thread {id!r} is a {snapshot['context']['kind']}, not a {self.noun}")
         return snapshot
 
-    async def steps(self, id: str, after: int | str = 0) -> AsyncIterator[list[Activity]]:
+    def steps(self, id: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[list[Activity]]:
         """Iterate over the activities of each step after a step or cursor, and then of each new step."""
-        async for entry in self.runtime.feed(id, after):
-            if step := list(activities(entry)):
-                yield step
+        return follow_steps(self.runtime, id, after, wait_for_release=wait_for_release)
 
-    async def follow(self, id: str, after: int | str = 0) -> AsyncIterator[Activity]:
-        """Iterate over the activities after a step or cursor, and then over new ones as they happen."""
-        async for step in self.steps(id, after):
+    async def follow(self, id: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[Activity]:
+        """Iterate over the activities after a step or cursor, and then over new ones until the thread has ended.
+
+        `OtherHistory` says that the cursor is of another past; its `resume` is the cursor to continue from.
+        `Quarantined` is raised after the last activity, unless the release of the thread is waited for.
+        """
+        async for step in self.steps(id, after, wait_for_release=wait_for_release):
             for activity in step:
                 yield activity
 
-    async def until_idle(self, id: str, after: int | str = 0) -> AsyncIterator[Activity]:
-        """Iterate over the activities after a step or cursor, until the thread needs a person or has ended."""
-        async for step in self.steps(id, after):
-            for activity in step:
-                yield activity
-            statuses = [activity.facts["status"] for activity in step if activity.kind == "status"]
-            if statuses and statuses[-1] in IDLE:
-                return
+    def follow_all(self, cursors: Mapping[str, int | str] | None = None) -> AsyncIterator[ThreadChange]:
+        """Iterate over the activities of some threads, each after its cursor, and over changes of all threads."""
+        return follow_all(self.runtime, dict(cursors or {}))
 
-    async def history(self, id: str) -> tuple[list[Activity], int]:
-        """Return all activities that the journal has, and the step to follow from."""
-        past: list[Activity] = []
+    def until_idle(self, id: str, after: int | str = 0) -> UntilIdle:
+        """Iterate over the activities after a step or cursor, until the thread has nothing left to do now.
+
+        Awaited, it waits for that and returns the status of the thread.
+        """
+        return UntilIdle(self.runtime, id, after)
+
+    async def history(self, id: str) -> tuple[list[Activity], str]:
+        """Return all activities that the journal has, and the cursor to follow from."""
         saved = await self.runtime.store.load(id)
-        after = 0 if saved is None else saved.first - 1
-        while page := await self.runtime.store.entries(id, after, PAGE):
-            past += [activity for entry in page for activity in activities(entry)]
-            after = page[-1].seq
-        return past, after
+        place = await Place.find(self.runtime, id, 0 if saved is None else saved.first - 1)
+        past: list[Activity] = []
+        while page := await self.runtime.store.entries(id, place.after, PAGE):
+            past += [activity for entry in page for activity in place.read(entry)]
+        return past, place.cursor
 
     @property
     def noun(self) -> str:

@@ -32,22 +32,22 @@ class ChatClient:
         """Send a message and print the reply."""
         if self.thread is None:
             self.thread = await self.app.chats.create(**{**settings_for(self.config["model"]), **self.config})
-        return await self._print((await self.app.chats.say(self.thread, text)).seq)
+        return await self._print((await self.app.chats.say(self.thread, text)).seq - 1)
 
     async def answer(self, stats: ReplyStats, decision: PermissionDecision) -> ReplyStats:
         """Answer a request for permission and print what follows."""
         receipt = await self.app.chats.answer(
             self.open_thread(), decision=decision.decision, scope=decision.scope, reason=decision.reason
         )
-        return await self._print(receipt.seq, stats)
+        return await self._print(receipt.seq - 1, stats)
 
     async def retry(self) -> ReplyStats:
         """Request the last reply again and print it."""
-        return await self._print((await self.app.chats.retry(self.open_thread())).seq)
+        return await self._print((await self.app.chats.retry(self.open_thread())).seq - 1)
 
     async def resume(self) -> ReplyStats:
         """Continue a reply that was lost with its process."""
-        return await self._print((await self.app.chats.resume(self.open_thread())).seq)
+        return await self._print((await self.app.chats.resume(self.open_thread())).seq - 1)
 
     async def stop(self) -> None:
         """Stop the current reply, if any."""
@@ -65,9 +65,9 @@ class ChatClient:
 
     async def follow_running(self) -> None:
         """Print a reply that is still running when the chat is opened, until the runtime has settled it."""
-        seq = await self.app.chats.position(self.open_thread())
+        cursor = await self.app.chats.cursor(self.open_thread())
         if await self.app.chats.status(self.open_thread()) == "running":
-            await self._print(seq + 1)
+            await self._print(cursor)
 
     def open_thread(self) -> str:
         """Return the id of the thread; `NothingSaid` if there is none yet."""
@@ -75,17 +75,14 @@ class ChatClient:
             raise NothingSaid("no messages yet; type a message first")
         return self.thread
 
-    async def _print(self, seq: int, stats: ReplyStats | None = None) -> ReplyStats:
+    async def _print(self, after: int | str, stats: ReplyStats | None = None) -> ReplyStats:
+        """Print the activities after a step or cursor, until the chat is idle."""
         thread = self.open_thread()
         printer = ReplyPrinter(self.view, stats)
-        last_seq = seq
         async with auto_refresh(self.view):
-            async for activity in self.app.chats.until_idle(thread, seq - 1):
-                last_seq = activity.seq
+            async for activity in self.app.chats.until_idle(thread, after):
                 if self._listener is not None:
                     self._listener(activity)
                 is_retry = activity.kind == "retrying"
                 printer.print(activity, await self.app.chats.next_attempt(thread) if is_retry else None)
-            if printer.stats.status == "stopped":
-                await self.app.chats.settle(thread, last_seq)
         return printer.stats

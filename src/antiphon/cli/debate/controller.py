@@ -70,8 +70,8 @@ class DebateController:
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_cancelled = False  # by Ctrl-C
 
-    async def run(self, begin: Callable[[], Awaitable[object]], after: int) -> int:
-        """Call `begin`, show the activities after step `after`, and return the exit code."""
+    async def run(self, begin: Callable[[], Awaitable[object]], after: int | str) -> int:
+        """Call `begin`, show the activities after a step or cursor, and return the exit code."""
         async with self._signals(), self._ticking():
             with read_keys(self._press) if self._is_interactive else nullcontext():
                 await begin()
@@ -92,7 +92,7 @@ class DebateController:
             return INTERRUPTED
         return DONE if self.debate.outcome == "verdict" else FAILED
 
-    async def _watch(self, after: int) -> None:
+    async def _watch(self, after: int | str) -> None:
         debate = self.debate
         async for step in self._debates.steps(debate.id, after):
             for activity in step:

@@ -16,12 +16,12 @@ StartDebate = Callable[[], Awaitable[object]]
 
 async def prepare(
     debates: Debates, id: str, output: DebateOutput, options: argparse.Namespace
-) -> tuple[DebateController, StartDebate, int]:
-    """Return the controller of a debate, a function that starts or continues it, and the step to show it from."""
+) -> tuple[DebateController, StartDebate, int | str]:
+    """Return the controller of a debate, a function that starts or continues it, and the place to show it from."""
     debate = DebateState.of(id, await debates.read(id))
     controller = DebateController(debates, debate, output, is_interactive=output.is_drawn and sys.stdin.isatty())
     is_resumed = options.resume is not None
-    after = 0
+    after: int | str = 0
     if is_resumed:
         activities, after = await debates.history(id)
         for activity in activities:

@@ -30,18 +30,18 @@ class RunClient:
         self._view = view
         self._printer = printer
         self._listener = listener
-        self._last_seq = 0
+        self._after: int | str = 0  # the step or cursor that was printed last
         self.result: Json | None = None
 
     async def start(self, task: str, plan: Mapping[str, Any] | None = None) -> str:
         """Start the run with a task, follow it, and return its status."""
         self._printer.set_limits((await self.runs.read(self.id))["limits"])
-        self._last_seq = (await self.runs.start(self.id, task, plan=plan)).seq - 1
+        self._after = (await self.runs.start(self.id, task, plan=plan)).seq - 1
         return await self.follow()
 
     async def resume(self) -> str:
         """Continue a run whose process was lost, follow it, and return its status."""
-        self._last_seq = await self.runs.position(self.id)
+        self._after = await self.runs.cursor(self.id)
         context = await self.runs.content(self.id)
         if context is not None:
             self._printer.restore(context)
@@ -51,7 +51,7 @@ class RunClient:
             status = await self.follow()
         if status == "interrupted" or (status == "waiting" and await self._is_lost()):
             self._view.line(RESUMING)
-            self._last_seq = (await self.runs.resume(self.id)).seq - 1
+            self._after = (await self.runs.resume(self.id)).seq - 1
             status = await self.follow()
         return status
 
@@ -62,7 +62,7 @@ class RunClient:
             return context is not None
         if all(request["reason"] != "permission" for request in context["waiting"]):
             return False
-        async for activity in self.runs.follow(self.id, self._last_seq):
+        async for activity in self.runs.follow(self.id, self._after):
             self._handle(activity)
             if activity.kind == "interrupted":
                 break
@@ -70,21 +70,22 @@ class RunClient:
 
     async def follow(self) -> str:
         """Print activities until the run waits for the user or ends; return its status."""
-        status = ""
+        idle = self.runs.until_idle(self.id, self._after)
         async with auto_refresh(self._view):
-            async for activity in self.runs.until_idle(self.id, self._last_seq):
+            async for activity in idle:
                 self._handle(activity)
-                status = activity.facts["status"] if activity.kind == "status" else status
-            if status == "stopped" and self.result is None and await self.runs.content(self.id) is not None:
-                # A running tool may finish first.
-                async for activity in self.runs.follow(self.id, self._last_seq):
-                    self._handle(activity)
-                    if self.result is not None:
-                        break
-        return status
+        return idle.status or ""
+
+    async def wait_for_status(self) -> str:
+        """Print activities until the run has another status, and then as `follow` does."""
+        async for activity in self.runs.follow(self.id, self._after):
+            self._handle(activity)
+            if activity.kind == "status":
+                break
+        return await self.follow()
 
     def _handle(self, activity: Activity) -> None:
-        self._last_seq = activity.seq
+        self._after = activity.cursor
         if self._listener is not None:
             self._listener(activity)
         if activity.kind == "run_ended":

@@ -95,7 +95,7 @@ def run_to_end(
     while status == "waiting":
         request = interruptible.wait(client.request())
         if request is None:  # it continued without an answer
-            status = interruptible.wait(client.follow())
+            status = interruptible.wait(client.wait_for_status())
             continue
         try:
             answer = client.decide(request, answerer)

@@ -172,6 +172,16 @@ class TreeFacts:
         await assert_refused(store.history("nobody"), UnknownRoot)
 
     @on_a_store
+    async def test_the_summary_of_a_tree_is_its_row_in_the_list(self, store: Store) -> None:
+        """There is none of an unknown tree."""
+        await store.commit([first_commit("a"), first_commit("b")])
+        await store.commit([steps("b", 1)._replace(status="done", at=77)])
+        rows = await store.roots()
+        assert [await store.summary("a"), await store.summary("b")] == rows
+        assert rows[1].status == "done"
+        assert await store.summary("nobody") is None
+
+    @on_a_store
     async def test_a_commit_of_an_earlier_tenure_is_refused(self, store: Store) -> None:
         """Unless it does not name its tenure."""
         await store.commit([first_commit("a", tenure=3)])

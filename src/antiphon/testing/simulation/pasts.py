@@ -57,7 +57,7 @@ class Readers:
             try:
                 stored, _ = await runtime.store.history(root)
                 ids = HistoryIds(stored)
-                async for entry in runtime.feed(root, self._cursors.get(root, 0)):
+                async for entry in runtime.feed(root, self._cursors.get(root, 0), wait_for_release=True):
                     self._history.record_feed(root, entry)
                     self._cursors[root] = ids.cursor(entry.seq)
                 return

@@ -96,15 +96,22 @@ async def _run(world: World, traffic: Traffic, check: Check | None) -> list[str]
         await world.wait_for_runtime()
         await asyncio.sleep(REST_S)
         await asyncio.sleep(REST_S if await _set_going(world) else 1.0)
-        laws = [*world.history.broken, *world.history.overtaken(), *await broken_laws(world.runtime, world.store)]
-        laws += [*await _check_journals(world), *await _check_outcomes(world)]
-        if check is not None:
-            laws += await check(world)
+        try:
+            laws = await _check(world, check)
+        except RuntimeFault as error:
+            laws = [*world.history.broken, f"the laws could not be checked: {error!r}"]
         if laws:
             return laws
         await world.stop()
     world.history.counts["virtual seconds"] += int(loop.time())
     return []
+
+
+async def _check(world: World, check: Check | None) -> list[str]:
+    """Return a description of every violation of the laws by a world at rest."""
+    laws = [*world.history.broken, *world.history.overtaken(), *await broken_laws(world.runtime, world.store)]
+    laws += [*await _check_journals(world), *await _check_outcomes(world)]
+    return laws if check is None else [*laws, *await check(world)]
 
 
 async def _set_going(world: World) -> int:

@@ -133,6 +133,10 @@ class FaultyStore:
         """Return the mark of the latest commit of a tree."""
         return await self._do("mark", lambda: self._inner.mark(root))
 
+    async def summary(self, root: str) -> TreeSummary | None:
+        """Return the row of a tree in the list."""
+        return await self._do("summary", lambda: self._inner.summary(root))
+
     async def history(self, root: str) -> tuple[str, int]:
         """Return the history of a tree, and its last step."""
         return await self._do("history", lambda: self._inner.history(root))

@@ -100,6 +100,12 @@ select history, seq
 from actor
 where n = ?;
 
+-- name: summary
+-- A root actor as in the list.
+select id, machine, status, seq, updated
+from actor
+where id = ?;
+
 -- name: set_failure
 -- Failed attempts to load an actor.
 update actor

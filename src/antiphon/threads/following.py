@@ -1,0 +1,204 @@
+"""Following threads: one from a cursor on or until it is idle, or many together with the list of threads.
+
+Readers keep cursors, and everything is read from the journal: whatever a reader misses, it reads again from its cursor.
+"""
+
+from collections.abc import AsyncIterator, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from antiphon.runtime.doors import Doors
+from antiphon.runtime.errors import JournalCompacted, OtherHistory, UnknownRoot
+from antiphon.runtime.histories import HistoryIds, parse_cursor
+from antiphon.runtime.records import Change, Entry, TreeState, TreeSummary
+from antiphon.threads.activity import Activity, activities
+from antiphon.threads.errors import UnknownThread
+
+PAGE = 500  # entries read from the store at a time
+# Statuses in which a thread has nothing to do, though a task waits for the person or a timer is set.
+RESTING = ("pending", "waiting")
+# Statuses in which a thread has nothing to do once its tasks are over, though a timer is set.
+OVER = ("completed", "failed", "stopped", "interrupted")
+ChangeKind = Literal["activity", "created", "changed", "ended", "quarantined", "removed", "moved", "behind"]
+
+
+def is_idle(state: TreeState) -> bool:
+    """Return whether a thread has nothing left to do now: it has ended, was stopped or lost, or waits for a person."""
+    if state.waiting:
+        return False
+    if state.status != "active" or state.value in RESTING:
+        return True
+    return not state.tasks and (state.value in OVER or not state.timers)
+
+
+class Place:
+    """The place of a reader in the journal of a thread."""
+
+    __slots__ = ("_ids", "_part", "_seq", "after", "id")
+
+    def __init__(self, id: str, ids: HistoryIds, after: int) -> None:
+        self.id = id
+        self._ids = ids
+        self.after = after  # the last step that was read completely
+        self._seq = 0  # a step that was read in part
+        self._part = -1  # the last of its parts that was read
+
+    @classmethod
+    async def find(cls, runtime: Doors, id: str, after: int | str) -> "Place":
+        """Return the place of a step or cursor; raise `OtherHistory` if that is of another past."""
+        try:
+            stored, last = await runtime.store.history(id)
+        except UnknownRoot:
+            raise UnknownThread(f"there is no thread {id!r}") from None
+        ids = HistoryIds(stored)
+        if isinstance(after, int):
+            return cls(id, ids, after)
+        place = cls(id, ids, ids.resolve(id, after, last))
+        cursor = parse_cursor(after)
+        if cursor.position is not None:
+            place._seq = cursor.seq
+            place._part = cursor.position
+        return place
+
+    def read(self, entry: Entry) -> list[Activity]:
+        """Return the activities of the next step that were not read."""
+        self.after = entry.seq
+        return activities(entry, self._ids.at(entry.seq), self._part if entry.seq == self._seq else -1)
+
+    @property
+    def cursor(self) -> str:
+        """The cursor of the last step that was read completely."""
+        return self._ids.cursor(self.after)
+
+
+async def follow_steps(
+    runtime: Doors, id: str, after: int | str = 0, *, wait_for_release: bool = False
+) -> AsyncIterator[list[Activity]]:
+    """Iterate over the activities of each step after a step or cursor, until the thread has ended."""
+    place = await Place.find(runtime, id, after)
+    async for entry in runtime.feed(id, place.after, wait_for_release=wait_for_release):
+        if step := place.read(entry):
+            yield step
+
+
+class UntilIdle:
+    """The activities of a thread until it is idle; awaited, its status then."""
+
+    def __init__(self, runtime: Doors, id: str, after: int | str = 0) -> None:
+        self._runtime = runtime
+        self._id = id
+        self._after = after
+        self.status: str | None = None  # of the thread, once all activities were read
+
+    def __await__(self) -> Generator[Any, None, str]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> str:
+        await Place.find(self._runtime, self._id, self._after)
+        return str((await self._runtime.wait_until(self._id, is_idle)).value)
+
+    async def __aiter__(self) -> AsyncIterator[Activity]:
+        place = await Place.find(self._runtime, self._id, self._after)
+        feed = self._runtime.feed(self._id, place.after)
+
+        def has_news(state: TreeState) -> bool:
+            return state.seq > place.after or is_idle(state)
+
+        while self.status is None:
+            state = await self._runtime.wait_until(self._id, has_news)
+            while state.seq > place.after:
+                entry = await anext(feed, None)
+                if entry is None:
+                    break  # the runtime is being stopped, which the next wait tells
+                for activity in place.read(entry):
+                    yield activity
+            else:
+                self.status = str(state.value) if is_idle(state) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadChange:
+    """One activity of a followed thread, or a change in the list of threads.
+
+    `cursor` is the place after an activity, or, of a thread that was `moved`, where its reader continues.
+    """
+
+    kind: ChangeKind
+    thread: str = ""
+    cursor: str = ""
+    activity: Activity | None = None
+    reason: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the change as JSON, without what it does not have."""
+        texts = {"thread": self.thread, "cursor": self.cursor, "reason": self.reason}
+        value = {"kind": self.kind, **{key: text for key, text in texts.items() if text}}
+        return value if self.activity is None else {**value, "activity": self.activity.to_json()}
+
+
+async def follow_all(runtime: Doors, cursors: Mapping[str, int | str]) -> AsyncIterator[ThreadChange]:
+    """Iterate over the activities of some threads, each after its step or cursor, and over changes of the list.
+
+    Nothing is queued but the ids of threads that have changed. If they are too many for a reader, it is told that it is
+    `behind`: it reads the list again, and the activities continue from the cursors.
+    """
+    reader = _Reader(runtime, cursors)
+    async for changes in runtime.watch(cursors):
+        roots = changes.roots
+        if changes.is_behind:
+            yield ThreadChange("behind")
+            roots = {**dict.fromkeys(cursors, "step"), **roots}
+        for id, change in roots.items():
+            async for item in reader.read(id, change):
+                yield item
+
+
+class _Reader:
+    """The places of a reader of several threads."""
+
+    def __init__(self, runtime: Doors, cursors: Mapping[str, int | str]) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._cursors = cursors
+        self._places: dict[str, Place] = {}
+
+    async def read(self, id: str, change: Change) -> AsyncIterator[ThreadChange]:
+        """Iterate over the changes of a thread that were not read."""
+        summary = await self._store.summary(id)
+        if summary is None:
+            yield ThreadChange("removed", id)
+        elif summary.machine == "thread":
+            if change == "created":
+                yield ThreadChange("created", id)
+            if id in self._cursors:
+                async for item in self._read_journal(id, summary.seq):
+                    yield item
+            if (kind := _listed(change, summary)) is not None:
+                yield ThreadChange(kind, id)
+
+    async def _read_journal(self, id: str, last: int) -> AsyncIterator[ThreadChange]:
+        """Iterate over the activities of a thread that were not read, up to a step."""
+        if id not in self._places:
+            try:
+                self._places[id] = await Place.find(self._runtime, id, self._cursors[id])
+            except OtherHistory as error:
+                self._places[id] = await Place.find(self._runtime, id, error.resume)
+                yield ThreadChange("moved", id, error.resume, reason=str(error))
+        place = self._places[id]
+        while place.after < last:
+            try:
+                page = await self._store.entries(id, place.after, PAGE)
+            except JournalCompacted as error:
+                place.after = error.first - 1
+                yield ThreadChange("moved", id, place.cursor, reason=str(error))
+                continue
+            for entry in page:
+                for activity in place.read(entry):
+                    yield ThreadChange("activity", id, activity.cursor, activity)
+
+
+def _listed(change: Change, summary: TreeSummary) -> ChangeKind | None:
+    """Return the change that the list of threads shows, besides a new thread."""
+    if summary.status == "active":
+        return "changed" if change == "changed" else None
+    return "quarantined" if summary.status == "quarantined" else "ended"
