@@ -109,6 +109,11 @@ class LogicScope(FactScope):
         if actor.parent is not None and actor.snapshot.status != "stopped":
             actor.system.relay(actor, actor.parent, event)
 
+    def report(self, value: Any) -> None:
+        """Make a value the context of this actor, as a value of a stream would be."""
+        if self._actor.snapshot.status == "active":
+            self._actor.system.relay(self._actor, self._actor, {"type": "xstate.stream.next", "data": value})
+
     def receive(self, listener: Callable[[Any], Any]) -> None:
         """Call a function with every event this actor gets."""
         self._actor.private.setdefault("receivers", []).append(listener)

@@ -10,6 +10,7 @@ from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.results import final_result
 from antiphon.threads.service import ThreadService
+from antiphon.threads.toolbox import tools_to_json
 
 SETTINGS = (
     "agents", "plan", "session", "providerName", "maxIterations", "maxFailures", "maxCostUsd", "maxWallMs",
@@ -30,6 +31,8 @@ class Runs(ThreadService):
         unknown = [key for key in settings if key not in SETTINGS]
         if unknown:
             raise Refused(f"unknown setting {unknown[0]!r}; known: {', '.join(SETTINGS)}")
+        if settings.get("tools"):
+            settings["tools"] = tools_to_json(settings["tools"])
         config = {**settings, "agents": {agent["name"]: dict(agent) for agent in _agent_list(agents)}}
         return await self._create("run", lambda _: config)
 
