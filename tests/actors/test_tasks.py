@@ -37,7 +37,7 @@ def test_a_task_reports_its_progress_as_the_context_of_its_actor_until_it_is_sto
         scopes[0].report("too late")
         return output, contexts
 
-    assert asyncio.run(main()) == ("whole", ["half", "half"])
+    assert asyncio.run(main()) == ("whole", [None, "half", "half"])
 
 
 def test_task_is_cancelled_when_its_state_is_left():

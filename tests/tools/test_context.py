@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from antiphon.messages import ToolCall
+from antiphon.messages import Text, ToolCall
 from antiphon.tools import Bundle, Context, tool
 from antiphon.tools.context import CURRENT
 
@@ -26,7 +26,7 @@ async def work_async(context: Context) -> str:
     context.progress("half", 0.5)
     inner = await Bundle(work).call(CALL)
     context.progress("whole")
-    return f"{context.key} {inner.parts[0] == context.key}"
+    return f"{context.key} {inner.parts == (Text(context.key),)}"
 
 
 @pytest.mark.parametrize(("function", "result"), [(work, "key"), (work_async, "key False")])
