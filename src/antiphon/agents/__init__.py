@@ -6,6 +6,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.agents.arbiter import arbiter_evaluates, arbiter_selects
+    from antiphon.agents.arbiter_function import Arbiter, Situation
     from antiphon.agents.errors import BadAgents, FileProblem
     from antiphon.agents.files import AgentSet, default_agents, default_files, load_all_agents
     from antiphon.agents.kind import RUN
@@ -22,6 +23,10 @@ __getattr__ = lazy_names(
         "arbiter": (
             "arbiter_evaluates",
             "arbiter_selects",
+        ),
+        "arbiter_function": (
+            "Arbiter",
+            "Situation",
         ),
         "errors": (
             "BadAgents",
@@ -50,10 +55,12 @@ __all__ = [
     "RUN",
     "AgentConfig",
     "AgentSet",
+    "Arbiter",
     "BadAgents",
     "BadPlan",
     "FileProblem",
     "Runs",
+    "Situation",
     "agent_machine",
     "arbiter_evaluates",
     "arbiter_selects",

@@ -6,6 +6,7 @@ from typing import Any
 from antiphon.agents.machine.agent_config import AgentConfig
 from antiphon.agents.machine.plan import review_plan
 from antiphon.runtime.records import Receipt
+from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.results import final_result
@@ -31,6 +32,8 @@ class Runs(ThreadService):
         unknown = [key for key in settings if key not in SETTINGS]
         if unknown:
             raise Refused(f"unknown setting {unknown[0]!r}; known: {', '.join(SETTINGS)}")
+        if self.has_approver:
+            settings["consent"] = consent_with_approver(settings.get("consent"))
         if settings.get("tools"):
             settings["tools"] = tools_to_json(settings["tools"])
         config = {**settings, "agents": {agent["name"]: dict(agent) for agent in _agent_list(agents)}}

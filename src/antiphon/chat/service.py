@@ -8,6 +8,7 @@ from antiphon.chat.machine.settings import problem_with
 from antiphon.chat.machine.validation import refusal
 from antiphon.chat.record import chat_of
 from antiphon.runtime.records import Receipt
+from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import NothingSaid, Refused
 from antiphon.threads.kinds import Json, Record
 from antiphon.threads.service import ThreadService
@@ -31,6 +32,8 @@ class Chats(ThreadService):
         self, *, title: str | None = None, tools: Sequence[OfferedTool] | None = None, **config: Any
     ) -> str:
         """Create a chat with its settings, tools, and maybe a `history` to continue; return its id."""
+        if self.has_approver:
+            config["consent"] = consent_with_approver(config.get("consent"))
         if tools is not None:
             settings = config.get("settings") or {}
             options = {**(settings.get("options") or {}), "tools": tools_to_json(tools)}
