@@ -7,7 +7,8 @@ from antiphon.lazy import lazy_names
 if TYPE_CHECKING:
     from antiphon.agents.arbiter import arbiter_evaluates, arbiter_selects
     from antiphon.agents.arbiter_function import Arbiter, Situation
-    from antiphon.agents.errors import BadAgents, FileProblem
+    from antiphon.agents.definition import Agent
+    from antiphon.agents.errors import BadAgents, FileProblem, InvalidAgent
     from antiphon.agents.files import AgentSet, default_agents, default_files, load_all_agents
     from antiphon.agents.kind import RUN
     from antiphon.agents.machine.agent import agent_machine
@@ -28,9 +29,11 @@ __getattr__ = lazy_names(
             "Arbiter",
             "Situation",
         ),
+        "definition": ("Agent",),
         "errors": (
             "BadAgents",
             "FileProblem",
+            "InvalidAgent",
         ),
         "files": (
             "AgentSet",
@@ -53,12 +56,14 @@ __getattr__ = lazy_names(
 
 __all__ = [
     "RUN",
+    "Agent",
     "AgentConfig",
     "AgentSet",
     "Arbiter",
     "BadAgents",
     "BadPlan",
     "FileProblem",
+    "InvalidAgent",
     "Runs",
     "Situation",
     "agent_machine",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from antiphon.agents.definition import Agent, agent_configs
 from antiphon.agents.machine.agent_config import AgentConfig
 from antiphon.agents.machine.plan import review_plan
 from antiphon.runtime.records import Receipt
@@ -19,7 +20,7 @@ SETTINGS = (
     "dryRun", "workspace", "mcp",
 )  # fmt: skip
 RESUMABLE = ("interrupted", "waiting")
-Agents = Mapping[str, AgentConfig] | Sequence[AgentConfig]
+Agents = Mapping[str, AgentConfig] | Sequence[Agent | AgentConfig]
 
 
 class Runs(ThreadService):
@@ -87,4 +88,4 @@ class Runs(ThreadService):
 
 
 def _agent_list(agents: Agents) -> list[AgentConfig]:
-    return list(agents.values()) if isinstance(agents, Mapping) else list(agents)
+    return agent_configs(agents.values() if isinstance(agents, Mapping) else agents)
