@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from antiphon import App, MemoryStore, create_actor, to_awaitable
-from antiphon.agents import Situation
+from antiphon.agents import RunSituation
 from antiphon.agents.arbiter_function import arbiter_by_function
 from tests.fixtures.agents import Troupe, idle, team
 
@@ -25,9 +25,9 @@ def ask(function: Any, *, is_evaluation: bool = False, **facts: Any) -> Any:
 
 @pytest.mark.parametrize("is_evaluation", [True, False])
 def test_a_function_sees_the_situation(is_evaluation: bool) -> None:
-    situations: list[Situation] = []
+    situations: list[RunSituation] = []
 
-    async def choose(situation: Situation) -> str:
+    async def choose(situation: RunSituation) -> str:
         situations.append(situation)
         return "critic"
 
@@ -35,7 +35,7 @@ def test_a_function_sees_the_situation(is_evaluation: bool) -> None:
     uses = {"poet": "for poems", "critic": "to judge"}
 
     assert output["decision"] == {"type": "SELECT_MODE", "mode": "critic", "reason": "The arbiter chose it."}
-    assert situations == [Situation("Write.", uses, None, [LAST], LAST if is_evaluation else None)]
+    assert situations == [RunSituation("Write.", uses, None, [LAST], LAST if is_evaluation else None)]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_wrong_answer_is_an_error_with_the_choices(answer: Any) -> None:
 
 
 def test_an_error_of_the_function_is_one_of_the_arbiter() -> None:
-    def fail(situation: Situation) -> str:
+    def fail(situation: RunSituation) -> str:
         raise KeyError("plan")
 
     with pytest.raises(Exception, match="the arbiter failed: KeyError: 'plan'"):
@@ -66,7 +66,7 @@ def test_an_error_of_the_function_is_one_of_the_arbiter() -> None:
 
 
 def test_a_run_that_is_set_to_rules_asks_no_function() -> None:
-    def fail(situation: Situation) -> str:
+    def fail(situation: RunSituation) -> str:
         raise AssertionError
 
     assert ask(fail, arbiter={"kind": "rules"})["decision"]["mode"] == "poet"
@@ -75,7 +75,7 @@ def test_a_run_that_is_set_to_rules_asks_no_function() -> None:
 def test_a_run_follows_the_function() -> None:
     troupe = Troupe(developer=lambda scene: "Written.", tester=lambda scene: "Tested.")
 
-    def choose(situation: Situation) -> str:
+    def choose(situation: RunSituation) -> str:
         turns = [turn["agent"] for turn in situation.history]
         return "developer" if not turns else "tester" if turns == ["developer"] else "COMPLETE"
 

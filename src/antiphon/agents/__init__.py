@@ -6,7 +6,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.agents.arbiter import arbiter_evaluates, arbiter_selects
-    from antiphon.agents.arbiter_function import Arbiter, Situation
+    from antiphon.agents.arbiter_function import Arbiter, RunSituation
     from antiphon.agents.definition import Agent
     from antiphon.agents.errors import BadAgents, FileProblem, InvalidAgent
     from antiphon.agents.files import AgentSet, default_agents, default_files, load_all_agents
@@ -27,7 +27,7 @@ __getattr__ = lazy_names(
         ),
         "arbiter_function": (
             "Arbiter",
-            "Situation",
+            "RunSituation",
         ),
         "definition": ("Agent",),
         "errors": (
@@ -64,8 +64,8 @@ __all__ = [
     "BadPlan",
     "FileProblem",
     "InvalidAgent",
+    "RunSituation",
     "Runs",
-    "Situation",
     "agent_machine",
     "arbiter_evaluates",
     "arbiter_selects",

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class RunSituation:
     """State of a run as its arbiter sees it: after a turn with `last`, or before one without."""
 
     task: str
@@ -30,7 +30,7 @@ class Situation:
     """Turn to evaluate; None if an agent is to be selected."""
 
 
-Arbiter = Callable[[Situation], str | Mapping[str, Any] | Awaitable[str | Mapping[str, Any]]]
+Arbiter = Callable[[RunSituation], str | Mapping[str, Any] | Awaitable[str | Mapping[str, Any]]]
 """Function that returns the next agent, COMPLETE, CONTINUE or RETRY, or a whole decision; async or not."""
 
 
@@ -54,7 +54,7 @@ async def _ask(function: Arbiter, input: Mapping[str, Any], *, is_evaluation: bo
     """Ask a function; an error of it, or a wrong decision, is one that another attempt does not repair."""
     available = {name: agent["whenToUse"] for name, agent in input["agents"].items()}
     last = input.get("lastExecution") if is_evaluation else None
-    situation = Situation(input["task"], available, input.get("plan"), input["history"], last)
+    situation = RunSituation(input["task"], available, input.get("plan"), input["history"], last)
     try:
         answer: object = await call_role(function, situation)
     except Exception as error:
