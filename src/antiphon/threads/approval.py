@@ -64,7 +64,7 @@ def ask_approver(approver: Approver | None) -> AsyncLogic:
         if answer is None:
             scope.send_back({**request, UNDECIDED: True})
         elif answer is True:
-            scope.send_back({"type": "ALLOW", "id": request["id"], "reason": "the approver allowed it"})
+            scope.send_back({"type": "ALLOW", "id": request["id"]})
         else:
             scope.send_back({"type": "DENY", "id": request["id"], "reason": answer})
 

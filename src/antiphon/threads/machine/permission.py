@@ -56,7 +56,6 @@ class Allow(TypedDict):
     type: Literal["ALLOW"]
     id: NotRequired[str]
     scope: NotRequired[Scope]
-    reason: NotRequired[str]
 
 
 class Deny(TypedDict):
@@ -132,7 +131,7 @@ def _is_answer(context: PermissionContext, event: PermissionFields) -> bool:
 
 
 def _allow(context: PermissionContext, event: Allow) -> PermissionChanges:
-    return {"scope": event.get("scope") or "once", "reason": event.get("reason") or "a person allowed it"}
+    return {"scope": event.get("scope") or "once", "reason": "a person allowed it"}
 
 
 def _set_reason(context: PermissionContext, event: PermissionFields, params: ReasonParams) -> PermissionChanges:
