@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.agents.arbiter_function import Arbiter
 from antiphon.agents.composition import compose_run
 from antiphon.agents.kind import RUN
 from antiphon.agents.service import Runs
@@ -15,7 +16,9 @@ from antiphon.chart.machine import Machine
 from antiphon.chat.composition import compose_chat
 from antiphon.chat.kind import CHAT
 from antiphon.chat.service import Chats
+from antiphon.chat.summaries import Summariser
 from antiphon.debate.composition import compose_debate
+from antiphon.debate.judge_function import Judge
 from antiphon.debate.kind import DEBATE
 from antiphon.debate.service import Debates
 from antiphon.errors import Code
@@ -33,6 +36,7 @@ from antiphon.runtime.store import Store
 from antiphon.runtime.tree_cache import TreeCache
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
+from antiphon.threads.approval import Approver, with_approver
 from antiphon.threads.library import Library
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.thread import thread_machine
@@ -45,7 +49,10 @@ KINDS = (CHAT, RUN, DEBATE)
 
 
 class App:
-    """Chats, runs and debates on one store; an asynchronous context manager."""
+    """Chats, runs and debates on one store; an asynchronous context manager.
+
+    The functions `judge`, `arbiter`, `approver` and `summariser` take the place of a model or a person in all threads.
+    """
 
     def __init__(
         self,
@@ -54,16 +61,30 @@ class App:
         models: Models | None = None,
         prices: Prices | None = None,
         toolbox: Toolbox | None = None,
+        judge: Judge | None = None,
+        arbiter: Arbiter | None = None,
+        approver: Approver | None = None,
+        summariser: Summariser | None = None,
     ) -> None:
         self.models = models or Models()
         self._closing = asyncio.Event()
-        machine = compose(self.models.open, prices=prices, toolbox=toolbox, closing=self._closing)
+        machine = compose(
+            self.models.open,
+            prices=prices,
+            toolbox=toolbox,
+            closing=self._closing,
+            judge=judge,
+            arbiter=arbiter,
+            approver=approver,
+            summariser=summariser,
+        )
         self.runtime = Runtime(SqliteStore(store) if isinstance(store, str | Path) else store, [machine])
         self.library = Library(self.runtime, KINDS)
         self.threads = ThreadService(self.runtime, self.library)
         self.chats = Chats(self.runtime, self.library)
         self.runs = Runs(self.runtime, self.library)
         self.debates = Debates(self.runtime, self.library)
+        self.chats.has_approver = self.runs.has_approver = approver is not None
 
     async def __aenter__(self) -> Self:
         await self.runtime.start()
@@ -86,17 +107,22 @@ def compose(
     prices: Prices | None = None,
     toolbox: Toolbox | None = None,
     closing: asyncio.Event | None = None,
+    judge: Judge | None = None,
+    arbiter: Arbiter | None = None,
+    approver: Approver | None = None,
+    summariser: Summariser | None = None,
 ) -> Machine[Any, Any]:
     """Return the thread machine with its children: chat, run and debate, and their replies, tools and permissions."""
     price_table = prices or Prices()
     reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=price_table)})
     process = _process(closing or asyncio.Event())
-    tools = tools_machine.provide(actors={"tool": call_tool(toolbox or NoTools()), "process": process})
+    calls = tools_machine.provide(actors={"tool": call_tool(toolbox or NoTools()), "process": process})
+    tools = with_approver(calls, approver)
     return thread_machine.provide(
         actors={
-            "chat": compose_chat(open_model, prices=price_table, reply=reply, tools=tools),
-            "run": compose_run(open_model, prices=price_table, reply=reply, tools=tools),
-            "debate": compose_debate(open_model, prices=price_table, reply=reply),
+            "chat": compose_chat(open_model, prices=price_table, reply=reply, tools=tools, summariser=summariser),
+            "run": compose_run(open_model, prices=price_table, reply=reply, tools=tools, arbiter=arbiter),
+            "debate": compose_debate(open_model, prices=price_table, reply=reply, judge=judge),
         }
     )
 

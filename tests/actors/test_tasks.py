@@ -21,6 +21,25 @@ def at(value):
     return lambda snapshot: snapshot.matches(value)
 
 
+def test_a_task_reports_its_progress_as_the_context_of_its_actor_until_it_is_stopped():
+    scopes = []
+
+    async def main():
+        async def work(scope):
+            scopes.append(scope)
+            scope.report("half")
+            return "whole"
+
+        actor = create_actor(from_task(work))
+        contexts = []
+        actor.subscribe(lambda snapshot: contexts.append(snapshot.context))
+        output = await to_awaitable(actor.start())
+        scopes[0].report("too late")
+        return output, contexts
+
+    assert asyncio.run(main()) == ("whole", [None, "half", "half"])
+
+
 def test_task_is_cancelled_when_its_state_is_left():
     async def main():
         began = asyncio.Event()

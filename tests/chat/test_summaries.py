@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from antiphon import create_actor, to_awaitable
+from antiphon import App, MemoryStore, create_actor, to_awaitable
 from antiphon.actors.tasks import AsyncLogic
-from antiphon.chat.summaries import CRYSTALLIZE, SUMMARISE, crystallizer, summariser
+from antiphon.chat.summaries import CRYSTALLIZE, SUMMARISE, crystallizer, summarise_by_function, summariser
 from antiphon.messages import Usage
 from antiphon.providers.base import TextDelta, UsageDelta
 from tests.fixtures.chats import Teller
@@ -45,3 +45,42 @@ def test_a_crystal_is_data_and_is_asked_for_again_when_it_is_none() -> None:
     assert CRYSTALLIZE in [message.text for message in teller.asked[0].messages]
     assert len(teller.asked) == 2
     assert output["usage"]["output"] > 0
+
+
+def test_a_function_summarises_messages_with_the_old_summary() -> None:
+    calls: list[Any] = []
+
+    def summarise(messages: Any, earlier: str | None) -> str:
+        calls.append(([message.text for message in messages], earlier))
+        return "Trees."
+
+    output = run_logic(summarise_by_function(summarise), summary="They like trees.", messages=MESSAGES)
+
+    assert output == {"text": "Trees."}
+    assert calls == [(["Which tree grows fastest?"], "They like trees.")]
+
+
+def test_a_chat_is_summarised_by_the_function_and_by_a_digest_if_it_fails() -> None:
+    def chat(summariser: Any) -> list[str]:
+        teller = Teller(*([TextDelta(f"answer {number} " * 60)] for number in range(6)))
+
+        async def main() -> None:
+            async with App(MemoryStore(), models=teller.models, summariser=summariser) as app:
+                thread = await app.chats.create(
+                    model="scripted:teller", contextLimit=600, strategy="summarise", summaries="model"
+                )
+                for number in range(6):
+                    receipt = await app.chats.say(thread, f"question {number}")
+                    async for _ in app.chats.until_idle(thread, receipt.seq - 1):
+                        pass
+
+        asyncio.run(main())
+        return [message.text for message in teller.asked[-1].messages]
+
+    async def summarise(messages: Any, earlier: str | None) -> str:
+        return f"summary of {len(messages)}"
+
+    assert any("summary of " in text for text in chat(summarise))
+    failed = chat(lambda messages, earlier: 3)
+    assert not any("summary of " in text for text in failed)
+    assert any("question 5" in text for text in failed)

@@ -155,8 +155,9 @@ def test_nobody_at_the_address_is_a_network_error():
 
 
 def test_a_provider_of_ones_own_takes_the_place_of_ours():
-    opened = Models(openers={"local": lambda reference: reference.model}).open("local:smollm2")
-    assert opened == "smollm2"
+    script = Models().open("scripted:demo")
+    opened = Models(openers={"local": lambda reference: script}).open("local:smollm2")
+    assert opened.model is script.model
 
 
 def test_a_message_of_an_unknown_source_is_taken_as_the_providers_own():

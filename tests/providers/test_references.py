@@ -14,6 +14,8 @@ GOOD = {
     "mistral:mistral-large-2512": Reference("mistral", "mistral-large-2512"),
     "ollama:llama3.2:3b": Reference("ollama", "llama3.2:3b"),
     "local:smollm2": Reference("local", "smollm2"),
+    "my-own_2:model": Reference("my-own_2", "model"),
+    "own+http://127.0.0.1:9/v1:m": Reference("own", "m", "http://127.0.0.1:9/v1"),
     "scripted:demo": Reference("scripted", "demo"),
     "scripted:./talk/one.toml": Reference("scripted", "./talk/one.toml"),
     "openai+http://127.0.0.1:8000/v1:meta/llama-3:8b": Reference(
@@ -28,7 +30,8 @@ BAD = [
     "",
     "claude",
     "anthropic:",
-    "nobody:model",
+    "-own:model",
+    "ollama+http://host/v1:m",
     "anthropic:two words",
     "Anthropic:claude",
     "openai+ftp://host/v1:m",

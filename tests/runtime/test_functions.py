@@ -230,6 +230,23 @@ def test_a_plain_function_may_speak_and_is_heard_before_its_answer():
     assert simulate(main) == ["heard", None]
 
 
+def test_a_function_reports_its_progress_as_the_context_of_its_actor_and_the_journal_has_it():
+    async def reporting(scope):
+        scope.report({"text": "half"})
+        scope.report({"text": "nearly"})
+        return "whole"
+
+    async def main():
+        async with runtime(MemoryStore(), asking(from_task(reporting))) as host:
+            root = await host.create("asking")
+            await host.send(root, {"type": "GO"})
+            result = await answers(host, root)
+            entries = await host.store.entries(root, 0, 10)
+            return result, [entry.event["data"] for entry in entries if entry.to == "work"]
+
+    assert simulate(main) == (["whole"], [{"text": "half"}, {"text": "nearly"}, "whole"])
+
+
 def test_actions_of_a_step_come_before_the_function_it_invokes():
     order = []
     entered = {"entry": lambda: order.append("entered")}

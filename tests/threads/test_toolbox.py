@@ -3,9 +3,12 @@
 import asyncio
 from typing import Any
 
-from antiphon import create_actor, to_awaitable
+from antiphon import App, MemoryStore, create_actor, to_awaitable
+from antiphon.providers.base import TextDelta, Tool, ToolArgs, ToolStart
+from antiphon.threads.activity import Activity
 from antiphon.threads.toolbox import call_tool, tools_to_json
-from tests.fixtures.chats import Clerk
+from antiphon.tools import Bundle, Context, tool
+from tests.fixtures.chats import Clerk, Teller, told
 
 
 def run_call(box: Clerk, **facts: Any) -> Any:
@@ -22,3 +25,63 @@ def test_a_call_gives_its_result_as_json() -> None:
 
 def test_a_tool_of_unknown_risk_counts_as_destructive() -> None:
     assert [tool["risk"] for tool in tools_to_json(Clerk().tools)] == ["destructive"]
+
+
+@tool(requires_approval=False)
+def work(pages: int, context: Context) -> str:
+    """Read some pages."""
+    for page in range(pages):
+        context.progress(f"page {page + 1}", (page + 1) / pages)
+    return f"read as {context.key}"
+
+
+def test_tools_and_functions_and_json_are_offered_alike() -> None:
+    offered = tools_to_json([Tool("a", "A.", {}, "read"), work, {"name": "b"}], {"work": "write"})
+
+    assert [(tool["name"], tool.get("risk")) for tool in offered] == [("a", "read"), ("work", "write"), ("b", None)]
+    assert offered[1]["parameters"] == work.tool.parameters
+
+
+def test_a_tool_reports_progress_that_is_stored_and_an_activity_before_its_end() -> None:
+    teller = Teller([ToolStart("c1", "work"), ToolArgs("c1", '{"pages": 2}')], [TextDelta("Good.")])
+
+    async def main() -> list[Activity]:
+        async with App(MemoryStore(), models=teller.models, toolbox=Bundle(work)) as app:
+            thread = await app.chats.create(model="scripted:teller", tools=[work], consent={"mode": "ask"})
+            receipt = await app.chats.say(thread, "Read.")
+            return [activity async for activity in app.chats.until_idle(thread, receipt.seq - 1)]
+
+    activities = asyncio.run(main())
+    about_tool = [(one.kind, one.facts) for one in activities if one.kind in ("tool_progress", "tool_ended")]
+
+    assert about_tool[:2] == [
+        ("tool_progress", {"call": 0, "text": "page 1", "fraction": 0.5}),
+        ("tool_progress", {"call": 0, "text": "page 2", "fraction": 1.0}),
+    ]
+    kind, facts = about_tool[2]
+    assert (kind, facts["failed"]) == ("tool_ended", False)
+    assert "read as " in facts["result"]["parts"][0]["text"]
+    assert teller.asked[0].tools[0].parameters == work.tool.parameters
+    assert told(activities) == "Good."
+
+
+def test_the_key_of_a_call_is_that_of_its_task() -> None:
+    teller = Teller([ToolStart("c1", "work"), ToolArgs("c1", '{"pages": 0}')], [TextDelta("Good.")])
+
+    class Watched(MemoryStore):
+        async def commit(self, commits: Any, written: Any = None) -> None:
+            started.extend(task.id for commit in commits for task in commit.tasks if "call-0" in task.to)
+            await super().commit(commits, written)
+
+    started: list[str] = []
+
+    async def main() -> list[Activity]:
+        async with App(Watched(), models=teller.models, toolbox=Bundle(work)) as app:
+            thread = await app.chats.create(model="scripted:teller", tools=[work], consent={"mode": "ask"})
+            receipt = await app.chats.say(thread, "Read.")
+            return [activity async for activity in app.chats.until_idle(thread, receipt.seq - 1)]
+
+    ends = [one.facts["result"]["parts"][0]["text"] for one in asyncio.run(main()) if one.kind == "tool_ended"]
+
+    assert ends == [f"read as {id}" for id in started]
+    assert len(ends) == 1

@@ -111,6 +111,11 @@ class LogicScope(FactScope):
             actor.system.check_thread(actor.parent)
             actor.system.relay(actor, actor.parent, event)
 
+    def report(self, value: Any) -> None:
+        """Make a value the context of this actor, as a value of a stream would be."""
+        if self._actor.snapshot.status == "active":
+            self._actor.system.relay(self._actor, self._actor, {"type": "xstate.stream.next", "data": value})
+
     def receive(self, listener: Callable[[Any], Any]) -> None:
         """Call a function with every event this actor gets."""
         self._actor.private.setdefault("receivers", []).append(listener)
@@ -135,6 +140,10 @@ class TaskScope(Protocol):
 
     def send_back(self, event: Any, join: str | None = None) -> None:
         """Send an event to the parent; with `join`, the key of a text, the runtime may join pieces of this text."""
+        ...
+
+    def report(self, value: Any) -> None:
+        """Make a value the context of the actor of this task, as a value of a stream would be."""
         ...
 
     def receive(self, listener: Callable[[Any], Any]) -> None:

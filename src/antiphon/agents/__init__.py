@@ -6,7 +6,9 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.agents.arbiter import arbiter_evaluates, arbiter_selects
-    from antiphon.agents.errors import BadAgents, FileProblem
+    from antiphon.agents.arbiter_function import Arbiter, RunSituation
+    from antiphon.agents.definition import Agent
+    from antiphon.agents.errors import BadAgents, FileProblem, InvalidAgent
     from antiphon.agents.files import AgentSet, default_agents, default_files, load_all_agents
     from antiphon.agents.kind import RUN
     from antiphon.agents.machine.agent import agent_machine
@@ -23,9 +25,15 @@ __getattr__ = lazy_names(
             "arbiter_evaluates",
             "arbiter_selects",
         ),
+        "arbiter_function": (
+            "Arbiter",
+            "RunSituation",
+        ),
+        "definition": ("Agent",),
         "errors": (
             "BadAgents",
             "FileProblem",
+            "InvalidAgent",
         ),
         "files": (
             "AgentSet",
@@ -48,11 +56,15 @@ __getattr__ = lazy_names(
 
 __all__ = [
     "RUN",
+    "Agent",
     "AgentConfig",
     "AgentSet",
+    "Arbiter",
     "BadAgents",
     "BadPlan",
     "FileProblem",
+    "InvalidAgent",
+    "RunSituation",
     "Runs",
     "agent_machine",
     "arbiter_evaluates",

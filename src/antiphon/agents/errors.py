@@ -1,4 +1,4 @@
-"""Errors in the files of agents."""
+"""Errors in agents."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,3 +24,12 @@ class BadAgents(ThreadError):
     def __init__(self, problems: Iterable[FileProblem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+
+class InvalidAgent(ThreadError):
+    """An agent that is defined in Python cannot be used; `problem` is the reason."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"the agent {name!r} cannot be used: {problem}")
+        self.name = name
+        self.problem = problem

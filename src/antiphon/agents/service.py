@@ -3,13 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from antiphon.agents.definition import Agent, agent_configs
 from antiphon.agents.machine.agent_config import AgentConfig
 from antiphon.agents.machine.plan import review_plan
 from antiphon.runtime.records import Receipt
+from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.results import final_result
 from antiphon.threads.service import ThreadService
+from antiphon.threads.toolbox import tools_to_json
 
 SETTINGS = (
     "agents", "plan", "session", "providerName", "maxIterations", "maxFailures", "maxCostUsd", "maxWallMs",
@@ -17,7 +20,7 @@ SETTINGS = (
     "dryRun", "workspace", "mcp",
 )  # fmt: skip
 RESUMABLE = ("interrupted", "waiting")
-Agents = Mapping[str, AgentConfig] | Sequence[AgentConfig]
+Agents = Mapping[str, AgentConfig] | Sequence[Agent | AgentConfig]
 
 
 class Runs(ThreadService):
@@ -30,6 +33,10 @@ class Runs(ThreadService):
         unknown = [key for key in settings if key not in SETTINGS]
         if unknown:
             raise Refused(f"unknown setting {unknown[0]!r}; known: {', '.join(SETTINGS)}")
+        if self.has_approver:
+            settings["consent"] = consent_with_approver(settings.get("consent"))
+        if settings.get("tools"):
+            settings["tools"] = tools_to_json(settings["tools"])
         config = {**settings, "agents": {agent["name"]: dict(agent) for agent in _agent_list(agents)}}
         return await self._create("run", lambda _: config)
 
@@ -81,4 +88,4 @@ class Runs(ThreadService):
 
 
 def _agent_list(agents: Agents) -> list[AgentConfig]:
-    return list(agents.values()) if isinstance(agents, Mapping) else list(agents)
+    return agent_configs(agents.values() if isinstance(agents, Mapping) else agents)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from antiphon.chat.record import branch_path
     from antiphon.chat.service import Attempt, Chats
     from antiphon.chat.streaming_chat import StreamingChat
+    from antiphon.chat.summaries import Summariser
 
 __getattr__ = lazy_names(
     __name__,
@@ -41,6 +42,7 @@ __getattr__ = lazy_names(
             "Chats",
         ),
         "streaming_chat": ("StreamingChat",),
+        "summaries": ("Summariser",),
     },
 )
 
@@ -54,6 +56,7 @@ __all__ = [
     "FlowState",
     "StreamState",
     "StreamingChat",
+    "Summariser",
     "batch_events",
     "branch_document",
     "branch_path",

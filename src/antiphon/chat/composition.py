@@ -5,18 +5,27 @@ from typing import Any
 
 from antiphon.chart.machine import Machine
 from antiphon.chat.machine.flow import flow_machine
-from antiphon.chat.summaries import crystallizer, summariser
+from antiphon.chat.summaries import Summariser, crystallizer, summarise_by_function
+from antiphon.chat.summaries import summariser as summarise_by_model
 from antiphon.providers.base import Provider
 from antiphon.providers.prices import Prices
 
 
-def compose_chat(open_model: Callable[[str], Provider], *, prices: Prices, reply: Any, tools: Any) -> Machine[Any, Any]:
+def compose_chat(
+    open_model: Callable[[str], Provider],
+    *,
+    prices: Prices,
+    reply: Any,
+    tools: Any,
+    summariser: Summariser | None = None,
+) -> Machine[Any, Any]:
     """Return the machine for the thread's actor `chat`."""
+    summarise = summarise_by_model(open_model, prices) if summariser is None else summarise_by_function(summariser)
     return flow_machine.provide(
         actors={
             "reply": reply,
             "tools": tools,
-            "summariser": summariser(open_model, prices),
+            "summariser": summarise,
             "crystallizer": crystallizer(open_model, prices),
         }
     )

@@ -8,9 +8,11 @@ from antiphon.chat.machine.settings import problem_with
 from antiphon.chat.machine.validation import refusal
 from antiphon.chat.record import chat_of
 from antiphon.runtime.records import Receipt
+from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import NothingSaid, Refused
 from antiphon.threads.kinds import Json, Record
 from antiphon.threads.service import ThreadService
+from antiphon.threads.toolbox import OfferedTool, tools_to_json
 
 
 class Attempt(NamedTuple):
@@ -26,8 +28,16 @@ class Chats(ThreadService):
 
     kind = "chat"
 
-    async def create(self, *, title: str | None = None, **config: Any) -> str:
-        """Create a chat with its settings, and maybe a `history` to continue; return its id."""
+    async def create(
+        self, *, title: str | None = None, tools: Sequence[OfferedTool] | None = None, **config: Any
+    ) -> str:
+        """Create a chat with its settings, tools, and maybe a `history` to continue; return its id."""
+        if self.has_approver:
+            config["consent"] = consent_with_approver(config.get("consent"))
+        if tools is not None:
+            settings = config.get("settings") or {}
+            options = {**(settings.get("options") or {}), "tools": tools_to_json(tools)}
+            config["settings"] = {**settings, "options": options}
         problem = problem_with({key: value for key, value in config.items() if key != "history"})
         if problem is None and config.get("history") is not None:
             problem = problem_with_history(config["history"])

@@ -1,6 +1,6 @@
 """Summaries by a model: of messages left out of a window, and of a conversation that has ended."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from antiphon.actors.tasks import AsyncLogic, from_task
@@ -9,6 +9,7 @@ from antiphon.providers.base import OutputSchema, Provider, Request
 from antiphon.providers.prices import Prices
 from antiphon.providers.reply import collect
 from antiphon.providers.structured import ask
+from antiphon.threads.roles import call_role
 from antiphon.threads.spending import spending_of
 
 SUMMARISE = (
@@ -54,6 +55,22 @@ def summariser(open_model: Callable[[str], Provider], prices: Prices | None = No
         request = Request((*earlier, *_messages(input), user(SUMMARISE)))
         reply = await collect(provider, request)
         return {"text": reply.text, **spending_of([reply], provider.model, price_list)}
+
+    return from_task(run)
+
+
+Summariser = Callable[[Sequence[Message], str | None], str | Awaitable[str]]
+"""Function that summarises messages, async or not; it also gets the summary of those before them."""
+
+
+def summarise_by_function(function: Summariser) -> AsyncLogic:
+    """Return the logic for `summariser` that calls a function; if it fails, a digest takes its place."""
+
+    async def run(input: Mapping[str, Any]) -> dict[str, Any]:
+        text: object = await call_role(function, _messages(input), input["summary"])
+        if not isinstance(text, str):
+            raise TypeError(f"the summariser returned {text!r}; expected a text")
+        return {"text": text}
 
     return from_task(run)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from antiphon.debate.judge_function import Hearing, Judge, Ruling
     from antiphon.debate.kind import DEBATE
     from antiphon.debate.machine.config import FieldProblem, InvalidConfig, complete, problems_with, reference
     from antiphon.debate.machine.debate import debate_machine
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "judge_function": (
+            "Hearing",
+            "Judge",
+            "Ruling",
+        ),
         "kind": ("DEBATE",),
         "machine.config": (
             "FieldProblem",
@@ -49,7 +55,10 @@ __all__ = [
     "DebateView",
     "Debates",
     "FieldProblem",
+    "Hearing",
     "InvalidConfig",
+    "Judge",
+    "Ruling",
     "complete",
     "debate_machine",
     "latest_debates",

@@ -4,14 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.chart.machine import Machine
-from antiphon.debate.judge import initialiser, judge
+from antiphon.debate.judge import initialiser
+from antiphon.debate.judge import judge as judge_by_model
+from antiphon.debate.judge_function import Judge, judge_by_function
 from antiphon.debate.machine.debate import debate_machine
 from antiphon.providers.base import Provider
 from antiphon.providers.prices import Prices
 
 
-def compose_debate(open_model: Callable[[str], Provider], *, prices: Prices, reply: Any) -> Machine[Any, Any]:
+def compose_debate(
+    open_model: Callable[[str], Provider], *, prices: Prices, reply: Any, judge: Judge | None = None
+) -> Machine[Any, Any]:
     """Return the machine to provide as the thread's actor `debate`."""
-    return debate_machine.provide(
-        actors={"reply": reply, "judge": judge(open_model, prices), "initialiser": initialiser(open_model, prices)}
-    )
+    decide = judge_by_model(open_model, prices) if judge is None else judge_by_function(judge)
+    prepare = initialiser(open_model, prices, judged_by_model=judge is None)
+    return debate_machine.provide(actors={"reply": reply, "judge": decide, "initialiser": prepare})

@@ -10,7 +10,7 @@ from antiphon.debate.machine.context import Phase
 from antiphon.messages import message_from_json
 from antiphon.providers.base import OutputSchema, Provider, Request
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.prices import Prices
+from antiphon.providers.prices import FREE, Prices
 from antiphon.providers.reply import Reply
 from antiphon.providers.structured import ask
 from antiphon.threads.spending import spending_of
@@ -70,14 +70,16 @@ def judge(
     return from_task(run)
 
 
-def initialiser(open_model: Callable[[str], Provider], prices: Prices | None = None) -> AsyncLogic:
+def initialiser(
+    open_model: Callable[[str], Provider], prices: Prices | None = None, *, judged_by_model: bool = True
+) -> AsyncLogic:
     """Return the logic to provide as `initialiser`: opens every model, and looks its price up."""
     table = prices or Prices()
 
     async def run(input: Mapping[str, Any]) -> dict[str, Any]:
         per_million: dict[str, Any] = {}
-        for speaker in (*input["participants"], input["judge"]):
-            name = f"{speaker['model']['provider']}:{speaker['model']['modelId']}"
+        for speaker in (*input["participants"], *([input["judge"]] if judged_by_model else [])):
+            name = _name(speaker)
             try:
                 price = table.price(open_model(name).model)
             except ProviderError as error:
@@ -87,9 +89,16 @@ def initialiser(open_model: Callable[[str], Provider], prices: Prices | None = N
                 message = f"no price is known for {name!r}, and the debate has a cost limit"
                 return {"error": _problem("validation", message, speaker["id"], False)}
             per_million[name] = None if price is None else _per_million(price)
+        if not judged_by_model:
+            # The model of the judge is never asked.
+            per_million.setdefault(_name(input["judge"]), _per_million(FREE))
         return {"prices": per_million, "error": None}
 
     return from_task(run, safety="repeat")
+
+
+def _name(speaker: Mapping[str, Any]) -> str:
+    return f"{speaker['model']['provider']}:{speaker['model']['modelId']}"
 
 
 def _per_million(price: Any) -> dict[str, str]:

@@ -14,6 +14,7 @@ from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys
 from antiphon.providers.local.library import library_problem
 from antiphon.providers.local.weights import WEIGHTS, Weights, models_folder, weights_problem
+from antiphon.providers.plugins import installed_names, installed_provider
 from antiphon.providers.prices import FREE, Price, Prices, known_models
 from antiphon.providers.references import HOSTED
 from antiphon.providers.scripted import script_names
@@ -61,6 +62,7 @@ def list_models(
     result += _ollama(environment, prices, local_models or ollama_models)
     result += [_local(weights, environment, embedded_problem()) for weights in WEIGHTS.values()]
     result += [_priced_listing(f"scripted:{name}", "scripted", name, prices) for name in script_names()]
+    result += [_installed(name) for name in installed_names()]
     return result
 
 
@@ -109,6 +111,15 @@ def _ollama(
         yield ModelListing("ollama:*", False, "Ollama has no model installed: ollama pull <model>")
     else:
         yield from (_priced_listing(f"ollama:{name}", "compatible", name, prices) for name in names)
+
+
+def _installed(name: str) -> ModelListing:
+    """Return the row of a plug-in, whose models are not known."""
+    try:
+        plugin = installed_provider(name)
+    except ProviderError as error:
+        return ModelListing(f"{name}:*", False, error.message)
+    return ModelListing(f"{name}:*", True, note="" if plugin is None else f"plug-in {plugin.origin}")
 
 
 def _local(weights: Weights, environment: Mapping[str, str], problem: str | None) -> ModelListing:

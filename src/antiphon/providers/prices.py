@@ -22,7 +22,7 @@ from antiphon.messages import Cost, Usage
 from antiphon.paths import user_path
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.references import HOSTED, parse_reference
+from antiphon.providers.references import HOSTED, Reference, parse_reference
 
 Policy = Literal["block", "warn", "assume"]
 MILLION = Decimal(1_000_000)
@@ -174,14 +174,22 @@ def known_models(provider: str) -> list[str]:
     return [entry.id for entry in table.models if not entry.deprecated]
 
 
+def _reference(model: Model) -> Reference:
+    try:
+        return parse_reference(model.reference)
+    except ProviderError:
+        # A plug-in may give its model any name.
+        return Reference("", model.reference)
+
+
 def _is_free(model: Model) -> bool:
-    provider = parse_reference(model.reference).provider
+    provider = _reference(model).provider
     # Ollama also forwards requests to paid cloud models.
     return provider in ("local", "scripted") or (provider == "ollama" and "cloud" not in model.name)
 
 
 def _table_name(model: Model) -> str | None:
-    reference = parse_reference(model.reference)
+    reference = _reference(model)
     # The table does not apply to a server with its own URL.
     is_listed = reference.base_url is None and reference.provider in HOSTED and has_table()
     return reference.provider if is_listed else None

@@ -9,10 +9,13 @@ from antiphon.providers.errors import ProviderError
 
 HOSTED = ("anthropic", "openai", "google", "mistral")
 NAMES = (*HOSTED, "ollama", "local", "scripted")
-PLAIN = re.compile(r"(?P<provider>[a-z]+):(?P<model>\S+)")
+WITHOUT_ADDRESS = NAMES[len(HOSTED) :]
+# A name that is not in this list is that of a plug-in.
+PROVIDER = r"[a-z][a-z0-9_-]{0,63}"
+PLAIN = re.compile(rf"(?P<provider>{PROVIDER}):(?P<model>\S+)")
 # The model follows the first colon after the URL; its name may contain colons and slashes.
 BY_ADDRESS = re.compile(
-    r"(?P<provider>[a-z]+)\+(?P<url>https?://(?:\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::\d+)?(?:/[^\s:?#]*)?):(?P<model>\S+)"
+    rf"(?P<provider>{PROVIDER})\+(?P<url>https?://(?:\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::\d+)?(?:/[^\s:?#]*)?):(?P<model>\S+)"
 )
 
 
@@ -34,16 +37,16 @@ def parse_reference(text: str) -> Reference:
     """Parse a reference; raise `ProviderError` with the expected form if the text is not one."""
     if match := BY_ADDRESS.fullmatch(text):
         reference = Reference(match["provider"], match["model"], match["url"].rstrip("/"))
-        if reference.provider in HOSTED and _is_plain(text, match["url"]):
+        if reference.provider not in WITHOUT_ADDRESS and _is_plain(text, match["url"]):
             return reference
-    elif (match := PLAIN.fullmatch(text)) and match["provider"] in NAMES:
+    elif match := PLAIN.fullmatch(text):
         return Reference(match["provider"], match["model"])
     # A URL may contain a password, which must not appear in an error.
     redacted = re.sub(r"//[^/@]*@", "//…@", text)
     raise ProviderError(
         Code.BAD_REQUEST,
-        f"{redacted!r} is not a model reference; use provider:model with one of {', '.join(NAMES)}, "
-        f"or openai+http://host:port/v1:model for your own server",
+        f"{redacted!r} is not a model reference; use provider:model with one of {', '.join(NAMES)} or a "
+        f"provider of your own, or openai+http://host:port/v1:model for your own server",
     )
 
 

@@ -1,7 +1,7 @@
 """Opens models by reference, with shared keys, base URLs, clock and connections."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
@@ -11,18 +11,17 @@ from antiphon.providers.hosted import BASE_URLS, needs_key, ollama_url, open_tra
 from antiphon.providers.keys import Keys
 from antiphon.providers.local.engine import Engine, open_engine
 from antiphon.providers.local.model import LocalModel
-from antiphon.providers.references import Reference, parse_reference
+from antiphon.providers.plugins import Opener, Plugins
+from antiphon.providers.references import NAMES, Reference, parse_reference
 from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
 from antiphon.providers.scripted import open_script
 from antiphon.providers.wire import Transport
-
-Opener = Callable[[Reference], Provider]
 
 
 class Models:
     """Opens models; close it to close their connections."""
 
-    __slots__ = ("_base_urls", "_clock", "_engines", "_keys", "_openers", "_raised", "_timeouts", "_transport")
+    __slots__ = ("_base_urls", "_clock", "_engines", "_keys", "_plugins", "_raised", "_timeouts", "_transport")
 
     def __init__(
         self,
@@ -37,11 +36,13 @@ class Models:
         self._keys = keys or Keys()
         self._timeouts = timeouts
         self._base_urls = {**BASE_URLS, "ollama": ollama_url(), **(base_urls or {})}
-        self._openers = openers or {}
+        self._plugins = Plugins()
         self._transport = transport
         self._clock = clock
         self._raised: Counter[str] = Counter()
         self._engines: dict[str, Engine] = {}
+        for name, opener in (openers or {}).items():
+            self.register(name, opener)
 
     async def __aenter__(self) -> Self:
         return self
@@ -58,11 +59,15 @@ class Models:
         if self._transport is not None:
             await self._transport.close()
 
+    def register(self, name: str, provider: Provider | Opener) -> None:
+        """Add a provider under a name, or a function that opens its models by reference; it precedes all others."""
+        self._plugins.register(name, provider)
+
     def open(self, reference: str | Reference) -> Provider:
         """Open the model that a reference names; a missing key is reported by the first request."""
         parsed = parse_reference(reference) if isinstance(reference, str) else reference
-        if parsed.provider in self._openers:
-            return self._openers[parsed.provider](parsed)
+        if parsed.provider in self._plugins or parsed.provider not in NAMES:
+            return self._plugins.open(parsed)
         if parsed.provider == "scripted":
             return open_script(parsed, self._clock, self._raised)
         if parsed.provider == "local":

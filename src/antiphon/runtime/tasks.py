@@ -59,6 +59,10 @@ class DurableScope:
             )
         self._send(parent_of(self.task.to), event, join)
 
+    def report(self, value: Any) -> None:
+        """Make a value the context of the actor that represents this task, as a value of a stream would be."""
+        self._send(self.task.to, {"type": NEXT, "data": value}, None)
+
     def receive(self, listener: Callable[[Any], Any]) -> None:
         """Call a function with every event that the actor receives."""
         self.receivers.append(listener)

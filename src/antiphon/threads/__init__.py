@@ -6,6 +6,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.threads.activity import Activity, activities
+    from antiphon.threads.approval import Approval, ApprovalRequest, Approver
     from antiphon.threads.consent import Consent, consent_from_json
     from antiphon.threads.errors import (
         Busy,
@@ -52,6 +53,11 @@ __getattr__ = lazy_names(
         "activity": (
             "Activity",
             "activities",
+        ),
+        "approval": (
+            "Approval",
+            "ApprovalRequest",
+            "Approver",
         ),
         "consent": (
             "Consent",
@@ -127,6 +133,9 @@ __all__ = [
     "RESUME_PREFIXES",
     "STATUSES",
     "Activity",
+    "Approval",
+    "ApprovalRequest",
+    "Approver",
     "Busy",
     "Consent",
     "Document",

@@ -1,6 +1,7 @@
 """Activities of a thread, read from its journal.
 
-1. Words of models are `text` and `thinking`, the end of a tool's call is `tool_ended`, wherever in the tree they are.
+1. Words of models are `text` and `thinking`, wherever in the tree they are; so are the progress and the end of a tool's
+   call, `tool_progress` and `tool_ended`.
 2. An event that a thread or its content emits is an activity of that name.
 3. A reply of a chat also has activities for its tool calls, its usage and its end; runs and debates emit those.
 
@@ -81,6 +82,8 @@ def _speaker(path: Sequence[str]) -> str | None:
 def _of_letter(path: list[str], event: Json) -> Event | None:
     type = event["type"]
     if path[-1].startswith("call-") and path[-2:-1] == ["tools"]:
+        if type == "xstate.stream.next":
+            return "tool_progress", _tool_progress(path[-1], event)
         return "tool_ended", _tool_end(path[-1], event)
     if type in WORDS and (path[-1] == "reply" or path[-1].startswith(DEBATER)):
         return WORDS[type], {"text": event["content"]}
@@ -99,6 +102,11 @@ def _of_reply(event: Json) -> Event | None:
             keys = ("costUsd", "durationMs", "totalTokens", "usage", "stop")
             return "replied", {key: event.get(key) for key in keys}
     return None
+
+
+def _tool_progress(call: str, event: Json) -> Json:
+    """Return a report of a call: its number, a text, and maybe the fraction that is done."""
+    return {"call": int(call.removeprefix("call-")), **event["data"]}
 
 
 def _tool_end(call: str, event: Json) -> Json:

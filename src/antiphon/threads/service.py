@@ -25,6 +25,7 @@ class ThreadService:
     """Threads of a runtime: of any kind, or of the kind of a subclass."""
 
     kind: ClassVar[Kind | None] = None
+    has_approver = False  # new threads leave requests for permission to the function of the app
 
     def __init__(self, runtime: Doors, library: Library) -> None:
         self.runtime = runtime

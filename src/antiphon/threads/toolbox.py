@@ -6,6 +6,11 @@ from typing import Any, Protocol
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.messages import ToolCall, ToolResult, part_to_json
 from antiphon.providers.base import Tool
+from antiphon.tools.context import CURRENT, Context
+from antiphon.tools.functions import ToolFunction
+
+OfferedTool = Tool | ToolFunction | Mapping[str, Any]
+"""Tool as the settings of a thread take it: as an object, or as JSON."""
 
 
 class Toolbox(Protocol):
@@ -31,26 +36,39 @@ class NoTools:
         return ToolResult.of(call, f"There is no tool {call.name!r}.", is_error=True)
 
 
-def tools_to_json(tools: Sequence[Tool], risks: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+class CallScope(Protocol):
+    """The part of a task's scope that a call needs."""
+
+    def report(self, value: Any) -> None:
+        """Store a report of the task."""
+        ...
+
+
+def tools_to_json(tools: Sequence[OfferedTool], risks: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
     """Return tools as JSON for the settings of a thread; `risks` override the risks of the tools themselves."""
     overrides = risks or {}
-    return [
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": dict(tool.parameters),
-            "risk": overrides.get(tool.name, tool.risk),
-        }
-        for tool in tools
-    ]
+    return [_tool_to_json(tool.tool if isinstance(tool, ToolFunction) else tool, overrides) for tool in tools]
+
+
+def _tool_to_json(tool: Tool | Mapping[str, Any], risks: Mapping[str, str]) -> dict[str, Any]:
+    if not isinstance(tool, Tool):
+        return dict(tool)
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": dict(tool.parameters),
+        "risk": risks.get(tool.name, tool.risk),
+    }
 
 
 def call_tool(toolbox: Toolbox) -> AsyncLogic:
     """Return the logic for `tool`, which makes one call and is not repeated after a crash."""
 
-    async def run(input: Mapping[str, Any]) -> dict[str, Any]:
+    async def run(input: Mapping[str, Any], scope: CallScope) -> dict[str, Any]:
         part: Mapping[str, Any] = input["call"]
         call = ToolCall(part["id"], part["name"], part["arguments"], part.get("signature"))
+        # A variable of the task, so that toolboxes that need no context have no parameter for it.
+        CURRENT.set(Context(getattr(scope, "key", None), scope.report))
         return part_to_json(await toolbox.call(call))
 
     return from_task(run, safety="once")

@@ -1,11 +1,20 @@
-"""Tools of a workspace and of MCP servers, and the risk of their calls."""
+"""Tools of a workspace, of MCP servers and from Python functions, and the risk of their calls."""
 
 from typing import TYPE_CHECKING
 
 from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from antiphon.tools.errors import ConfigError, NameTaken, NotInstalled, ToolCallError, ToolsError
+    from antiphon.tools.context import Context, ToolCancelled
+    from antiphon.tools.decorator import PythonTool, tool
+    from antiphon.tools.errors import (
+        ConfigError,
+        InvalidTool,
+        NameTaken,
+        NotInstalled,
+        ToolCallError,
+        ToolsError,
+    )
     from antiphon.tools.fetch import FetchSettings
     from antiphon.tools.files import FileLimits
     from antiphon.tools.finding import FindLimits
@@ -21,8 +30,17 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "context": (
+            "Context",
+            "ToolCancelled",
+        ),
+        "decorator": (
+            "PythonTool",
+            "tool",
+        ),
         "errors": (
             "ConfigError",
+            "InvalidTool",
             "NameTaken",
             "NotInstalled",
             "ToolCallError",
@@ -56,19 +74,24 @@ __all__ = [
     "CommandFilter",
     "CommandServer",
     "ConfigError",
+    "Context",
     "FetchSettings",
     "FileLimits",
     "FindLimits",
+    "InvalidTool",
     "McpTools",
     "NameTaken",
     "NotInstalled",
+    "PythonTool",
     "ShellSettings",
     "ToolCallError",
+    "ToolCancelled",
     "ToolsError",
     "Workspace",
     "load_servers",
     "parse_servers",
     "risk_of_call",
     "risk_of_command",
+    "tool",
     "workspace_tools",
 ]

@@ -37,3 +37,12 @@ class ToolCallError(ToolsError):
 
 class NameTaken(ToolsError):
     """Raised when two toolboxes have a tool of the same name."""
+
+
+class InvalidTool(ToolsError):
+    """Raised by `@tool` for a function that cannot be a tool; `problem` is the reason."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"the function {name} cannot be a tool: {problem}")
+        self.name = name
+        self.problem = problem

@@ -59,4 +59,5 @@ async def run_in_thread(work: Callable[[], T], stop: threading.Event | None = No
         if stop is not None:
             stop.set()
         await asyncio.wait([task])
+        _ = task.exception()  # looked at, because asyncio logs errors that are not
         raise

@@ -6,6 +6,7 @@ from typing import Protocol
 from antiphon.messages import ToolCall, ToolResult
 from antiphon.providers.base import Tool
 from antiphon.tools.errors import NameTaken
+from antiphon.tools.functions import FunctionToolbox, ToolFunction
 
 
 class ToolSource(Protocol):
@@ -22,16 +23,17 @@ class ToolSource(Protocol):
 
 
 class Bundle:
-    """Combines toolboxes; raises `NameTaken` if two have a tool of the same name."""
+    """Combines toolboxes and single tools; raises `NameTaken` if two tools have the same name."""
 
     __slots__ = ("_boxes", "tools")
 
-    def __init__(self, *boxes: ToolSource) -> None:
+    def __init__(self, *sources: ToolSource | ToolFunction) -> None:
+        boxes = [FunctionToolbox([source]) if isinstance(source, ToolFunction) else source for source in sources]
         self._boxes: dict[str, ToolSource] = {}
         for box in boxes:
             for tool in box.tools:
                 if tool.name in self._boxes:
-                    raise NameTaken(f"two toolboxes have a tool {tool.name!r}")
+                    raise NameTaken(f"there are two tools {tool.name!r}; rename one of them")
                 self._boxes[tool.name] = box
         self.tools = tuple(tool for box in boxes for tool in box.tools)
 

@@ -37,11 +37,11 @@ class AnthropicEncoder:
             self._open = True
         yield self._delta({"type": "text_delta", "text": text})
 
-    def call(self, id: str, pieces: Sequence[str]) -> Iterator[bytes]:
+    def call(self, id: str, pieces: Sequence[str], name: str = TOOL) -> Iterator[bytes]:
         """Yield a tool block whose first piece of arguments is empty, as in the real API."""
         if self._open:
             yield self._stop()
-        yield self._start({"type": "tool_use", "id": f"toolu_{id}", "name": TOOL, "input": {}})
+        yield self._start({"type": "tool_use", "id": f"toolu_{id}", "name": name, "input": {}})
         for piece in ("", *pieces):
             yield self._delta({"type": "input_json_delta", "partial_json": piece})
         yield self._stop()

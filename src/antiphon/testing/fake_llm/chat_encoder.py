@@ -48,16 +48,16 @@ class ChatEncoder:
         """Yield content."""
         yield self._chunk({"content": text})
 
-    def call(self, id: str, pieces: Sequence[str]) -> Iterator[bytes]:
+    def call(self, id: str, pieces: Sequence[str], name: str = TOOL) -> Iterator[bytes]:
         """Yield the name, then arguments with the index only; with Mistral every piece repeats all fields."""
         self._calls += 1
         index = {"index": self._calls}
         if self._dialect == "mistral":
             for piece in pieces:
-                function = {"name": TOOL, "arguments": piece}
+                function = {"name": name, "arguments": piece}
                 yield self._tool({**index, "id": f"call{id:0>5}", "function": function})
             return
-        yield self._tool({**index, "id": f"call_{id}", "type": "function", "function": {"name": TOOL, "arguments": ""}})
+        yield self._tool({**index, "id": f"call_{id}", "type": "function", "function": {"name": name, "arguments": ""}})
         for piece in pieces:
             yield self._tool({**index, "function": {"arguments": piece}})
 

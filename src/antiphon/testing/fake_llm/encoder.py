@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from antiphon.testing.fake_llm.scenarios import Ending
+from antiphon.testing.fake_llm.scenarios import TOOL, Ending
 
 # Error type by HTTP status: the word of Anthropic and OpenAI, and that of Google.
 KINDS: Mapping[int, tuple[str, str]] = {
@@ -36,7 +36,7 @@ class Encoder(Protocol):
         """Yield text."""
         ...
 
-    def call(self, id: str, pieces: Sequence[str]) -> Iterator[bytes]:
+    def call(self, id: str, pieces: Sequence[str], name: str = TOOL) -> Iterator[bytes]:
         """Yield a tool call."""
         ...
 

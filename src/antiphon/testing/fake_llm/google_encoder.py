@@ -27,9 +27,9 @@ class GoogleEncoder:
         """Yield a text part."""
         yield self._parts({"text": text})
 
-    def call(self, id: str, pieces: Sequence[str]) -> Iterator[bytes]:
+    def call(self, id: str, pieces: Sequence[str], name: str = TOOL) -> Iterator[bytes]:
         """Yield a function call with all its arguments; the first of a reply is signed."""
-        call = {"functionCall": {"name": TOOL, "args": json.loads("".join(pieces))}}
+        call = {"functionCall": {"name": name, "args": json.loads("".join(pieces))}}
         yield self._parts(call | ({"thoughtSignature": SIGNATURE} if id == "1" else {}))
 
     def end(self, ending: Ending, *, usage: bool) -> Iterator[bytes]:

@@ -5,11 +5,12 @@ import json
 import socket
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from antiphon.testing.fake_llm.encoder import Encoder
 from antiphon.testing.fake_llm.scenarios import ARGUMENTS, LONG_LINE, Scenario
-from antiphon.testing.fake_llm.values import schema_in, value_for
+from antiphon.testing.fake_llm.values import next_offered_call, schema_in, value_for
 
 POLL_S = 0.005
 PAGE = b"<!doctype html><title>Sign in</title><p>Please sign in to the network.</p>"
@@ -92,6 +93,9 @@ async def play_scenario(
     scenario: Scenario, encoder: Encoder, connection: ClientConnection, record: RequestProgress
 ) -> str:
     """Play a scenario; return how it ended."""
+    offered = next_offered_call(record.body) if scenario.calls_offered else None
+    if offered is not None:
+        scenario = replace(scenario, words=(), ending="tool_calls")
     if scenario.silent:
         record.waiting.set()
         await connection.wait_until_client_disconnects()
@@ -108,7 +112,7 @@ async def play_scenario(
     await _send_text(scenario, encoder, connection, record)
     if scenario.fault is not None:
         return await _fail(scenario, encoder, connection, record)
-    for data in after_words(scenario, encoder):
+    for data in after_words(scenario, encoder, offered):
         await _send(data, scenario, connection)
     if scenario.lingers:
         await connection.wait_until_client_disconnects()
@@ -176,10 +180,13 @@ def before_words(scenario: Scenario, encoder: Encoder) -> Iterator[bytes]:
         yield from encoder.thoughts(scenario.thoughts)
 
 
-def after_words(scenario: Scenario, encoder: Encoder) -> Iterator[bytes]:
+def after_words(scenario: Scenario, encoder: Encoder, offered: tuple[str, str, str] | None = None) -> Iterator[bytes]:
     """Yield the frames that complete the reply."""
     if scenario.unknown_events:
         yield encoder.unknown()
+    if offered is not None:
+        id, name, arguments = offered
+        yield from encoder.call(id, (arguments,), name)
     for number in range(scenario.calls):
         yield from encoder.call(str(number + 1), ARGUMENTS)
     yield from encoder.end(scenario.ending, usage=scenario.usage)

@@ -45,6 +45,8 @@ class Scenario:
     lingers: bool = False
     # Echo the last message, or send a value for the schema of the request.
     says: Literal["words", "echo", "json", "json at second try"] = "words"
+    # Call the first tool of the request that has no result yet, with values for its schema.
+    calls_offered: bool = False
 
 
 HALF = WORDS[:2]
@@ -53,6 +55,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "ok": Scenario("a thought, words and a tool call", thoughts=THOUGHTS, calls=1, ending="tool_calls"),
     "text": Scenario("words only"),
     "parallel": Scenario("two tool calls at once", calls=2, ending="tool_calls"),
+    "tools": Scenario("a call of each tool of the request, one in each reply, then words", calls_offered=True),
     "length": Scenario("words up to the token limit", ending="length"),
     "echo": Scenario("what the user said last", says="echo"),
     "json": Scenario("a value that fits the schema of the request", says="json"),

@@ -1,5 +1,6 @@
 """Values that match a JSON Schema, for structured replies."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,3 +42,13 @@ def schema_in(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return dict(form["schema"])
     schema = (body.get("generationConfig") or {}).get("responseJsonSchema")
     return None if schema is None else dict(schema)
+
+
+def next_offered_call(body: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Return the id, name and arguments for the next tool of a chat completion; None if each was called."""
+    called = sum(message.get("role") == "tool" for message in body.get("messages") or ())
+    tools = [tool["function"] for tool in body.get("tools") or () if "function" in tool]
+    if called >= len(tools):
+        return None
+    tool = tools[called]
+    return str(called + 1), tool["name"], json.dumps(value_for(tool["parameters"]))

@@ -69,10 +69,11 @@ class Rules(TypedDict, total=False):
 
 
 class ConsentSettings(Rules, total=False):
-    """Rules together with the mode, and how long a person may take to answer."""
+    """Rules together with the mode, how long a person may take to answer, and whether a function is asked first."""
 
     mode: Mode
     timeoutMs: int
+    approver: bool
 
 
 class Judgement(TypedDict):

@@ -1,0 +1,116 @@
+"""Approval of tool calls by a function, before or instead of a person.
+
+1. The function sees the calls that the rules leave to a person, one at a time; one refusal refuses them all.
+2. Only True allows. An error, or any value that is not expected, denies.
+3. None leaves the question to a person, as if there were no function.
+4. The request is a task that may be repeated: after a crash the function is asked again.
+5. The settings of a thread say that it has an approver, and not the process: steps must be the same when replayed.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.chart.actions import Enqueue, enqueue_actions
+from antiphon.chart.machine import Machine
+from antiphon.threads.activity import parse_input
+from antiphon.threads.machine.tools import ToolsContext, ask_parent
+from antiphon.threads.roles import call_role
+
+APPROVER = "approver"
+UNDECIDED = "undecided"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """Tool call that needs approval; `text` is the call as a person would see it."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    risk: str
+    text: str
+
+
+Approval = bool | str | None
+"""Answer of an approver: True allows, False denies, a text denies with this reason, None asks a person."""
+Approver = Callable[[ApprovalRequest], Approval | Awaitable[Approval]]
+"""Function that approves tool calls, async or not."""
+
+
+class _Scope(Protocol):
+    def send_back(self, event: Any) -> None: ...
+
+
+def with_approver(tools: Machine[ToolsContext, Any], approver: Approver | None) -> Machine[ToolsContext, Any]:
+    """Return the tools machine with an approver; without a function, threads that have one ask a person."""
+    actions = {"askParent": enqueue_actions(_start_approver), "watchProcess": enqueue_actions(_watch_process)}
+    return tools.provide(actors={APPROVER: ask_approver(approver)}, actions=actions)
+
+
+def consent_with_approver(consent: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return consent settings that leave questions to the approver."""
+    return {"mode": "ask", **(consent or {}), APPROVER: True}
+
+
+def ask_approver(approver: Approver | None) -> AsyncLogic:
+    """Return the logic for `approver`, which answers the request of its input with an event to the tools machine."""
+
+    async def run(input: Mapping[str, Any], scope: _Scope) -> None:
+        request: Mapping[str, Any] = input["request"]
+        answer = None if approver is None else await _decide(approver, request["calls"])
+        if answer is None:
+            scope.send_back({**request, UNDECIDED: True})
+        elif answer is True:
+            scope.send_back({"type": "ALLOW", "id": request["id"]})
+        else:
+            scope.send_back({"type": "DENY", "id": request["id"], "reason": answer})
+
+    return from_task(run, safety="repeat")
+
+
+async def _decide(approver: Approver, calls: Sequence[Mapping[str, Any]]) -> Approval:
+    """Return True, the reason of the first refusal, or None if a person must decide."""
+    decision: Approval = True
+    for call in calls:
+        if call["decision"] == "ask":
+            answer = await _ask(approver, call)
+            if isinstance(answer, str):
+                return answer
+            decision = decision and answer
+    return decision
+
+
+async def _ask(approver: Approver, call: Mapping[str, Any]) -> Approval:
+    arguments = parse_input(call["arguments"])
+    if not isinstance(arguments, Mapping):
+        return f"the arguments of {call['name']} are not a JSON object"
+    try:
+        answer = await call_role(approver, ApprovalRequest(call["name"], arguments, call["risk"], call["text"]))
+    except Exception as error:
+        log.warning("the approver failed for %s", call["text"], exc_info=True)
+        return f"the approver failed: {type(error).__name__}: {error}"
+    if answer is False:
+        return f"the approver denied {call['text']}"
+    if answer is None or answer is True or isinstance(answer, str):
+        return answer
+    return f"the approver returned {answer!r}; expected True, False, a text or None"
+
+
+def _start_approver(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[ToolsContext, Any]) -> None:
+    if _asks_person(context, event):
+        ask_parent(context, {key: value for key, value in event.items() if key != UNDECIDED}, enqueue)
+    else:
+        enqueue.spawn_child(APPROVER, id=APPROVER, input={"request": dict(event)})
+
+
+def _watch_process(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[ToolsContext, Any]) -> None:
+    # The request to a function survives the process; only one to a person expires with it.
+    if _asks_person(context, event):
+        enqueue.spawn_child("process", id="process")
+
+
+def _asks_person(context: ToolsContext, event: Mapping[str, object]) -> bool:
+    return not context["consent"].get(APPROVER) or bool(event.get(UNDECIDED))
