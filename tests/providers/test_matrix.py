@@ -18,6 +18,6 @@ def test_a_scenario_looks_alike_in_every_format(format, scenario):
 
 
 def test_no_scenario_of_the_server_is_forgotten():
-    elsewhere = {"echo", "json", "rejson", "paced", "burst", "linger"}
+    elsewhere = {"echo", "json", "rejson", "paced", "burst", "linger", "tools"}
 
     assert set(EXPECTED) | elsewhere == set(SCENARIOS)
