@@ -145,8 +145,8 @@ ALL = (
     Bug(tasks_started_first, "tasks doubled"),
     Bug(errors_ignored, "lost", Fault("write", "-wal", 100, 40, errno.ENOSPC)),
     Bug(failed_flush_forgotten, "refused as if nothing was stored", Fault("flush", "-wal", 32, LASTING, errno.EIO)),
-    Bug(refusals_not_reported, "neither answered nor ended", Fault("write", "-wal", 100, 40, errno.ENOSPC)),
-    Bug(other_error, "neither answered nor ended|ended with 1", Fault("write", "-wal", 100, 40, errno.ENOSPC)),
-    Bug(stays_refusing, "takes no letters", Fault("write", "-wal", 100, 1, errno.ENOSPC)),
+    Bug(refusals_not_reported, "neither answered nor ended", Fault("write", "-wal", 160, 40, errno.ENOSPC)),
+    Bug(other_error, "neither answered nor ended|ended with 1", Fault("write", "-wal", 160, 40, errno.ENOSPC)),
+    Bug(stays_refusing, "takes no letters", Fault("write", "-wal", 160, 1, errno.ENOSPC)),
 )
 BUGS = {bug.inject.__name__: bug for bug in ALL}
