@@ -51,7 +51,7 @@ class Quarantine:
             return None
         dead = await self._store.dead_letters(root)
         now = self._now()
-        letters = tuple(_take_now(letter, now) for letter, _ in dead if not is_from_outside(letter))
+        letters = tuple(_move_back(letter, now) for letter, _ in dead if not is_from_outside(letter))
         revived = tuple(letter.id for letter in letters)
         commit = Commit(root, saved.seq, now, "active", letters=letters, revived=revived)
         await self._commits.make(commit)
@@ -61,7 +61,7 @@ class Quarantine:
         """Put a dead letter back into the inbox, to be taken now."""
         saved = await self._load(root)
         now = self._now()
-        revived = _take_now(await self._dead_letter(root, letter), now)._replace(due=now, starts=0)
+        revived = _move_back(await self._dead_letter(root, letter), now)._replace(due=now, starts=0)
         commit = Commit(root, saved.seq, now, saved.status, letters=(revived,), revived=(letter,))
         await self._commits.make(commit)
         return revived
@@ -91,9 +91,10 @@ def quarantine_error(saved: Saved) -> Quarantined:
     return Quarantined(f"{saved.root!r} is quarantined; release it when the cause is mended: {reason}")
 
 
-def _take_now(letter: Letter, now: int) -> Letter:
-    """Return a dead letter as one that is due; the clock may have been ahead when it was set aside."""
-    return letter._replace(at=min(letter.at, now), due=min(letter.due, now))
+def _move_back(letter: Letter, now: int) -> Letter:
+    """Return a dead letter as it is now; the clock may have been ahead when it was set aside."""
+    lead = max(0, letter.at - now)
+    return letter._replace(at=letter.at - lead, due=letter.due - lead)
 
 
 def offline_quarantine(store: Store, boot: int) -> Quarantine:

@@ -287,6 +287,7 @@ class Runtime:
             letters = await self.trees.quarantine.release(root)
             if letters is None:
                 return False
+            self.inboxes.set_alarm(self.now(), root)  # no letter overtakes those that wait
             if accept:
                 await self.trees.accept(root)
         self.feeds.end(root)
