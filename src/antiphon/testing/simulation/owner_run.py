@@ -10,10 +10,9 @@ from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
 from antiphon.stores.memory import MemoryStore
 from antiphon.testing.laws import broken_laws
-from antiphon.testing.simulation.loop import SimulatedLoop, Stalled, first
 from antiphon.testing.simulation.owner_faults import OwnerFaults
 from antiphon.testing.simulation.owners import SharedWorld
-from antiphon.testing.simulation.run import FAULTS_S, LIMIT_S, REST_S, Check, LawBroken, SimulationReport, Traffic
+from antiphon.testing.simulation.run import FAULTS_S, LIMIT_S, REST_S, Check, SimulationReport, Traffic, run_world
 from antiphon.testing.simulation.world import WORLD
 
 MAX_CALLBACKS = 600_000
@@ -32,16 +31,7 @@ def simulate_owners(
     rng = Random(seed)
     faults = faults or OwnerFaults.draw(rng)
     world = SharedWorld(rng, machines, store(), faults)
-    loop = SimulatedLoop(rng.randrange if faults.disorder else first, limit=MAX_CALLBACKS)
-    try:
-        laws = loop.run_until_complete(_run(world, traffic, check))
-    except Stalled as error:
-        laws = [*world.history.broken, str(error)]
-    finally:
-        loop.dispose()
-    if laws:
-        raise LawBroken(seed, laws, world)
-    return SimulationReport(seed, world.history.counts, world.trace)
+    return run_world(seed, world, _run(world, traffic, check))
 
 
 async def _run(world: SharedWorld, traffic: Traffic, check: Check | None) -> list[str]:

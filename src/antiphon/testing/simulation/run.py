@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from random import Random
@@ -68,9 +68,14 @@ def simulate(
     if faults.restore and not restores:
         faults = replace(faults, restore=0.0)
     world = World(rng, machines, store(), faults, releases)
-    loop = SimulatedLoop(rng.randrange if faults.disorder else first, limit=MAX_CALLBACKS)
+    return run_world(seed, world, _run(world, traffic, check))
+
+
+def run_world(seed: int, world: World, run: Coroutine[Any, Any, list[str]]) -> SimulationReport:
+    """Run a world on a loop of its own; raise `LawBroken` if the run returns broken laws."""
+    loop = SimulatedLoop(world.rng.randrange if world.faults.disorder else first, limit=MAX_CALLBACKS)
     try:
-        laws = loop.run_until_complete(_run(world, traffic, check))
+        laws = loop.run_until_complete(run)
     except Stalled as error:
         laws = [*world.history.broken, str(error)]
     finally:
