@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from antiphon import assign, create_machine, from_task
-from antiphon.runtime.errors import NotOwner, RootExists, StoreError, UnknownRoot
+from antiphon.runtime.errors import NotOwner, NotRunning, RootExists, StoreError, UnknownRoot
 from antiphon.stores.memory import MemoryStore
 from antiphon.testing.simulation.directory import Assigned, Directory
 from tests.fixtures.runtime import runtime, simulate
@@ -79,6 +79,10 @@ class Store(MemoryStore):
         saved = await super().load(root, seq)
         await self._pause(self.after, "load")
         return saved
+
+    async def outcome(self, root, letter):
+        await self._pause(self.before, "outcome")
+        return await super().outcome(root, letter)
 
     async def commit(self, commits, written=None):
         await self._pause(self.before, "commit")
@@ -531,3 +535,21 @@ async def test_a_process_that_is_adopting_a_tree_can_be_stopped(owners, first, s
     owners.store.after["commit"] = stop
     await asyncio.gather(owners.move("r", 2), return_exceptions=True)
     await asyncio.wait_for(stops[0], 10)
+
+
+@pytest.mark.parametrize("rounds", range(40))
+def test_a_letter_that_adopts_its_tree_has_an_answer_when_the_runtime_is_stopped(rounds):
+    @with_owners
+    async def stop_after_some_rounds(owners, first, second):
+        await first.create("m", root="r")
+        await owners.views[0].release(["r"])
+        owners.store.before["outcome"] = lambda: asyncio.sleep(1)
+        sending = asyncio.create_task(second.send("r", ADD, id="a"))
+        for _ in range(rounds):
+            await asyncio.sleep(0)
+        await second.stop()
+        await asyncio.wait([sending], timeout=2)
+
+        assert isinstance(sending.exception(), NotRunning | None)
+
+    stop_after_some_rounds()

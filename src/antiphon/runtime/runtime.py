@@ -238,6 +238,7 @@ class Runtime:
         """Become the owner of a tree, if no process is, and wait until it is adopted."""
         if not self.ownership.owns_all:
             await self.adopt(root, self.ownership.tenure(root) or await self.ownership.claim(root))
+            self._check_running()  # it may have been stopped meanwhile
 
     async def outcome(self, root: str, id: str) -> Receipt | None:
         """Return the outcome of a letter by its id, or None if there was no such letter."""
