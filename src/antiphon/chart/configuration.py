@@ -12,7 +12,17 @@ StateValue = Any  # a state's key, or a dict of keys to state values
 class Configuration:
     """The active states, in the order in which they became active (XState's eventless order)."""
 
-    __slots__ = ("_tags", "_value", "decisions", "eventless", "has_always", "machine", "members", "nodes", "quick")
+    __slots__ = (
+        "_tags",
+        "decisions",
+        "eventless",
+        "has_always",
+        "machine",
+        "members",
+        "nodes",
+        "quick",
+        "shared_value",
+    )
 
     def __init__(self, machine: Any, nodes: tuple[Node, ...]) -> None:
         self.machine = machine
@@ -25,20 +35,13 @@ class Configuration:
         self.eventless: Any = None
         # The decisions that need no guard, no queue and no eventless step: one look-up, then functions.
         self.quick: dict[str, Any] = {}
-        self._value: StateValue = None
+        self.shared_value: StateValue = state_value(machine.root, complete(nodes))  # not to be changed
         self._tags: tuple[str, ...] | None = None
 
     @property
     def value(self) -> StateValue:
         """The state value, as a copy that the caller may change."""
         return _copy_value(self.shared_value)
-
-    @property
-    def shared_value(self) -> StateValue:
-        """The state value, shared: not to be changed."""
-        if self._value is None:
-            self._value = state_value(self.machine.root, complete(self.nodes))
-        return self._value
 
     @property
     def tags(self) -> tuple[str, ...]:

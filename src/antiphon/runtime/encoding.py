@@ -17,6 +17,7 @@ from antiphon.chart.persist import is_plain, to_json_value, to_key
 from antiphon.runtime.errors import Undecodable, Unstorable
 
 _encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False, allow_nan=False)
+_scan = json.JSONDecoder().scan_once
 _encode_ascii = json.JSONEncoder(separators=(",", ":")).encode
 _TAG_TEXT = f'"{TAG}"'
 
@@ -79,11 +80,21 @@ def encode_in_python(value: Any) -> str:
 def decode(text: str) -> Any:
     """Decode what `encode` returned; raise `ValueError` if it is not JSON, `Undecodable` if a codec is missing."""
     if _TAG_TEXT not in text:  # as in nearly all texts
-        return json.loads(text)
+        return _decode_plain(text)
     try:
         return json.loads(text, object_hook=decode_coded)
     except CodecError as error:
         raise Undecodable(str(error)) from error
+
+
+def _decode_plain(text: str) -> Any:
+    """Decode a JSON text without the checks of `json.loads` for its type, for options and for white space."""
+    try:
+        value, end = _scan(text, 0)
+        is_whole = end == len(text)
+    except StopIteration:
+        is_whole = False
+    return value if is_whole else json.loads(text)  # which raises, unless there is white space
 
 
 def _check_json(value: Any, path: str) -> None:

@@ -49,6 +49,8 @@ class HistoryIds:
 
     def at(self, seq: int) -> str:
         """Return the id that the history had at a step."""
+        if len(self._ids) == 1:
+            return self.current
         return self._ids[max(0, bisect_left(self._starts, seq) - 1)]
 
     def cursor(self, seq: int) -> str:

@@ -69,9 +69,8 @@ class Changes:
                 new = after.configuration
                 old = before.configuration
                 value = None
-                if new is not old:
-                    value = new.shared_value
-                    value = None if value == old.shared_value else value if type(value) is str else _states(value)
+                if new is not old and new.shared_value != old.shared_value:
+                    value = _states(new.shared_value)
                 if after.frame is not before.frame:
                     self._add_frame(path, value, after.frame)
                 elif value is not None:
@@ -94,14 +93,10 @@ class Changes:
         """Short text in two parts: the structure, then the context values; a part without changes is empty."""
         structure = self.structure
         first = ""
-        if structure:
-            # Most steps only lead the root to another state.
-            name = structure[1] if len(structure) == 2 and not structure[0] else None
-            first = _moves.get(name, "") if type(name) is str else ""
-            if not first:
-                first = _checksum(structure)
-                if type(name) is str and len(_moves) < MEMO:
-                    _moves[name] = first
+        if len(structure) == 2 and not structure[0] and type(structure[1]) is str:
+            first = _moves.get(structure[1]) or _move(structure)  # most steps only lead the root to another state
+        elif structure:
+            first = _checksum(structure)
         return f"{first}.{_checksum(self.values)}" if self.values else f"{first}."
 
     def describe(self) -> str:
@@ -163,6 +158,14 @@ def _checksum(values: list[Any]) -> str:
         return f"{crc32(dumps(_thaw(values), FORMAT)):x}"
 
 
+def _move(structure: list[Any]) -> str:
+    """Return the checksum of a step that leads the root to a state, and keep it for the next such step."""
+    checksum = _checksum(structure)
+    if len(_moves) < MEMO:
+        _moves[structure[1]] = checksum
+    return checksum
+
+
 def _thaw(value: Any) -> Any:
     """Return a value without read-only dicts and lists."""
     if isinstance(value, dict):
@@ -190,16 +193,18 @@ def compare_dicts(old: Any, new: Any, path: str, values: Values) -> None:
         kind = type(value)
         if kind not in PLAIN:
             compare(before, value, f"{path}.{key}", values)
-            continue
-        if type(before) not in PLAIN:
-            before = _restored(before)
-        if value != before or (kind is bool) is not (type(before) is bool):
-            values.append(f"{path}.{key}")
-            values.append(value if kind is not str or len(value) <= LIMIT else (len(value),))
+        elif value != before if type(before) is kind else _differs(before, value):
+            values += (f"{path}.{key}", value if kind is not str or len(value) <= LIMIT else (len(value),))
     if len(new) - added < len(old):
         for key in old:
             if key not in new:
                 values += (f"{path}.{key}", ())
+
+
+def _differs(old: Any, new: Any) -> bool:
+    """Return whether a text, number, truth value or None differs from a value of another type."""
+    before = old if type(old) in PLAIN else _restored(old)
+    return bool(new != before) or (type(new) is bool) is not (type(before) is bool)
 
 
 def compare(old: Any, new: Any, path: str, values: Values) -> None:
