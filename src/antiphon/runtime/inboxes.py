@@ -37,7 +37,7 @@ class Inboxes:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._inboxes: dict[str, deque[Delivery]] = {}
-        self._ready: dict[str, None] = {}
+        self.ready: dict[str, None] = {}  # trees that are ready for a turn, in the order in which they became so
         self._held: dict[str, int] = {}  # trees that have no turn before a time, because the store has failed
         self._busy: set[str] = set()  # trees whose turn is not stored yet
         self._drawn: dict[str, list[Delivery]] = {}  # letters of the turns that are not finished
@@ -70,7 +70,7 @@ class Inboxes:
     def hold(self, root: str, until: int) -> None:
         """Give a tree no turn before a time."""
         self._held[root] = until
-        self._ready.pop(root, None)
+        self.ready.pop(root, None)
         self.set_alarm(until, root)
 
     def merge(self, root: str, deliveries: Iterable[Delivery]) -> None:
@@ -85,7 +85,7 @@ class Inboxes:
 
     def _make_ready(self, root: str) -> None:
         if root not in self._held and root not in self._busy:
-            self._ready[root] = None
+            self.ready[root] = None
             self.wakeup.set()
 
     def release(self) -> None:
@@ -110,7 +110,7 @@ class Inboxes:
         """Drop the letters of a tree and fail their pending receipts."""
         for delivery in self._inboxes.pop(root, ()):
             delivery.fail(error)
-        self._ready.pop(root, None)
+        self.ready.pop(root, None)
         self._held.pop(root, None)
         self._next_alarms.pop(root, None)
         if root in self._watched:
@@ -133,7 +133,7 @@ class Inboxes:
         if kept:
             self._inboxes[root] = kept
         else:
-            self._ready.pop(root, None)
+            self.ready.pop(root, None)
         for delivery in dropped:
             delivery.fail(error)
 
@@ -155,40 +155,40 @@ class Inboxes:
         await self._watched.setdefault(root, Broadcast()).wait()
 
     @property
-    def ready(self) -> int:
-        """Number of trees that are ready for a turn."""
-        return len(self._ready)
-
-    @property
     def is_idle(self) -> bool:
         """True if no tree is ready for a turn or has one, or is occupied without a turn."""
-        return not self._ready and not self._busy
+        return not self.ready and not self._busy
 
     def start_turns(self, limit: int) -> list[str]:
         """Return ready trees, in the order in which they became ready; they are busy until `finish`."""
-        roots = list(islice(self._ready, limit))
-        for root in roots:
-            del self._ready[root]
+        if limit < len(self.ready):
+            roots = list(islice(self.ready, limit))
+            for root in roots:
+                del self.ready[root]
+        else:
+            roots = list(self.ready)
+            self.ready.clear()
         self._busy.update(roots)
         return roots
 
     def occupy(self, root: str) -> None:
         """Make a tree busy without a turn, until `finish`."""
-        self._ready.pop(root, None)
+        self.ready.pop(root, None)
         self._busy.add(root)
 
-    def finish(self, root: str) -> None:
-        """End the turn of a tree; if it has more letters, it is ready for another."""
-        self._busy.discard(root)
-        self._drawn.pop(root, None)
+    def finish(self, *roots: str) -> None:
+        """End the turns of trees; those that have more letters are ready for another."""
+        for root in roots:
+            self._busy.discard(root)
+            self._drawn.pop(root, None)
+            if root in self._watched:
+                self._watched.pop(root).notify()
+            if root in self._overdue:
+                self._overdue.discard(root)
+                self.set_alarm(0, root)
+            if root in self._inboxes:
+                self._make_ready(root)
         self._freed.notify()
-        if root in self._watched:
-            self._watched.pop(root).notify()
-        if root in self._overdue:
-            self._overdue.discard(root)
-            self.set_alarm(0, root)
-        if root in self._inboxes:
-            self._make_ready(root)
 
     def draw(self, root: str, limit: int) -> list[Delivery]:
         """Remove and return the next letters of a tree."""

@@ -5,8 +5,9 @@ is discarded and loaded again from the store. A failure belongs to its tree: the
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from antiphon.actors.observers import report_unhandled
 from antiphon.runtime.commits import RETRY_MS
@@ -147,8 +148,7 @@ class TurnLoop:
         """Give trees their turns until the loop is closed and idle."""
         self._clock = asyncio.get_running_loop().time
         try:
-            while not (self._closing and self._is_idle):
-                await self._run_once()
+            await self._give_turns()
         except Exception as error:
             self._fail(error)
             report_unhandled(error)
@@ -156,29 +156,38 @@ class TurnLoop:
             self._fail(error)
             raise
 
-    async def _run_once(self) -> None:
-        if self.inboxes.has_alarms:
-            now = self._now()
-            for root in self.inboxes.pop_alarms(now, DUE_TREES):
-                await self._collect(root, now)
-        if self._new:
-            self._computed += self._new
-            self._new = []
-        # With few ready trees and a fast disk, overlapping commits cost more than they gain.
-        inline = self.inboxes.ready + len(self._computed) <= INLINE_TREES and self._store.commits_inline
-        if self._may_compute and not (self._computed and self.pipeline.is_empty):
-            await self._compute(inline)
-        if self._may_store:
-            turns = self._computed
-            self._computed = []
-            self.pipeline.enter(len(turns))
-            if inline:
-                await self._store_and_finish(turns)
-            else:
-                storing = asyncio.get_running_loop().create_task(self._store_and_finish(turns))
-                self._storing.add(storing)
-                storing.add_done_callback(self._storing.discard)
-        await self._wait()
+    async def _give_turns(self) -> None:
+        inboxes = self.inboxes
+        while not (self._closing and self._is_idle):
+            if inboxes.has_alarms:
+                now = self._now()
+                for root in inboxes.pop_alarms(now, DUE_TREES):
+                    await self._collect(root, now)
+            if self._new:
+                self._computed += self._new
+                self._new = []
+            # With few ready trees and a fast disk, overlapping commits cost more than they gain.
+            inline = len(inboxes.ready) + len(self._computed) <= INLINE_TREES and self._store.commits_inline
+            if self._may_compute and not (self._computed and self.pipeline.is_empty):
+                await self._compute(inline)
+            if self._may_store:
+                turns = self._computed
+                self._computed = []
+                self.pipeline.enter(len(turns))
+                if inline:
+                    await self._store_and_finish(turns)
+                    # Senders that got their receipts often send again at once: yielding costs less than waiting.
+                    await asyncio.sleep(0)
+                    self._burst = 0
+                    continue
+                self._start(self._store_and_finish(turns))
+            await self._wait()
+
+    def _start(self, storing: Coroutine[Any, Any, None]) -> None:
+        """Start to store something; `wait_until_stored` waits for it."""
+        task = asyncio.get_running_loop().create_task(storing)
+        self._storing.add(task)
+        task.add_done_callback(self._storing.discard)
 
     def _fail(self, cause: BaseException) -> None:
         """Fail everything that waits: no turn will follow."""
@@ -198,17 +207,17 @@ class TurnLoop:
 
     @property
     def _may_compute(self) -> bool:
-        return self.inboxes.ready > 0 and len(self._computed) < BATCH_TREES and not self.pipeline.is_writing
+        return bool(self.inboxes.ready) and len(self._computed) < BATCH_TREES and not self.pipeline.is_writing
 
     @property
     def _may_store(self) -> bool:
-        return self.pipeline.accepts(len(self._computed), self.inboxes.ready)
+        return bool(self._computed) and self.pipeline.accepts(len(self._computed), len(self.inboxes.ready))
 
     async def _compute(self, inline: bool) -> None:
         """Compute the turns of all ready trees, or, if not `inline`, of the share that pays."""
-        ready = min(self.inboxes.ready, BATCH_TREES - len(self._computed))
+        ready = min(len(self.inboxes.ready), BATCH_TREES - len(self._computed))
         roots = self.inboxes.start_turns(ready if inline else self.pipeline.share(ready))
-        started_at = self._clock()
+        started_at = 0.0 if inline else self._clock()
         now = self._now()
         single_step = self._failures.single_step
         trees = self._trees
@@ -238,7 +247,8 @@ class TurnLoop:
             except Exception as error:
                 await self._handle(root, deliveries, error)
                 now = self._now()
-        self.pipeline.measure_turns(len(roots), self._clock() - started_at)
+        if not inline:
+            self.pipeline.measure_turns(len(roots), self._clock() - started_at)
 
     async def _handle(self, root: str, deliveries: list[Delivery], error: Exception) -> None:
         """Handle an exception raised by a turn, and finish it."""
@@ -256,7 +266,7 @@ class TurnLoop:
         wait_ms = None if alarm is None else alarm - self._now()
         is_due = wait_ms is not None and wait_ms <= 0
         if self._may_compute or self._may_store or self._new or is_due or (self._closing and self._is_idle):
-            # With inline commits nothing else lets other tasks run.
+            # Nothing else may let other tasks run.
             if self._burst >= BURST_LETTERS or self._clock() - self._yielded_at >= BURST_S:
                 await asyncio.sleep(0)
                 self._yielded_at = self._clock()
@@ -318,8 +328,7 @@ class TurnLoop:
             else:
                 self.pipeline.leave()
         finally:
-            for turn in turns:
-                self.inboxes.finish(turn.tree.root)
+            self.inboxes.finish(*[turn.tree.root for turn in turns])
 
     async def _commit_turns(self, turns: list[TreeTurn]) -> bool:
         """Store turns in one commit and return True; if that fails, store and perform them one by one."""
@@ -347,8 +356,9 @@ class TurnLoop:
             turn.fail(failure)
 
     def _perform_all(self, turns: list[TreeTurn]) -> None:
+        owns_all = self._trees.ownership.owns_all
         for turn in turns:
-            if not self._trees.is_current(turn.tree):  # it was lost while its turn was being stored
+            if not (owns_all or self._trees.is_current(turn.tree)):  # it was lost while its turn was being stored
                 self._effects.conclude(turn)
                 continue
             if turn.created is not None:
@@ -362,9 +372,7 @@ class TurnLoop:
 
     def _record(self, incidents: list[Incident]) -> None:
         """Store incidents soon."""
-        recording = asyncio.get_running_loop().create_task(self._record_soon(incidents))
-        self._storing.add(recording)
-        recording.add_done_callback(self._storing.discard)
+        self._start(self._record_soon(incidents))
 
     async def _record_soon(self, incidents: list[Incident]) -> None:
         with suppress(StoreError):  # the error was reported when it was raised

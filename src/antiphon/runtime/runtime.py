@@ -153,14 +153,14 @@ class Runtime:
         The receipt is `failed` if a function raised and the step would have ended the root actor.
         """
         self._check_running()
-        if self.ownership.tenure(root) is None or root in self._adopting:
+        if not self.ownership.owns_all and (self.ownership.tenure(root) is None or root in self._adopting):
             await self._own(root)
         return await self._deliveries.send(self._deliveries.letter(root, event, id, to), is_named=id is not None)
 
     async def post(self, root: str, event: Any, *, id: str | None = None, to: str = "", delay_ms: int = 0) -> Receipt:
         """Store an event in an inbox, to be taken after a delay; do not wait until it is taken."""
         self._check_running()
-        if self.ownership.tenure(root) is None or root in self._adopting:
+        if not self.ownership.owns_all and (self.ownership.tenure(root) is None or root in self._adopting):
             await self._own(root)
         letter = self._deliveries.letter(root, event, id, to)
         return await self._deliveries.post(letter._replace(due=letter.at + delay_ms))

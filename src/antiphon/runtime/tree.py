@@ -265,13 +265,13 @@ class Tree:
             batch.taken.append(id)
             self.taken.add(id)
         actor = actor_at(self.actor, to) if to else self.actor
-        if actor is None or not actor.is_running or not self._is_current(letter):
+        outside = id if task is None and timer is None else None
+        if actor is None or not actor.is_running or (outside is None and not self._is_current(letter)):
             self._reject(letter, actor, batch, is_posted)
             return
         if timer is not None:
             event = {**event, "due": due}
             self.host.letters.pop(id, None)
-        outside = id if task is None and timer is None else None
         if outside is not None and find_problem(actor, event) is not None:
             self._reject(letter, actor, batch, is_posted, is_refused=True)
         elif self._step(batch, now, to, actor, event, id == task, outside, None if timer is None else id):
@@ -378,18 +378,20 @@ class Tree:
         """Return the commit that stores a batch."""
         status = self.status
         snapshot, work = self._snapshot_if_due(status, batch.at) if batch.entries else (None, None)
-        entries = tuple(batch.entries)
-        taken = tuple(batch.taken)
-        rejected = tuple(batch.rejected)
         new = self.renewed
-        if new is not None and entries:
+        if new is not None and batch.entries:
             self.renewed = None  # if this commit fails, the tree is discarded
-        if not batch.effects:
-            details = ((), (), (), snapshot, (), mark, rejected, (), None, self.host.boot, work)
-            return Commit(self.root, batch.expected, batch.at, status, batch.origin, new, entries, taken, *details)
-        ended = batch.sort_tasks(self.host.tasks)
-        cancelled = {id for effects in batch.effects for id in effects.cancelled}
-        letters = [letter for effects in batch.effects for letter in effects.timers if letter.id not in cancelled]
+        taken = batch.taken
+        letters: tuple[Letter, ...] = ()
+        tasks: tuple[Task, ...] = ()
+        ended: tuple[str, ...] = ()
+        if batch.effects:
+            cancelled = {id for effects in batch.effects for id in effects.cancelled}
+            timers = [letter for effects in batch.effects for letter in effects.timers]
+            taken = [*taken, *sorted(cancelled)]
+            letters = tuple([letter for letter in timers if letter.id not in cancelled])
+            ended = tuple(batch.sort_tasks(self.host.tasks))
+            tasks = batch.stored_tasks()
         return Commit(
             self.root,
             batch.expected,
@@ -397,15 +399,15 @@ class Tree:
             status,
             batch.origin,
             new,
-            entries,
-            (*taken, *sorted(cancelled)),
-            tuple(letters),
-            batch.stored_tasks(),
-            tuple(ended),
+            tuple(batch.entries),
+            tuple(taken),
+            letters,
+            tasks,
+            ended,
             snapshot,
             (),
             mark,
-            rejected,
+            tuple(batch.rejected),
             (),
             None,
             self.host.boot,
