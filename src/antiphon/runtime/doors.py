@@ -56,6 +56,10 @@ class Doors(Protocol):
         """Wait until a root actor has ended and its end is stored; return its output."""
         ...
 
+    async def delete(self, root: str) -> None:
+        """Delete a root actor with all that belongs to it."""
+        ...
+
     async def fork(self, root: str, seq: int, *, new: str | None = None) -> str:
         """Create a tree that starts from another one at a sequence number; return its id."""
         ...

@@ -79,11 +79,12 @@ class Origin:
 
 
 class Rejection(NamedTuple):
-    """Outcome of a stored letter that no transition took."""
+    """Outcome of a stored letter that no transition took, or whose event is not as declared."""
 
     letter: str
     seq: int
     can: tuple[str, ...] = ()  # the events that could happen then
+    problem: EventProblem | None = None  # of an event that is not as declared, or may not come from outside
 
 
 class TreeFailure(NamedTuple):

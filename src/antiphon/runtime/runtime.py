@@ -12,7 +12,7 @@ from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.ownership import Ownership, Whole
-from antiphon.runtime.records import Entry, Incident, Letter, Receipt, TreeChanges, TreeState
+from antiphon.runtime.records import Entry, Incident, Letter, Receipt, TreeChanges, TreeState, TreeSummary
 from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.replay.time_travel import TimeTravel
 from antiphon.runtime.store import Store
@@ -220,6 +220,36 @@ class Runtime:
         for letter in commit.letters:
             self.inboxes.set_alarm(letter.due, commit.root)
         return commit.root
+
+    async def roots(self, after: str = "", limit: int = 1000) -> list[TreeSummary]:
+        """List the root actors in the order of their ids, those after an id."""
+        self._check_loop()
+        return await self.store.roots(after, limit)
+
+    async def stop_root(self, root: str) -> Receipt:
+        """Stop a root actor with its children, tasks and timers; it takes no more events, and its journal is kept.
+
+        The receipt is `rejected` if it has ended already.
+        """
+        self._check_running()
+        await self._own(root)
+        return await self._deliveries.send(self._deliveries.stop_letter(root), is_named=False)
+
+    async def delete(self, root: str) -> None:
+        """Delete a root actor with all that belongs to it: journal, snapshots, letters, tasks; its id is free again.
+
+        Its tasks are cancelled, its feeds and everything that waits for it get `UnknownRoot`. Forks of it are kept.
+        """
+        self._check_running()
+        await self._own(root)
+        await self._calls.run(self._delete(root))
+
+    async def _delete(self, root: str) -> None:
+        async with self.loop.exclusively(root), self.trees.unloaded(root):
+            await self.trees.commits.delete(root)
+            self.loop.remove(root)
+        if not self.ownership.owns_all:
+            await self.ownership.release([root])
 
     async def adopt(self, root: str, tenure: int) -> None:
         """Run a tree that this process has become the owner of: take its letters, and recover its tasks.

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from antiphon.chart.checks.problems import EventProblem
 from antiphon.runtime import encoding
 from antiphon.runtime.encoding import encode, encode_body
 from antiphon.runtime.errors import StoreCorrupt, Undecodable
@@ -144,13 +145,23 @@ def dead_from(root: str, row: Row, read: Read = decode_values) -> tuple[Letter, 
 
 def rejection_row(rejection: Rejection, at: int) -> Row:
     """Return a rejection as columns."""
-    return (rejection.letter, at, rejection.seq, encode(list(rejection.can)))
+    problem = None if rejection.problem is None else encode(list(rejection.problem))
+    return (rejection.letter, at, rejection.seq, encode(list(rejection.can)), problem)
 
 
 def rejection_from(row: Row) -> Receipt:
     """Return the outcome of the rejected letter in a row."""
-    id, _, seq, can = row
-    return Receipt("rejected", id, seq, tuple(decode(can, f"the rejection of letter {id!r}")))
+    id, _, seq, can, text = row
+    name = f"the rejection of letter {id!r}"
+    problem = None if text is None else _problem_from(decode(text, name), name)
+    error = None if problem is None else problem.text
+    return Receipt("rejected", id, seq, tuple(decode(can, name)), error, problem=problem)
+
+
+def _problem_from(fields: Any, name: str) -> EventProblem:
+    if not isinstance(fields, list) or len(fields) != len(EventProblem._fields):
+        raise _corrupt(name, "its problem is not a list of five texts")
+    return EventProblem(*fields)
 
 
 def incident_row(incident: Incident) -> Row:
