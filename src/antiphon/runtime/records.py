@@ -217,3 +217,13 @@ class Receipt(NamedTuple):
     def cursor(self) -> str:
         """Cursor of the step, to follow the journal from."""
         return format_cursor(self.history, self.seq)
+
+
+def problem_to_json(problem: EventProblem) -> Json:
+    """Return the problem of an event as JSON."""
+    return problem._asdict()
+
+
+def problem_from_json(value: Json) -> EventProblem:
+    """Return a problem from its JSON; raise `TypeError` if it is not one."""
+    return EventProblem(**value)

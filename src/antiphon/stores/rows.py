@@ -7,11 +7,21 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from antiphon.chart.checks.problems import EventProblem
 from antiphon.runtime import encoding
 from antiphon.runtime.encoding import encode, encode_body
 from antiphon.runtime.errors import StoreCorrupt, Undecodable
-from antiphon.runtime.records import Entry, Incident, Letter, Origin, Receipt, Rejection, Task, TreeFailure
+from antiphon.runtime.records import (
+    Entry,
+    Incident,
+    Letter,
+    Origin,
+    Receipt,
+    Rejection,
+    Task,
+    TreeFailure,
+    problem_from_json,
+    problem_to_json,
+)
 
 Row = tuple[Any, ...]
 Read = Callable[[str, str], Any]
@@ -145,7 +155,7 @@ def dead_from(root: str, row: Row, read: Read = decode_values) -> tuple[Letter, 
 
 def rejection_row(rejection: Rejection, at: int) -> Row:
     """Return a rejection as columns."""
-    problem = None if rejection.problem is None else encode(list(rejection.problem))
+    problem = None if rejection.problem is None else encode(problem_to_json(rejection.problem))
     return (rejection.letter, at, rejection.seq, encode(list(rejection.can)), problem)
 
 
@@ -153,15 +163,12 @@ def rejection_from(row: Row) -> Receipt:
     """Return the outcome of the rejected letter in a row."""
     id, _, seq, can, text = row
     name = f"the rejection of letter {id!r}"
-    problem = None if text is None else _problem_from(decode(text, name), name)
-    error = None if problem is None else problem.text
-    return Receipt("rejected", id, seq, tuple(decode(can, name)), error, problem=problem)
-
-
-def _problem_from(fields: Any, name: str) -> EventProblem:
-    if not isinstance(fields, list) or len(fields) != len(EventProblem._fields):
-        raise _corrupt(name, "its problem is not a list of five texts")
-    return EventProblem(*fields)
+    try:
+        problem = None if text is None else problem_from_json(decode(text, name))
+    except TypeError as error:
+        raise _corrupt(name, str(error)) from error
+    error_text = None if problem is None else problem.text
+    return Receipt("rejected", id, seq, tuple(decode(can, name)), error_text, problem=problem)
 
 
 def incident_row(incident: Incident) -> Row:
