@@ -61,6 +61,7 @@ from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
     from antiphon.app import App, open_library
+    from antiphon.blocking import BlockingApp
     from antiphon.chart.explore.coverage import TransitionPaths, get_transition_paths
     from antiphon.chart.explore.graph import ExplorationError, get_adjacency
     from antiphon.chart.explore.mermaid import to_mermaid
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         InboxFull,
         JournalCompacted,
         LoopFailed,
+        MachineTaken,
         NotOwner,
         NotRunning,
         OtherHistory,
@@ -107,6 +109,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "antiphon.app": ("App", "open_library"),
+        "antiphon.blocking": ("BlockingApp",),
         "antiphon.chart.explore.coverage": (
             "TransitionPaths",
             "get_transition_paths",
@@ -137,6 +140,7 @@ __getattr__ = lazy_names(
             "InboxFull",
             "JournalCompacted",
             "LoopFailed",
+            "MachineTaken",
             "NotOwner",
             "NotRunning",
             "OtherHistory",
@@ -174,6 +178,7 @@ __all__ = [
     "Actor",
     "ActorError",
     "App",
+    "BlockingApp",
     "ChartError",
     "CodecError",
     "Conflict",
@@ -193,6 +198,7 @@ __all__ = [
     "LoopFailed",
     "Machine",
     "MachineConfig",
+    "MachineTaken",
     "MemoryStore",
     "NoEventLoop",
     "NotOwner",

@@ -27,6 +27,7 @@ from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
 from antiphon.runtime.clock import SteadyClock
+from antiphon.runtime.errors import MachineTaken
 from antiphon.runtime.machines import Machines, descendants
 from antiphon.runtime.ownership import Whole
 from antiphon.runtime.reader import Reader
@@ -34,6 +35,7 @@ from antiphon.runtime.replay.dry_run import DryReplay, TreeReplay
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree_cache import TreeCache
+from antiphon.stores.memory import MemoryStore
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.threads.approval import Approver, with_approver
@@ -42,15 +44,18 @@ from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.thread import thread_machine
 from antiphon.threads.machine.tools import tools_machine
 from antiphon.threads.reply import stream_reply
-from antiphon.threads.service import ThreadService
+from antiphon.threads.resources import Resources
+from antiphon.threads.threads import Threads
 from antiphon.threads.toolbox import NoTools, Toolbox, call_tool
 
 KINDS = (CHAT, RUN, DEBATE)
+MEMORY = ":memory:"
 
 
 class App:
-    """Chats, runs and debates on one store; an asynchronous context manager.
+    """Chats, runs and debates on one store, a file or `":memory:"`; an asynchronous context manager.
 
+    `machines` are hosted beside those of Antiphon, and reached by `app.runtime`.
     The functions `judge`, `arbiter`, `approver` and `summariser` take the place of a model or a person in all threads.
     """
 
@@ -65,6 +70,7 @@ class App:
         arbiter: Arbiter | None = None,
         approver: Approver | None = None,
         summariser: Summariser | None = None,
+        machines: Iterable[Machine[Any, Any]] = (),
     ) -> None:
         self.models = models or Models()
         self._closing = asyncio.Event()
@@ -78,13 +84,23 @@ class App:
             approver=approver,
             summariser=summariser,
         )
-        self.runtime = Runtime(SqliteStore(store) if isinstance(store, str | Path) else store, [machine])
+        self.runtime = Runtime(_open_store(store), [machine, *_check_names(machines, machine)])
         self.library = Library(self.runtime, KINDS)
-        self.threads = ThreadService(self.runtime, self.library)
-        self.chats = Chats(self.runtime, self.library)
-        self.runs = Runs(self.runtime, self.library)
-        self.debates = Debates(self.runtime, self.library)
-        self.chats.has_approver = self.runs.has_approver = approver is not None
+        functions = {"judge": judge, "arbiter": arbiter, "approver": approver}
+        resources = Resources(
+            self.models.check,
+            toolbox or NoTools(),
+            [name for name, function in functions.items() if function is not None],
+        )
+        self.chats = Chats(self.runtime, self.library, resources)
+        self.runs = Runs(self.runtime, self.library, resources)
+        self.debates = Debates(self.runtime, self.library, resources)
+        self.threads = Threads(
+            self.runtime,
+            self.library,
+            {"chat": self.chats, "run": self.runs, "debate": self.debates},
+            {"chat": self.chats.create, "run": self.runs.create, "debate": self.debates.create},
+        )
 
     async def __aenter__(self) -> Self:
         await self.runtime.start()
@@ -99,6 +115,22 @@ class App:
             await self.runtime.stop()
         finally:
             await self.models.close()
+
+
+def _open_store(store: str | Path | Store) -> Store:
+    if not isinstance(store, str | Path):
+        return store
+    return MemoryStore() if str(store) == MEMORY else SqliteStore(store)
+
+
+def _check_names(machines: Iterable[Machine[Any, Any]], own: Machine[Any, Any]) -> list[Machine[Any, Any]]:
+    """Return machines to host; raise `MachineTaken` if one has the id of a machine of Antiphon."""
+    hosted = list(machines)
+    taken = {machine.id for machine in descendants(own)}
+    for machine in hosted:
+        if machine.id in taken:
+            raise MachineTaken(f"Antiphon has a machine {machine.id!r} itself; give yours another id")
+    return hosted
 
 
 def compose(

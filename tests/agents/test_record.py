@@ -124,7 +124,7 @@ def test_a_run_that_never_began_has_its_settings_only(tmp_path: Path) -> None:
         assert (found["limits"]["maxFailures"], found["outcome"]) == (2, None)
         with pytest.raises(UnknownThread, match="no run 'nobody'"):
             await app.runs.read("nobody")
-        chat = await app.chats.create(model="scripted:tour")
+        chat = await app.chats.create(model="scripted:demo")
         with pytest.raises(UnknownThread, match="is a chat, not a run"):
             await app.runs.read(chat)
 
@@ -133,7 +133,7 @@ def test_a_run_that_never_began_has_its_settings_only(tmp_path: Path) -> None:
 
 def test_runs_are_listed_and_read_beside_the_process_that_runs_them(tmp_path: Path) -> None:
     async def main(app: App, box: Workshop) -> None:
-        chat = await app.chats.create(model="scripted:tour")
+        chat = await app.chats.create(model="scripted:demo")
         agents, settings = team("planner", "developer", "tester", "reviewer"), {"tools": box.listed}
         first = await app.runs.create(agents, model=small_task(tmp_path), consent={"mode": "auto"}, **settings)
         await finished(app, first)

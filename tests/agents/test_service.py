@@ -199,7 +199,7 @@ def test_a_run_is_steered_by_a_person(tmp_path: Path) -> None:
         assert [(entry["agent"], entry["result"]) for entry in result["history"]] == [
             ("developer", "cancelled"), ("developer", "cancelled"), ("reviewer", "success"),
         ]  # fmt: skip
-        with pytest.raises(Refused, match="is not running"):
+        with pytest.raises(Refused, match="is not in progress"):
             await runs.skip(id)
         await runs.start(id, "Write another")
         await runs.stop(id)

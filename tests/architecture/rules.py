@@ -14,7 +14,7 @@ PURE_WORDS = {"messages", "errors", "tokens", "answers"}
 PURE_RISK = {"tools.risk", "tools.shell_syntax", "tools.patterns"}
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
 FEATURES = {"chat": "chat", "agents": "run", "debate": "debate"}  # with the command that is about each
-SHARED_CLI = WORDS | {"runtime", "stores", "providers", "tools", "threads", "app", "cli.render"}
+SHARED_CLI = WORDS | {"background_loop", "runtime", "stores", "providers", "tools", "threads", "app", "cli.render"}
 MAY_IMPORT: dict[str, set[str]] = {
     **{word: set() for word in WORDS},
     "tokens": {"messages"},
@@ -29,12 +29,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     **{f"{feature}.machine": {"chart", "threads.machine"} | PURE_WORDS | PURE_RISK for feature in FEATURES},
     **{feature: BELOW | {"threads", "threads.machine", f"{feature}.machine"} for feature in FEATURES},
     "app": BELOW | {"stores", "threads", "threads.machine", *FEATURES},
+    "background_loop": set(),
+    "blocking": BELOW | {"threads", "app", "background_loop"},
     "cli.render": {"money", "threads"},
     "cli": SHARED_CLI | {"__init__", "cli.run.agents", *FEATURES},
     **{f"cli.{command}": SHARED_CLI | {"cli", feature} for feature, command in FEATURES.items()},
     "cli.play": {"chart", "actors", "cli", "cli.render"},
     "testing": {"chart", "actors", "runtime", "stores", "messages", "errors", "lazy", "providers"},
-    "__init__": BELOW | {"stores", "app"},
+    "__init__": BELOW | {"stores", "app", "blocking"},
     "__main__": {"cli"},
 }
 PURE = {"chart", *PURE_WORDS, *(room for room in MAY_IMPORT if room.endswith(".machine"))}

@@ -68,8 +68,8 @@ def test_exported_imported_and_exported_again_it_is_the_same(tmp_path):
 
 def test_neither_secrets_nor_permissions_travel(tmp_path):
     async def main():
-        async with App(MemoryStore()) as app:
-            box = Clerk()
+        box = Clerk()
+        async with App(MemoryStore(), toolbox=box) as app:
             settings = {"options": {"tools": box.listed, "maxTokens": 5}, "apiKey": "sk-1"}
             thread = await make_branches(app, tmp_path, settings=settings, consent={"mode": "auto", "autoAllow": ["*"]})
             archive = to_archive(await talk_of(app, thread))

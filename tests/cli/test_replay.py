@@ -91,7 +91,7 @@ def test_unknown_tree_is_an_error(path, capsys):
 def test_own_threads_are_replayed_with_the_machines_of_antiphon(tmp_path, capsys):
     async def chat():
         async with App(tmp_path / "s.db") as app:
-            thread = await app.chats.create(model="scripted:hello")
+            thread = await app.chats.create(model="scripted:demo")
             receipt = await app.chats.say(thread, "Hello")
             async for _ in app.threads.until_idle(thread, receipt.seq - 1):
                 pass

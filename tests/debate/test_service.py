@@ -255,14 +255,17 @@ def test_stopping_in_the_openings_ends_without_a_verdict() -> None:
 
 
 @pytest.mark.requirement("S4-02")
-def test_a_model_that_cannot_be_opened_is_an_error_before_anything_is_spent() -> None:
+def test_a_model_that_cannot_be_opened_is_an_error_before_anything_is_spent(tmp_path: Path) -> None:
     async def main() -> None:
         async with App(MemoryStore()) as app:
-            id = await app.debates.create({**CONFIG, "models": ["scripted:nobody"]})
+            script = tmp_path / "script.toml"
+            script.write_text('[[reply]]\ntext = "Yes."')
+            id = await app.debates.create({**CONFIG, "models": [f"scripted:{script}"]})
+            script.unlink()
             await app.debates.start(id)
             broken = await until(app.debates, id, "error")
             assert broken.facts["error"]["type"] == "model_error"
-            assert "nobody" in broken.facts["error"]["message"]
+            assert "script.toml" in broken.facts["error"]["message"]
 
     asyncio.run(main())
 

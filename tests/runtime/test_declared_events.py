@@ -214,6 +214,9 @@ def test_a_letter_for_a_child_that_comes_later_is_checked_when_it_is_taken():
             assert posted.status == "accepted"
             assert outcome is not None
             assert outcome.status == "rejected"
+            assert outcome.error == "ADD: amount is missing: expected a whole number"
+            assert outcome.problem is not None
+            assert outcome.problem.path == "amount"
 
     simulate(main)
 

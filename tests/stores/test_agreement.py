@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from antiphon.chart.checks.problems import EventProblem
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Rejection, Task, TreeFailure
 from antiphon.stores.memory import MemoryStore
@@ -67,6 +68,7 @@ tasks = st.builds(
     st.integers(0, 3),
     st.integers(0, 3),
 )
+problems = st.builds(EventProblem, ids, ids, st.none() | st.text(characters, max_size=2), ids, ids)
 origins = st.builds(Origin, ids, ids, json, ids, json, st.none() | ids, st.none() | st.integers(0, 9))
 
 
@@ -87,7 +89,7 @@ commits = st.fixed_dictionaries(
         "snapshot": json,
         "dead": some(st.tuples(letters, ids), 1),
         "mark": st.integers(0, 9),
-        "rejected": some(st.builds(Rejection, names, st.integers(0, 9), some(ids))),
+        "rejected": some(st.builds(Rejection, names, st.integers(0, 9), some(ids), st.none() | problems)),
         "revived": some(names),
         "tenure": st.integers(0, 3),
         "failure": st.builds(TreeFailure, st.integers(0, 3), ids),
@@ -99,6 +101,7 @@ other_calls = st.one_of(
     st.tuples(st.just("post"), st.lists(letters, max_size=3)),
     st.tuples(st.just("entries"), st.tuples(roots, st.integers(-1, 5), st.integers(0, 5))),
     st.tuples(st.just("outcome"), st.tuples(roots, names)),
+    st.tuples(st.just("delete"), st.tuples(roots, st.integers(0, 3))),
     st.tuples(st.just("roots"), st.tuples(roots, st.integers(0, 3))),
     st.tuples(st.just("reopen"), st.just(())),
 )

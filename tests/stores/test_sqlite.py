@@ -114,7 +114,7 @@ def test_a_journal_that_grows_at_its_end_fills_its_pages(path):
         ("queries", "entries_after", (1, 0, 10)),
         ("queries", "applied_at", (1, "l")),
         ("maintenance", "all_entries_of", (1,)),
-        ("maintenance", "remove_entries", (1,)),
+        ("queries", "remove_entries", (1,)),
         ("maintenance", "broken_journals", ()),
         ("maintenance", "applied_letters", ()),
     ],

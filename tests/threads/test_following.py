@@ -303,7 +303,7 @@ def test_a_thread_whose_model_fails_is_idle() -> None:
             yield
 
     async def main() -> None:
-        async with App(MemoryStore(), models=Failing().models) as app:
+        async with App(MemoryStore(), models=Failing().models, toolbox=Clerk()) as app:
             id = await new_chat(app)
             await app.chats.say(id, "Hello")
 

@@ -8,7 +8,7 @@ from antiphon.app import App
 from antiphon.runtime.records import Entry
 from antiphon.stores.compaction import Policy, compact
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_samples import first_commit, steps
+from antiphon.testing.contracts.store_samples import first_commit, make_origin, steps
 from antiphon.testing.contracts.store_steps import NOTHING_OPEN
 from antiphon.threads.results import final_result
 from tests.stores.open_store import use
@@ -27,7 +27,7 @@ def path(tmp_path):
     path = tmp_path / "store.db"
 
     async def fill(store):
-        await store.commit([first_commit("a")])
+        await store.commit([first_commit("a", origin=make_origin(machine="thread", input={"kind": "run"}))])
         for start in range(1, 601, 100):
             commit = steps("a", start, 100, snapshot={"n": start}, open=NOTHING_OPEN)
             entries = tuple(

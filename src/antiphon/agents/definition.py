@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from antiphon.agents.checks import check_required, check_targets
 from antiphon.agents.errors import InvalidAgent
-from antiphon.agents.machine.agent_config import ASK_USER, DECISIONS, NAME, UPDATE_PLAN, AgentConfig
+from antiphon.agents.machine.agent_config import ASK_USER, NAME, UPDATE_PLAN, AgentConfig
 from antiphon.tools.functions import ToolFunction
 
 OWN = (ASK_USER, UPDATE_PLAN)
@@ -48,12 +49,6 @@ class Agent:
             if limit is not None and not limit > 0:
                 raise InvalidAgent(self.name, f"{key} is {limit!r}; it must be above 0")
 
-    @property
-    def targets(self) -> list[str]:
-        """Agents and decisions that follow this agent."""
-        named = (self.on_success, self.on_failure, self.on_max_iterations, *self.on_output.values())
-        return [target for target in named if target is not None]
-
     def to_config(self) -> AgentConfig:
         """Return the configuration of the agent, as a file would have it."""
         config: dict[str, Any] = {
@@ -87,18 +82,15 @@ class Agent:
 
 
 def agent_configs(agents: Iterable[Agent | AgentConfig]) -> list[AgentConfig]:
-    """Return the configurations of agents; raise `InvalidAgent` if those from Python do not fit together."""
-    definitions = list(agents)
-    configs = [agent.to_config() if isinstance(agent, Agent) else agent for agent in definitions]
+    """Return the configurations of agents; raise `InvalidAgent` if they are incomplete or do not fit together."""
+    configs = [agent.to_config() if isinstance(agent, Agent) else agent for agent in agents]
+    check_required(configs)
     names = [config["name"] for config in configs]
-    for agent in definitions:
-        if isinstance(agent, Agent):
-            if names.count(agent.name) > 1:
-                raise InvalidAgent(agent.name, "there are two agents of this name")
-            for target in agent.targets:
-                if target not in names and target not in DECISIONS:
-                    choices = ", ".join([*names, *DECISIONS])
-                    raise InvalidAgent(agent.name, f"it is followed by {target!r}, which is no agent; known: {choices}")
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidAgent(name, "there are two agents of this name")
+    for config in configs:
+        check_targets(config, names)
     return configs
 
 

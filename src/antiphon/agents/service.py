@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from antiphon.agents.checks import check_team, check_tool_names, models_of
 from antiphon.agents.definition import Agent, agent_configs
 from antiphon.agents.machine.agent_config import AgentConfig
 from antiphon.agents.machine.plan import review_plan
 from antiphon.runtime.records import Receipt
-from antiphon.threads.approval import consent_with_approver
+from antiphon.threads.approval import APPROVER, consent_with_approver
 from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.results import final_result
@@ -19,6 +20,7 @@ SETTINGS = (
     "backoffMs", "longestBackoffMs", "graceMs", "model", "arbiter", "tools", "consent", "options", "defaultAgent",
     "dryRun", "workspace", "mcp",
 )  # fmt: skip
+ARBITER = "arbiter"
 RESUMABLE = ("interrupted", "waiting")
 Agents = Mapping[str, AgentConfig] | Sequence[Agent | AgentConfig]
 
@@ -28,22 +30,40 @@ class Runs(ThreadService):
 
     kind = "run"
 
-    async def create(self, agents: Agents, **settings: Any) -> str:
-        """Create a run with its agents and settings; returns its id."""
+    async def create(self, agents: Agents = (), *, title: str | None = None, owner: str = "", **settings: Any) -> str:
+        """Create a run with its agents and settings; return its id.
+
+        Agents, models and tools are checked before anything is stored, without a request.
+        """
         unknown = [key for key in settings if key not in SETTINGS]
         if unknown:
             raise Refused(f"unknown setting {unknown[0]!r}; known: {', '.join(SETTINGS)}")
-        if self.has_approver:
+        if APPROVER in self.resources.functions:
             settings["consent"] = consent_with_approver(settings.get("consent"))
         if settings.get("tools"):
             settings["tools"] = tools_to_json(settings["tools"])
-        config = {**settings, "agents": {agent["name"]: dict(agent) for agent in _agent_list(agents)}}
-        return await self._create("run", lambda _: config)
+        team = _agent_list(agents)
+        check_team(team, settings)
+        for agent in _own_agents(agents):
+            check_tool_names(agent.to_config(), settings)
+        self.resources.check_tools(settings.get("tools") or ())
+        await self.resources.check_models(models_of(team, settings, arbiter=ARBITER not in self.resources.functions))
+        config = {**settings, "agents": {agent["name"]: dict(agent) for agent in team}}
+        return await self._create("run", lambda _: config, title=title, owner=owner)
 
-    async def start(self, id: str, task: str, *, plan: Mapping[str, Any] | None = None) -> Receipt:
+    async def start(
+        self,
+        thread: str,
+        text: str | None = None,
+        *,
+        id: str | None = None,
+        plan: Mapping[str, Any] | None = None,
+    ) -> Receipt:
         """Start the task, possibly with a plan; a run that has ended accepts another task."""
+        if text is None:
+            raise Refused(f"run {thread!r} starts with its task; pass its text")
         with_plan = {} if plan is None else {"plan": dict(plan)}
-        return await self.begin(id, message={"text": task, "at": self.runtime.now(), **with_plan})
+        return await self.begin(thread, id=id, message={"text": text, "at": self.runtime.now(), **with_plan})
 
     async def resume(self, id: str) -> Receipt:
         """Continue where the process was lost."""
@@ -54,18 +74,19 @@ class Runs(ThreadService):
 
     async def force_agent(self, id: str, name: str) -> Receipt:
         """Let an agent work now instead of the arbiter's choice."""
-        return await self._steer(id, {"type": "FORCE_AGENT", "agentName": name})
+        return await self._perform(id, "FORCE_AGENT", agentName=name)
 
     async def skip(self, id: str) -> Receipt:
         """Skip the current step of the plan."""
-        return await self._steer(id, {"type": "SKIP_STEP"})
+        return await self._perform(id, "SKIP_STEP")
 
     async def retry(self, id: str) -> Receipt:
         """Restart the current agent, or continue at once after an error."""
-        return await self._steer(id, {"type": "RETRY"})
+        return await self._perform(id, "RETRY")
 
     async def result(self, id: str) -> Json | None:
         """Return the result of the run from the journal; None while it is running."""
+        await self._check(id)
         return await final_result(self.runtime.store, id, "run", "run_ended")
 
     async def read(self, id: str) -> Json:
@@ -81,10 +102,10 @@ class Runs(ThreadService):
         result = await self.result(id) or {}
         return {"run": id, **review_plan(result.get("plan"), [agent["name"] for agent in _agent_list(agents)])}
 
-    async def _steer(self, id: str, event: dict[str, Any]) -> Receipt:
-        if await self.content(id) is None:
-            raise Refused(f"run {id!r} is not running: it has not begun or has ended")
-        return await self.send(id, {**event, "at": self.runtime.now()}, to="run")
+
+def _own_agents(agents: Agents) -> list[Agent]:
+    """Return the agents that are defined in Python; those of files may have filters for tools of other runs."""
+    return [agent for agent in agents if isinstance(agent, Agent)]
 
 
 def _agent_list(agents: Agents) -> list[AgentConfig]:

@@ -1,18 +1,19 @@
 """Operations on chats: create, say, fork, rewind, merge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from antiphon.chat.machine.history import problem_with_history
 from antiphon.chat.machine.settings import problem_with
 from antiphon.chat.machine.validation import refusal
 from antiphon.chat.record import chat_of
-from antiphon.runtime.records import Receipt
-from antiphon.threads.approval import consent_with_approver
+from antiphon.threads.approval import APPROVER, consent_with_approver
 from antiphon.threads.errors import NothingSaid, Refused
 from antiphon.threads.kinds import Json, Record
 from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import OfferedTool, tools_to_json
+
+CHOOSE_MODEL = ("use_model", "configure")  # the actions that may change the model
 
 
 class Attempt(NamedTuple):
@@ -29,41 +30,57 @@ class Chats(ThreadService):
     kind = "chat"
 
     async def create(
-        self, *, title: str | None = None, tools: Sequence[OfferedTool] | None = None, **config: Any
+        self,
+        *,
+        title: str | None = None,
+        owner: str = "",
+        tools: Sequence[OfferedTool] | None = None,
+        **config: Any,
     ) -> str:
-        """Create a chat with its settings, tools, and maybe a `history` to continue; return its id."""
-        if self.has_approver:
-            config["consent"] = consent_with_approver(config.get("consent"))
+        """Create a chat with its settings, tools, and maybe a `history` to continue; return its id.
+
+        The model and the tools are checked before anything is stored, without a request.
+        """
         if tools is not None:
             settings = config.get("settings") or {}
             options = {**(settings.get("options") or {}), "tools": tools_to_json(tools)}
             config["settings"] = {**settings, "options": options}
+        self._check_settings(config)
+        await self.resources.check_models([config.get("model")])
+        self.resources.check_tools(((config.get("settings") or {}).get("options") or {}).get("tools") or ())
+        return await self.restore(title=title, owner=owner, **config)
+
+    async def restore(self, *, title: str | None = None, owner: str = "", **config: Any) -> str:
+        """Create a chat as it was elsewhere, from an archive: its model may be one that cannot be used here."""
+        if APPROVER in self.resources.functions:
+            config["consent"] = consent_with_approver(config.get("consent"))
+        self._check_settings(config)
+        return await self._create("chat", lambda _: config, title=title, owner=owner)
+
+    def _check_settings(self, config: Json) -> None:
         problem = problem_with({key: value for key, value in config.items() if key != "history"})
         if problem is None and config.get("history") is not None:
             problem = problem_with_history(config["history"])
         if problem:
             raise Refused(problem)
-        return await self._create("chat", lambda _: config, title=title)
 
-    async def say(self, id: str, text: str = "", *, parts: Sequence[Mapping[str, Any]] | None = None) -> Receipt:
-        """Send a person's message; the status decides whether it starts, continues, answers or restarts."""
-        content: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
-        return await self.begin(id, message={"at": self.runtime.now(), **content})
-
-    async def perform(self, id: str, action: str, **payload: Any) -> Json:
+    async def perform(self, thread: str, action: str, *, id: str | None = None, **payload: Any) -> Json:
         """Fork, rewind, checkpoint, merge or change the conversation; return the chat afterwards."""
         event = {"type": action, "at": self.runtime.now(), **payload}
-        snapshot = await self.snapshot(id)
+        snapshot = await self.snapshot(thread)
         if not snapshot["children"].get("chat"):
-            raise NothingSaid(f"thread {id!r} has no messages yet; send one first")
-        receipt = await self.runtime.send(id, event, to="chat")
+            raise NothingSaid(f"thread {thread!r} has no messages yet; send one first")
+        model = payload.get("model")
+        if action in CHOOSE_MODEL and isinstance(model, str):
+            await self.resources.check_models([model])
+        receipt = await self.runtime.send(thread, event, id=id, to="chat")
         if receipt.problem is not None:
             raise Refused(receipt.problem.text)
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(receipt.can)) or "nothing"
             reason = refusal(chat_of(snapshot), event)  # type: ignore[arg-type]  # a context from JSON
             raise Refused(reason or f"{action!r} is not possible now; possible: {allowed}")
-        return (await self.read(id)).content
+        return (await self.read(thread)).content
 
     async def read(self, id: str) -> Record:
         """Read a chat with the messages of all branches."""

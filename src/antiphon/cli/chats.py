@@ -38,7 +38,7 @@ def import_chat(options: argparse.Namespace) -> int:
 
     async def run() -> str:
         async with App(store_file(options)) as app:
-            return await app.chats.create(**settings)
+            return await app.chats.restore(**settings)
 
     return print_lines([asyncio.run(run())])
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from antiphon.cli.loop import BackgroundLoop
+from antiphon.background_loop import BackgroundLoop
 from antiphon.cli.prompt import discard_typed_input, no_echo
 
 SECOND_PRESS_S = 2.0

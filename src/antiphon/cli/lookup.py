@@ -1,14 +1,15 @@
 """Lookup of threads by a prefix of their id, or as `last`."""
 
 from antiphon.cli.frame import UsageError
-from antiphon.threads.errors import UnknownThread
+from antiphon.threads.errors import UnknownThread, WrongKind
 from antiphon.threads.library import Library
 
 MOST_LISTED = 5
 LAST = "last"
 ID_HELP = "an id, a prefix of it, or: last"
-# The command that lists threads of a kind, and the one that creates them.
+# The commands that list threads of a kind, continue one and create one.
 LISTS = {None: "threads", "chat": "threads", "run": "runs", "debate": "debates"}
+CONTINUES = {"chat": "antiphon chat --thread", "run": "antiphon run --resume", "debate": "antiphon debate --resume"}
 CREATES = {None: "chat", "chat": "chat", "run": "run", "debate": "debate"}
 
 
@@ -27,7 +28,18 @@ async def find_thread(library: Library, prefix: str, kind: str | None = None, *,
         return latest[0].id
     ids = await library.find(prefix, kind)
     if not ids:
+        await _check_other_kinds(library, prefix, noun)
         raise UnknownThread(f"unknown {noun} {prefix!r}; list all with: antiphon {LISTS[kind]} list")
     if len(ids) > 1:
         raise UsageError(f"{prefix!r} matches {len(ids)} {noun}s: {', '.join(ids[:MOST_LISTED])}; type more of the id")
     return ids[0]
+
+
+async def _check_other_kinds(library: Library, prefix: str, noun: str) -> None:
+    """Raise `WrongKind`, with the commands for it, if a prefix names one thread, of another kind."""
+    others = await library.find(prefix)
+    if len(others) == 1:
+        id = others[0]
+        kind = (await library.read(id)).view.kind or "chat"
+        commands = f"show it with: antiphon {LISTS[kind]} show {id}; continue it with: {CONTINUES[kind]} {id}"
+        raise WrongKind(id, kind, noun, commands)

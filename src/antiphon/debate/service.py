@@ -1,9 +1,9 @@
 """Service of debates: create, start, pause, judge, follow and read them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from antiphon.debate.machine.config import complete
+from antiphon.debate.machine.config import complete, reference
 from antiphon.debate.record import DebateView, debate_view
 from antiphon.runtime.records import Receipt
 from antiphon.threads.errors import Refused
@@ -11,56 +11,80 @@ from antiphon.threads.kinds import Json
 from antiphon.threads.library import Library
 from antiphon.threads.service import ThreadService
 
+JUDGE = "judge"
+
 
 class Debates(ThreadService):
     """The debates of a runtime."""
 
     kind = "debate"
 
-    async def create(self, config: Mapping[str, Any]) -> str:
-        """Create a debate, and return its id; `InvalidConfig` names every field that is wrong."""
-        complete(config)
-        # Interjections are messages to a busy thread.
-        return await self._create("debate", lambda thread: {"id": thread, **config, "onBusy": "queue"})
+    async def create(
+        self, config: Mapping[str, Any] | None = None, *, title: str | None = None, owner: str = "", **settings: Any
+    ) -> str:
+        """Create a debate, and return its id; `InvalidConfig` names every field that is wrong.
 
-    async def start(self, id: str) -> Receipt:
-        """Begin with the openings."""
-        topic = (await self.config(id))["topic"]
+        The models are checked before anything is stored, without a request.
+        """
+        given = {**(config or {}), **settings}
+        full = complete(given)
+        judges = () if JUDGE in self.resources.functions else (full["judge"],)
+        await self.resources.check_models(reference(speaker["model"]) for speaker in (*full["participants"], *judges))
+        # Interjections are messages to a busy thread.
+        return await self._create(
+            "debate", lambda thread: {"id": thread, **given, "onBusy": "queue"}, title=title, owner=owner
+        )
+
+    async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
+        """Begin with the openings, on the topic of the settings."""
+        if text is not None:
+            raise Refused(f"debate {thread!r} starts with the topic of its settings; pass no text")
+        topic = (await self.config(thread))["topic"]
         now = self.runtime.now()
-        return await self.send(id, {"type": "START", "message": {"text": topic, "at": now}, "at": now})
+        return await self.send(thread, {"type": "START", "message": {"text": topic, "at": now}, "at": now}, id=id)
+
+    async def say(
+        self, thread: str, text: str = "", *, parts: Sequence[Mapping[str, Any]] | None = None, id: str | None = None
+    ) -> Receipt:
+        """Interject: add a message that the debaters hear from now on; a paused debate stays paused."""
+        if parts is not None:
+            raise Refused("an interjection is a text, without parts")
+        return await self._perform(thread, "INTERJECT", id, text=text)
+
+    async def begin(self, thread: str, *, id: str | None = None, **payload: Any) -> Receipt:
+        """Answer, retry or restart the debate; a message is refused, because it would wake a paused debate."""
+        if "message" in payload:
+            await self._check(thread)
+            raise Refused(f"debate {thread!r} takes no message; start it, resume it, or use interject")
+        return await super().begin(thread, id=id, **payload)
 
     async def pause(self, id: str) -> Receipt:
         """Pause the debate until it is resumed."""
-        return await self._steer(id, {"type": "PAUSE"})
+        return await self._perform(id, "PAUSE")
 
     async def judge_now(self, id: str) -> Receipt:
         """Skip the remaining rounds."""
-        return await self._steer(id, {"type": "JUDGE_NOW"})
+        return await self._perform(id, "JUDGE_NOW")
 
     async def raise_limit(self, id: str, cost_limit: float) -> Receipt:
         """Raise the cost limit; a debate that stopped at its limit continues."""
-        return await self._steer(id, {"type": "RAISE_LIMIT", "costLimit": cost_limit})
+        return await self._perform(id, "RAISE_LIMIT", costLimit=cost_limit)
 
     async def acknowledge(self, id: str) -> Receipt:
         """Mark the latest warning about costs as seen."""
-        return await self._steer(id, {"type": "ACKNOWLEDGE_WARNING"})
+        return await self._perform(id, "ACKNOWLEDGE_WARNING")
 
     async def interject(self, id: str, text: str) -> Receipt:
         """Add a message that the debaters hear from now on."""
-        return await self._steer(id, {"type": "INTERJECT", "text": text})
+        return await self.say(id, text)
 
     async def stop(self, id: str) -> Receipt:
         """Stop the debate; between openings and verdict the judge still decides."""
-        return await self._steer(id, {"type": "STOP"})
+        return await self._perform(id, "STOP")
 
     async def read(self, id: str) -> Json:
         """Read everything that is known of a debate."""
         return (await self.library.read(id, self.kind)).content
-
-    async def _steer(self, id: str, event: dict[str, Any]) -> Receipt:
-        if await self.content(id) is None:
-            raise Refused(f"debate {id!r} is not in progress; it does not accept {event['type']} now")
-        return await self.send(id, {**event, "at": self.runtime.now()}, to="debate")
 
 
 async def latest_debates(library: Library, limit: int = 20) -> list[DebateView]:

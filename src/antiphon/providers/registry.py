@@ -74,6 +74,18 @@ class Models:
             return self._open_local(parsed)
         return self._open_remote(parsed)
 
+    async def check(self, reference: str | Reference) -> Model:
+        """Return the model that a reference names; raise `ProviderError` if it is unknown, or lacks a key or a file.
+
+        No request is sent: the server may still refuse the key or the model.
+        """
+        provider = self.open(reference)
+        if isinstance(provider, RemoteModel):
+            provider.check()
+        elif isinstance(provider, LocalModel):
+            await provider.check()
+        return provider.model
+
     def _open_local(self, reference: Reference) -> LocalModel:
         # All models share one child process, which starts with the first request.
         if reference.model not in self._engines:

@@ -61,6 +61,10 @@ class RemoteModel:
     def __repr__(self) -> str:
         return f"RemoteModel({self.model.reference!r})"
 
+    def check(self) -> None:
+        """Raise `ProviderError` if a key is needed and missing."""
+        self._key()
+
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Send a request and yield the deltas of the reply."""
         timeouts = request.timeouts or self._timeouts

@@ -56,6 +56,20 @@ class Commits:
         if commit.entries:
             self.on_stored(root, commit.entries)
 
+    async def delete(self, root: str) -> None:
+        """Delete a tree that is run here, or raise and change nothing."""
+        tenure = self.tenure_of(root)
+        try:
+            await self._store.delete(root, tenure)
+        except Superseded as error:
+            self.on_superseded(root, tenure)
+            raise NotOwner(str(error)) from error
+        except StoreStopped:
+            raise
+        except StoreError as error:
+            if await self._mark(root, error) is not None:
+                raise
+
     def tenure_of(self, root: str) -> int:
         """Return the tenure of a tree that is run here; raise `NotOwner` if it is not."""
         tenure = self._ownership.tenure(root)

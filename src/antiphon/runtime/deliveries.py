@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from itertools import count
 from typing import Any
 
+from antiphon.chart.steps import STOP
 from antiphon.runtime.admission import acceptable_events, check_external_event, find_problem
 from antiphon.runtime.background import BackgroundCalls
 from antiphon.runtime.commits import RETRY_MS
@@ -48,6 +49,11 @@ class Deliveries:
         event = check_external_event(event)
         # By position: this runs for every letter.
         return Letter(id or self._new_id(), root, event, at, at, to, "", None, None, 0, next(self._arrivals))
+
+    def stop_letter(self, root: str) -> Letter:
+        """Return the letter that stops a root actor."""
+        at = self._now()
+        return Letter(self._new_id(), root, {"type": STOP}, at, at, arrival=next(self._arrivals))
 
     async def send(self, letter: Letter, *, is_named: bool) -> Receipt:
         """Put a letter into its inbox, and wait until the step that takes it is stored."""

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Collection
 from typing import Any, Protocol
 
-from antiphon.runtime.records import Entry, Receipt, TreeChanges, TreeState
+from antiphon.runtime.records import Entry, Origin, Receipt, TreeChanges, TreeState
 from antiphon.runtime.store import Store
 
 
@@ -48,6 +48,10 @@ class Doors(Protocol):
         """Return a cursor to follow the journal of a tree from: of its last stored step, or of an earlier one."""
         ...
 
+    async def origin(self, root: str) -> Origin:
+        """Return the facts about a root actor that are fixed when it is created."""
+        ...
+
     async def snapshot(self, root: str, seq: int | None = None) -> Any:
         """Return the snapshot of a tree as JSON, now or at an earlier sequence number."""
         ...
@@ -56,6 +60,17 @@ class Doors(Protocol):
         """Wait until a root actor has ended and its end is stored; return its output."""
         ...
 
-    async def fork(self, root: str, seq: int, *, new: str | None = None) -> str:
+    async def delete(self, root: str) -> None:
+        """Delete a root actor with all that belongs to it."""
+        ...
+
+    async def fork(
+        self,
+        root: str,
+        seq: int,
+        *,
+        new: str | None = None,
+        edit: Callable[[Any, Any], tuple[Any, Any]] | None = None,
+    ) -> str:
         """Create a tree that starts from another one at a sequence number; return its id."""
         ...

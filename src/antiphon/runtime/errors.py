@@ -17,6 +17,10 @@ class UnknownMachine(RuntimeFault):
     """A stored actor runs a machine that was not registered."""
 
 
+class MachineTaken(RuntimeFault):
+    """A machine has the id of another one that is registered."""
+
+
 class InboxFull(RuntimeFault):
     """The inbox of an actor is full; try again later."""
 

@@ -28,13 +28,14 @@ CHANGES: tuple[Change, ...] = ("step", "changed", "created")  # the greatest las
 class _Tail:
     """The latest entries of one tree, and a broadcast to its readers."""
 
-    __slots__ = ("endings", "entries", "published", "readers")
+    __slots__ = ("endings", "entries", "is_removed", "published", "readers")
 
     def __init__(self) -> None:
         self.entries: deque[Entry] = deque(maxlen=RECENT)
         self.published = Broadcast()
         self.readers = 0
         self.endings = 0  # times that the tree has ended or was quarantined
+        self.is_removed = False  # the tree was deleted; another one may have its id
 
     def after(self, seq: int) -> list[Entry] | None:
         """Return the entries after a sequence number, or None if some of them are no longer in memory."""
@@ -118,12 +119,14 @@ class Feeds:
         tail.readers += 1
         endings = -1  # those after which the tree was seen to be active
         try:
-            while not self._closed:
+            while not (self._closed or tail.is_removed):
                 version = tail.published.version
                 entries = tail.after(after)
                 is_shared = entries is not None
                 if entries is None:
                     entries = await self._store.entries(root, after, PAGE)
+                if tail.is_removed:
+                    break
                 for entry in entries:
                     after = entry.seq
                     yield _copy(entry) if is_shared else entry
@@ -140,10 +143,12 @@ class Feeds:
                     await tail.published.wait()
             if self._failure is not None:
                 raise self._failure
+            if tail.is_removed:
+                raise UnknownRoot(f"{root!r} was deleted after step {after}")
         finally:
             tail.readers -= 1
-            if tail.readers == 0:
-                self._tails.pop(root, None)
+            if tail.readers == 0 and self._tails.get(root) is tail:
+                del self._tails[root]
 
     async def _last_step(self, root: str, wait_for_release: bool) -> int | None:
         """Return the last step of a tree that has ended, or None of one that may continue."""
@@ -186,6 +191,14 @@ class Feeds:
             tail.published.notify()
         for watch in self._watches:
             watch.add(root, "changed")
+
+    def remove(self, root: str) -> None:
+        """End the feeds of a tree that was deleted, with an error; wake everything that waits for it."""
+        tail = self._tails.pop(root, None)
+        if tail is not None:
+            tail.is_removed = True
+            tail.published.notify()
+        self.end(root)
 
     def fail(self, error: Exception) -> None:
         """End all feeds with an error."""

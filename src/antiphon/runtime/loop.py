@@ -12,7 +12,7 @@ from typing import Any
 from antiphon.actors.observers import report_unhandled
 from antiphon.runtime.commits import RETRY_MS
 from antiphon.runtime.effects import Effects, TreeTurn
-from antiphon.runtime.errors import LoopFailed, NotOwner, NotRunning, Quarantined, StoreError
+from antiphon.runtime.errors import LoopFailed, NotOwner, NotRunning, Quarantined, StoreError, UnknownRoot
 from antiphon.runtime.failures import TurnFailures
 from antiphon.runtime.feed import Feeds
 from antiphon.runtime.inboxes import Delivery, Inboxes
@@ -105,6 +105,14 @@ class TurnLoop:
         self.tasks.cancel_all(root)
         self.inboxes.drop(root, Quarantined(f"{root!r} is quarantined; release it when the cause is mended"))
         self.feeds.end(root)
+
+    def remove(self, root: str) -> None:
+        """Forget a tree that was deleted: cancel its tasks, fail its waiting letters, and end its feeds."""
+        self.tasks.cancel_all(root)
+        self._failures.single_step.discard(root)
+        self.inboxes.drop(root, UnknownRoot(f"{root!r} was deleted"))
+        self.feeds.remove(root)
+        self.on_lost(root)
 
     def lose(self, root: str) -> None:
         """Forget a tree that has another owner: cancel its tasks, and fail its waiting letters."""

@@ -79,11 +79,12 @@ class Origin:
 
 
 class Rejection(NamedTuple):
-    """Outcome of a stored letter that no transition took."""
+    """Outcome of a stored letter that no transition took, or whose event is not as declared."""
 
     letter: str
     seq: int
     can: tuple[str, ...] = ()  # the events that could happen then
+    problem: EventProblem | None = None  # of an event that is not as declared, or may not come from outside
 
 
 class TreeFailure(NamedTuple):
@@ -216,3 +217,13 @@ class Receipt(NamedTuple):
     def cursor(self) -> str:
         """Cursor of the step, to follow the journal from."""
         return format_cursor(self.history, self.seq)
+
+
+def problem_to_json(problem: EventProblem) -> Json:
+    """Return the problem of an event as JSON."""
+    return problem._asdict()
+
+
+def problem_from_json(value: Json) -> EventProblem:
+    """Return a problem from its JSON; raise `TypeError` if it is not one."""
+    return EventProblem(**value)

@@ -12,9 +12,9 @@ from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.ownership import Ownership, Whole
-from antiphon.runtime.records import Entry, Incident, Letter, Receipt, TreeChanges, TreeState
+from antiphon.runtime.records import Entry, Incident, Letter, Origin, Receipt, TreeChanges, TreeState, TreeSummary
 from antiphon.runtime.recovery import Recovery
-from antiphon.runtime.replay.time_travel import TimeTravel
+from antiphon.runtime.replay.time_travel import Edit, TimeTravel
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree_cache import TreeCache
 
@@ -203,23 +203,62 @@ class Runtime:
             await self.feeds.wait_for_end(root)
         return tree.copy_output()
 
+    async def origin(self, root: str) -> Origin:
+        """Return the facts about a root actor that are fixed when it is created, among them machine and input."""
+        self._check_loop()
+        tree = self.trees.get(root)
+        return tree.origin if tree is not None else (await self.trees.load_saved(root)).origin
+
     async def snapshot(self, root: str, seq: int | None = None, *, copy: bool = False) -> Any:
         """Return the snapshot of a tree as JSON, now or at an earlier sequence number: read-only, unless `copy`."""
         self._check_loop()
         tree = await self.loop.stored_tree(root) if seq is None else await self.time_travel.rebuild(root, seq)
         return tree.view(copy=copy)
 
-    async def fork(self, root: str, seq: int, *, new: str | None = None) -> str:
-        """Create a tree that starts from another one at a sequence number; return its id."""
-        self._check_running()
-        return await self._calls.run(self._fork(root, seq, new or self.new_id()))
+    async def fork(self, root: str, seq: int, *, new: str | None = None, edit: Edit | None = None) -> str:
+        """Create a tree that starts from another one at a sequence number; return its id.
 
-    async def _fork(self, root: str, seq: int, new: str) -> str:
+        `edit` returns the input and the snapshot of the new tree, as those of the other one: for names in them.
+        """
+        self._check_running()
+        return await self._calls.run(self._fork(root, seq, new or self.new_id(), edit))
+
+    async def _fork(self, root: str, seq: int, new: str, edit: Edit | None) -> str:
         async with self._creating(new):
-            commit = await self.time_travel.fork(root, seq, new)
+            commit = await self.time_travel.fork(root, seq, new, edit)
         for letter in commit.letters:
             self.inboxes.set_alarm(letter.due, commit.root)
         return commit.root
+
+    async def roots(self, after: str = "", limit: int = 1000) -> list[TreeSummary]:
+        """List the root actors in the order of their ids, those after an id."""
+        self._check_loop()
+        return await self.store.roots(after, limit)
+
+    async def stop_root(self, root: str) -> Receipt:
+        """Stop a root actor with its children, tasks and timers; it takes no more events, and its journal is kept.
+
+        The receipt is `rejected` if it has ended already.
+        """
+        self._check_running()
+        await self._own(root)
+        return await self._deliveries.send(self._deliveries.stop_letter(root), is_named=False)
+
+    async def delete(self, root: str) -> None:
+        """Delete a root actor with all that belongs to it: journal, snapshots, letters, tasks; its id is free again.
+
+        Its tasks are cancelled, its feeds and everything that waits for it get `UnknownRoot`. Forks of it are kept.
+        """
+        self._check_running()
+        await self._own(root)
+        await self._calls.run(self._delete(root))
+
+    async def _delete(self, root: str) -> None:
+        async with self.loop.exclusively(root), self.trees.unloaded(root):
+            await self.trees.commits.delete(root)
+            self.loop.remove(root)
+        if not self.ownership.owns_all:
+            await self.ownership.release([root])
 
     async def adopt(self, root: str, tenure: int) -> None:
         """Run a tree that this process has become the owner of: take its letters, and recover its tasks.

@@ -96,6 +96,13 @@ class Store(Protocol):
         """Return the stored ids of the history of a tree (see `histories.py`), and its last step."""
         ...
 
+    async def delete(self, root: str, tenure: int = 0) -> None:
+        """Delete a tree with all that belongs to it: journal, snapshots, letters, tasks, outcomes, incidents.
+
+        Refuse it if the tree has had a later owner than that of `tenure`. The id is free again.
+        """
+        ...
+
     async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
         """Return the letters that no step of a tree could take, with their errors, oldest first."""
         ...

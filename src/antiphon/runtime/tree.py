@@ -342,7 +342,7 @@ class Tree:
         error = None if problem is None else problem.text
         batch.receipts.append(Receipt("rejected", letter.id, self.seq, can, error, self.host.history, problem))
         if is_posted and letter.task is None:
-            batch.rejected.append(Rejection(letter.id, self.seq, can))
+            batch.rejected.append(Rejection(letter.id, self.seq, can, problem))
 
     def _record(
         self,

@@ -128,8 +128,8 @@ class TreeCache:
     @asynccontextmanager
     async def unloaded(self, root: str) -> AsyncIterator[None]:
         """Drop a tree, and let loads of it wait while its record in the store is changed."""
-        while (loading := self._loading.get(root)) is not None:
-            await asyncio.wait([loading])
+        while (pending := self._loading.get(root) or self._creating.get(root)) is not None:
+            await asyncio.wait([pending])
         self._trees.pop(root, None)
         self._loading[root] = asyncio.get_running_loop().create_future()
         try:

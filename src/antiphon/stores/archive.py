@@ -42,13 +42,13 @@ PARTS: dict[str, tuple[str, ...]] = {
     "letter": ("id", "at", "due", "arrival", "starts", "body"),
     "task": ("id", "to", "src", "input", "safety", "attempt", "epoch", "starts"),
     "dead": ("id", "at", "body", "error"),
-    "rejection": ("id", "at", "seq", "can"),
+    "rejection": ("id", "at", "seq", "can", "problem"),
     "incident": ("seq", "at", "kind", "detail"),
 }
-# Columns that exports of files before schemas 7 and 8 lack, and the columns that had another name there.
+# Columns that exports of files before schemas 7 to 9 lack, and the columns that had another name there.
 DEFAULTS = {
     "mark": 0, "attempts": 0, "reason": None, "arrival": 0, "starts": 0,
-    "first": 1, "snapshot_journal": 0, "snapshot_open": None,
+    "first": 1, "snapshot_journal": 0, "snapshot_open": None, "problem": None,
 }  # fmt: skip
 OLD_NAMES = {"incarnation": "history"}
 READ = {
@@ -63,8 +63,8 @@ WRITE = {
 RUNNING = "running"
 ENDED = ("done", "cancelled", "interrupted", "unknown")
 # Columns that are written as JSON, not as text; some of them may be absent.
-JSON = {"version", "input", "snapshot", "snapshot_open", "open", "body", "can"}
-OPTIONAL = {"snapshot", "snapshot_open", "open"}
+JSON = {"version", "input", "snapshot", "snapshot_open", "open", "body", "can", "problem"}
+OPTIONAL = {"snapshot", "snapshot_open", "open", "problem"}
 KINDS = ("tree", *PARTS)
 # Characters that some programs treat as the end of a line.
 BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}

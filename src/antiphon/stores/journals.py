@@ -15,6 +15,19 @@ from antiphon.stores.snapshots import (
     superfluous_snapshots,
 )
 
+# The statements that delete a tree; the actor goes last, because the other rows refer to it.
+REMOVE = (
+    "remove_dead_letters", "remove_rejections", "remove_incidents", "remove_tasks", "remove_letters", "remove_entries",
+    "remove_snapshots", "remove_actor",
+)  # fmt: skip
+
+
+def remove_tree(connection: sqlite3.Connection, n: int) -> None:
+    """Delete all rows of a tree."""
+    sql = load_queries("sqlite")
+    for name in REMOVE:
+        connection.execute(sql[name], (n,))
+
 
 def read_entries(connection: sqlite3.Connection, root: str, n: int, after: int, limit: int) -> list[Entry]:
     """Read the entries of a tree after a step."""

@@ -11,17 +11,13 @@ from antiphon.runtime.errors import StoreCorrupt, StoreError
 from antiphon.runtime.records import Letter
 from antiphon.stores import files, rows
 from antiphon.stores.access import atomic_file, open_owned, open_reader
+from antiphon.stores.journals import remove_tree
 from antiphon.stores.ownership import FileLock, owner_of
 from antiphon.stores.queries import load_queries
 from antiphon.stores.restores import note_copy
 
 Progress = Callable[[int, int], None]  # units done, and their total
 BACKUP_PAGES = 1024
-# The statements that delete a tree; the actor goes last, because the other rows refer to it.
-REMOVE = (
-    "remove_dead_letters", "remove_rejections", "remove_incidents", "remove_tasks", "remove_letters", "remove_entries",
-    "remove_snapshot", "remove_actor",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +134,11 @@ def remove(path: str | Path, root: str) -> bool:
     """Delete a tree with all its rows in one transaction; return whether it existed."""
     path = Path(path)
     _require(path)
-    sql = load_queries("sqlite", "maintenance")
     with open_owned(path) as connection:
         connection.execute("begin immediate")
         key = connection.execute(load_queries("sqlite")["find_actor"], (root,)).fetchone()
         if key is not None:
-            for name in REMOVE:
-                connection.execute(sql[name], key)
+            remove_tree(connection, key[0])
         connection.execute("commit")
         return key is not None
 

@@ -213,6 +213,11 @@ class MemoryStore:
         dead = sorted(self._tree(root).dead.values(), key=lambda row: (row[1], row[0]))
         return [rows.dead_from(root, row) for row in dead]
 
+    async def delete(self, root: str, tenure: int = 0) -> None:
+        """Delete a tree with all that belongs to it."""
+        check_tenure(root, tenure, self._tree(root).tenure)
+        del self.trees[root]
+
     def backup(self) -> dict[str, _Tree]:
         """Return a copy of all trees."""
         return deepcopy(self.trees)

@@ -10,7 +10,18 @@ from typing import Any
 from antiphon.runtime import encoding
 from antiphon.runtime.encoding import encode, encode_body
 from antiphon.runtime.errors import StoreCorrupt, Undecodable
-from antiphon.runtime.records import Entry, Incident, Letter, Origin, Receipt, Rejection, Task, TreeFailure
+from antiphon.runtime.records import (
+    Entry,
+    Incident,
+    Letter,
+    Origin,
+    Receipt,
+    Rejection,
+    Task,
+    TreeFailure,
+    problem_from_json,
+    problem_to_json,
+)
 
 Row = tuple[Any, ...]
 Read = Callable[[str, str], Any]
@@ -144,13 +155,20 @@ def dead_from(root: str, row: Row, read: Read = decode_values) -> tuple[Letter, 
 
 def rejection_row(rejection: Rejection, at: int) -> Row:
     """Return a rejection as columns."""
-    return (rejection.letter, at, rejection.seq, encode(list(rejection.can)))
+    problem = None if rejection.problem is None else encode(problem_to_json(rejection.problem))
+    return (rejection.letter, at, rejection.seq, encode(list(rejection.can)), problem)
 
 
 def rejection_from(row: Row) -> Receipt:
     """Return the outcome of the rejected letter in a row."""
-    id, _, seq, can = row
-    return Receipt("rejected", id, seq, tuple(decode(can, f"the rejection of letter {id!r}")))
+    id, _, seq, can, text = row
+    name = f"the rejection of letter {id!r}"
+    try:
+        problem = None if text is None else problem_from_json(decode(text, name))
+    except TypeError as error:
+        raise _corrupt(name, str(error)) from error
+    error_text = None if problem is None else problem.text
+    return Receipt("rejected", id, seq, tuple(decode(can, name)), error_text, problem=problem)
 
 
 def incident_row(incident: Incident) -> Row:

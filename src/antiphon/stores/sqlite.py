@@ -16,7 +16,7 @@ from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Po
 from antiphon.stores import files, rows
 from antiphon.stores.conflicts import StoredPlace, check_conflicts, check_order, check_tenure
 from antiphon.stores.file_store import MAX_FLUSH_S, FileStore
-from antiphon.stores.journals import read_entries, save_snapshot, stored_journal
+from antiphon.stores.journals import read_entries, remove_tree, save_snapshot, stored_journal
 from antiphon.stores.snapshots import find_base, load_at
 
 T = TypeVar("T")
@@ -104,6 +104,16 @@ class SqliteStore(FileStore):
         """Return the incidents of a tree, oldest first."""
         found = await self._on_thread(lambda: self._all("incidents_of", self._number(root)))
         return [Incident(root, *row) for row in found]
+
+    async def delete(self, root: str, tenure: int = 0) -> None:
+        """Delete a tree with all that belongs to it."""
+        await self._on_thread(lambda: self._transaction(lambda: self._delete(root, tenure)))
+
+    def _delete(self, root: str, tenure: int) -> None:
+        n = self._number(root)
+        check_tenure(root, tenure, self._one("place_of", n)[1])
+        remove_tree(self._db(), n)
+        del self._numbers[root]
 
     def _commit_inline(self, commits: Sequence[Commit]) -> bool:
         """Commit on the event loop, which holds the lock; return False if another program has locked the file."""
@@ -241,7 +251,9 @@ class SqliteStore(FileStore):
             row = self._one("find_actor", root) if is_text(root) else None
             if row is None:
                 return None
-            n = self._numbers[root] = int(row[0])
+            n = int(row[0])
+            if not self._read_only:  # else the owner may delete the tree, and give its number to another
+                self._numbers[root] = n
         return n
 
     def _number(self, root: str) -> int:
@@ -274,7 +286,6 @@ class SqliteStore(FileStore):
             return None
         n, *origin_row, status, last, attempts, reason, mark, first = row
         origin = rows.origin_from(root, tuple(origin_row))
-        self._numbers[root] = n
         journal = stored_journal(self._db(), root, n, origin, first, last)
         if seq is not None:
             return load_at(journal, status, seq)

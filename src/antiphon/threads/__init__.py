@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ThreadError,
         UnknownSetting,
         UnknownThread,
+        WrongKind,
     )
     from antiphon.threads.export.document import Document
     from antiphon.threads.export.formats import FORMATS, format_of
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from antiphon.threads.reply import reply_events, stream_reply
     from antiphon.threads.service import ThreadService
     from antiphon.threads.status import StatusChange, ThreadStatusMachine
+    from antiphon.threads.threads import Threads
     from antiphon.threads.toolbox import NoTools, Toolbox, call_tool, tools_to_json
 
 __getattr__ = lazy_names(
@@ -74,6 +76,7 @@ __getattr__ = lazy_names(
             "ThreadError",
             "UnknownSetting",
             "UnknownThread",
+            "WrongKind",
         ),
         "export.document": ("Document",),
         "export.formats": (
@@ -117,6 +120,7 @@ __getattr__ = lazy_names(
             "StatusChange",
             "ThreadStatusMachine",
         ),
+        "threads": ("Threads",),
         "toolbox": (
             "NoTools",
             "Toolbox",
@@ -159,10 +163,12 @@ __all__ = [
     "ThreadStatusMachine",
     "ThreadSummary",
     "ThreadView",
+    "Threads",
     "Toolbox",
     "UnknownSetting",
     "UnknownThread",
     "UntilIdle",
+    "WrongKind",
     "activities",
     "call_tool",
     "consent_from_json",

@@ -8,7 +8,19 @@ class ThreadError(Exception):
 
 
 class UnknownThread(ThreadError):
-    """There is no thread of that id, or it is of another kind."""
+    """There is no thread of that id."""
+
+
+class WrongKind(UnknownThread):
+    """A thread is of another kind than the one that was asked for."""
+
+    def __init__(self, thread: str, kind: str | None, expected: str, advice: str = "") -> None:
+        noun = kind or "thread without a kind"
+        use = advice or (f"use app.{kind}s, or app.threads for all kinds" if kind else "use app.threads")
+        super().__init__(f"thread {thread!r} is a {noun}, not a {expected}; {use}")
+        self.thread = thread
+        self.kind = kind
+        self.expected = expected
 
 
 class Busy(ThreadError):

@@ -3,7 +3,7 @@
 Readers keep cursors, and everything is read from the journal: whatever a reader misses, it reads again from its cursor.
 """
 
-from collections.abc import AsyncIterator, Generator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -76,28 +76,48 @@ async def follow_steps(
 ) -> AsyncIterator[list[Activity]]:
     """Iterate over the activities of each step after a step or cursor, until the thread has ended."""
     place = await Place.find(runtime, id, after)
-    async for entry in runtime.feed(id, place.after, wait_for_release=wait_for_release):
-        if step := place.read(entry):
-            yield step
+    try:
+        async for entry in runtime.feed(id, place.after, wait_for_release=wait_for_release):
+            if step := place.read(entry):
+                yield step
+    except UnknownRoot:
+        raise _deleted(id) from None
+
+
+def _deleted(id: str) -> UnknownThread:
+    return UnknownThread(f"there is no thread {id!r} any more: it was deleted")
 
 
 class UntilIdle:
     """The activities of a thread until it is idle; awaited, its status then."""
 
-    def __init__(self, runtime: Doors, id: str, after: int | str = 0) -> None:
+    def __init__(self, runtime: Doors, id: str, after: int | str, check: Callable[[str], Awaitable[object]]) -> None:
         self._runtime = runtime
         self._id = id
         self._after = after
+        self._check = check  # raises an error if there is no such thread, or one of another kind
         self.status: str | None = None  # of the thread, once all activities were read
 
     def __await__(self) -> Generator[Any, None, str]:
         return self._wait().__await__()
 
     async def _wait(self) -> str:
+        await self._check(self._id)
         await Place.find(self._runtime, self._id, self._after)
-        return str((await self._runtime.wait_until(self._id, is_idle)).value)
+        try:
+            return str((await self._runtime.wait_until(self._id, is_idle)).value)
+        except UnknownRoot:
+            raise _deleted(self._id) from None
 
     async def __aiter__(self) -> AsyncIterator[Activity]:
+        await self._check(self._id)
+        try:
+            async for activity in self._activities():
+                yield activity
+        except UnknownRoot:
+            raise _deleted(self._id) from None
+
+    async def _activities(self) -> AsyncIterator[Activity]:
         place = await Place.find(self._runtime, self._id, self._after)
         feed = self._runtime.feed(self._id, place.after)
 

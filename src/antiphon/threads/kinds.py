@@ -35,6 +35,7 @@ class ThreadView:
     cost_usd: float
     updated: int
     archived: bool = False
+    owner: str = ""
     waiting: str | None = None
     error: str | None = None
     problem: str | None = None  # the reason why it cannot be continued here
@@ -97,6 +98,7 @@ def view_of(id: str, snapshot: Json, summary: ThreadSummary, updated: int) -> Th
         cost_usd=summary.cost_usd,
         updated=updated,
         archived=bool(context.get("archived")),
+        owner=context.get("owner") or "",
         waiting=context["waitingReason"],
         error=summary.error,
     )

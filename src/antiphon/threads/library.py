@@ -10,7 +10,7 @@ from typing import Any
 
 from antiphon.runtime.errors import StoreCorrupt, UnknownRoot
 from antiphon.runtime.records import Entry, Saved, TreeSummary
-from antiphon.threads.errors import UnknownThread
+from antiphon.threads.errors import Refused, UnknownThread, WrongKind
 from antiphon.threads.export.formats import FORMATS
 from antiphon.threads.kinds import Json, Record, RecordForm, Snapshots, ThreadKind, ThreadView, view_of
 from antiphon.threads.problems import Problem, problem_of, quarantine
@@ -54,7 +54,7 @@ class Library:
         return matches
 
     async def read(self, id: str, kind: str | None = None) -> Record:
-        """Read the record of one thread; raise `UnknownThread` if there is none of this kind.
+        """Read the record of one thread; raise `UnknownThread` if there is none, `WrongKind` if it is of another.
 
         Without `kind`, a thread that no machine here can run is read as a transcript; with it, the error is raised.
         """
@@ -64,11 +64,13 @@ class Library:
         except UnknownRoot:
             raise UnknownThread(f"there is no {noun} {id!r}") from None
         if kind not in (None, record.view.kind):
-            raise UnknownThread(f"thread {id!r} is a {record.view.kind}, not a {noun}")
+            raise WrongKind(id, record.view.kind, noun)
         return record
 
     async def export(self, id: str, format: str = "md") -> str:
         """Export a thread as Markdown (`md`), one HTML page (`html`), or JSON (`json`)."""
+        if format not in FORMATS:
+            raise Refused(f"there is no format {format!r}; known: {', '.join(FORMATS)}")
         record = await self.read(id)
         return FORMATS[format](self.form_of(record), record)
 

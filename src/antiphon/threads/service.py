@@ -1,23 +1,27 @@
-"""Operations on threads of every kind: create, send, follow, answer, stop, archive."""
+"""Operations on threads of every kind: send, answer, stop, follow, fork, archive, export, delete."""
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import RootExists, UnknownRoot
 from antiphon.runtime.records import Receipt
 from antiphon.threads.activity import Activity
-from antiphon.threads.errors import Busy, Refused, UnknownThread
+from antiphon.threads.errors import Busy, Refused, UnknownThread, WrongKind
 from antiphon.threads.following import Place, ThreadChange, UntilIdle, follow_all, follow_steps
+from antiphon.threads.forks import rename_thread
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.library import Library
 from antiphon.threads.machine.thread import start_event
 from antiphon.threads.machine.thread_events import Kind
+from antiphon.threads.resources import Resources
 
 ATTEMPTS = 3  # a status may change between looking and sending
 ID_BYTES = 4
+THREAD = "thread"  # the machine of threads
 PAGE = 1000
 
 
@@ -25,47 +29,79 @@ class ThreadService:
     """Threads of a runtime: of any kind, or of the kind of a subclass."""
 
     kind: ClassVar[Kind | None] = None
-    has_approver = False  # new threads leave requests for permission to the function of the app
 
-    def __init__(self, runtime: Doors, library: Library) -> None:
+    def __init__(self, runtime: Doors, library: Library, resources: Resources | None = None) -> None:
         self.runtime = runtime
         self.library = library
+        self.resources = resources or Resources()
 
-    async def _create(self, kind: Kind, make_config: Callable[[str], Json], *, title: str | None = None) -> str:
+    async def _create(
+        self, kind: Kind, make_config: Callable[[str], Json], *, title: str | None = None, owner: str = ""
+    ) -> str:
         """Create a thread, with the settings that `make_config` returns for its id, and return the id."""
         while True:
             id = secrets.token_hex(ID_BYTES)
-            thread = {"threadId": id, "kind": kind, "title": title, "config": make_config(id)}
+            thread = {"threadId": id, "kind": kind, "title": title, "owner": owner, "config": make_config(id)}
             try:
-                return await self.runtime.create("thread", root=id, input=thread)
+                return await self.runtime.create(THREAD, root=id, input=thread)
             except RootExists:
                 continue
 
-    async def send(self, id: str, event: Mapping[str, Any], *, to: str = "") -> Receipt:
-        """Send an event to a thread, or to an actor in it; raise `Refused` with the events it takes instead."""
-        status = await self.status(id)
-        receipt = await self.runtime.send(id, event, to=to)
+    async def send(self, thread: str, event: Mapping[str, Any], *, id: str | None = None, to: str = "") -> Receipt:
+        """Send an event to a thread, or to an actor in it; raise `Refused` with the events it takes instead.
+
+        An event whose `id` was taken before is not taken again: the receipt is a `duplicate`.
+        """
+        status = await self.status(thread)
+        receipt = await self.runtime.send(thread, event, id=id, to=to)
         if receipt.problem is not None:
             raise Refused(receipt.problem.text)
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(name for name in receipt.can if not name.startswith("xstate."))) or "nothing"
-            raise Refused(f"{event['type']} is not possible now: {self.noun} {id!r} is {status}; possible: {allowed}")
+            raise Refused(
+                f"{event['type']} is not possible now: {self.noun} {thread!r} is {status}; possible: {allowed}"
+            )
         return receipt
 
-    async def begin(self, id: str, **payload: Any) -> Receipt:
+    async def begin(self, thread: str, *, id: str | None = None, **payload: Any) -> Receipt:
         """Start, continue, answer or restart a thread, depending on its status; raise `Busy` if it takes no message."""
         for _ in range(ATTEMPTS):
-            status = await self.status(id)
+            status = await self.status(thread)
             event = {"type": start_event(status), "at": self.runtime.now(), **payload}  # type: ignore[arg-type]
-            receipt = await self.runtime.send(id, event)
+            receipt = await self.runtime.send(thread, event, id=id)
             if receipt.status != "rejected":
                 return receipt
             if receipt.problem is not None:
                 raise Refused(receipt.problem.text)
-            if status == "running" == await self.status(id):
-                raise Busy(f"{self.noun} {id!r} is busy; wait, stop it, or set onBusy to queue or interrupt")
+            if status == "running" == await self.status(thread):
+                raise Busy(f"{self.noun} {thread!r} is busy; wait, stop it, or set onBusy to queue or interrupt")
             await asyncio.sleep(0)
-        raise Refused(f"{self.noun} {id!r} kept changing its status; try again")
+        raise Refused(f"{self.noun} {thread!r} kept changing its status; try again")
+
+    async def say(
+        self, thread: str, text: str = "", *, parts: Sequence[Mapping[str, Any]] | None = None, id: str | None = None
+    ) -> Receipt:
+        """Send a person's message; the status decides whether it starts, continues, answers or restarts."""
+        content: dict[str, Any] = {"text": text} if parts is None else {"parts": list(parts)}
+        return await self.begin(thread, id=id, message={"at": self.runtime.now(), **content})
+
+    async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
+        """Start a thread with its first message."""
+        if text is None:
+            raise Refused(f"{self.noun} {thread!r} starts with a message; pass its text")
+        return await self.say(thread, text, id=id)
+
+    async def perform(self, thread: str, action: str, *, id: str | None = None, **payload: Any) -> Json:
+        """Send an event to the content of a thread, such as `rewind` of a chat; return the content afterwards."""
+        await self._perform(thread, action, id, **payload)
+        return (await self.library.read(thread)).content
+
+    async def _perform(self, thread: str, action: str, id: str | None = None, /, **payload: Any) -> Receipt:
+        """Send an event to the content of a thread."""
+        kind = await self._check(thread)
+        if kind is None or await self.content(thread) is None:
+            raise Refused(f"{self.noun} {thread!r} is not in progress; it does not accept {action} now")
+        return await self.send(thread, {"type": action, "at": self.runtime.now(), **payload}, id=id, to=kind)
 
     async def answer(
         self,
@@ -94,6 +130,11 @@ class ThreadService:
         """Stop the run of a thread."""
         return await self.send(id, {"type": "STOP", "at": self.runtime.now()})
 
+    async def pause(self, id: str) -> Receipt:
+        """Pause a thread until it is resumed; only debates can be paused."""
+        kind = await self._check(id)
+        raise Refused(f"a {kind} cannot be paused, only debates can; stop it, and resume it later")
+
     async def resume(self, id: str) -> Receipt:
         """Continue where a process was lost, or where the thread was stopped."""
         return await self.send(id, {"type": "RESTART", "at": self.runtime.now()})
@@ -110,16 +151,44 @@ class ThreadService:
         """Set the title of a thread; without one, its kind derives one."""
         return await self.send(id, {"type": "RENAME", "title": title})
 
+    async def export(self, id: str, format: str = "md") -> str:
+        """Export a thread as Markdown (`md`), one HTML page (`html`), or JSON (`json`)."""
+        if self.kind is not None:
+            await self._check(id)
+        return await self.library.export(id, format)
+
+    async def fork(self, id: str, step: int | None = None) -> str:
+        """Create a thread that continues from another one, as it is or as it was after a step; return its id.
+
+        Work in progress is not shared: in the fork it is interrupted.
+        """
+        await self._check(id)
+        last = (await self.runtime.store.history(id))[1]
+        if step is not None and not 1 <= step <= last:
+            raise Refused(f"{self.noun} {id!r} has no step {step}; it has the steps 1 to {last}")
+        while True:
+            new = secrets.token_hex(ID_BYTES)
+            edit = partial(rename_thread, old=id, new=new)
+            try:
+                return await self.runtime.fork(id, step or last, new=new, edit=edit)
+            except RootExists:
+                continue
+
+    async def delete(self, id: str) -> None:
+        """Delete a thread with all that belongs to it, for ever; work in progress is cancelled. Its forks are kept."""
+        summary = await self.runtime.store.summary(id)
+        if self.kind is not None or summary is None or summary.machine != THREAD:
+            await self._check(id)
+        await self.runtime.delete(id)
+
     async def status(self, id: str) -> str:
         """Return the status of a thread."""
         return str((await self.snapshot(id))["value"])
 
     async def cursor(self, id: str) -> str:
         """Return the cursor of the last step of a thread, to follow from."""
-        try:
-            return await self.runtime.cursor(id)
-        except UnknownRoot:
-            raise UnknownThread(f"there is no {self.noun} {id!r}") from None
+        await self._check(id)
+        return await self.runtime.cursor(id)
 
     async def config(self, id: str) -> Json:
         """Return the settings that a thread was created with."""
@@ -131,18 +200,30 @@ class ThreadService:
         return content_of(await self.snapshot(id))
 
     async def snapshot(self, id: str) -> Any:
-        """Return a thread's snapshot as JSON; raise `UnknownThread` if there is none of this kind."""
+        """Return a thread's snapshot as JSON."""
+        await self._check(id)
+        return await self.runtime.snapshot(id)
+
+    async def _check(self, id: str) -> Kind | None:
+        """Return the kind of a thread; raise `UnknownThread` if there is none, `WrongKind` if it is of another kind."""
         try:
-            snapshot = await self.runtime.snapshot(id)
+            origin = await self.runtime.origin(id)
         except UnknownRoot:
             raise UnknownThread(f"there is no {self.noun} {id!r}") from None
-        if self.kind not in (None, snapshot["context"]["kind"]):
-            raise UnknownThread(f"thread {id!r} is a {snapshot['context']['kind']}, not a {self.noun}")
-        return snapshot
+        if origin.machine != THREAD:
+            raise UnknownThread(f"{id!r} runs the machine {origin.machine!r} and is not a thread; use app.runtime")
+        kind: Kind | None = (origin.input or {}).get("kind")
+        if self.kind not in (None, kind):
+            raise WrongKind(id, kind, self.noun)
+        return kind
 
-    def steps(self, id: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[list[Activity]]:
+    async def steps(
+        self, id: str, after: int | str = 0, *, wait_for_release: bool = False
+    ) -> AsyncIterator[list[Activity]]:
         """Iterate over the activities of each step after a step or cursor, and then of each new step."""
-        return follow_steps(self.runtime, id, after, wait_for_release=wait_for_release)
+        await self._check(id)
+        async for step in follow_steps(self.runtime, id, after, wait_for_release=wait_for_release):
+            yield step
 
     async def follow(self, id: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[Activity]:
         """Iterate over the activities after a step or cursor, and then over new ones until the thread has ended.
@@ -163,10 +244,11 @@ class ThreadService:
 
         Awaited, it waits for that and returns the status of the thread.
         """
-        return UntilIdle(self.runtime, id, after)
+        return UntilIdle(self.runtime, id, after, self._check)
 
     async def history(self, id: str) -> tuple[list[Activity], str]:
         """Return all activities that the journal has, and the cursor to follow from."""
+        await self._check(id)
         saved = await self.runtime.store.load(id)
         place = await Place.find(self.runtime, id, 0 if saved is None else saved.first - 1)
         past: list[Activity] = []

@@ -40,6 +40,7 @@ def transcript(id: str, input: Any, entries: Sequence[Entry], problem: Problem, 
         cost_usd=journal.cost,
         updated=updated,
         archived=journal.archived,
+        owner=journal.owner,
         problem=problem.text,
     )
     return Record(view, {"turns": journal.turns}, is_transcript=True)
@@ -56,6 +57,7 @@ class _Journal:
         settings = input if isinstance(input, Mapping) else {}
         self.kind = str(settings.get("kind") or "")
         self.title = settings.get("title")
+        self.owner = str(settings.get("owner") or "")
         self.config: Json = settings.get("config") or {}
         self.archived = False
         self.cost = 0.0

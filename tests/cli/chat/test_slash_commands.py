@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.chat.session import open_chat
 from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import ModelChoice
-from antiphon.cli.loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.render.plain import PlainView
 from tests.fixtures.chats import script
 

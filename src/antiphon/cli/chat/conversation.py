@@ -2,6 +2,7 @@
 
 import argparse
 
+from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.chat.record import branch_path
 from antiphon.cli.chat.session import chat_view, open_chat
 from antiphon.cli.chat.slash_commands import run_slash_command
@@ -9,7 +10,6 @@ from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import ModelChoice, choose_model, describe
 from antiphon.cli.frame import DONE
 from antiphon.cli.interruptible import Quit
-from antiphon.cli.loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.prompt import Prompt, history_file
 from antiphon.cli.readline_sigint import watch_sigint
 from antiphon.cli.render.units import plural

@@ -3,13 +3,13 @@
 import argparse
 import sys
 
+from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.chat.session import chat_view, open_chat
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import choose_model, describe
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED
 from antiphon.cli.interruptible import Quit
-from antiphon.cli.loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.permission_prompt import UnattendedAnswerer
 from antiphon.cli.prompt import Prompt
 from antiphon.cli.render.json_output import JsonOutput

@@ -33,9 +33,10 @@ async def open_chat(
             for problem in toolbox.problems:
                 view.line(f"{problem.server}: {problem.message}", "error")
         app = await stack.enter_async_context(App(store_file(options), toolbox=toolbox))
-        app.models.open(choice.reference)  # fails early on an unknown model
         client = ChatClient(app, view, config, listener)
         await _continue(client, LAST if options.last else options.thread, options.model)
+        if client.thread is None:
+            await app.models.check(choice.reference)  # fails before a message is typed
         yield client
 
 

@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from antiphon.background_loop import BackgroundLoop
 from antiphon.cli.chat.client import ChatClient
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.frame import PROBLEMS, error_text
 from antiphon.cli.interruptible import InterruptibleWait, Quit
-from antiphon.cli.loop import BackgroundLoop
 from antiphon.cli.permission_prompt import Answerer, LineInput, TerminalAnswerer
 
 T = TypeVar("T")

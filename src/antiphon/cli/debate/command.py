@@ -59,7 +59,7 @@ async def _hold(options: argparse.Namespace, settings: dict[str, Any] | None, ch
     prices = load_prices(options.prices)
     models = Models()
     if settings is not None:
-        check_models(models, settings, prices)
+        await check_models(models, settings, prices)
     if choice is not None:
         output.note(announce(choice))
     async with App(store, models=models, prices=prices) as app:

@@ -12,8 +12,7 @@ from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.frame import UsageError
 from antiphon.cli.render.plain import can_draw
 from antiphon.debate import complete, reference
-from antiphon.providers import Code, Keys, Models, Prices, ProviderError, parse_reference
-from antiphon.providers.keys import VARIABLES
+from antiphon.providers import Models, Prices
 from antiphon.providers.prices import default_path
 
 
@@ -23,16 +22,12 @@ def announce(choice: ModelChoice) -> str:
     return "\n".join([f"model of all debaters: {choice.reference}{note}", *([choice.hint] if choice.hint else [])])
 
 
-def check_models(models: Models, settings: dict[str, Any], prices: Prices) -> None:
+async def check_models(models: Models, settings: dict[str, Any], prices: Prices) -> None:
     """Raise before anything is stored if a model is unknown, has no key, or has no price for the limit."""
     config = complete(settings)
-    keys = Keys()
     speakers = (*config["participants"], config["judge"])
     for name in dict.fromkeys(reference(speaker["model"]) for speaker in speakers):
-        model = models.open(name).model
-        parsed = parse_reference(name)
-        if parsed.provider in VARIABLES and parsed.base_url is None and keys.find(parsed.provider) is None:
-            raise ProviderError(Code.UNAUTHENTICATED, keys.advice(parsed.provider))
+        model = await models.check(name)
         if config["costLimit"] is not None and prices.price(model) is None:
             raise UsageError(
                 f"the price of {name!r} is unknown, so the cost limit cannot be enforced; add it to a file for --prices"

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
+from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.interruptible import InterruptibleWait, Quit
-from antiphon.cli.loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.options import store_file, used_flags
 from antiphon.cli.readline_sigint import watch_sigint
 from antiphon.cli.run.environment import RunSpec, open_environment, stored_spec

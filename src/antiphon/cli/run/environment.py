@@ -39,12 +39,12 @@ class RunEnvironment:
 
 @asynccontextmanager
 async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvironment]:
-    """Open workspace, MCP servers, store and models; fails early on an unknown model."""
+    """Open workspace, MCP servers, store and models; fails early on an unknown model or a missing key."""
     async with AsyncExitStack() as stack:
         toolbox, problems = await _toolbox(stack, spec)
         app = await stack.enter_async_context(App(store, toolbox=toolbox))
         for reference in models_of(spec):
-            app.models.open(reference)
+            await app.models.check(reference)
         yield RunEnvironment(app, tools_to_json(toolbox.tools), problems)
 
 

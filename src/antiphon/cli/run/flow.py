@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.app import open_library
+from antiphon.background_loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, UsageError
 from antiphon.cli.interruptible import InterruptibleWait
 from antiphon.cli.lookup import find_thread
-from antiphon.cli.loop import BackgroundLoop, OpenOnLoop
 from antiphon.cli.permission_prompt import Answerer
 from antiphon.cli.render.plain import PlainView, write
 from antiphon.cli.run.client import RunClient

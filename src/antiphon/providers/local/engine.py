@@ -84,6 +84,17 @@ class Engine:
         """True while a child process runs."""
         return self._child is not None and self._child.alive
 
+    async def check(self) -> None:
+        """Raise `ProviderError` if the library or the weights are not installed."""
+        library = self._program.library
+        if problem := installation_problem(library):
+            raise ProviderError(Code.UNSUPPORTED, f"{self.weights.reference}: {problem}")
+        if problem := weights_problem(self.weights, self._folder):
+            # Installing the weights helps only if the library loads.
+            library_reason = await asyncio.to_thread(library_problem, library)
+            message = f"{self.weights.reference}: {library_reason}" if library_reason else problem
+            raise ProviderError(Code.UNSUPPORTED, message)
+
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[Child]:
         """Acquire a slot of a running child, waiting while all are in use."""
@@ -116,14 +127,8 @@ class Engine:
             return self._child
 
     async def _start(self) -> Child:
+        await self.check()
         program = self._program
-        if problem := installation_problem(program.library):
-            raise ProviderError(Code.UNSUPPORTED, f"{self.weights.reference}: {problem}")
-        if problem := weights_problem(self.weights, self._folder):
-            # Installing the weights helps only if the library loads.
-            library_reason = await asyncio.to_thread(library_problem, program.library)
-            message = f"{self.weights.reference}: {library_reason}" if library_reason else problem
-            raise ProviderError(Code.UNSUPPORTED, message)
         key = secrets.token_hex(16)
         with tempfile.TemporaryFile() as errors:
             try:

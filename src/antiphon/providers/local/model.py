@@ -40,6 +40,10 @@ class LocalModel:
     def __repr__(self) -> str:
         return f"LocalModel({self.model.reference!r})"
 
+    async def check(self) -> None:
+        """Raise `ProviderError` if the library or the weights are not installed."""
+        await self._engine.check()
+
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Send a request and yield the deltas of the reply."""
         async with self._engine.slot() as child:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+from antiphon.runtime.admission import copy_value
 from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.ids import token
 from antiphon.runtime.machines import chart_hash
@@ -14,6 +16,8 @@ from antiphon.runtime.tree import MIGRATED, Tree
 from antiphon.runtime.tree_cache import TreeCache
 
 FORKED = "antiphon.forked"
+Edit = Callable[[Any, Any], tuple[Any, Any]]
+"""Function that changes the input and the snapshot of a fork."""
 
 
 class TimeTravel:
@@ -79,7 +83,7 @@ class TimeTravel:
         snapshot = source.actor.get_persisted_snapshot()
         return Saved(root, origin, "active", 1, snapshot, 1, letters=timers, at=first.at)
 
-    async def fork(self, root: str, seq: int, new: str) -> Commit:
+    async def fork(self, root: str, seq: int, new: str, edit: Edit | None = None) -> Commit:
         """Store a new tree that starts from another one at a sequence number.
 
         Its timers have the same time left as there. Its tasks are reported as interrupted: their work was done, or
@@ -89,8 +93,11 @@ class TimeTravel:
         now = self._now()
         history = self._new_id()
         hash = chart_hash(source.machine)  # that of the source may be one of an earlier release
-        origin = replace(source.origin, history=history, hash=hash, forked_from=root, forked_seq=seq)
+        input = source.origin.input
         snapshot = source.actor.get_persisted_snapshot()
+        if edit is not None:
+            input, snapshot = edit(copy_value(input), copy_value(snapshot))
+        origin = replace(source.origin, history=history, hash=hash, input=input, forked_from=root, forked_seq=seq)
         event = {"type": FORKED, "from": root, "seq": seq}
         entry = Entry(new, 1, now, "", event, None, snapshot.get("value"), source.status)
         timers = _moved_timers(source, new, history, now)

@@ -1,5 +1,6 @@
 """Facts about letters, journals, tasks and snapshots."""
 
+from antiphon.chart.checks.problems import EventProblem
 from antiphon.runtime.errors import Conflict, UnknownRoot
 from antiphon.runtime.records import Commit, Entry, Letter, Receipt, Rejection
 from antiphon.runtime.store import Store
@@ -181,6 +182,16 @@ class LetterFacts:
         assert await store.outcome("a", "l1") == Receipt("rejected", "l1", 1, ("GO", "STOP"))
         assert await store.post([letter("a", "l1")]) == ["accepted"]
         assert await store.outcome("a", "l1") == Receipt("waiting", "l1")
+
+    @on_a_store
+    async def test_a_rejected_letter_keeps_the_problem_of_its_event(self, store: Store) -> None:
+        """As it was, and as the error of the outcome."""
+        await store.commit([first_commit("a")])
+        problem = EventProblem("ADD", "by[0]", '"\udcff"', "a number", "ADD: by[0] is wrong")
+        await store.commit([Commit("a", 1, 30, "active", taken=("l1",), rejected=(Rejection("l1", 1, (), problem),))])
+
+        expected = Receipt("rejected", "l1", 1, error="ADD: by[0] is wrong", problem=problem)
+        assert await store.outcome("a", "l1") == expected
 
     @on_a_store
     async def test_a_journal_is_read_a_page_at_a_time(self, store: Store) -> None:

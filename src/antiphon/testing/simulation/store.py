@@ -141,6 +141,15 @@ class FaultyStore:
         """Return the history of a tree, and its last step."""
         return await self._do("history", lambda: self._inner.history(root))
 
+    async def delete(self, root: str, tenure: int = 0) -> None:
+        """Delete a tree."""
+
+        async def delete() -> None:
+            await self._inner.delete(root, tenure)
+            self._lose_answer("delete")
+
+        await self._do("delete", delete)
+
     async def dead_letters(self, root: str) -> list[tuple[Letter, str]]:
         """Return the dead letters of a tree."""
         return await self._do("dead_letters", lambda: self._inner.dead_letters(root))

@@ -81,6 +81,7 @@ class ThreadContext(TypedDict):
     completedAt: int | None
     archived: bool
     title: str | None
+    owner: str
 
 
 class ThreadChanges(TypedDict, total=False):

@@ -21,6 +21,7 @@ class ThreadInput(TypedDict, total=False):
     threadId: str | None
     kind: Kind | None
     title: str | None
+    owner: str
     config: dict[str, Any]
 
 

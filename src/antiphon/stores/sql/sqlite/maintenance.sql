@@ -173,7 +173,7 @@ values (?, ?, ?, ?, ?);
 
 -- name: all_rejections_of
 -- The outcomes of all letters that no transition of a root actor took.
-select id, at, seq, can
+select id, at, seq, can, problem
 from rejection
 where actor = ?
 order by at, id;
@@ -187,8 +187,8 @@ order by n;
 
 -- name: insert_rejection
 -- The outcome of a letter as another store had it.
-insert into rejection (actor, id, at, seq, can)
-values (?, ?, ?, ?, ?);
+insert into rejection (actor, id, at, seq, can, problem)
+values (?, ?, ?, ?, ?, ?);
 
 -- name: insert_incident
 -- An incident as another store had it.
@@ -261,43 +261,3 @@ returning value;
 -- All root actors, whose further steps belong to new histories.
 update actor
 set history = history || '@' || seq || '.' || ?;
-
--- name: remove_rejections
--- The outcomes of letters that no transition of a root actor took, deleted.
-delete from rejection
-where actor = ?;
-
--- name: remove_incidents
--- The incidents of a root actor, deleted.
-delete from incident
-where actor = ?;
-
--- name: remove_dead_letters
--- The letters that no step of a root actor could take, deleted.
-delete from dead_letter
-where actor = ?;
-
--- name: remove_tasks
--- The tasks of a root actor, deleted.
-delete from task
-where actor = ?;
-
--- name: remove_letters
--- The letters that wait for a root actor, deleted.
-delete from letter
-where actor = ?;
-
--- name: remove_entries
--- The steps of a root actor, deleted.
-delete from entry
-where place > ?1 << 32 and place < (?1 + 1) << 32;
-
--- name: remove_snapshot
--- The snapshot of a root actor, deleted.
-delete from snapshot
-where actor = ?;
-
--- name: remove_actor
--- A root actor, deleted.
-delete from actor
-where n = ?;

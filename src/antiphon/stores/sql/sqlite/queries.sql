@@ -272,14 +272,14 @@ where actor = ? and id = ?;
 
 -- name: add_rejection
 -- The outcome of a letter that no transition took.
-insert into rejection (actor, id, at, seq, can)
-values (?, ?, ?, ?, ?)
+insert into rejection (actor, id, at, seq, can, problem)
+values (?, ?, ?, ?, ?, ?)
 on conflict (actor, id) do update
-set at = excluded.at, seq = excluded.seq, can = excluded.can;
+set at = excluded.at, seq = excluded.seq, can = excluded.can, problem = excluded.problem;
 
 -- name: rejection
 -- The outcome of a letter that no transition took.
-select id, at, seq, can
+select id, at, seq, can, problem
 from rejection
 where actor = ? and id = ?;
 
@@ -307,3 +307,43 @@ from actor
 where id > ?
 order by id
 limit ?;
+
+-- name: remove_rejections
+-- The outcomes of letters that no transition of a root actor took, deleted.
+delete from rejection
+where actor = ?;
+
+-- name: remove_incidents
+-- The incidents of a root actor, deleted.
+delete from incident
+where actor = ?;
+
+-- name: remove_dead_letters
+-- The letters that no step of a root actor could take, deleted.
+delete from dead_letter
+where actor = ?;
+
+-- name: remove_tasks
+-- The tasks of a root actor, deleted.
+delete from task
+where actor = ?;
+
+-- name: remove_letters
+-- The letters that wait for a root actor, deleted.
+delete from letter
+where actor = ?;
+
+-- name: remove_entries
+-- The steps of a root actor, deleted.
+delete from entry
+where place > ?1 << 32 and place < (?1 + 1) << 32;
+
+-- name: remove_snapshots
+-- The snapshots of a root actor, deleted.
+delete from snapshot
+where actor = ?;
+
+-- name: remove_actor
+-- A root actor, deleted.
+delete from actor
+where n = ?;

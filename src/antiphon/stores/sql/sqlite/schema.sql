@@ -84,13 +84,13 @@ create table dead_letter (
   primary key (actor, id)
 ) strict, without rowid;
 
--- Outcomes of stored letters that no transition took.
+-- Outcomes of stored letters that no transition took, or whose events are not as declared.
 create table rejection (
   actor integer not null references actor (n),
   id text not null,
   at integer not null,
   seq integer not null,
-  can text not null,
+  can text not null, problem text,
   primary key (actor, id)
 ) strict, without rowid;
 

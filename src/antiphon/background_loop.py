@@ -16,7 +16,7 @@ class BackgroundLoop:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="antiphon", daemon=True)
+        self.thread = threading.Thread(target=self._run, name="antiphon", daemon=True)
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start a coroutine and return its future."""
@@ -31,7 +31,7 @@ class BackgroundLoop:
         self._loop.run_forever()
 
     def __enter__(self) -> "BackgroundLoop":
-        self._thread.start()
+        self.thread.start()
         return self
 
     def __exit__(
@@ -40,7 +40,7 @@ class BackgroundLoop:
         self.call(_cancel_pending())
         self.call(self._loop.shutdown_asyncgens())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
+        self.thread.join()
         self._loop.close()
 
 

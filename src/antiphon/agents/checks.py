@@ -1,0 +1,60 @@
+"""Checks of the agents of a new run: their names, the agents and tools they refer to, and their models."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from antiphon.agents.errors import InvalidAgent
+from antiphon.agents.machine.agent_config import DECISIONS, OWN_TOOLS, AgentConfig
+from antiphon.agents.machine.plan import plan_of, problems_with
+from antiphon.threads.errors import Refused
+
+REQUIRED = ("name", "whenToUse", "systemPrompt")
+PATTERN = "*?[("  # characters of patterns: a name without them is that of one tool
+
+
+def check_team(agents: Sequence[AgentConfig], settings: Mapping[str, Any]) -> None:
+    """Raise `Refused` if a run refers to agents that it does not have."""
+    if not agents:
+        raise Refused("a run needs at least one agent")
+    names = [agent["name"] for agent in agents]
+    default = settings.get("defaultAgent")
+    if default is not None and default not in names:
+        raise Refused(f"defaultAgent is {default!r}, which is no agent of this run; known: {', '.join(names)}")
+    if settings.get("plan") is not None and (problems := problems_with(plan_of(settings["plan"]), names)):
+        raise Refused(f"plan: {'; '.join(problems)}")
+
+
+def check_tool_names(agent: AgentConfig, settings: Mapping[str, Any]) -> None:
+    """Raise `InvalidAgent` if an agent is to have a tool that the run does not have; patterns may match nothing."""
+    tools = [tool["name"] for tool in (*(settings.get("tools") or ()), *OWN_TOOLS)]
+    for name in (agent.get("tools") or {}).get("allowed", ()):
+        if name not in tools and not any(character in name for character in PATTERN):
+            known = ", ".join(sorted(tools))
+            raise InvalidAgent(agent["name"], f"it may use {name!r}, which is no tool of this run; known: {known}")
+
+
+def check_required(agents: Sequence[AgentConfig]) -> None:
+    """Raise `InvalidAgent` if an agent lacks its name, its description or its prompt."""
+    for agent in agents:
+        for key in REQUIRED:
+            text = agent.get(key)
+            if not isinstance(text, str) or not text.strip():
+                raise InvalidAgent(str(agent.get("name") or "?"), f"its {key} is missing")
+
+
+def check_targets(agent: AgentConfig, names: Sequence[str]) -> None:
+    """Raise `InvalidAgent` if an agent is followed by one that there is not."""
+    rules = dict(agent.get("transitions") or {})
+    outputs: Any = rules.pop("onOutput", None) or ()
+    for target in (*rules.values(), *(rule["to"] for rule in outputs)):
+        if target not in names and target not in DECISIONS:
+            choices = ", ".join([*names, *DECISIONS])
+            raise InvalidAgent(agent["name"], f"it is followed by {target!r}, which is no agent; known: {choices}")
+
+
+def models_of(agents: Sequence[AgentConfig], settings: Mapping[str, Any], *, arbiter: bool) -> Iterator[str | None]:
+    """Yield the models that a run may use; that of the arbiter only if a model has this role."""
+    yield settings.get("model")
+    yield from (agent.get("model") for agent in agents)
+    if arbiter:
+        yield (settings.get("arbiter") or {}).get("model")

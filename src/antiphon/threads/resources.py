@@ -1,0 +1,42 @@
+"""Models, tools and functions of an app, by which the settings of a new thread are checked before it is stored."""
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from antiphon.threads.errors import Refused
+from antiphon.threads.toolbox import Toolbox
+
+
+async def _accept(reference: str) -> None:
+    """Accept any model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Models, tools and functions of an app.
+
+    `check_model` raises `ProviderError` if a model cannot be used here. `functions` are the names of the roles that a
+    function has in place of a model or a person.
+    """
+
+    check_model: Callable[[str], Awaitable[object]] = _accept
+    toolbox: Toolbox | None = None
+    functions: Collection[str] = ()
+
+    async def check_models(self, references: Iterable[str | None]) -> None:
+        """Raise `ProviderError` for the first model that is unknown or lacks a key; no request is sent."""
+        for reference in dict.fromkeys(references):
+            if reference is not None:
+                await self.check_model(reference)
+
+    def check_tools(self, tools: Iterable[Mapping[str, Any]]) -> None:
+        """Raise `Refused` for the first tool that is offered to a model and cannot be called here."""
+        if self.toolbox is None:
+            return
+        callable_names = [tool.name for tool in self.toolbox.tools]
+        for tool in tools:
+            name = tool.get("name")
+            if name not in callable_names:
+                known = ", ".join(sorted(callable_names)) or "none"
+                raise Refused(f"this app has no tool {name!r}; known: {known}; pass it as App(..., toolbox=...)")
