@@ -82,7 +82,7 @@ class Runs(ThreadService):
         return {"run": id, **review_plan(result.get("plan"), [agent["name"] for agent in _agent_list(agents)])}
 
     async def _steer(self, id: str, event: dict[str, Any]) -> Receipt:
-        if await self.content(id) is None:
+        if not await self.has_content(id):
             raise Refused(f"run {id!r} is not running: it has not begun or has ended")
         return await self.send(id, {**event, "at": self.runtime.now()}, to="run")
 

@@ -53,15 +53,14 @@ class Chats(ThreadService):
     async def perform(self, id: str, action: str, **payload: Any) -> Json:
         """Fork, rewind, checkpoint, merge or change the conversation; return the chat afterwards."""
         event = {"type": action, "at": self.runtime.now(), **payload}
-        snapshot = await self.snapshot(id)
-        if not snapshot["children"].get("chat"):
+        if not await self.has_content(id):
             raise NothingSaid(f"thread {id!r} has no messages yet; send one first")
         receipt = await self.runtime.send(id, event, to="chat")
         if receipt.problem is not None:
             raise Refused(receipt.problem.text)
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(receipt.can)) or "nothing"
-            reason = refusal(chat_of(snapshot), event)  # type: ignore[arg-type]  # a context from JSON
+            reason = refusal(chat_of(await self.snapshot(id)), event)  # type: ignore[arg-type]  # a context from JSON
             raise Refused(reason or f"{action!r} is not possible now; possible: {allowed}")
         return (await self.read(id)).content
 

@@ -58,7 +58,7 @@ class Debates(ThreadService):
         return (await self.library.read(id, self.kind)).content
 
     async def _steer(self, id: str, event: dict[str, Any]) -> Receipt:
-        if await self.content(id) is None:
+        if not await self.has_content(id):
             raise Refused(f"debate {id!r} is not in progress; it does not accept {event['type']} now")
         return await self.send(id, {**event, "at": self.runtime.now()}, to="debate")
 

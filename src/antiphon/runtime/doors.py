@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Collection
 from typing import Any, Protocol
 
-from antiphon.runtime.records import Entry, Receipt, TreeChanges, TreeState
+from antiphon.runtime.records import Entry, Receipt, RootState, TreeChanges, TreeState
 from antiphon.runtime.store import Store
 
 
@@ -46,6 +46,10 @@ class Doors(Protocol):
 
     async def cursor(self, root: str, seq: int | None = None) -> str:
         """Return a cursor to follow the journal of a tree from: of its last stored step, or of an earlier one."""
+        ...
+
+    async def state(self, root: str) -> RootState:
+        """Return the state of a root actor at its last stored step, without its descendants."""
         ...
 
     async def snapshot(self, root: str, seq: int | None = None) -> Any:

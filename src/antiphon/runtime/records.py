@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from antiphon.chart.checks.problems import EventProblem
+from antiphon.chart.frozen import freeze
 from antiphon.runtime.histories import format_cursor
 
 Json = Any
@@ -192,6 +193,22 @@ class TreeState(NamedTuple):
     waiting: bool  # True if letters are queued or due
     timers: int  # letters that are due later
     tasks: int  # tasks that are running
+
+
+class RootState:
+    """The root actor of a tree at its last stored step; its context is read a key at a time."""
+
+    __slots__ = ("_context", "seq", "status", "value")
+
+    def __init__(self, seq: int, status: str, value: Any, context: Any) -> None:
+        self.seq = seq
+        self.status = status
+        self.value = value
+        self._context = context
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a read-only value of the context."""
+        return freeze(self._context.get(key, default))
 
 
 class TreeChanges(NamedTuple):

@@ -12,7 +12,7 @@ from antiphon.runtime.ids import new_ids
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.machines import AnyMachine, Machines
 from antiphon.runtime.ownership import Ownership, Whole
-from antiphon.runtime.records import Entry, Incident, Letter, Receipt, TreeChanges, TreeState
+from antiphon.runtime.records import Entry, Incident, Letter, Receipt, RootState, TreeChanges, TreeState
 from antiphon.runtime.recovery import Recovery
 from antiphon.runtime.replay.time_travel import TimeTravel
 from antiphon.runtime.store import Store
@@ -202,6 +202,11 @@ class Runtime:
             self._check_running()
             await self.feeds.wait_for_end(root)
         return tree.copy_output()
+
+    async def state(self, root: str) -> RootState:
+        """Return the state of a root actor at its last stored step, without its descendants."""
+        self._check_loop()
+        return (await self.loop.stored_tree(root)).root_state
 
     async def snapshot(self, root: str, seq: int | None = None, *, copy: bool = False) -> Any:
         """Return the snapshot of a tree as JSON, now or at an earlier sequence number: read-only, unless `copy`."""

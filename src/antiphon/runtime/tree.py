@@ -60,7 +60,7 @@ from antiphon.runtime.errors import Failed, LoadFailed, StepFailed
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.recording_host import RecordingHost
-from antiphon.runtime.records import Commit, Entry, Letter, Origin, Receipt, Rejection, Saved, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Origin, Receipt, Rejection, RootState, Saved, Task
 from antiphon.runtime.replay.comparison import ReplayCheck, outcome_of
 
 Answer = Callable[[Task, Any], Any]  # calls an eager function; returns the event with its result, or None
@@ -227,6 +227,12 @@ class Tree:
         if snapshot.status == "error":
             raise Failed(f"{self.root!r} has failed: {to_json_error(snapshot.error)}")
         return snapshot.output
+
+    @property
+    def root_state(self) -> RootState:
+        """State of the root actor."""
+        snapshot = self.actor.snapshot
+        return RootState(self.seq, snapshot.status, snapshot.value, snapshot.context)
 
     def copy_output(self) -> Any:
         """Return a copy of the output of the root."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import RootExists, UnknownRoot
-from antiphon.runtime.records import Receipt
+from antiphon.runtime.records import Receipt, RootState
 from antiphon.threads.activity import Activity
 from antiphon.threads.errors import Busy, Refused, UnknownThread
 from antiphon.threads.following import Place, ThreadChange, UntilIdle, follow_all, follow_steps
@@ -112,7 +112,7 @@ class ThreadService:
 
     async def status(self, id: str) -> str:
         """Return the status of a thread."""
-        return str((await self.snapshot(id))["value"])
+        return str((await self.state(id)).value)
 
     async def cursor(self, id: str) -> str:
         """Return the cursor of the last step of a thread, to follow from."""
@@ -123,8 +123,12 @@ class ThreadService:
 
     async def config(self, id: str) -> Json:
         """Return the settings that a thread was created with."""
-        config: Json = (await self.snapshot(id))["context"]["config"]
+        config: Json = (await self.state(id)).get("config")
         return config
+
+    async def has_content(self, id: str) -> bool:
+        """Return whether a thread has content now: it has begun, and its content has not ended."""
+        return (await self.state(id)).get("content") is not None
 
     async def content(self, id: str) -> Json | None:
         """Return the context of a thread's content, or None if it has ended."""
@@ -132,13 +136,19 @@ class ThreadService:
 
     async def snapshot(self, id: str) -> Any:
         """Return a thread's snapshot as JSON; raise `UnknownThread` if there is none of this kind."""
+        await self.state(id)
+        return await self.runtime.snapshot(id)
+
+    async def state(self, id: str) -> RootState:
+        """Return the state of a thread without its content; raise `UnknownThread` if there is none of this kind."""
         try:
-            snapshot = await self.runtime.snapshot(id)
+            state = await self.runtime.state(id)
         except UnknownRoot:
             raise UnknownThread(f"there is no {self.noun} {id!r}") from None
-        if self.kind not in (None, snapshot["context"]["kind"]):
-            raise UnknownThread(f"thread {id!r} is a {snapshot['context']['kind']}, not a {self.noun}")
-        return snapshot
+        kind = state.get("kind")
+        if self.kind not in (None, kind):
+            raise UnknownThread(f"thread {id!r} is a {kind}, not a {self.noun}")
+        return state
 
     def steps(self, id: str, after: int | str = 0, *, wait_for_release: bool = False) -> AsyncIterator[list[Activity]]:
         """Iterate over the activities of each step after a step or cursor, and then of each new step."""
