@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from antiphon.runtime.errors import UnknownRoot
-from antiphon.runtime.machines import AnyMachine, Machines
+from antiphon.runtime.machines import AnyMachine, Machines, can_run
 from antiphon.runtime.records import RootState
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree import Tree
@@ -24,6 +24,10 @@ class Reader:
     async def state(self, root: str) -> RootState:
         """Return the last stored state of a root actor, without its descendants."""
         return (await self._load(root)).root_state
+
+    def can_run(self, machine: str, version: Any, hash: str) -> bool:
+        """Return whether trees of a version of a machine can be read here."""
+        return can_run(self._machines, machine, version, hash)
 
     async def _load(self, root: str) -> Tree:
         saved = await self.store.load(root)

@@ -11,6 +11,7 @@ from antiphon.runtime.errors import StoreCorrupt, StoreError
 from antiphon.runtime.records import Letter
 from antiphon.stores import files, rows
 from antiphon.stores.access import atomic_file, open_owned, open_reader
+from antiphon.stores.index import delete_rows
 from antiphon.stores.ownership import FileLock, owner_of
 from antiphon.stores.queries import load_queries
 from antiphon.stores.restores import note_copy
@@ -143,6 +144,7 @@ def remove(path: str | Path, root: str) -> bool:
         connection.execute("begin immediate")
         key = connection.execute(load_queries("sqlite")["find_actor"], (root,)).fetchone()
         if key is not None:
+            delete_rows(connection, key[0])
             for name in REMOVE:
                 connection.execute(sql[name], key)
         connection.execute("commit")

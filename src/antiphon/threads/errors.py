@@ -11,6 +11,10 @@ class UnknownThread(ThreadError):
     """There is no thread of that id, or it is of another kind."""
 
 
+class InvalidCursor(ThreadError):
+    """A text is not a cursor of a list or a search."""
+
+
 class Busy(ThreadError):
     """A thread is running and takes no message; wait, stop it, or send with another `on_busy`."""
 
