@@ -28,6 +28,8 @@ from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.errors import MachineTaken
+from antiphon.runtime.ids import new_ids
+from antiphon.runtime.index.rebuild import IndexRebuild
 from antiphon.runtime.machines import Machines, descendants
 from antiphon.runtime.ownership import Whole
 from antiphon.runtime.reader import Reader
@@ -39,6 +41,7 @@ from antiphon.stores.memory import MemoryStore
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.threads.approval import Approver, with_approver
+from antiphon.threads.index import ThreadProjection
 from antiphon.threads.library import Library
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.thread import thread_machine
@@ -50,6 +53,7 @@ from antiphon.threads.toolbox import NoTools, Toolbox, call_tool
 
 KINDS = (CHAT, RUN, DEBATE)
 MEMORY = ":memory:"
+PROJECTION = ThreadProjection(KINDS)
 
 
 class App:
@@ -84,7 +88,7 @@ class App:
             approver=approver,
             summariser=summariser,
         )
-        self.runtime = Runtime(_open_store(store), [machine, *_check_names(machines, machine)])
+        self.runtime = Runtime(_open_store(store), [machine, *_check_names(machines, machine)], projection=PROJECTION)
         self.library = Library(self.runtime, KINDS)
         functions = {"judge": judge, "arbiter": arbiter, "approver": approver}
         resources = Resources(
@@ -175,14 +179,30 @@ def _process(closing: asyncio.Event) -> AsyncLogic:
 
 @asynccontextmanager
 async def open_library(path: str | Path) -> AsyncIterator[Library]:
-    """Open the library of a store for reading, also while another process owns the store."""
+    """Open the library of a store for reading, also while another process owns the store.
+
+    Threads that are not in the index of a store without an owner, as after an import, are indexed first.
+    """
     store = SqliteStore(path, read_only=True)
     await store.open()
-    reader = _UnownedReader if owner_of(path) is None else Reader
     try:
-        yield Library(reader(store, [compose(_no_model)]), KINDS)
+        is_unowned = owner_of(path) is None
+        if is_unowned and await store.index.outdated(PROJECTION.version, -PROJECTION.version):
+            await store.close()
+            await reindex(path)
+            await store.open()
+        reader = _UnownedReader if is_unowned else Reader
+        yield Library(reader(store, [compose(_no_model)]), KINDS, is_unowned=is_unowned)
     finally:
         await store.close()
+
+
+async def reindex(
+    path: str | Path, progress: Callable[[int, int], None] | None = None, *, everything: bool = False
+) -> int:
+    """Index the threads of a store that are not indexed, or all of them, from their journals; return their number."""
+    async with _own_trees(path, [compose(_no_model)]) as trees:
+        return await IndexRebuild(trees, SteadyClock().now, new_ids()).run(progress, everything=everything)
 
 
 async def replay_journals(
@@ -203,15 +223,22 @@ async def replay_journals(
 
 async def accept_replay(path: str | Path, machines: Iterable[Machine[Any, Any]] | None, root: str) -> None:
     """Store the state that the steps of a tree give with the machines of Antiphon or others."""
+    async with _own_trees(path, machines if machines is not None else [compose(_no_model)]) as trees:
+        await trees.accept(root)
+
+
+@asynccontextmanager
+async def _own_trees(path: str | Path, machines: Iterable[Machine[Any, Any]]) -> AsyncIterator[TreeCache]:
+    """Own a store without running its trees."""
     store = SqliteStore(path)
     ownership = Whole()
     boot = await store.open()
     try:
         ownership.start(boot)
-        known = Machines(machines if machines is not None else [compose(_no_model)])
-        trees = TreeCache(store, ownership, known, 1, lambda tree: True, SteadyClock().now)
+        known = Machines(machines)
+        trees = TreeCache(store, ownership, known, 1, lambda tree: True, SteadyClock().now, projection=PROJECTION)
         trees.commits.start(boot)
-        await trees.accept(root)
+        yield trees
     finally:
         await store.close()
 

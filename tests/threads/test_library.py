@@ -167,7 +167,7 @@ def test_words_of_a_thread_of_another_release_are_searched(store: Path) -> None:
 
     async def run() -> list[str]:
         async with open_library(store) as library:
-            return [view.id for view, line in await library.search("ten minutes every evening")]
+            return [match.view.id for match in await library.search("ten minutes every evening")]
 
     assert asyncio.run(run()) == [CHAT]
 
@@ -190,25 +190,20 @@ def test_a_process_that_owns_the_store_lists_all_and_raises_where_it_must_contin
     assert (statuses[CHAT], statuses[RUN], len(statuses)) == ("unsupported", "quarantined", len(FACTS))
 
 
-def test_a_thread_that_cannot_be_replayed_does_not_hide_the_others(store: Path) -> None:
+def test_a_thread_that_cannot_be_replayed_is_read_with_the_problem(store: Path) -> None:
     class Failing:
         def __init__(self, library: Library) -> None:
             self.store = library.source.store
-            self._source = library.source
+            self.can_run = library.source.can_run
 
         async def snapshot(self, root: str) -> Any:
-            if root == CHAT:
-                raise KeyError("topic")
-            return await self._source.snapshot(root)
+            raise KeyError("topic")
 
-    async def run() -> dict[str, Any]:
+    async def run() -> Record:
         async with open_library(store) as library:
-            views = await Library(Failing(library), KINDS).latest(archived=None)
-            return {view.id: view for view in views}
+            return await Library(Failing(library), KINDS).read(CHAT)
 
-    views = asyncio.run(run())
-    assert len(views) == len(FACTS)
-    assert views[CHAT].problem == "its journal could not be replayed: KeyError: 'topic'"
+    assert asyncio.run(run()).view.problem == "its journal could not be replayed: KeyError: 'topic'"
 
 
 def test_a_damaged_thread_is_read_up_to_the_damage(store: Path) -> None:

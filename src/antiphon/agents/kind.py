@@ -1,7 +1,7 @@
 """Runs as a kind of thread."""
 
 from antiphon.agents.export import run_document
-from antiphon.agents.record import read_run, run_lines, summarize
+from antiphon.agents.record import new_texts, read_run, summarize
 from antiphon.threads.kinds import ThreadKind
 
 RUN = ThreadKind(
@@ -9,7 +9,7 @@ RUN = ThreadKind(
     result_event="run_ended",
     summarize=summarize,
     content=read_run,
-    lines=run_lines,
+    texts=new_texts,
     document=run_document,
     to_json=lambda record: dict(record.content),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from antiphon.agents.machine.context import first_context
 from antiphon.agents.machine.reports import output
-from antiphon.threads.kinds import Json, ThreadSummary, content_of, error_message
+from antiphon.threads.kinds import Json, NewText, ThreadSummary, content_of, error_message
 
 LIMITS = ("maxIterations", "maxFailures", "maxCostUsd", "maxWallMs")
 OUTCOME = ("success", "reason", "summary", "durationMs", "error")
@@ -56,8 +56,13 @@ def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
     }
 
 
-def run_lines(run: Json) -> Iterator[str]:
-    """Yield every line of a run's task, outcome and outputs, for searching."""
-    texts = [run["task"], (run["outcome"] or {}).get("summary"), *(entry.get("output") for entry in run["history"])]
+def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator[NewText]:
+    """Iterate over the task, outputs and summary that a step has added to a run."""
+    old: Json = (before and content_of(before)) or {}
+    new: Json = content_of(after) or {}
+    texts = [new.get("task")] if new.get("task") != old.get("task") else []
+    texts += [entry.get("output") for entry in (new.get("history") or [])[len(old.get("history") or []) :]]
+    texts += [(result or {}).get("summary")]
     for text in texts:
-        yield from str(text or "").splitlines()
+        if text:
+            yield NewText(str(text))

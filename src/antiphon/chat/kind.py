@@ -2,7 +2,7 @@
 
 from antiphon.chat.archive import to_archive
 from antiphon.chat.export import chat_document
-from antiphon.chat.record import message_lines, read_chat, summarize
+from antiphon.chat.record import new_texts, read_chat, summarize
 from antiphon.threads.kinds import ThreadKind
 
 CHAT = ThreadKind(
@@ -10,7 +10,7 @@ CHAT = ThreadKind(
     result_event=None,
     summarize=summarize,
     content=read_chat,
-    lines=message_lines,
+    texts=new_texts,
     document=chat_document,
     to_json=to_archive,
 )

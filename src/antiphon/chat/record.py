@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from antiphon.chat.machine.crystal import TITLE_WORDS
+from antiphon.chat.machine.persistent_map import PersistentMap
 from antiphon.chat.machine.tree import path
-from antiphon.threads.kinds import Json, ThreadSummary, content_of, error_message
+from antiphon.threads.kinds import Json, NewText, ThreadSummary, content_of, error_message
 from antiphon.threads.machine.content import text_of
 from antiphon.threads.machine.thread import UNTITLED
 
@@ -59,7 +60,14 @@ def branch_path(chat: Json, branch: str | None = None) -> list[Json]:
     return [*path(messages, head)]
 
 
-def message_lines(chat: Json) -> Iterator[str]:
-    """Iterate over the lines of all messages, on all branches."""
-    for message in chat["messages"].values():
-        yield from text_of(message["parts"]).splitlines()
+def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator[NewText]:
+    """Iterate over the texts of the messages that a step has added, on any branch."""
+    old: Any = {} if before is None else chat_of(before)["messages"]
+    new: Any = chat_of(after)["messages"]
+    if new is old:
+        return
+    grown = new.items_since(old) if isinstance(new, PersistentMap) else None
+    items = grown if grown is not None else [item for item in new.items() if item[0] not in old]
+    for _, message in items:
+        if text := text_of(message["parts"]):
+            yield NewText(text, message.get("at"))

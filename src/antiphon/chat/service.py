@@ -67,8 +67,7 @@ class Chats(ThreadService):
     async def perform(self, thread: str, action: str, *, id: str | None = None, **payload: Any) -> Json:
         """Fork, rewind, checkpoint, merge or change the conversation; return the chat afterwards."""
         event = {"type": action, "at": self.runtime.now(), **payload}
-        snapshot = await self.snapshot(thread)
-        if not snapshot["children"].get("chat"):
+        if not await self.has_content(thread):
             raise NothingSaid(f"thread {thread!r} has no messages yet; send one first")
         model = payload.get("model")
         if action in CHOOSE_MODEL and isinstance(model, str):
@@ -78,7 +77,7 @@ class Chats(ThreadService):
             raise Refused(receipt.problem.text)
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(receipt.can)) or "nothing"
-            reason = refusal(chat_of(snapshot), event)  # type: ignore[arg-type]  # a context from JSON
+            reason = refusal(chat_of(await self.snapshot(thread)), event)  # type: ignore[arg-type]  # a context from JSON
             raise Refused(reason or f"{action!r} is not possible now; possible: {allowed}")
         return (await self.read(thread)).content
 

@@ -55,7 +55,9 @@ async def _list(library: Library, options: argparse.Namespace) -> int:
 async def _search(library: Library, options: argparse.Namespace) -> int:
     matches = await library.search(" ".join(options.words))
     lines = [
-        line for view, match in matches for line in (_row(view), f"          {clip(sanitize_line(match), MOST_LINE)}")
+        line
+        for match in matches
+        for line in (_row(match.view), f"          {clip(sanitize_line(match.line), MOST_LINE)}")
     ]
     print_lines(lines or ["no matches"])
     return DONE if matches else FAILED

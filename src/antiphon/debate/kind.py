@@ -1,7 +1,7 @@
 """Debates as a kind of thread."""
 
 from antiphon.debate.export import debate_document
-from antiphon.debate.record import debate_lines, read_debate, summarize
+from antiphon.debate.record import new_texts, read_debate, summarize
 from antiphon.threads.kinds import ThreadKind
 
 DEBATE = ThreadKind(
@@ -9,7 +9,7 @@ DEBATE = ThreadKind(
     result_event="result",
     summarize=summarize,
     content=read_debate,
-    lines=debate_lines,
+    texts=new_texts,
     document=debate_document,
     to_json=lambda record: dict(record.content),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from antiphon.debate.machine.config import complete, reference
 from antiphon.debate.machine.context import DebateContext, first_context
 from antiphon.debate.machine.reports import result as debate_result
-from antiphon.threads.kinds import Json, Record, ThreadSummary, ThreadView, error_message
+from antiphon.threads.kinds import Json, NewText, Record, ThreadSummary, ThreadView, content_of, error_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,18 @@ def read_debate(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
     return {**_not_begun(snapshot["context"]["config"]), "state": "idle", "interrupted": False}
 
 
-def debate_lines(debate: Json) -> Iterator[str]:
-    """Yield every line of a debate and of the judge's reasons, for searching."""
-    texts = [response["content"] for past in debate["rounds"] for response in past["responses"]]
-    texts.append((debate["verdict"] or {}).get("reasoning"))
+def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator[NewText]:
+    """Iterate over the responses and the reasons of the judge that a step has added to a debate."""
+    old: Json = (before and content_of(before)) or {}
+    new: Json = content_of(after) or {}
+    rounds = (new.get("rounds") or [])[len(old.get("rounds") or []) :]
+    texts = [response["content"] for past in rounds for response in past["responses"]]
+    verdict = new.get("verdict")
+    if verdict and verdict is not old.get("verdict"):
+        texts.append(verdict.get("reasoning"))
     for text in texts:
-        yield from str(text or "").splitlines()
+        if text:
+            yield NewText(str(text))
 
 
 def debate_view(record: Record) -> DebateView:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from antiphon.runtime.index.rows import IndexChange
 from antiphon.runtime.recording_host import RecordedEffects
 from antiphon.runtime.records import Entry, Origin, Receipt, Rejection, Task
 
@@ -9,7 +10,7 @@ from antiphon.runtime.records import Entry, Origin, Receipt, Rejection, Task
 class Batch:
     """Steps of a tree that are not stored yet."""
 
-    __slots__ = ("at", "effects", "entries", "expected", "origin", "receipts", "rejected", "starting", "taken")
+    __slots__ = ("at", "effects", "entries", "expected", "index", "origin", "receipts", "rejected", "starting", "taken")
 
     def __init__(self, expected: int, at: int, origin: Origin | None = None) -> None:
         self.expected = expected
@@ -20,7 +21,13 @@ class Batch:
         self.effects: list[RecordedEffects] = []  # of the steps that requested any
         self.starting: list[tuple[Task, Any]] = []  # tasks to start once the batch is stored, with their logic
         self.receipts: list[Receipt] = []  # one for every letter
+        self.index: list[IndexChange] = []  # changes of the index
         self.rejected: list[Rejection] = []  # stored letters that no transition took
+
+    def add_change(self, change: IndexChange | None) -> None:
+        """Add a change of the index, if there is one."""
+        if change is not None:
+            self.index.append(change)
 
     def sort_tasks(self, running: dict[str, Task]) -> list[str]:
         """Collect the tasks to start, and return those that ended.

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Collection
 from typing import Any, Protocol
 
-from antiphon.runtime.records import Entry, Origin, Receipt, TreeChanges, TreeState
+from antiphon.runtime.records import Entry, Origin, Receipt, RootState, TreeChanges, TreeState
 from antiphon.runtime.store import Store
 
 
@@ -50,6 +50,10 @@ class Doors(Protocol):
 
     async def origin(self, root: str) -> Origin:
         """Return the facts about a root actor that are fixed when it is created."""
+        ...
+
+    async def state(self, root: str) -> RootState:
+        """Return the state of a root actor at its last stored step, without its descendants."""
         ...
 
     async def snapshot(self, root: str, seq: int | None = None) -> Any:

@@ -68,6 +68,15 @@ class Machines:
         return machine
 
 
+def can_run(machines: Machines, id: str, version: Any, hash: str) -> bool:
+    """Return whether a version of a machine is registered, with the chart that a stored tree runs."""
+    try:
+        machines.of(Origin("", id, version, hash))
+    except UnknownMachine:
+        return False
+    return True
+
+
 def descendants(machine: AnyMachine) -> list[AnyMachine]:
     """Return a machine and the machines of its children, each once, in the order of their names."""
     listed: dict[AnyMachine, None] = {}

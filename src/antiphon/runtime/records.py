@@ -4,17 +4,22 @@ Every event makes a letter, an entry, a commit, a receipt and often a task: they
 frozen dataclass takes four times as long to create.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from antiphon.chart.checks.problems import EventProblem
+from antiphon.chart.frozen import freeze
 from antiphon.runtime.histories import format_cursor
+from antiphon.runtime.index.rows import IndexChange
 
 Json = Any
 Safety = Literal["repeat", "report", "once"]
 # A step of a descendant, a change of the root actor, or the first step of a tree.
 Change = Literal["step", "changed", "created"]
 Posting = Literal["accepted", "duplicate", "failed"]
+Edit = Callable[[Json, Json], tuple[Json, Json]]
+"""Function that changes the input and the snapshot of a fork."""
 
 
 class Letter(NamedTuple):
@@ -126,6 +131,8 @@ class Commit(NamedTuple):
     failure: TreeFailure | None = None  # of a tree that is quarantined
     tenure: int = 0  # of the owner; a store refuses the commit if there was a later one; 0: not checked
     open: Json = None  # timers and tasks that are open at the snapshot, as `open_work.py` writes them; or `Encoded`
+    index: IndexChange | None = None  # changes of the rows and texts of the tree
+    projection: int | None = None  # version of the projection that made them; 0: none; None: the tree has no new step
 
     @property
     def seq(self) -> int:
@@ -139,6 +146,7 @@ class Commit(NamedTuple):
             not (self.taken or self.tasks or self.ended or self.migrated or self.letters)
             and not (self.dead or self.rejected or self.revived)
             and self.snapshot is None
+            and self.index is None
             and self.failure is None
         )
 
@@ -193,6 +201,22 @@ class TreeState(NamedTuple):
     waiting: bool  # True if letters are queued or due
     timers: int  # letters that are due later
     tasks: int  # tasks that are running
+
+
+class RootState:
+    """The root actor of a tree at its last stored step; its context is read a key at a time."""
+
+    __slots__ = ("_context", "seq", "status", "value")
+
+    def __init__(self, seq: int, status: str, value: Any, context: Any) -> None:
+        self.seq = seq
+        self.status = status
+        self.value = value
+        self._context = context
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a read-only value of the context."""
+        return freeze(self._context.get(key, default))
 
 
 class TreeChanges(NamedTuple):

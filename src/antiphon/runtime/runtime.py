@@ -9,13 +9,24 @@ from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.deliveries import Deliveries
 from antiphon.runtime.errors import NotRunning, RootExists, WrongLoop
 from antiphon.runtime.ids import new_ids
+from antiphon.runtime.index.rebuild import IndexRebuild
 from antiphon.runtime.loop import TurnLoop
-from antiphon.runtime.machines import AnyMachine, Machines
+from antiphon.runtime.machines import AnyMachine, Machines, can_run
 from antiphon.runtime.ownership import Ownership, Whole
-from antiphon.runtime.records import Entry, Incident, Letter, Origin, Receipt, TreeChanges, TreeState, TreeSummary
+from antiphon.runtime.records import (
+    Edit,
+    Entry,
+    Incident,
+    Letter,
+    Origin,
+    Receipt,
+    RootState,
+    TreeChanges,
+    TreeState,
+    TreeSummary,
+)
 from antiphon.runtime.recovery import Recovery
-from antiphon.runtime.replay.time_travel import Edit, TimeTravel
-from antiphon.runtime.store import Store
+from antiphon.runtime.store import Projection, Store
 from antiphon.runtime.tree_cache import TreeCache
 
 INBOX_LIMIT = 256
@@ -38,6 +49,7 @@ class Runtime:
         snapshot_every: int | None = None,
         ownership: Ownership | None = None,
         release: str | None = None,
+        projection: Projection | None = None,
     ) -> None:
         self.store = store
         self.ownership = ownership or Whole()
@@ -54,12 +66,14 @@ class Runtime:
             self.now,
             snapshot_every,
             release,
+            projection,
         )
         self.loop = TurnLoop(self.trees, now=self.now, inbox_limit=inbox_limit, point=point)
         self.inboxes = self.loop.inboxes
         self.tasks = self.loop.tasks
         self.feeds = self.loop.feeds
-        self.time_travel = TimeTravel(self.trees, store, self.now, self.new_id)
+        self._index = IndexRebuild(self.trees, self.now, self.new_id)
+        self.time_travel = self._index.time_travel
         self._deliveries = Deliveries(store, self.trees, self.inboxes, self.now, self.new_id)
         self._calls = self._deliveries.calls
         self._recovery = Recovery(self.trees, self.loop, self.now)
@@ -80,6 +94,7 @@ class Runtime:
         self._running = asyncio.create_task(self.loop.run())
         try:
             if self.ownership.owns_all:
+                await self._index.run()
                 await self._recovery.run()
             self._check_running()
         except BaseException:
@@ -209,6 +224,15 @@ class Runtime:
         tree = self.trees.get(root)
         return tree.origin if tree is not None else (await self.trees.load_saved(root)).origin
 
+    async def state(self, root: str) -> RootState:
+        """Return the state of a root actor at its last stored step, without its descendants."""
+        self._check_loop()
+        return (await self.loop.stored_tree(root)).root_state
+
+    def can_run(self, machine: str, version: Any, hash: str) -> bool:
+        """Return whether trees of a version of a machine can be run here."""
+        return can_run(self.machines, machine, version, hash)
+
     async def snapshot(self, root: str, seq: int | None = None, *, copy: bool = False) -> Any:
         """Return the snapshot of a tree as JSON, now or at an earlier sequence number: read-only, unless `copy`."""
         self._check_loop()
@@ -330,6 +354,7 @@ class Runtime:
             self.inboxes.set_alarm(self.now(), root)  # no letter overtakes those that wait
             if accept:
                 await self.trees.accept(root)
+                await self._index.rebuild(root)
         self.feeds.end(root)
         await self._recovery.recover_tree(root)
         return True

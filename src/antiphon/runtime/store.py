@@ -1,9 +1,22 @@
-"""Port to a store of letters, journals, tasks and snapshots."""
+"""Port to a store of letters, journals, tasks and snapshots, and to the projection that fills its index."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
-from antiphon.runtime.records import Commit, Entry, Incident, Letter, Posting, Receipt, Saved, Task, TreeSummary
+from antiphon.runtime.index.rows import IndexChange, TreeIndex
+from antiphon.runtime.records import (
+    Commit,
+    Entry,
+    Incident,
+    Letter,
+    Posting,
+    Receipt,
+    Saved,
+    Task,
+    TreeSummary,
+)
+
+Json = Mapping[str, Any]
 
 
 class Store(Protocol):
@@ -17,6 +30,11 @@ class Store(Protocol):
     @property
     def unclean_starts(self) -> int:
         """Number of boots in a row, this one included, whose predecessor did not close the store."""
+        ...
+
+    @property
+    def index(self) -> TreeIndex:
+        """The rows and texts of its trees."""
         ...
 
     async def open(self) -> int:
@@ -113,4 +131,30 @@ class Store(Protocol):
 
     async def incidents(self, root: str) -> list[Incident]:
         """Return the incidents of a tree, oldest first."""
+        ...
+
+
+class Projection(Protocol):
+    """Pure functions that index trees of one machine."""
+
+    @property
+    def version(self) -> int:
+        """Version of the rows: trees with rows of another version are indexed again."""
+        ...
+
+    @property
+    def machine(self) -> str:
+        """The machine whose trees are indexed."""
+        ...
+
+    def project(self, before: Json | None, after: Json, entry: Entry) -> IndexChange | None:
+        """Return the changes of a step, or None.
+
+        The states have the form of snapshots, with children but without their children; they are not to be changed.
+        There is no state before the first step of a tree.
+        """
+        ...
+
+    def project_journal(self, root: str, input: Any, entries: Sequence[Entry], error: Exception) -> IndexChange:
+        """Return the row and texts of a tree that cannot be replayed here, from its input and its journal."""
         ...

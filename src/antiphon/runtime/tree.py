@@ -57,10 +57,12 @@ from antiphon.runtime.admission import acceptable_events, copy_value, find_probl
 from antiphon.runtime.batch import Batch
 from antiphon.runtime.encoding import Encoded, encode, encode_checked, estimate_size
 from antiphon.runtime.errors import Failed, LoadFailed, StepFailed
+from antiphon.runtime.index.projection import NO_PROJECTION, UNCHANGED, Projector
+from antiphon.runtime.index.rows import merge_changes
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.recording_host import RecordingHost
-from antiphon.runtime.records import Commit, Entry, Letter, Origin, Receipt, Rejection, Saved, Task
+from antiphon.runtime.records import Commit, Entry, Letter, Origin, Receipt, Rejection, RootState, Saved, Task
 from antiphon.runtime.replay.comparison import ReplayCheck, outcome_of
 
 Answer = Callable[[Task, Any], Any]  # calls an eager function; returns the event with its result, or None
@@ -82,12 +84,15 @@ class Tree:
         boot: int,
         snapshot_every: int = SNAPSHOT_ENTRIES,
         release: str | None = None,
+        projector: Projector = NO_PROJECTION,
     ) -> None:
         self.root = root
         self.machine = machine
         self.origin = origin
         self.renewed: Origin | None = None  # with the hash of today, until it is stored
         self._snapshot_every = snapshot_every
+        self.projector = projector.of(machine.id)
+        self.on_replay: Callable[[Entry], None] | None = None  # called after each step that is replayed
         self.seq = 0
         self.snapshot_seq = 0
         self.snapshot_size = 0
@@ -165,6 +170,8 @@ class Tree:
 
     def _compare(self, entry: Entry, actor: Actor[Any, Any] | None, before: Any, accept: bool) -> None:
         """Compare the step that was just replayed with its entry."""
+        if self.on_replay is not None:
+            self.on_replay(entry)
         after = None if actor is None else (actor if actor.is_running else self.actor).snapshot
         changes = None if entry.digest is None else self.host.changes()
         self._check.compare(entry, before, after, changes, accept)
@@ -173,6 +180,7 @@ class Tree:
         """Continue with another version of the machine; return the commit that stores the migration."""
         assert machine.migrate is not None
         old = self.origin.version
+        before = self.projector.view(self.actor)
         snapshot = machine.migrate(copy_value(self.actor.get_persisted_snapshot()), old)
         self._switch_version(machine, snapshot)
         if self.status == "error":
@@ -184,7 +192,9 @@ class Tree:
         value = self.actor.snapshot.value
         entries = (Entry(self.root, self.seq + 1, now, "", event, None, value, release=self.host.release),)
         details = {"migrated": self.origin, "entries": entries, "snapshot": snapshot, "open": work}
-        commit = Commit(self.root, self.seq, now, self.status, **details)
+        index = self.projector.project(before, self.actor, entries[0])
+        version = self.projector.version
+        commit = Commit(self.root, self.seq, now, self.status, **details, index=index, projection=version)
         self.seq = commit.seq
         self.snapshot_seq = commit.seq
         self._has_release = False
@@ -227,6 +237,12 @@ class Tree:
         if snapshot.status == "error":
             raise Failed(f"{self.root!r} has failed: {to_json_error(snapshot.error)}")
         return snapshot.output
+
+    @property
+    def root_state(self) -> RootState:
+        """State of the root actor."""
+        snapshot = self.actor.snapshot
+        return RootState(self.seq, snapshot.status, snapshot.value, snapshot.context)
 
     def copy_output(self) -> Any:
         """Return a copy of the output of the root."""
@@ -357,6 +373,7 @@ class Tree:
     ) -> None:
         """Add a step of an actor to a batch; `outside` is the id of a letter from outside, `timer` of a delayed one."""
         host = self.host
+        state = self.projector.before(self.actor, host.previous)
         digest = host.changes().digest
         self.seq += 1
         # If the step ended the actor, the entry has the state of the root.
@@ -370,9 +387,10 @@ class Tree:
             effects.seq = self.seq
             batch.effects.append(effects)
         self.size += estimate_size(event)
-        batch.entries.append(
-            Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer, digest, release)
-        )
+        entry = Entry(self.root, self.seq, now, to, event, outside, value, status, emitted, timer, digest, release)
+        batch.entries.append(entry)
+        if state is not UNCHANGED:
+            batch.add_change(self.projector.project(state, self.actor, entry))
 
     def commit(self, batch: Batch, mark: int) -> Commit:
         """Return the commit that stores a batch."""
@@ -412,13 +430,15 @@ class Tree:
             None,
             self.host.boot,
             work,
+            merge_changes(batch.index),
+            self.projector.version if batch.entries else None,
         )
 
     def commit_snapshot(self, now: int) -> Commit:
-        """Return a commit that stores the tree as it is now, without a step."""
+        """Return a commit that stores the tree as it is now, without a step; its rows may be out of date."""
         self.wants_snapshot = True
         snapshot, work = self._snapshot_if_due(self.status, now)
-        return Commit(self.root, self.seq, now, self.status, snapshot=snapshot, open=work)
+        return Commit(self.root, self.seq, now, self.status, snapshot=snapshot, open=work, projection=0)
 
     def _snapshot_if_due(self, status: str, at: int) -> tuple[Encoded | None, Encoded | None]:
         since = self.seq - self.snapshot_seq

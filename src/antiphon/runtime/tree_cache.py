@@ -18,11 +18,12 @@ from antiphon.runtime.errors import (
     Unstorable,
 )
 from antiphon.runtime.histories import HistoryIds
+from antiphon.runtime.index.projection import Projector
 from antiphon.runtime.machines import AnyMachine, Machines, chart_hash
 from antiphon.runtime.ownership import Ownership
 from antiphon.runtime.quarantine import QUARANTINED, Quarantine, format_error, quarantine_error
 from antiphon.runtime.records import Incident, Letter, Origin, Saved
-from antiphon.runtime.store import Store
+from antiphon.runtime.store import Projection, Store
 from antiphon.runtime.tree import SNAPSHOT_ENTRIES, Tree
 
 REPLAY_DIFFERS = "replay differs"
@@ -41,6 +42,7 @@ class TreeCache:
         now: Callable[[], int],
         snapshot_every: int | None = None,
         release: str | None = None,
+        projection: Projection | None = None,
     ) -> None:
         self.store = store
         self.ownership = ownership
@@ -52,6 +54,7 @@ class TreeCache:
         self._now = now
         self._snapshot_every = snapshot_every or SNAPSHOT_ENTRIES
         self._release = release
+        self.projector = Projector(projection)
         # Letters that were stored while their tree was being loaded.
         self._missed: dict[str, list[Letter]] = {}
         self._trees: dict[str, Tree] = {}
@@ -88,7 +91,7 @@ class TreeCache:
     def new_tree(self, root: str, machine: AnyMachine, origin: Origin) -> Tree:
         """Create a tree that has taken no step and is not in the cache."""
         tenure = self.ownership.tenure(root) or 0
-        return Tree(root, machine, origin, tenure, self._snapshot_every, self._release)
+        return Tree(root, machine, origin, tenure, self._snapshot_every, self._release, self.projector)
 
     def new_root(self, root: str, machine: AnyMachine, history: str, input: Any) -> Tree:
         """Create a tree with a new history, which is not in the cache; raise `Unstorable` if its input is not JSON."""

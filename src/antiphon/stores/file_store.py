@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from antiphon.runtime.errors import StoreCorrupt, StoreError, StoreStopped
 from antiphon.stores import files, forks
+from antiphon.stores.index import FileIndex
 from antiphon.stores.ownership import FileLock
 from antiphon.stores.queries import load_queries
 from antiphon.stores.restores import begin_histories
@@ -49,6 +50,7 @@ class FileStore:
         self._is_forked = False
         self._connection: forks.StoreConnection | None = None
         self.unclean_starts = 0
+        self.index = FileIndex(self)
 
     @property
     def commits_inline(self) -> bool:
@@ -74,6 +76,14 @@ class FileStore:
                 await self._on_thread(self._close)
             finally:
                 self._end_thread()
+
+    async def query(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run queries on one state of the file."""
+        return await self._on_thread(lambda: self._read_consistently(lambda: work(self._db())))
+
+    async def change(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Change the file in one transaction."""
+        await self._on_thread(lambda: self._transaction(lambda: work(self._db())))
 
     async def _on_thread(self, work: Callable[[], T]) -> T:
         if self._thread is None:

@@ -6,6 +6,7 @@ from antiphon.runtime.encoding import encode, encode_json
 from antiphon.runtime.errors import JournalCompacted, StoreCorrupt
 from antiphon.runtime.records import Commit, Entry, Origin
 from antiphon.stores import rows
+from antiphon.stores.index import delete_rows
 from antiphon.stores.queries import load_queries
 from antiphon.stores.snapshots import (
     ENTRY_OVERHEAD,
@@ -25,6 +26,7 @@ REMOVE = (
 def remove_tree(connection: sqlite3.Connection, n: int) -> None:
     """Delete all rows of a tree."""
     sql = load_queries("sqlite")
+    delete_rows(connection, n)
     for name in REMOVE:
         connection.execute(sql[name], (n,))
 

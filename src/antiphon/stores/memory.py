@@ -25,6 +25,7 @@ from antiphon.runtime.records import (
 )
 from antiphon.stores import rows
 from antiphon.stores.conflicts import StoredPlace, check_conflicts, check_tenure
+from antiphon.stores.memory_index import IndexedTree, MemoryIndex, PreparedChange, prepare_change
 from antiphon.stores.rows import Row
 from antiphon.stores.snapshots import (
     ENTRY_OVERHEAD,
@@ -56,6 +57,8 @@ class _Tree:
     failure: TreeFailure | None = None
     mark: int = 0
     tenure: int = 0
+    indexed: IndexedTree = field(default_factory=IndexedTree)
+    projection: int = 0
 
 
 @dataclass(slots=True)
@@ -72,6 +75,7 @@ class _Rows:
     rejections: list[Row]
     snapshot: str | None
     open: str | None
+    index: PreparedChange | None
 
 
 class MemoryStore:
@@ -81,6 +85,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self.trees: dict[str, _Tree] = {}
+        self.index = MemoryIndex(lambda: self.trees)
         self.boot = 0
         self.unclean_starts = 0
         self._unclean = 0  # what the next boot will find
@@ -215,7 +220,9 @@ class MemoryStore:
 
     async def delete(self, root: str, tenure: int = 0) -> None:
         """Delete a tree with all that belongs to it."""
-        check_tenure(root, tenure, self._tree(root).tenure)
+        tree = self._tree(root)
+        check_tenure(root, tenure, tree.tenure)
+        self.index.delete_rows(tree.indexed)
         del self.trees[root]
 
     def backup(self) -> dict[str, _Tree]:
@@ -225,6 +232,7 @@ class MemoryStore:
     def restore(self, backup: dict[str, _Tree], suffix: str) -> None:
         """Replace all trees by those of a backup, whose histories change."""
         self.trees = deepcopy(backup)
+        self.index.read_places()
         for tree in self.trees.values():
             history, *others = tree.origin
             tree.origin = (change_history(history, tree.seq, suffix), *others)
@@ -251,6 +259,9 @@ class MemoryStore:
         tree.status = commit.status
         tree.updated = commit.at
         tree.mark = commit.mark
+        tree.projection = tree.projection if commit.projection is None else commit.projection
+        if prepared.index is not None:
+            self.index.write(tree.indexed, prepared.index)
         tree.tenure = max(tree.tenure, commit.tenure)
         if prepared.migrated is not None:
             tree.origin = (*tree.origin[:2], *prepared.migrated[2:4], *tree.origin[4:])
@@ -292,6 +303,7 @@ def _prepare(commit: Commit) -> _Rows:
         [_check_row(rows.rejection_row(rejection, commit.at)) for rejection in commit.rejected],
         None if commit.snapshot is None else encode_json(commit.snapshot),
         None if commit.open is None else encode(commit.open),
+        None if commit.index is None else prepare_change(commit.root, commit.index),
     )
 
 

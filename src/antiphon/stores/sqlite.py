@@ -16,6 +16,7 @@ from antiphon.runtime.records import Commit, Entry, Incident, Letter, Origin, Po
 from antiphon.stores import files, rows
 from antiphon.stores.conflicts import StoredPlace, check_conflicts, check_order, check_tenure
 from antiphon.stores.file_store import MAX_FLUSH_S, FileStore
+from antiphon.stores.index import write_change
 from antiphon.stores.journals import read_entries, remove_tree, save_snapshot, stored_journal
 from antiphon.stores.snapshots import find_base, load_at
 
@@ -189,7 +190,8 @@ class SqliteStore(FileStore):
         detailed: list[tuple[int, Commit]] = []
         for commit in commits:
             n = self._number(commit.root) if commit.origin is None else self._add_actor(commit, commit.origin)
-            moves.append((commit.seq, commit.status, commit.at, commit.mark, commit.tenure, n, commit.expected))
+            place = (commit.tenure, n, commit.expected, commit.projection)
+            moves.append((commit.seq, commit.status, commit.at, commit.mark, *place))
             check_order(commit)
             entries += [(n, *rows.entry_row(entry)) for entry in commit.entries]
             if not commit.has_only_entries:
@@ -226,6 +228,8 @@ class SqliteStore(FileStore):
             execute(sql["change_version"], (version, hash, n))
         for id in commit.taken:
             execute(sql["drop_letter"], (n, id))
+        if commit.index is not None:
+            write_change(self._db(), n, commit.root, commit.index)
         if commit.snapshot is not None:
             save_snapshot(self._db(), n, commit)
         for id in commit.revived:

@@ -23,6 +23,10 @@ class WrongKind(UnknownThread):
         self.expected = expected
 
 
+class InvalidCursor(ThreadError):
+    """A text is not a cursor of a list or a search."""
+
+
 class Busy(ThreadError):
     """A thread is running and takes no message; wait, stop it, or send with another `on_busy`."""
 

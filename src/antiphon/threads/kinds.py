@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from antiphon.runtime.store import Store
 from antiphon.threads.export.document import Document
@@ -18,6 +18,10 @@ class Snapshots(Protocol):
 
     async def snapshot(self, root: str) -> Any:
         """Read a tree's snapshot as JSON."""
+        ...
+
+    def can_run(self, machine: str, version: Any, hash: str) -> bool:
+        """Return whether trees of a version of a machine can be run or read here."""
         ...
 
 
@@ -39,6 +43,11 @@ class ThreadView:
     waiting: str | None = None
     error: str | None = None
     problem: str | None = None  # the reason why it cannot be continued here
+
+    @property
+    def cursor(self) -> str:
+        """Place in a list: the next page begins after it."""
+        return f"{self.updated}:{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +71,34 @@ class Record:
     is_transcript: bool = False
 
 
+class NewText(NamedTuple):
+    """Text of a message or of a result, for searching."""
+
+    text: str
+    at: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordForm:
-    """Functions that search and export records whose content has one form."""
+    """Functions that export records whose content has one form."""
 
-    lines: Callable[[Json], Iterator[str]]
     document: Callable[[Record], Document]
     to_json: Callable[[Record], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadKind(RecordForm):
-    """Functions that summarise, read, search and export threads of one kind.
+    """Functions that summarise, read, index and export threads of one kind.
 
     `result_event` is the emitted event that holds the final result, once the content itself is gone.
+    `texts` yields the texts that a thread has after a step and did not have before, each with its time, if it has one.
     """
 
     name: str
     result_event: str | None
     summarize: Callable[[Json, Json | None], ThreadSummary]
     content: Callable[[str, Json, Json | None], Json]
+    texts: Callable[[Json | None, Json, Json | None], Iterator[NewText]]
 
 
 def view_of(id: str, snapshot: Json, summary: ThreadSummary, updated: int) -> ThreadView:
@@ -98,9 +115,9 @@ def view_of(id: str, snapshot: Json, summary: ThreadSummary, updated: int) -> Th
         cost_usd=summary.cost_usd,
         updated=updated,
         archived=bool(context.get("archived")),
-        owner=context.get("owner") or "",
         waiting=context["waitingReason"],
         error=summary.error,
+        owner=str(context.get("owner") or ""),
     )
 
 

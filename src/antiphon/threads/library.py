@@ -3,55 +3,73 @@
 Neither needs a machine: a thread that no machine here can run is listed with the problem, and read from its journal.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from antiphon.runtime.errors import StoreCorrupt, UnknownRoot
-from antiphon.runtime.records import Entry, Saved, TreeSummary
-from antiphon.threads.errors import Refused, UnknownThread, WrongKind
+from antiphon.runtime.index.rows import ListedTree, RowCursor, RowFilter, TreeIndex
+from antiphon.runtime.records import Saved
+from antiphon.runtime.replay.damage import readable_entries
+from antiphon.threads.errors import InvalidCursor, Refused, UnknownThread, WrongKind
 from antiphon.threads.export.formats import FORMATS
+from antiphon.threads.index import CHAT, listed_view
 from antiphon.threads.kinds import Json, Record, RecordForm, Snapshots, ThreadKind, ThreadView, view_of
-from antiphon.threads.problems import Problem, problem_of, quarantine
+from antiphon.threads.problems import UNSUPPORTED, Problem, problem_of, quarantine
 from antiphon.threads.results import final_result
 from antiphon.threads.transcript import TRANSCRIPT, UNEXPECTED, transcript
 
-PAGE = 1000
-CHAT = "chat"  # the kind of a thread that names none
+RUNNING = "running"
+INTERRUPTED = "interrupted"
+
+
+class ThreadMatch(NamedTuple):
+    """Thread that a search has found, with the line that matches; the next page begins after its cursor."""
+
+    view: ThreadView
+    line: str
+    cursor: str
 
 
 class Library:
     """All threads of a store, the most recently used first."""
 
-    def __init__(self, source: Snapshots, kinds: Iterable[ThreadKind]) -> None:
+    def __init__(self, source: Snapshots, kinds: Iterable[ThreadKind], *, is_unowned: bool = False) -> None:
         self.source = source
+        self.is_unowned = is_unowned  # no process runs the threads: those stored as running are interrupted
         self.kinds: Mapping[str, ThreadKind] = {kind.name: kind for kind in kinds}
 
     async def latest(
-        self, limit: int = 20, *, archived: bool | None = False, kind: str | None = None
+        self,
+        limit: int = 20,
+        *,
+        archived: bool | None = False,
+        kind: str | None = None,
+        status: str | None = None,
+        owner: str | None = None,
+        after: str | None = None,
     ) -> list[ThreadView]:
-        """Return the latest threads, of all kinds or of one; `archived` selects archived ones, None selects all."""
-        views: list[ThreadView] = []
-        async for record in self._records(kind):
-            if archived in (None, record.view.archived):
-                views.append(record.view)
-            if len(views) >= limit:
-                break
-        return views
+        """Return the latest threads, or those after the cursor of the last one of a page.
 
-    async def search(self, words: str, limit: int = 20) -> list[tuple[ThreadView, str]]:
-        """Return the latest threads that contain some words, archived ones too, each with its first matching line."""
-        needle = words.casefold()
-        matches: list[tuple[ThreadView, str]] = []
-        async for record in self._records(None):
-            lines = (record.view.title, *self.form_of(record).lines(record.content))
-            line = next((line.strip() for line in lines if needle in line.casefold()), None)
-            if line is not None:
-                matches.append((record.view, line))
-            if len(matches) >= limit:
-                break
-        return matches
+        `archived` selects archived ones, and None, as for the other filters, all.
+        """
+        filter = RowFilter(kind, self._stored_statuses(status), owner, archived)
+        trees = await self.index.page(filter, None if after is None else parse_row_cursor(after), limit)
+        return [self._view(tree) for tree in trees]
+
+    async def search(self, words: str, limit: int = 20, *, after: str | None = None) -> list[ThreadMatch]:
+        """Return the threads with texts that have all the words, archived ones too, the newest text first.
+
+        A word of two letters or more finds words that begin with it; `after` is the cursor of the last match of a page.
+        """
+        matches = await self.index.search(words, None if after is None else parse_place(after), limit)
+        trees = await self.index.get([match.root for match in matches])
+        return [
+            ThreadMatch(self._view(trees[match.root]), match.line, str(match.place))
+            for match in matches
+            if match.root in trees
+        ]
 
     async def read(self, id: str, kind: str | None = None) -> Record:
         """Read the record of one thread; raise `UnknownThread` if there is none, `WrongKind` if it is of another.
@@ -75,7 +93,7 @@ class Library:
         return FORMATS[format](self.form_of(record), record)
 
     def form_of(self, record: Record) -> RecordForm:
-        """Return the functions that export and search a record."""
+        """Return the functions that export a record."""
         return TRANSCRIPT if record.is_transcript else self.kinds[record.view.kind or CHAT]
 
     async def config(self, id: str) -> Json:
@@ -84,58 +102,59 @@ class Library:
         return config
 
     async def find(self, start: str, kind: str | None = None) -> list[str]:
-        """Return the ids that start with a prefix; an exact match wins."""
-        ids = [tree.root for tree in await self._trees() if tree.root.startswith(start)]
-        ids = [start] if start in ids else ids
-        return ids if kind is None else [id for id in ids if (await self.read(id)).view.kind == kind]
+        """Return the ids that start with a prefix, at most 1,000 of them; an exact match wins."""
+        ids = await self.index.ids(start, kind)
+        return [start] if start in ids else ids
 
-    async def _records(self, kind: str | None) -> AsyncIterator[Record]:
-        for tree in sorted(await self._trees(), key=lambda tree: tree.updated, reverse=True):
-            record = await self._read(tree.root, tree)
-            if kind in (None, record.view.kind):
-                yield record
+    @property
+    def index(self) -> TreeIndex:
+        """The rows and texts of the threads."""
+        return self.source.store.index
 
-    async def _read(self, id: str, tree: TreeSummary | None = None, *, is_strict: bool = False) -> Record:
+    def _view(self, tree: ListedTree) -> ThreadView:
+        """Return a thread for a list, with the reason if it cannot be continued here."""
+        view = listed_view(tree)
+        problem = quarantine(tree.root) if tree.status == "quarantined" else None
+        if problem is None and not self.source.can_run(tree.machine, tree.version, tree.hash):
+            problem = UNSUPPORTED
+        if problem is not None:
+            return replace(view, status=problem.status, problem=problem.text)
+        return replace(view, status=INTERRUPTED) if self.is_unowned and view.status == RUNNING else view
+
+    def _stored_statuses(self, status: str | None) -> tuple[str, ...] | None:
+        """Return the statuses of rows that are shown as a status."""
+        if status is None:
+            return None
+        if not self.is_unowned:
+            return (status,)
+        return {RUNNING: (), INTERRUPTED: (INTERRUPTED, RUNNING)}.get(status, (status,))
+
+    async def _read(self, id: str, *, is_strict: bool = False) -> Record:
         """Read a thread by its machine, else as a transcript; a strict reader raises the error instead."""
         try:
             snapshot = await self.source.snapshot(id)
-            status, updated = (tree.status, tree.updated) if tree is not None else await self._position(id)
+            status, updated = await self._position(id)
             record = await self._record(id, snapshot, updated)
         except Exception as error:
             problem = problem_of(id, error)
             if is_strict or problem is None:
                 raise
-            return await self._stored(id, problem, tree)
+            return await self._stored(id, problem)
         return _with_problem(record, quarantine(id)) if status == "quarantined" else record
 
-    async def _stored(self, id: str, problem: Problem, tree: TreeSummary | None) -> Record:
+    async def _stored(self, id: str, problem: Problem) -> Record:
         """Read a thread without its machine: from its snapshot if that says it all, else from its journal."""
-        entries = await self._entries(id)
+        entries = await readable_entries(self.source.store, id)
         saved: Saved | None = None
         with suppress(StoreCorrupt):
             saved = await self.source.store.load(id)
-        updated = tree.updated if tree is not None else entries[-1].at if entries else 0
+        updated = entries[-1].at if entries else 0
         is_whole = bool(entries) and entries[0].seq == 1
         if saved is not None and saved.snapshot is not None and (saved.snapshot_seq == saved.seq or not is_whole):
             with suppress(*UNEXPECTED):
                 return _with_problem(await self._record(id, saved.snapshot, updated), problem, saved.snapshot_seq)
         input = saved.origin.input if saved is not None else entries[0].event.get("input") if entries else None
         return transcript(id, input, entries, problem, updated)
-
-    async def _entries(self, id: str) -> list[Entry]:
-        """Return the journal of a thread, up to the first step that is damaged."""
-        entries: list[Entry] = []
-        limit = PAGE
-        while limit:
-            try:
-                page = await self.source.store.entries(id, entries[-1].seq if entries else 0, limit)
-            except StoreCorrupt:
-                limit //= 2  # a page is read as a whole or not at all
-                continue
-            if not page:
-                break
-            entries += page
-        return entries
 
     async def _record(self, id: str, snapshot: Any, updated: int) -> Record:
         name = snapshot["context"]["kind"] or CHAT
@@ -154,16 +173,23 @@ class Library:
         last = await self.source.store.entries(id, saved.seq - 1, 1)
         return saved.status, last[-1].at if last else 0
 
-    async def _trees(self) -> list[TreeSummary]:
-        trees: list[TreeSummary] = []
-        after = ""
-        while page := await self.source.store.roots(after, PAGE):
-            trees += [summary for summary in page if summary.machine == "thread"]
-            after = page[-1].root
-        return trees
-
 
 def _with_problem(record: Record, problem: Problem, seq: int | None = None) -> Record:
     """Return a record with the problem of its thread, and the step at which it is shown if that is not the last."""
     text = problem.text if seq is None else f"{problem.text}; shown as it was at step {seq}"
     return replace(record, view=replace(record.view, status=problem.status, problem=text))
+
+
+def parse_row_cursor(cursor: str) -> RowCursor:
+    """Return the place in a list that a cursor stands for; raise `InvalidCursor` if it is none."""
+    updated, colon, id = cursor.partition(":")
+    if not (colon and updated.isdecimal()):
+        raise InvalidCursor(f"{cursor!r} is not a cursor of a list; use that of a thread in it")
+    return RowCursor(int(updated), id)
+
+
+def parse_place(cursor: str) -> int:
+    """Return the place in a search that a cursor stands for; raise `InvalidCursor` if it is none."""
+    if not (cursor.isdecimal() and len(cursor) < 20):
+        raise InvalidCursor(f"{cursor!r} is not a cursor of a search; use that of a match")
+    return int(cursor)

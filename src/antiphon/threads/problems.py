@@ -12,6 +12,11 @@ class Problem(NamedTuple):
     text: str
 
 
+UNSUPPORTED = Problem(
+    "unsupported", "its machine is not one of this release; continue it with the release that wrote it"
+)
+
+
 def quarantine(id: str) -> Problem:
     """Return the problem of a quarantined thread."""
     return Problem("quarantined", f"it could not take a letter; see: antiphon db dead --root {id}")
@@ -23,10 +28,7 @@ def problem_of(id: str, error: Exception) -> Problem | None:
         case Quarantined():
             return quarantine(id)
         case UnknownMachine():
-            return Problem(
-                "unsupported",
-                "its machine is not one of this release; continue it with the release that wrote it",
-            )
+            return UNSUPPORTED
         case StoreCorrupt():
             return Problem("damaged", "its journal or snapshot is damaged; see: antiphon db check")
         case UnknownRoot() | NotRunning() | StoreError():

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import RootExists, UnknownRoot
-from antiphon.runtime.records import Receipt
+from antiphon.runtime.records import Receipt, RootState
 from antiphon.threads.activity import Activity
 from antiphon.threads.errors import Busy, Refused, UnknownThread, WrongKind
 from antiphon.threads.following import Place, ThreadChange, UntilIdle, follow_all, follow_steps
@@ -99,7 +99,7 @@ class ThreadService:
     async def _perform(self, thread: str, action: str, id: str | None = None, /, **payload: Any) -> Receipt:
         """Send an event to the content of a thread."""
         kind = await self._check(thread)
-        if kind is None or await self.content(thread) is None:
+        if kind is None or not await self.has_content(thread):
             raise Refused(f"{self.noun} {thread!r} is not in progress; it does not accept {action} now")
         return await self.send(thread, {"type": action, "at": self.runtime.now(), **payload}, id=id, to=kind)
 
@@ -183,7 +183,7 @@ class ThreadService:
 
     async def status(self, id: str) -> str:
         """Return the status of a thread."""
-        return str((await self.snapshot(id))["value"])
+        return str((await self.state(id)).value)
 
     async def cursor(self, id: str) -> str:
         """Return the cursor of the last step of a thread, to follow from."""
@@ -192,8 +192,12 @@ class ThreadService:
 
     async def config(self, id: str) -> Json:
         """Return the settings that a thread was created with."""
-        config: Json = (await self.snapshot(id))["context"]["config"]
+        config: Json = (await self.state(id)).get("config")
         return config
+
+    async def has_content(self, id: str) -> bool:
+        """Return whether a thread has content now: it has begun, and its content has not ended."""
+        return (await self.state(id)).get("content") is not None
 
     async def content(self, id: str) -> Json | None:
         """Return the context of a thread's content, or None if it has ended."""
@@ -203,6 +207,11 @@ class ThreadService:
         """Return a thread's snapshot as JSON."""
         await self._check(id)
         return await self.runtime.snapshot(id)
+
+    async def state(self, id: str) -> RootState:
+        """Return the state of a thread without its content."""
+        await self._check(id)
+        return await self.runtime.state(id)
 
     async def _check(self, id: str) -> Kind | None:
         """Return the kind of a thread; raise `UnknownThread` if there is none, `WrongKind` if it is of another kind."""

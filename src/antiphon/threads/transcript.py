@@ -4,7 +4,7 @@ A journal needs no machine to be read: it has the messages of people, the texts 
 Branches, plans, tool results and verdicts are parts of snapshots, so a transcript does without them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -115,11 +115,6 @@ class _Journal:
         return turn
 
 
-def _lines(content: Json) -> Iterator[str]:
-    for turn in content["turns"]:
-        yield from turn["text"].splitlines()
-
-
 def _document(record: Record) -> Document:
     view = record.view
     facts = [("Thread", view.id), ("Kind", view.kind), ("Model", view.model or "none"), ("Status", view.status)]
@@ -136,5 +131,5 @@ def _to_json(record: Record) -> dict[str, Any]:
     return {**facts, "note": NOTE, **record.content}
 
 
-TRANSCRIPT = RecordForm(lines=_lines, document=_document, to_json=_to_json)
+TRANSCRIPT = RecordForm(document=_document, to_json=_to_json)
 """Form of the records that were read from the journal alone."""

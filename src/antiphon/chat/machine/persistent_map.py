@@ -6,7 +6,7 @@ In JSON a map is a plain object.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 V = TypeVar("V")
 
@@ -48,6 +48,12 @@ class PersistentMap(Mapping[str, V]):
         longer._buffer = buffer
         longer._length = self._length + 1
         return longer
+
+    def items_since(self, earlier: Any) -> list[tuple[str, V]] | None:
+        """Return the entries that an earlier version of this map did not have, or None if that is another map."""
+        if not isinstance(earlier, PersistentMap) or earlier._buffer is not self._buffer:
+            return None
+        return self._buffer.entries[earlier._length : self._length]
 
     def __getitem__(self, key: str) -> V:
         place = self._buffer.places[key]

@@ -359,6 +359,10 @@ def _equal(old: Any, new: Any) -> bool:
 
 def _changed_items(old: Any, new: Any) -> Iterable[tuple[Any, Any]]:
     """Return the items of a long dict that may have changed."""
+    items_since = getattr(new, "items_since", None)
+    grown: Iterable[tuple[Any, Any]] | None = None if items_since is None else items_since(old)
+    if grown is not None:  # a map that only grows
+        return grown
     keys = list(new)
     earlier = list(old)
     if keys[: len(earlier)] != earlier:

@@ -2,22 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from antiphon.runtime.admission import copy_value
 from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.ids import token
 from antiphon.runtime.machines import chart_hash
 from antiphon.runtime.open_work import open_work_to_json
-from antiphon.runtime.records import Commit, Entry, Letter, Origin, Saved
+from antiphon.runtime.records import Commit, Edit, Entry, Letter, Origin, Saved
 from antiphon.runtime.recovery import interruption
 from antiphon.runtime.store import Store
 from antiphon.runtime.tree import MIGRATED, Tree
 from antiphon.runtime.tree_cache import TreeCache
 
 FORKED = "antiphon.forked"
-Edit = Callable[[Any, Any], tuple[Any, Any]]
-"""Function that changes the input and the snapshot of a fork."""
 
 
 class TimeTravel:
@@ -112,6 +109,8 @@ class TimeTravel:
             letters=(*timers, *reports),
             snapshot=snapshot,
             open=open_work_to_json(now, timers, ()),
+            index=source.projector.project(None, source.actor, entry),
+            projection=source.projector.version,
         )
         await self._trees.commits.make(commit)
         return commit

@@ -115,7 +115,7 @@ where n = ?;
 -- name: move_actor
 -- The fence: moves an actor on only if nobody else has.
 update actor
-set seq = ?1, status = ?2, updated = ?3, mark = ?4, tenure = max(tenure, ?5)
+set seq = ?1, status = ?2, updated = ?3, mark = ?4, tenure = max(tenure, ?5), projection = coalesce(?8, projection)
 where n = ?6 and seq = ?7 and (?5 = 0 or tenure <= ?5);
 
 -- name: place_of

@@ -19,7 +19,7 @@ create table actor (
   seq integer not null,
   created integer not null,
   updated integer not null
-, mark integer not null default 0, tenure integer not null default 0, attempts integer not null default 0, reason text, first integer not null default 1) strict;
+, mark integer not null default 0, tenure integer not null default 0, attempts integer not null default 0, reason text, first integer not null default 1, projection integer not null default 0) strict;
 
 -- Apart from the actor: a row is always written as a whole, and that of an actor with every commit. The sizes are
 -- those of its texts, and of the journal up to its step; they come first, so that reading them reads no large text.
@@ -105,3 +105,39 @@ create table incident (
 ) strict;
 
 create index incident_actor on incident (actor);
+
+-- The row of an actor in lists. `actor.projection` is the version of the projection that wrote it.
+create table index_row (
+  actor integer primary key references actor (n),
+  id text not null,
+  updated integer not null,
+  kind text not null,
+  status text not null,
+  owner text not null,
+  archived integer not null,
+  facts text not null,
+  summary text
+) strict;
+
+create index index_row_updated on index_row (updated, id, archived);
+
+create index index_row_kind on index_row (kind, updated, id, archived);
+
+create index index_row_status on index_row (status, updated, id, archived);
+
+create index index_row_owner on index_row (owner, updated, id, archived);
+
+-- Texts in which actors are found. Their numbers begin with the time, so that the newest come first without sorting.
+create table index_text (
+  n integer primary key,
+  actor integer not null references actor (n),
+  key text not null,
+  body text not null
+) strict;
+
+create unique index index_text_key on index_text (actor, key);
+
+create index index_text_actor on index_text (actor);
+
+-- The words of the texts, by their numbers, written as `words.py` makes them.
+create virtual table index_word using fts5 (words, content = '', prefix = '2 3', tokenize = 'ascii');

@@ -1,0 +1,1 @@
+"""The index of a store: rows and texts of trees, projected from their steps."""
