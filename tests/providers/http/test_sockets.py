@@ -145,10 +145,10 @@ def test_a_crowd_of_streams_shares_several_pools():
             streams = [here.open("anthropic", "slow").stream(HELLO) for _ in range(STREAMS_PER_POOL + 1)]
             for stream in streams:
                 await anext(stream)
-            pools = [pool.streams for pool in transport._local]
+            pools = [pool.streams for pools in transport._pools.values() for pool in pools]
             for stream in streams:
                 await stream.aclose()
-            return pools, [pool.streams for pool in transport._local]
+            return pools, [pool.streams for pools in transport._pools.values() for pool in pools]
 
     during, after = run(work())
     assert during == [STREAMS_PER_POOL, 1]
@@ -160,7 +160,7 @@ def test_a_call_that_fails_makes_room_in_its_pool():
         transport = HttpTransport()
         async with stand(transport=transport) as here:
             await read(here.models.open("openai+http://127.0.0.1:9/v1:m"))
-            return [pool.streams for pool in transport._local]
+            return [pool.streams for pools in transport._pools.values() for pool in pools]
 
     assert run(work()) == [0]
 
