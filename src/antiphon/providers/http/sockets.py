@@ -2,8 +2,8 @@
 
 1. The sockets of the library need two more system calls per read (to start and stop listening) and open
    a timeout scope that is not used here. A stream of deltas is many small reads.
-2. The library alone parses HTTP. It gets bytes only up to an empty line, or up to the length of the body: so it
-   never holds bytes beyond the end of a response, and such bytes are noticed before the connection is used again.
+2. The library alone parses HTTP. It gets bytes only up to an empty line, unless the length of the body is known: so
+   bytes after the end of a response are noticed, and the connection is not used again.
 3. A connection that the server closes while it is idle is noticed before the next request is sent (the socket is
    polled), or by the end of the connection before any byte of the response (`StaleConnection`).
 """
@@ -121,7 +121,7 @@ class LoopStream(httpcore2.AsyncNetworkStream):
         self._buffer = b""
         # The last bytes of the previous read, because an empty line may be split between two reads.
         self._tail = b""
-        # Bytes of the body that were not read yet, if its length is known.
+        # Bytes of the body that were not read yet, if its length is known; negative if there are more.
         self._body_left: int | None = None
         self._at_boundary = True
         self._reusable = True
@@ -129,7 +129,7 @@ class LoopStream(httpcore2.AsyncNetworkStream):
         self._used_before = False
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return received bytes, up to `max_bytes` and not beyond the end of a response; empty at the end."""
+        """Return received bytes, up to `max_bytes` and up to an empty line; empty at the end."""
         received = self._buffer or await self._receive(timeout)
         if self._body_left is None:
             boundary = self._find_boundary(received)
@@ -137,7 +137,7 @@ class LoopStream(httpcore2.AsyncNetworkStream):
             self._at_boundary = size == boundary
             self._tail = b"" if self._at_boundary else (self._tail + received[:size])[1 - LONGEST_EMPTY_LINE :]
         else:
-            size = min(self._body_left, len(received), max_bytes)
+            size = min(len(received), max_bytes)
             self._body_left -= size
             self._at_boundary = self._body_left == 0
         self._buffer = received[size:]
