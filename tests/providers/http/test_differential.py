@@ -195,12 +195,6 @@ def test_bytes_after_a_response_do_not_reach_the_next_one(response, leftovers, c
     assert answers == [run(three_answers([response]))[0]] * 3
 
 
-def test_bytes_after_a_body_whose_beginning_came_with_the_head_do_not_reach_the_next_one():
-    pieces = [b"HTTP/1.1 200 OK\ncontent-length: 5\n\nhe", b"lloHT"]
-
-    assert run(three_answers(pieces)) == [(200, b"hello")] * 3
-
-
 async def three_answers(pieces):
     answers = []
     async with serve(pieces, answers=3) as (url, _), HttpTransport() as transport:

@@ -1,5 +1,7 @@
 """A connection is used again only if the server has not closed it, and a request that it lost is sent once more."""
 
+from contextlib import asynccontextmanager
+
 import pytest
 
 from antiphon.providers.http.sockets import LoopBackend
@@ -38,20 +40,39 @@ def test_a_server_that_closes_while_the_event_loop_is_busy_can_be_asked_again():
     assert server.requests == [0, 1]
 
 
+@asynccontextmanager
+async def connected(server):
+    stream = await LoopBackend().connect_tcp("127.0.0.1", int(server.url.rpartition(":")[2]))
+    await stream.write(b"POST / HTTP/1.1\r\n\r\n{}")
+    yield stream
+    await stream.write(b"{}")
+    await stream.aclose()
+
+
 def test_the_end_of_an_idle_connection_is_seen_before_the_event_loop_reads_it():
     async def work():
-        stream = await LoopBackend().connect_tcp("127.0.0.1", int(server.url.rpartition(":")[2]))
-        await stream.write(b"POST / HTTP/1.1\r\n\r\n{}")
-        received = b""
-        while not received.endswith(END):
-            received += await stream.read(65536)
-        server.closed.wait()
-        is_readable = stream.get_extra_info("is_readable")
-        await stream.aclose()
-        return is_readable
+        async with connected(server) as stream:
+            received = b""
+            while not received.endswith(END):
+                received += await stream.read(65536)
+            server.closed.wait()
+            return stream.get_extra_info("is_readable")
 
     with thread_server([ANSWER]) as server:
         assert run(work())
+
+
+@pytest.mark.parametrize(("head", "is_reused"), [(b"HTTP/1.1 200 OK\r\n\r\n", True), (b"HTTP/1.1 200 OK\n\nhe", False)])
+def test_a_connection_is_not_reused_if_a_part_of_the_body_may_have_come_with_the_head(head, is_reused):
+    async def work():
+        async with connected(server) as stream:
+            await stream.read(len(head))
+            stream.begin_body(5)
+            await stream.read(5)
+            return not stream.get_extra_info("is_readable")
+
+    with thread_server([head + b"lloHT", None]) as server:
+        assert run(work()) == is_reused
 
 
 def test_a_request_that_a_used_connection_loses_is_sent_once_more():
