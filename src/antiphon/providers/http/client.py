@@ -168,7 +168,7 @@ class _PoolTransport(httpx2.AsyncBaseTransport):
             await self._close_idle(inner.url.origin)
             response = await self._connections.handle_async_request(inner)
         headers = httpx2.Headers(response.headers)
-        stream = response.extensions["network_stream"]
+        stream = response.extensions.get("network_stream")
         if isinstance(stream, LoopStream):
             stream.begin_body(_body_length(headers))
         return httpx2.Response(
