@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.runtime.errors import StoreCorrupt, UnknownRoot
+from antiphon.runtime.index.rows import IndexChange, IndexRow, IndexText
 from antiphon.runtime.records import Commit
 from antiphon.stores.files import PAGE_SIZE
 from antiphon.stores.sqlite import SqliteStore
@@ -121,7 +122,9 @@ async def write_full_file(path):
     for root in ROOTS:
         letters = tuple(letter(root, f"l{n}", event={"type": "X", "text": root * 30}) for n in range(10))
         entries = tuple(step(root, n, f"applied-{n}", value=f"{root} {n} " * 10) for n in range(2, 40))
-        await store.commit([first_commit(root, letters=letters, tasks=(task(root, f"{root}/1"),))])
+        texts = tuple(IndexText(str(n), n, f"text {root} {n} " * 40) for n in range(40))
+        index = IndexChange(10, IndexRow("chat", "running", facts={"title": root * 300}), texts)
+        await store.commit([first_commit(root, letters=letters, tasks=(task(root, f"{root}/1"),), index_change=index)])
         await store.commit([Commit(root, 1, 30, "active", entries=entries, snapshot={"text": root * 900})])
     await store.close()
 
@@ -142,7 +145,10 @@ async def trees(path):
 async def tree(store, root):
     try:
         applied = [await store.outcome(root, f"applied-{n}") for n in (2, 20, 39)]
-        return await store.load(root), await store.entries(root), applied
+        saved = await store.load(root), await store.entries(root), applied
+        await store.index.get([root])
+        await store.index.search(f"text {root}", None, 20)
+        return saved
     except (StoreCorrupt, UnknownRoot) as error:
         return error
 

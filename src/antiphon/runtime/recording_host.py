@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from antiphon.actors.clock import SimulatedClock
+from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.effects import Call
 from antiphon.chart.scope import Facts, Scope
 from antiphon.runtime.histories import HistoryIds
@@ -195,6 +196,11 @@ class RecordingHost:
         """Mark the task as finished, unless the same step has already replaced it."""
         if self.tasks.get(task.to) is task:
             self.end(task.to)
+
+    def finish_by(self, event: Any, task: Task) -> None:
+        """Mark the task as finished if an event is its result."""
+        if event["type"] in (RESOLVE, REJECT):
+            self.finish(task)
 
     def end(self, path: str) -> None:
         """Record the end of the task at an address, if there is one."""

@@ -131,7 +131,7 @@ class Commit(NamedTuple):
     failure: TreeFailure | None = None  # of a tree that is quarantined
     tenure: int = 0  # of the owner; a store refuses the commit if there was a later one; 0: not checked
     open: Json = None  # timers and tasks that are open at the snapshot, as `open_work.py` writes them; or `Encoded`
-    index: IndexChange | None = None  # changes of the rows and texts of the tree
+    index_change: IndexChange | None = None  # changes of the rows and texts of the tree
     projection: int | None = None  # version of the projection that made them; 0: none; None: the tree has no new step
 
     @property
@@ -146,7 +146,7 @@ class Commit(NamedTuple):
             not (self.taken or self.tasks or self.ended or self.migrated or self.letters)
             and not (self.dead or self.rejected or self.revived)
             and self.snapshot is None
-            and self.index is None
+            and self.index_change is None
             and self.failure is None
         )
 

@@ -51,14 +51,12 @@ from dataclasses import replace
 from typing import Any
 
 from antiphon.actors.actor import Actor
-from antiphon.actors.tasks import REJECT, RESOLVE
 from antiphon.chart.persist import to_json_error
 from antiphon.runtime.admission import acceptable_events, copy_value, find_problem, view_value
 from antiphon.runtime.batch import Batch
 from antiphon.runtime.encoding import Encoded, encode, encode_checked, estimate_size
 from antiphon.runtime.errors import Failed, LoadFailed, StepFailed
 from antiphon.runtime.index.projection import NO_PROJECTION, UNCHANGED, Projector
-from antiphon.runtime.index.rows import merge_changes
 from antiphon.runtime.machines import AnyMachine, chart_hash
 from antiphon.runtime.paths import actor_at
 from antiphon.runtime.recording_host import RecordingHost
@@ -163,8 +161,8 @@ class Tree:
         before = None if actor is None else actor.snapshot
         if actor is not None:
             actor.system.relay(None, actor, entry.event)
-        if entry.event["type"] in (RESOLVE, REJECT) and task is not None:
-            self.host.finish(task)
+        if task is not None:
+            self.host.finish_by(entry.event, task)
         self.seq = entry.seq
         self._compare(entry, actor, before, accept)
 
@@ -194,7 +192,7 @@ class Tree:
         details = {"migrated": self.origin, "entries": entries, "snapshot": snapshot, "open": work}
         index = self.projector.project(before, self.actor, entries[0])
         version = self.projector.version
-        commit = Commit(self.root, self.seq, now, self.status, **details, index=index, projection=version)
+        commit = Commit(self.root, self.seq, now, self.status, **details, index_change=index, projection=version)
         self.seq = commit.seq
         self.snapshot_seq = commit.seq
         self._has_release = False
@@ -430,7 +428,7 @@ class Tree:
             None,
             self.host.boot,
             work,
-            merge_changes(batch.index),
+            batch.index_change,
             self.projector.version if batch.entries else None,
         )
 

@@ -139,6 +139,15 @@ class FileIndex:
         rows = await self._store.query(lambda connection: connection.execute(query, arguments).fetchall())
         return [id for (id,) in rows]
 
+    async def clear(self) -> None:
+        """Delete all rows and texts."""
+
+        def clear(connection: sqlite3.Connection) -> None:
+            for name in ("clear_words", "clear_texts", "clear_rows", "clear_projections"):
+                connection.execute(self._sql[name])
+
+        await self._store.change(clear)
+
     async def replace(self, root: str, change: IndexChange, version: int) -> None:
         """Replace the row and the texts of a tree."""
 

@@ -303,7 +303,7 @@ def _prepare(commit: Commit) -> _Rows:
         [_check_row(rows.rejection_row(rejection, commit.at)) for rejection in commit.rejected],
         None if commit.snapshot is None else encode_json(commit.snapshot),
         None if commit.open is None else encode(commit.open),
-        None if commit.index is None else prepare_change(commit.root, commit.index),
+        None if commit.index_change is None else prepare_change(commit.root, commit.index_change),
     )
 
 

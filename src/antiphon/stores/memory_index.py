@@ -121,6 +121,12 @@ class MemoryIndex:
         """List the trees whose rows were written by none of these versions of a projection."""
         return sorted(root for root, tree in self._trees().items() if tree.projection not in versions)
 
+    async def clear(self) -> None:
+        """Delete all rows and texts."""
+        for tree in self._trees().values():
+            self.delete_rows(tree.indexed)
+            tree.projection = 0
+
     async def replace(self, root: str, change: IndexChange, version: int) -> None:
         """Replace the row and the texts of a tree."""
         tree = self._trees().get(root)

@@ -228,8 +228,8 @@ class SqliteStore(FileStore):
             execute(sql["change_version"], (version, hash, n))
         for id in commit.taken:
             execute(sql["drop_letter"], (n, id))
-        if commit.index is not None:
-            write_change(self._db(), n, commit.root, commit.index)
+        if commit.index_change is not None:
+            write_change(self._db(), n, commit.root, commit.index_change)
         if commit.snapshot is not None:
             save_snapshot(self._db(), n, commit)
         for id in commit.revived:

@@ -45,7 +45,9 @@ class IndexRebuild:
         projection = self._projector.projection
         if projection is None:
             return 0
-        roots = await (self._roots() if everything else self._store.index.outdated(projection.version))
+        if everything:
+            await self._store.index.clear()
+        roots = await self._store.index.outdated(projection.version)
         for done, root in enumerate(roots):
             if progress is not None:
                 progress(done, len(roots))
@@ -73,12 +75,6 @@ class IndexRebuild:
                 change = projection.project_journal(root, input, entries, error)
                 version = -version  # by its journal: the next start tries again
         await self._store.index.replace(root, change or IndexChange(summary.updated), version)
-
-    async def _roots(self) -> list[str]:
-        roots: list[str] = []
-        while page := await self._store.roots(roots[-1] if roots else "", PAGE):
-            roots += [summary.root for summary in page]
-        return roots
 
     async def _project(self, root: str) -> IndexChange | None:
         try:

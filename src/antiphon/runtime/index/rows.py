@@ -97,6 +97,10 @@ class TreeIndex(Protocol):
         """List the trees whose rows were written by none of these versions of a projection."""
         ...
 
+    async def clear(self) -> None:
+        """Delete all rows and texts."""
+        ...
+
     async def replace(self, root: str, change: IndexChange, version: int) -> None:
         """Replace the row and the texts of a tree."""
         ...

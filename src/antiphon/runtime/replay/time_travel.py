@@ -109,7 +109,7 @@ class TimeTravel:
             letters=(*timers, *reports),
             snapshot=snapshot,
             open=open_work_to_json(now, timers, ()),
-            index=source.projector.project(None, source.actor, entry),
+            index_change=source.projector.project(None, source.actor, entry),
             projection=source.projector.version,
         )
         await self._trees.commits.make(commit)

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar
 
 from antiphon.runtime.errors import StoreError
+from antiphon.runtime.index.rows import TreeIndex
 from antiphon.runtime.records import Commit, Entry, Incident, Letter, Posting, Receipt, Saved, Task, TreeSummary
 from antiphon.runtime.store import Store
 from antiphon.testing.simulation.processes import Process
@@ -60,6 +61,11 @@ class FaultyStore:
     def unclean_starts(self) -> int:
         """Number of boots in a row whose predecessor did not close the store."""
         return self._inner.unclean_starts
+
+    @property
+    def index(self) -> TreeIndex:
+        """The index of the other store."""
+        return self._inner.index
 
     async def open(self) -> int:
         """Take ownership."""

@@ -58,6 +58,24 @@ where n = ?;
 delete from index_row
 where actor = ?;
 
+-- name: clear_words
+-- The words of all texts.
+insert into index_word (index_word)
+values ('delete-all');
+
+-- name: clear_texts
+-- All texts.
+delete from index_text;
+
+-- name: clear_rows
+-- All rows.
+delete from index_row;
+
+-- name: clear_projections
+-- All actors without rows.
+update actor
+set projection = 0;
+
 -- name: set_projection
 -- The version of the projection that wrote the row of an actor.
 update actor
