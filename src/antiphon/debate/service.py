@@ -18,10 +18,14 @@ class Debates(ThreadService):
     kind = "debate"
 
     async def create(self, config: Mapping[str, Any]) -> str:
-        """Create a debate, and return its id; `InvalidConfig` names every field that is wrong."""
+        """Create a debate, and return its id: that of the configuration, if it has one.
+
+        `InvalidConfig` names every field that is wrong; `Refused` is raised if the id is taken.
+        """
         complete(config)
         # Interjections are messages to a busy thread.
-        return await self._create("debate", lambda thread: {"id": thread, **config, "onBusy": "queue"})
+        make_config = lambda thread: {**config, "id": thread, "onBusy": "queue"}  # noqa: E731
+        return await self._create("debate", make_config, id=config.get("id"))
 
     async def start(self, id: str) -> Receipt:
         """Begin with the openings."""

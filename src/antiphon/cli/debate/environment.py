@@ -27,7 +27,7 @@ def check_models(models: Models, settings: dict[str, Any], prices: Prices) -> No
     """Raise before anything is stored if a model is unknown, has no key, or has no price for the limit."""
     config = complete(settings)
     keys = Keys()
-    speakers = (*config["participants"], config["judge"])
+    speakers = [speaker for speaker in (*config["participants"], config["judge"]) if speaker is not None]
     for name in dict.fromkeys(reference(speaker["model"]) for speaker in speakers):
         model = models.open(name).model
         parsed = parse_reference(name)
