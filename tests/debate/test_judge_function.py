@@ -52,6 +52,15 @@ def test_a_function_may_give_a_whole_verdict() -> None:
     assert rule(judge)["verdict"] == verdict
 
 
+@pytest.mark.requirement("S4-124")
+def test_criteria_may_be_words() -> None:
+    criteria = {"clarity": "Both were clear.", "evidence": {"pro": "much", "con": 3}}
+
+    output = rule(lambda hearing: {"scores": {"pro": 1, "con": 2}, "criteria": criteria})
+
+    assert output["verdict"]["criteria"] == criteria
+
+
 @pytest.mark.parametrize(
     ("ruling", "problem"),
     [
@@ -60,6 +69,8 @@ def test_a_function_may_give_a_whole_verdict() -> None:
         ({"pro": 1, "con": 101}, "the score of con is 101; expected a number from 0 to 100"),
         ({"pro": True, "con": 1}, "the score of pro is True"),
         ({"scores": None}, "the scores are None"),
+        ({"scores": {"pro": 1, "con": 2}, "criteria": ["clarity"]}, "the criteria are ['clarity']; expected a text"),
+        ({"scores": {"pro": 1, "con": 2}, "criteria": {"clarity": None}}, "the criteria are {'clarity': None}"),
         (KeyError("x"), "the judge failed: KeyError: 'x'"),
     ],
 )

@@ -137,7 +137,7 @@ def test_three_sides_sit_at_a_round_table() -> None:
     assert found["verdict"]["scores"]["neutral"] == 78
 
 
-@pytest.mark.requirement("S4-03", "S4-B26", "S4-113")
+@pytest.mark.requirement("S4-03", "S4-B26")
 def test_openings_stream_side_by_side_and_rebuttals_in_turn() -> None:
     """Each debater's words come as its own stream, from the journal."""
 
@@ -158,6 +158,40 @@ def test_openings_stream_side_by_side_and_rebuttals_in_turn() -> None:
     assert heard[-1].kind == "status"
     states = [one.facts["state"] for one in heard if one.kind == "state"]
     assert states == ["initializing", "awaitingArguments", "debating", "debating", "judgeEvaluating"]
+
+
+@pytest.mark.requirement("S4-113")
+def test_chunks_are_joined_for_100_ms_at_most() -> None:
+    """The script speaks a word every 25 ms; each step of the opening has the words of up to 100 ms."""
+
+    async def main(debates: Debates) -> list[Any]:
+        id = await debates.create(CONFIG)
+        await debates.start(id)
+        return [one async for one in debates.until_idle(id, 1)]
+
+    heard = held(main)
+    begun_at = next(one.at for one in heard if one.kind == "turn_started" and one.facts["participantId"] == "for")
+    ended = next(place for place, one in enumerate(heard) if one.kind == "turn_ended")
+    steps = [one for one in heard[:ended] if one.kind == "text" and one.speaker == "for"]
+    counts = [len(one.facts["text"].split()) for one in steps]
+    spoken_at = [begun_at + 25 * sum(counts[: place + 1]) for place in range(len(steps))]
+    assert len(steps) > 10
+    assert sum(counts) / len(steps) >= 1.9
+    waits = [one.at - at + 25 * (count - 1) for one, at, count in zip(steps, spoken_at, counts, strict=True)]
+    assert 0 <= min(waits) <= max(waits) <= 100
+
+
+@pytest.mark.requirement("S4-125")
+def test_the_id_of_the_configuration_names_the_debate() -> None:
+    async def main(debates: Debates) -> None:
+        assert await debates.create({**CONFIG, "id": "debate-123"}) == "debate-123"
+        assert (await debates.read("debate-123"))["id"] == "debate-123"
+        with pytest.raises(Refused, match="there is a thread 'debate-123' already; choose another id"):
+            await debates.create({**CONFIG, "id": "debate-123"})
+        other = await debates.create(CONFIG)
+        assert (await debates.read(other))["id"] == other
+
+    held(main)
 
 
 @pytest.mark.requirement("S4-116")
@@ -294,6 +328,17 @@ def test_a_debate_is_exported_as_markdown() -> None:
     assert "**Ada wins**" in text
     assert "| Ada | 82 | ████████████████░░░░ | 84 | 85 | 78 | 81 |" in text
     assert "| scripted:debate | 7 | 12710 | 0 | 550 | 0.04638 |" in text
+
+
+@pytest.mark.requirement("S4-124")
+def test_criteria_in_words_are_exported_beside_the_scores() -> None:
+    whole = debate(CONFIG)
+    criteria = {"clarity": "Both | were clear.", "evidence": {"for": "much", "against": 3}}
+    text = to_markdown(debate_document(recorded({**whole, "verdict": {**whole["verdict"], "criteria": criteria}})))
+
+    assert "| clarity | Both \\| were clear. |" in text
+    assert re.search(r"\|\s+\| score \|\s+\| evidence \|", text)
+    assert "much |" in text
 
 
 @pytest.mark.requirement("X-9")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
 
 from antiphon.money import format_usd
 from antiphon.threads.export.document import Bar, Block, Document, Heading, Note, Quote, Strong, Table, Turn, Words
@@ -39,7 +38,7 @@ def _verdict(debate: Json) -> Iterator[Block]:
         return
     names = _names(debate)
     colors = {speaker["id"]: speaker["color"] for speaker in debate["participants"]}
-    criteria = list(verdict["criteria"])
+    criteria = scored_criteria(verdict)
     yield Heading("Verdict")
     yield Strong(decision(debate))
     yield Table(
@@ -49,11 +48,13 @@ def _verdict(debate: Json) -> Iterator[Block]:
                 names.get(id, id),
                 str(score),
                 Bar(score, colors.get(id, "#888888")),
-                *(str(criterion_score(verdict, name, id)) for name in criteria),
+                *(str(verdict["criteria"][name].get(id, "")) for name in criteria),
             )
             for id, score in verdict["scores"].items()
         ],
     )
+    if evaluations := criteria_in_words(verdict):
+        yield Table(("criterion", "evaluation"), evaluations, text_columns=2)
     yield Words(verdict["reasoning"])
 
 
@@ -90,10 +91,14 @@ def decision(debate: Json) -> str:
     return f"{_names(debate).get(verdict['winner'], verdict['winner'])} wins"
 
 
-def criterion_score(verdict: Json, criterion: str, id: str) -> Any:
-    """Return the score of a debater by one criterion."""
-    marks = verdict["criteria"][criterion]
-    return marks.get(id, "") if isinstance(marks, Mapping) else marks
+def scored_criteria(verdict: Json) -> list[str]:
+    """Return the criteria by which each debater has a score of its own."""
+    return [name for name, marks in verdict["criteria"].items() if isinstance(marks, Mapping)]
+
+
+def criteria_in_words(verdict: Json) -> list[tuple[str, str]]:
+    """Return the other criteria, each with its evaluation as text."""
+    return [(name, str(marks)) for name, marks in verdict["criteria"].items() if not isinstance(marks, Mapping)]
 
 
 def cost_rows(debate: Json) -> list[list[str]]:

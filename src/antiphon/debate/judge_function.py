@@ -20,7 +20,10 @@ class Hearing:
 
 
 Ruling = Mapping[str, Any]
-"""Scores from 0 to 100 by participant; or `scores`, with `reasoning`, `criteria` and `references`."""
+"""Scores from 0 to 100 by participant; or `scores`, with `reasoning`, `criteria` and `references`.
+
+Each criterion has a text, or a score or a text for each participant.
+"""
 Judge = Callable[[Hearing], Ruling | Awaitable[Ruling]]
 """Function that judges debates, async or not."""
 
@@ -52,4 +55,18 @@ def _verdict(ruling: Ruling, participants: Sequence[str]) -> dict[str, Any]:
     for name, score in scores.items():
         if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 100:
             raise ValueError(f"the score of {name} is {score!r}; expected a number from 0 to 100")
+    criteria = facts.get("criteria")
+    if criteria is not None and not _are_criteria(criteria):
+        raise ValueError(f"the criteria are {criteria!r}; expected a text or the scores by participant for each name")
     return {"reasoning": "", **facts, "scores": dict(scores)}
+
+
+def _are_criteria(criteria: object) -> bool:
+    if not isinstance(criteria, Mapping):
+        return False
+    return all(isinstance(name, str) and _is_mark(mark) for name, mark in criteria.items())
+
+
+def _is_mark(mark: object) -> bool:
+    marks = mark.values() if isinstance(mark, Mapping) else [mark]
+    return all(isinstance(value, str | int | float) for value in marks)

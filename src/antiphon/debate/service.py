@@ -22,18 +22,23 @@ class Debates(ThreadService):
     async def create(
         self, config: Mapping[str, Any] | None = None, *, title: str | None = None, owner: str = "", **settings: Any
     ) -> str:
-        """Create a debate, and return its id; `InvalidConfig` names every field that is wrong.
+        """Create a debate, and return its id: that of the configuration, if it has one.
+
+        `InvalidConfig` names every field that is wrong; `Refused` is raised if the id is taken.
 
         The models are checked before anything is stored, without a request.
         """
         given = {**(config or {}), **settings}
         full = complete(given)
         judges = () if JUDGE in self.resources.functions else (full["judge"],)
-        await self.resources.check_models(reference(speaker["model"]) for speaker in (*full["participants"], *judges))
-        # Interjections are messages to a busy thread.
-        return await self._create(
-            "debate", lambda thread: {"id": thread, **given, "onBusy": "queue"}, title=title, owner=owner
-        )
+        speakers = [speaker for speaker in (*full["participants"], *judges) if speaker is not None]
+        await self.resources.check_models(reference(speaker["model"]) for speaker in speakers)
+
+        def make_config(thread: str) -> Json:
+            # Interjections are messages to a busy thread.
+            return {**given, "id": thread, "onBusy": "queue"}
+
+        return await self._create("debate", make_config, title=title, owner=owner, id=given.get("id"))
 
     async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
         """Begin with the openings, on the topic of the settings."""

@@ -36,16 +36,26 @@ class ThreadService:
         self.resources = resources or Resources()
 
     async def _create(
-        self, kind: Kind, make_config: Callable[[str], Json], *, title: str | None = None, owner: str = ""
+        self,
+        kind: Kind,
+        make_config: Callable[[str], Json],
+        *,
+        title: str | None = None,
+        owner: str = "",
+        id: str | None = None,
     ) -> str:
-        """Create a thread, with the settings that `make_config` returns for its id, and return the id."""
+        """Create a thread, with the settings that `make_config` returns for its id, and return the id.
+
+        Raise `Refused` if another thread has the requested id; without one, the id is random.
+        """
         while True:
-            id = secrets.token_hex(ID_BYTES)
-            thread = {"threadId": id, "kind": kind, "title": title, "owner": owner, "config": make_config(id)}
+            name = id or secrets.token_hex(ID_BYTES)
+            thread = {"threadId": name, "kind": kind, "title": title, "owner": owner, "config": make_config(name)}
             try:
-                return await self.runtime.create(THREAD, root=id, input=thread)
-            except RootExists:
-                continue
+                return await self.runtime.create(THREAD, root=name, input=thread)
+            except RootExists as error:
+                if id is not None:
+                    raise Refused(f"there is a thread {id!r} already; choose another id, or none") from error
 
     async def send(self, thread: str, event: Mapping[str, Any], *, id: str | None = None, to: str = "") -> Receipt:
         """Send an event to a thread, or to an actor in it; raise `Refused` with the events it takes instead.

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from antiphon.cli.debate.live_view import LiveDebateView, columns
+from antiphon.cli.debate.live_view import LiveDebateView, columns, terminal_color
 from tests.cli.debate.test_state import apply, debate_state, recorded
 from tests.fixtures.screen import ESCAPES
 
@@ -80,3 +80,16 @@ def test_a_round_is_printed_once_and_stays():
     assert "Some bold words" in text
     assert "7 tokens · $0.50 · 1.5 s" in text
     assert "did not answer: too busy" in text
+
+
+@pytest.mark.requirement("S4-29")
+@pytest.mark.parametrize("color", ["red", "#F00", "rgb(1, 2, 3)", "salmon-ish", "link https://x.example", "#d1495b"])
+def test_any_text_may_be_a_colour(color):
+    shown = speaking("Hello.")
+    shown.participants[0]["color"] = color
+
+    assert any("Hello." in line for line in drawn(shown, width=100))
+
+
+def test_a_colour_of_the_terminal_is_drawn():
+    assert [terminal_color(text) for text in ("#d1495b", "red", "nothing")] == ["#d1495b", "red", ""]

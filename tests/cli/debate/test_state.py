@@ -1,12 +1,13 @@
 """What is debate of a debate: where it is, what it costs, how it goes, and which keys do something."""
 
+import io
 from decimal import Decimal
 
 import pytest
 
 from antiphon.cli.debate import format as formatting
 from antiphon.cli.debate.controller import KEYS, hint, keys_now
-from antiphon.cli.debate.plain_view import next_step
+from antiphon.cli.debate.plain_view import next_step, write_verdict
 from antiphon.cli.debate.state import DebateState
 from antiphon.threads.activity import Activity
 from tests.fixtures.charts import load_chart
@@ -215,3 +216,17 @@ def test_the_rows_of_a_verdict_fit_and_stand_below_each_other(cells):
 )
 def test_a_model_is_called_by_a_word(id, name):
     assert formatting.model_name({"modelId": id}) == name
+
+
+@pytest.mark.requirement("S4-124")
+def test_criteria_in_words_are_lines_of_their_own():
+    debate = debate_state()
+    criteria = {"clarity": "Both were\x1b clear.", "evidence": {"for": "much", "against": 3}}
+    verdict = {"winner": "for", "scores": {"for": 80, "against": 40}, "criteria": criteria, "reasoning": "So."}
+    apply(debate, "verdict", verdict={**verdict, "tie": False, "references": []})
+    out = io.StringIO()
+    write_verdict(out, debate)
+
+    lines = out.getvalue().splitlines()
+    assert [line for line in lines if line.startswith("clarity")] == ["clarity: Both were clear."]
+    assert "much" in next(line for line in lines if line.startswith("evidence"))

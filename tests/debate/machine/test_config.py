@@ -30,7 +30,9 @@ WRONG = [
     ({"participants": seats("for", "for")}, "participants"),
     ({"participants": [{**one, "color": "#112233"} for one in seats("for", "against")]}, "participants"),
     ({"participants": [*seats("for"), {"id": "against"}]}, "participants[1].position"),
-    ({"participants": [*seats("for"), {**seats("against")[0], "color": "red"}]}, "participants[1].color"),
+    ({"participants": [*seats("for"), {**seats("against")[0], "color": ""}]}, "participants[1].color"),
+    ({"id": "no name"}, "id"),
+    ({"id": "../up"}, "id"),
     ({"participants": [*seats("for"), {**seats("against")[0], "model": "sonnet"}]}, "participants[1].model"),
     ({"participants": [*seats("for"), "against"]}, "participants[1]"),
     ({"participants": [*seats("for"), {**seats("against")[0], "id": "judge"}]}, "participants"),
@@ -53,6 +55,14 @@ def test_a_wrong_field_is_named(more, field):
 
 def test_a_missing_topic_and_missing_debaters_are_named_together():
     assert {problem.field for problem in problems_with({})} == {"topic", "participants"}
+
+
+@pytest.mark.requirement("S4-29")
+@pytest.mark.parametrize("color", ["red", "#F00", "rgb(1 2 3)", "light blue"])
+def test_a_colour_is_any_text(color):
+    seat = {**seats("for")[0], "color": color}
+
+    assert complete(config(participants=[seat, *seats("against")]))["participants"][0]["color"] == color
 
 
 @pytest.mark.requirement("S4-31", "S4-B19")

@@ -8,7 +8,7 @@ from antiphon import get_microsteps, initial_transition
 from antiphon.chart.explore.labels import transition_label, written_transitions
 from antiphon.debate.machine.debate import debate_machine
 from tests.debate.machine.test_laws import LOST, NAMED, VERDICT, event_of
-from tests.fixtures.debate_machine import PRICES, SONNET, START, begun, config, round_of, seats
+from tests.fixtures.debate_machine import PRICES, SONNET, START, TOPIC, begun, config, round_of, seats
 
 READY = NAMED[5]
 THREE = {**START, "config": config(format="roundtable", participants=seats("for", "against", "neutral"))}
@@ -46,6 +46,10 @@ STARTS = [
         {"type": "JUDGE_NOW"},
     ],
     [START, READY],
+    [
+        {"type": "START_DEBATE", "config": {"topic": TOPIC}},
+        {"type": "INIT_COMPLETE", "participants": JUDGED["participants"]},
+    ],
     [{**START, "config": config(earlyStop=True, maxRounds=4)}, READY],
     [{**START, "config": config(costLimit=2.0, warnAtCost=0.5)}, READY],
     [{**START, "config": config(costLimit=2.0, onCostLimit="judge")}, READY],

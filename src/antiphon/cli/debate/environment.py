@@ -25,7 +25,7 @@ def announce(choice: ModelChoice) -> str:
 async def check_models(models: Models, settings: dict[str, Any], prices: Prices) -> None:
     """Raise before anything is stored if a model is unknown, has no key, or has no price for the limit."""
     config = complete(settings)
-    speakers = (*config["participants"], config["judge"])
+    speakers = [speaker for speaker in (*config["participants"], config["judge"]) if speaker is not None]
     for name in dict.fromkeys(reference(speaker["model"]) for speaker in speakers):
         model = await models.check(name)
         if config["costLimit"] is not None and prices.price(model) is None:

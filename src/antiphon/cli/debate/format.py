@@ -10,7 +10,7 @@ from typing import Any
 from antiphon.cli.debate.state import SPEAKING, DebateState, DebateTurn
 from antiphon.cli.render.text_width import clip, pad, sanitize_line, width
 from antiphon.cli.render.units import plural
-from antiphon.debate.export import criterion_score, failure_reason
+from antiphon.debate.export import criteria_in_words, failure_reason, scored_criteria
 from antiphon.money import format_usd
 
 Json = Mapping[str, Any]
@@ -191,7 +191,7 @@ def score_table(debate: DebateState, cells: int) -> list[Line]:
     """Format the verdict as rows: a criterion, and for each debater a score with a bar."""
     verdict = debate.verdict or {}
     ids = list(verdict.get("scores", {}))
-    criteria = ["overall", *verdict.get("criteria", {})]
+    criteria = ["overall", *(scored_criteria(verdict) if verdict else [])]
     first = min(max(map(width, map(sanitize_line, criteria))) + 2, 20)
     column = max(8, min(WIDEST_BAR + 8, (cells - first) // max(1, len(ids))))
     debaters = {debater["id"]: debater for debater in debate.participants}
@@ -201,8 +201,8 @@ def score_table(debate: DebateState, cells: int) -> list[Line]:
     for criterion in criteria:
         row: Line = [(pad(sanitize_line(criterion), first), "strong" if criterion == "overall" else "")]
         for id in ids:
-            score = verdict["scores"][id] if criterion == "overall" else criterion_score(verdict, criterion, id)
-            row += _score(score, column, f"side:{id}")
+            marks = verdict["scores"] if criterion == "overall" else verdict["criteria"][criterion]
+            row += _score(marks.get(id, ""), column, f"side:{id}")
         rows.append(row)
     return rows
 
@@ -213,11 +213,16 @@ def _side(debater: Json | None, id: str) -> str:
 
 def _score(score: Any, cells: int, style: str) -> Line:
     if not isinstance(score, int | float):
-        return [(pad(str(score), cells), "")]
+        return [(pad(sanitize_line(str(score)), cells), "")]
     room = max(2, cells - 7)
     full = round(score / 100 * room)
     padding = " " * (cells - room - 4)
     return [(f"{round(score):>3} ", "strong"), (FULL * full, style), (EMPTY * (room - full) + padding, "quiet")]
+
+
+def format_evaluations(debate: DebateState) -> list[str]:
+    """Format the criteria that the judge evaluated in words, a line for each."""
+    return [f"{name}: {text}" for name, text in criteria_in_words(debate.verdict or {"criteria": {}})]
 
 
 def format_references(debate: DebateState) -> str:

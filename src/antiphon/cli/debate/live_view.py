@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rich.color import Color, ColorParseError
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.markdown import Markdown
@@ -51,7 +52,7 @@ class LiveDebateView:
 
     def begin(self, debate: DebateState, *, is_resumed: bool) -> None:
         """Print topic and debaters, and the rounds so far, and start drawing."""
-        self._colors = {debater["id"]: debater["color"] for debater in debate.participants}
+        self._colors = {debater["id"]: terminal_color(debater["color"]) for debater in debate.participants}
         sides = [formatting.heading(debater) for debater in debate.participants]
         judge = f"judge {formatting.model_name(debate.judge['model'])}"
         self._console.print(Text(sanitize_line(debate.topic), style="bold"))
@@ -100,6 +101,7 @@ class LiveDebateView:
             self._print(Rule(Text("Verdict", style="bold"), align="left", style="dim"))
             self._print(Text(sanitize_line(formatting.decision(debate)), style="bold"))
             self._print(*(self._styled_text(row) for row in formatting.score_table(debate, self._console.width - 1)))
+            self._print(*(Text(sanitize_line(text)) for text in formatting.format_evaluations(debate)))
             self._print(Markdown(sanitize_lines(str(debate.verdict["reasoning"])), hyperlinks=False))
             if references := formatting.format_references(debate):
                 self._print(Text(sanitize_line(references), style="dim"))
@@ -229,6 +231,15 @@ class LiveDebateView:
         if name.startswith("side:"):
             return self._colors.get(name.removeprefix("side:"), "")
         return STYLES.get(name, "")
+
+
+def terminal_color(color: str) -> str:
+    """Return a colour that rich can draw, or no colour for any other text."""
+    try:
+        parsed = Color.parse(color)
+    except ColorParseError:
+        return ""
+    return parsed.name if parsed.triplet is None else parsed.triplet.hex
 
 
 def columns(count: int, cells: int) -> int:

@@ -187,6 +187,8 @@ def write_verdict(out: TextIO, debate: DebateState, cells: int = COLUMNS) -> Non
     is_plain = not (out.encoding or "utf-8").lower().startswith("utf")
     lines = [formatting.decision(debate), ""]
     lines += [formatting.text_of(row).rstrip() for row in formatting.score_table(debate, cells)]
+    for evaluation in formatting.format_evaluations(debate):
+        lines += ["", *wrap(sanitize_line(evaluation), cells)]
     for paragraph in str((debate.verdict or {})["reasoning"]).split("\n"):
         lines += ["", *wrap(paragraph, cells)] if paragraph.strip() else []
     lines += ["", references] if (references := formatting.format_references(debate)) else []

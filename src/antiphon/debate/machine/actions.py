@@ -52,9 +52,9 @@ def tell_state(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) 
 
 
 def initialize_participants(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
-    """Open the models and look their prices up."""
-    if context["driver"] == "actors":
-        config = context["config"]
+    """Open the models and look their prices up, once the debaters are named."""
+    config = context["config"]
+    if context["driver"] == "actors" and config["participants"]:
         input = {"participants": config["participants"], "judge": config["judge"], "costLimit": config["costLimit"]}
         enqueue.spawn_child("initialiser", id="initialiser", input=input)
 
@@ -78,8 +78,9 @@ ACTIONS: dict[str, BoundAction[DebateContext, Any]] = {
     "completeInit": enqueue_actions(complete_init),
     "stopInitialiser": stop_child("initialiser"),
     "setParticipants": assign(preparation.set_participants),
-    "setParticipantsError": assign(failures.set_participants_error),
+    "setParticipantsError": assign(preparation.set_participants_error),
     "setError": assign(failures.set_error),
+    "setNothingSaid": assign(failures.set_nothing_said),
     "setServiceError": assign(failures.set_service_error),
     "noteLoss": assign(failures.note_loss),
     "rememberTarget": assign(remember_target),

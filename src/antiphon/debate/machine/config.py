@@ -25,14 +25,14 @@ DEFAULTS: Json = {
     "onCostLimit": "error",
     "earlyStop": False,
     "contextLimit": 8_000,
-    "maxTokens": 1_024,
 }
+DEFAULT_TOKENS = 1_024
 SHORTEST_TOPIC = 10
 LONGEST_TOPIC = 500
 MOST_ROUNDS = 10
 SMALLEST_LIMIT = 0.10
 ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
-COLOR = r"#[0-9a-fA-F]{6}"
+DEBATE_ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}"
 REFERENCE = r"[a-z][a-z0-9_-]*(\+https?)?:\S+"
 
 
@@ -81,7 +81,7 @@ def _names(value: object) -> TypeGuard[list[str]]:
 _ID = _like(ID, "a name of letters, digits, - and _, at most 32")
 _TRUTH: Rule = (lambda value: isinstance(value, bool)), "true or false"
 RULES: dict[str, Rule] = {
-    "id": _like(r"\S{1,64}", "a name without spaces, at most 64 characters"),
+    "id": _like(DEBATE_ID, "a name of letters, digits, '.', ':', '-' and '_', at most 64"),
     "topic": _text(SHORTEST_TOPIC, LONGEST_TOPIC),
     "format": _one_of(*FORMATS),
     "maxRounds": _whole(1, MOST_ROUNDS),
@@ -107,7 +107,7 @@ PARTICIPANT_RULES: dict[str, Rule] = {
     "name": _text(1, 80),
     "position": _one_of(*POSITIONS),
     "systemPrompt": _text(0, 4_000),
-    "color": _like(COLOR, "a colour like #2f6fde"),
+    "color": _text(1, 80),
 }
 JUDGE_RULES: dict[str, Rule] = {"id": _ID, "name": _text(1, 80), "evaluationCriteria": (_names, "a list of names")}
 MODEL_RULES: dict[str, Rule] = {
@@ -123,26 +123,50 @@ def problems_with(given: Settings) -> list[FieldProblem]:
     return list(_problems(given))
 
 
+def has_debaters(given: Settings) -> bool:
+    """Return whether a configuration names debaters or models, and not a topic alone."""
+    return bool(given.get("participants") or given.get("models"))
+
+
+def problems_with_topic(given: Settings) -> list[FieldProblem]:
+    """Return every problem of a configuration whose debaters are named later."""
+    return [problem for problem in _problems(given) if problem.field != "participants" or given.get("participants")]
+
+
 def complete(given: Settings) -> DebateConfig:
     """Complete a configuration with defaults; `InvalidConfig` if it has problems."""
-    problems = problems_with(given)
+    _refuse(problems_with(given))
+    tokens = given.get("maxTokens", DEFAULT_TOKENS)
+    seats = with_personas(cast("list[Seat]", _seats(given)))
+    judge = cast(Settings, given.get("judge") or {})
+    return _with_defaults(
+        given,
+        participants=[{**seat, "model": _model(seat["model"], tokens)} for seat in seats],
+        judge={
+            "id": "judge",
+            "name": "Judge",
+            "evaluationCriteria": list(CRITERIA),
+            **judge,
+            "model": _model(judge.get("model") or seats[0]["model"], tokens),
+        },
+    )
+
+
+def complete_topic(given: Settings) -> DebateConfig:
+    """Complete a configuration whose debaters are named later; `InvalidConfig` if it has problems."""
+    _refuse(problems_with_topic(given))
+    return _with_defaults(given, participants=[], judge=None)
+
+
+def _refuse(problems: list[FieldProblem]) -> None:
     if problems:
         raise InvalidConfig(problems)
-    config = {**DEFAULTS, **{key: value for key, value in given.items() if key not in ("models", "maxTokens")}}
-    config["topic"] = str(given["topic"]).strip()
-    tokens = config.pop("maxTokens")
-    if given.get("maxTokens") is not None:
-        tokens = given["maxTokens"]
-    seats = with_personas(cast("list[Seat]", _seats(given)))
-    config["participants"] = [{**seat, "model": _model(seat["model"], tokens)} for seat in seats]
-    judge = cast(Settings, given.get("judge") or {})
-    config["judge"] = {
-        "id": "judge",
-        "name": "Judge",
-        "evaluationCriteria": list(CRITERIA),
-        **judge,
-        "model": _model(judge.get("model") or seats[0]["model"], tokens),
-    }
+
+
+def _with_defaults(given: Settings, *, participants: list[Json], judge: Json | None) -> DebateConfig:
+    settings = {key: value for key, value in given.items() if key not in ("models", "maxTokens")}
+    topic = str(given["topic"]).strip()
+    config = {**DEFAULTS, **settings, "topic": topic, "participants": participants, "judge": judge}
     return cast(DebateConfig, config)
 
 

@@ -49,7 +49,7 @@ class Judge(TypedDict):
 
 
 class DebateConfig(TypedDict):
-    """The configuration of a debate; times in seconds, costs in USD."""
+    """The configuration of a debate; times in seconds, costs in USD. The debaters may be named later."""
 
     id: str
     topic: str
@@ -62,7 +62,7 @@ class DebateConfig(TypedDict):
     earlyStop: bool
     contextLimit: int
     participants: list[Participant]
-    judge: Judge
+    judge: Judge | None
 
 
 class ModelPrice(TypedDict):

@@ -6,9 +6,7 @@ from antiphon.debate.machine.context import (
     DebateError,
     ErrorType,
     Json,
-    Judge,
     ModelPrice,
-    Participant,
     ResponseError,
 )
 from antiphon.threads.machine.content import PartJson, RunFields, UsageJson
@@ -32,11 +30,14 @@ class StartDebate(TypedDict):
 
 
 class InitComplete(TypedDict):
-    """The models are ready; `prices` has the price of a million tokens, by model."""
+    """The models are ready; debaters and judge are checked like those of a configuration.
+
+    `prices` has the price of a million tokens, by model.
+    """
 
     type: Literal["INIT_COMPLETE"]
-    participants: list[Participant]
-    judge: NotRequired[Judge | None]
+    participants: list[Json]
+    judge: NotRequired[Json | None]
     prices: NotRequired[dict[str, ModelPrice | None] | None]
     at: NotRequired[float | None]
 

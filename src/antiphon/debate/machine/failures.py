@@ -140,9 +140,10 @@ def set_judge_error(context: DebateContext, event: JudgeEvent) -> DebateUpdate:
     return {"lastError": failure(error_type(code), message, retryable=True, at=context["lastAt"], code=code)}
 
 
-def set_participants_error(context: DebateContext) -> DebateUpdate:
-    """Set the error of participants that are not ready."""
-    return {"lastError": failure("validation", "the participants are not ready", retryable=False)}
+def set_nothing_said(context: DebateContext) -> DebateUpdate:
+    """Set the error of a debate that has nothing to judge."""
+    message = "nobody has said anything, so there is nothing to judge"
+    return {"lastError": failure("model_error", message, retryable=False, at=context["lastAt"])}
 
 
 def set_cost_limit_error(context: DebateContext, event: OverLimitFields) -> DebateUpdate:

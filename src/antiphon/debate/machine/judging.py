@@ -7,6 +7,7 @@ from antiphon.debate.machine.config import reference
 from antiphon.debate.machine.context import DebateContext, DebateUpdate, JudgeVerdict
 from antiphon.debate.machine.events import AnyEvent, GivenVerdict, JudgeEvent, JudgeOutput
 from antiphon.debate.machine.replies import DebateEnqueue, usage_of
+from antiphon.debate.machine.rounds import has_arguments
 from antiphon.debate.machine.transcript import judge_messages
 
 # Events after which the judge's usage is already counted, or with which it was never asked.
@@ -14,17 +15,18 @@ COUNTED = ("xstate.done.actor.judge", "COST_LIMIT")
 
 
 def compile_transcript(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
-    """Report the last round, and that the judge decides."""
+    """Report the last round, and that the judge decides if there is anything to judge."""
     last = context["rounds"][-1] if context["rounds"] else None
     if last is not None:
         enqueue.emit({"type": "round_recorded", "round": last})
-    enqueue.emit({"type": "judging", "rounds": len(context["rounds"])})
+    if has_arguments(context):
+        enqueue.emit({"type": "judging", "rounds": len(context["rounds"])})
 
 
 def invoke_judge(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
     """Ask the judge, unless it might exceed the limit and the limit ends the debate."""
     judge = context["judge"]
-    if context["driver"] != "actors" or judge is None:
+    if context["driver"] != "actors" or judge is None or not has_arguments(context):
         return
     messages = judge_messages(context)
     model = judge["model"]
@@ -47,7 +49,8 @@ def stop_judge(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) 
     """Stop the judge; a call without a report may have cost up to its estimate."""
     enqueue.stop_child("judge")
     judge = context["judge"]
-    if context["driver"] == "actors" and judge is not None and event["type"] not in COUNTED:
+    is_asked = context["driver"] == "actors" and has_arguments(context) and event["type"] not in COUNTED
+    if is_asked and judge is not None:
         cost = ledger.estimate(context, judge["model"], judge_messages(context))
         enqueue.assign(DebateUpdate(costTracker=ledger.add_unseen(context, cost)))
 

@@ -181,6 +181,12 @@ def prompt_opening_arguments(context: DebateContext) -> DebateUpdate:
     return {"phase": "opening"}
 
 
-def has_rounds(context: DebateContext) -> bool:
+def has_arguments(context: DebateContext) -> bool:
     """Return whether a debater has said anything."""
-    return bool(context["rounds"] or context["responses"])
+    recorded = [response for past in context["rounds"] for response in past["responses"]]
+    return any(response["content"].strip() for response in (*recorded, *context["responses"]))
+
+
+def lacks_arguments(context: DebateContext) -> bool:
+    """Return whether there is nothing to judge."""
+    return not has_arguments(context)
