@@ -3,18 +3,22 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.agents.arbiter_function import Arbiter
-from antiphon.agents.composition import compose_run
+from antiphon.agents.composition import VERSION_1, compose_run
 from antiphon.agents.kind import RUN
+from antiphon.agents.machine.version_1.migration import CHANGES as RUN_CHANGES
 from antiphon.agents.service import Runs
 from antiphon.chart.machine import Machine
 from antiphon.chat.composition import compose_chat
 from antiphon.chat.kind import CHAT
+from antiphon.chat.machine.version_1.flow import flow_machine_1
+from antiphon.chat.machine.version_1.migration import CHANGES as CHAT_CHANGES
 from antiphon.chat.service import Chats
 from antiphon.chat.summaries import Summariser
 from antiphon.debate.composition import compose_debate
@@ -36,11 +40,15 @@ from antiphon.runtime.store import Store
 from antiphon.runtime.tree_cache import TreeCache
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.threads.approval import Approver, with_approver
+from antiphon.threads.approval import Approver, ask_approver
 from antiphon.threads.library import Library
+from antiphon.threads.machine.former import migrate_by
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.thread import thread_machine
 from antiphon.threads.machine.tools import tools_machine
+from antiphon.threads.machine.version_1.migration import CHANGES as THREAD_CHANGES
+from antiphon.threads.machine.version_1.thread import thread_machine_1
+from antiphon.threads.machine.version_1.tools import tools_machine_1
 from antiphon.threads.reply import stream_reply
 from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import NoTools, Toolbox, call_tool
@@ -78,7 +86,9 @@ class App:
             approver=approver,
             summariser=summariser,
         )
-        self.runtime = Runtime(SqliteStore(store) if isinstance(store, str | Path) else store, [machine])
+        self.runtime = Runtime(
+            SqliteStore(store) if isinstance(store, str | Path) else store, [*former_machines(), machine]
+        )
         self.library = Library(self.runtime, KINDS)
         self.threads = ThreadService(self.runtime, self.library)
         self.chats = Chats(self.runtime, self.library)
@@ -116,15 +126,34 @@ def compose(
     price_table = prices or Prices()
     reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=price_table)})
     process = _process(closing or asyncio.Event())
-    calls = tools_machine.provide(actors={"tool": call_tool(toolbox or NoTools()), "process": process})
-    tools = with_approver(calls, approver)
-    return thread_machine.provide(
+    calls = call_tool(toolbox or NoTools())
+    tools = tools_machine.provide(actors={"tool": calls, "process": process, "approver": ask_approver(approver)})
+    machine = thread_machine.provide(
         actors={
             "chat": compose_chat(open_model, prices=price_table, reply=reply, tools=tools, summariser=summariser),
             "run": compose_run(open_model, prices=price_table, reply=reply, tools=tools, arbiter=arbiter),
             "debate": compose_debate(open_model, prices=price_table, reply=reply, judge=judge),
         }
     )
+    machine.migrate = migrate_by(machine, {**THREAD_CHANGES, **CHAT_CHANGES, **RUN_CHANGES})
+    return machine
+
+
+@cache
+def former_machines() -> tuple[Machine[Any, Any], ...]:
+    """Return the former versions of the thread machine.
+
+    They only replay journals before these are migrated, so they ask no model and call no tool.
+    """
+    prices = Prices()
+    reply = streaming_machine.provide(actors={"streamReply": stream_reply(_no_model)})
+    process = _process(asyncio.Event())
+    calls = call_tool(NoTools())
+    tools = tools_machine_1.provide(actors={"tool": calls, "process": process, "approver": ask_approver(None)})
+    chat = compose_chat(_no_model, prices=prices, reply=reply, tools=tools, machine=flow_machine_1)
+    run = compose_run(_no_model, prices=prices, reply=reply, tools=tools, machines=VERSION_1)
+    debate = compose_debate(_no_model, prices=prices, reply=reply)
+    return (thread_machine_1.provide(actors={"chat": chat, "run": run, "debate": debate}),)
 
 
 def own_machines() -> list[Machine[Any, Any]]:
@@ -148,7 +177,7 @@ async def open_library(path: str | Path) -> AsyncIterator[Library]:
     await store.open()
     reader = _UnownedReader if owner_of(path) is None else Reader
     try:
-        yield Library(reader(store, [compose(_no_model)]), KINDS)
+        yield Library(reader(store, [*former_machines(), compose(_no_model)]), KINDS)
     finally:
         await store.close()
 
@@ -163,7 +192,7 @@ async def replay_journals(
     store = SqliteStore(path, read_only=True)
     await store.open()
     try:
-        dry = DryReplay(store, Machines(machines if machines is not None else [compose(_no_model)]))
+        dry = DryReplay(store, Machines(machines if machines is not None else [*former_machines(), compose(_no_model)]))
         return await dry.replay_all(progress) if root is None else [await dry.replay(root)]
     finally:
         await store.close()
@@ -176,7 +205,7 @@ async def accept_replay(path: str | Path, machines: Iterable[Machine[Any, Any]] 
     boot = await store.open()
     try:
         ownership.start(boot)
-        known = Machines(machines if machines is not None else [compose(_no_model)])
+        known = Machines(machines if machines is not None else [*former_machines(), compose(_no_model)])
         trees = TreeCache(store, ownership, known, 1, lambda tree: True, SteadyClock().now)
         trees.commits.start(boot)
         await trees.accept(root)

@@ -1,6 +1,6 @@
 """Errors of threads: requests of a caller that are not possible."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class ThreadError(Exception):
@@ -21,6 +21,26 @@ class Refused(ThreadError):
 
 class NothingSaid(Refused):
     """The conversation has not begun."""
+
+
+class UnknownRequest(Refused):
+    """A request that is not open: it was answered, it has expired, or there never was one; or no id for one of several.
+
+    `open` has the ids of the requests that are open.
+    """
+
+    def __init__(self, thread: str, request: str | None, open: Sequence[str]) -> None:
+        self.thread = thread
+        self.request = request
+        self.open = tuple(open)
+        listed = f"open: {', '.join(map(repr, open))}" if open else "none is open"
+        if request is not None:
+            problem = f"request {request!r} of thread {thread!r} is not open: it was answered, has expired or never was"
+        elif open:
+            problem = f"thread {thread!r} has {len(open)} open requests; name one with request="
+        else:
+            problem = f"thread {thread!r} waits for no answer"
+        super().__init__(f"{problem}; {listed}")
 
 
 class InvalidTransition(ThreadError):
