@@ -282,9 +282,6 @@ class FlowRequest(_ForkOrigin, total=False):
     pick: object
     message: object
     results: object
-    decision: object
-    scope: object
-    reason: object
     runId: object
     resumeNote: object
     trigger: object

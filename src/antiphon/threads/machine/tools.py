@@ -270,14 +270,16 @@ def ask_parent(
     context: ToolsContext, event: PermissionRequested | ApproverDone, enqueue: Enqueue[ToolsContext, Any]
 ) -> None:
     """Report to the parent that a person is asked; the permission machine takes the answer."""
-    request = _request(event) if "calls" in event else event["output"]["request"]
+    request = _request(event)
     asked: ToolsChanges = {"request": request}
     enqueue.assign(lambda: asked)
     enqueue.send_parent({"type": "wait", "reason": PERMISSION, **request, "address": PERMISSION})
 
 
-def _request(event: PermissionRequested) -> PermissionRequest:
-    return {"id": event["id"], "calls": event["calls"], "timeoutMs": event["timeoutMs"]}
+def _request(event: Mapping[str, Any]) -> PermissionRequest:
+    """Return the request in an event of the permission machine, or in the output of the approver."""
+    asked = event["output"]["request"] if "output" in event else event
+    return {"id": asked["id"], "calls": asked["calls"], "timeoutMs": asked["timeoutMs"]}
 
 
 def go_on(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[ToolsContext, Any]) -> None:

@@ -1,8 +1,8 @@
 """Answers of agents are held against a schema, and the complaint says where."""
 
 import pytest
-from antiphon.agents.machine.version_1.answer_schema import problems
 
+from antiphon.agents.machine.version_1.answer_schema import problems
 from tests.fixtures.schemas import PERSON
 
 
