@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         OverBudget,
         Refused,
         ThreadError,
+        UnknownRequest,
         UnknownSetting,
         UnknownThread,
     )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from antiphon.threads.machine.thread_events import ThreadEvent, ThreadStatus
     from antiphon.threads.machine.tools import tools_machine
     from antiphon.threads.reply import reply_events, stream_reply
+    from antiphon.threads.requests import OpenRequest
     from antiphon.threads.service import ThreadService
     from antiphon.threads.status import StatusChange, ThreadStatusMachine
     from antiphon.threads.toolbox import NoTools, Toolbox, call_tool, tools_to_json
@@ -72,6 +74,7 @@ __getattr__ = lazy_names(
             "OverBudget",
             "Refused",
             "ThreadError",
+            "UnknownRequest",
             "UnknownSetting",
             "UnknownThread",
         ),
@@ -112,6 +115,7 @@ __getattr__ = lazy_names(
             "reply_events",
             "stream_reply",
         ),
+        "requests": ("OpenRequest",),
         "service": ("ThreadService",),
         "status": (
             "StatusChange",
@@ -145,6 +149,7 @@ __all__ = [
     "NotOpen",
     "NothingSaid",
     "NothingToRetry",
+    "OpenRequest",
     "OverBudget",
     "Record",
     "Refused",
@@ -160,6 +165,7 @@ __all__ = [
     "ThreadSummary",
     "ThreadView",
     "Toolbox",
+    "UnknownRequest",
     "UnknownSetting",
     "UnknownThread",
     "UntilIdle",

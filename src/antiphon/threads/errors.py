@@ -29,18 +29,18 @@ class UnknownRequest(Refused):
     `open` has the ids of the requests that are open.
     """
 
-    def __init__(self, thread: str, request: str | None, open: Sequence[str]) -> None:
+    def __init__(self, thread: str, request: str | None, open: Sequence[str], state: str) -> None:
         self.thread = thread
         self.request = request
         self.open = tuple(open)
-        listed = f"open: {', '.join(map(repr, open))}" if open else "none is open"
         if request is not None:
-            problem = f"request {request!r} of thread {thread!r} is not open: it was answered, has expired or never was"
+            problem = f"request {request!r} is not open: it was answered, it has expired, or there never was one"
         elif open:
-            problem = f"thread {thread!r} has {len(open)} open requests; name one with request="
+            problem = "several requests are open; name one with request="
         else:
-            problem = f"thread {thread!r} waits for no answer"
-        super().__init__(f"{problem}; {listed}")
+            problem = "no answer is waited for"
+        listed = f"open: {', '.join(map(repr, open))}" if open else f"none is open: {state}"
+        super().__init__(f"thread {thread!r}: {problem}; {listed}")
 
 
 class InvalidTransition(ThreadError):

@@ -15,7 +15,7 @@ DECISIONS = {"allow": "ALLOW", "deny": "DENY"}
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class OpenRequest:
     """Request to a person: `calls` for a permission, `text` and `options` for a question; `speaker` is the agent."""
 
     id: str
@@ -40,9 +40,9 @@ class Request:
         return {**place, **{key: value for key, value in more.items() if value}}
 
 
-def request_from_json(stored: Json) -> Request:
+def request_from_json(stored: Json) -> OpenRequest:
     """Return a request as the thread machine keeps it."""
-    return Request(
+    return OpenRequest(
         id=stored["id"],
         address=stored["address"],
         reason=stored["reason"],
@@ -54,12 +54,26 @@ def request_from_json(stored: Json) -> Request:
     )
 
 
-def find_request(thread: str, requests: Sequence[Request], id: str | None) -> Request:
+def open_requests(snapshot: Json) -> list[OpenRequest]:
+    """Return the open requests in the snapshot of a thread, the oldest first."""
+    return [request_from_json(stored) for stored in snapshot["context"]["requests"]]
+
+
+def find_request(snapshot: Json, id: str | None) -> OpenRequest:
     """Return the request of an id, or the only one; raise `UnknownRequest` if there is none, or a choice."""
-    matches = [request for request in requests if id in (None, request.id)]
-    if len(matches) == 1:
-        return matches[0]
-    raise UnknownRequest(thread, id, [request.id for request in requests])
+    matches = [request for request in open_requests(snapshot) if id in (None, request.id)]
+    if len(matches) != 1:
+        raise unknown_request(snapshot, id)
+    return matches[0]
+
+
+def unknown_request(snapshot: Json, id: str | None) -> UnknownRequest:
+    """Return the error for a request that is not open."""
+    context = snapshot["context"]
+    state = f"the thread is {snapshot['value']}"
+    if context["processLost"]:
+        state = "the process that asked is gone; resume the thread"
+    return UnknownRequest(context["threadId"], id, [request.id for request in open_requests(snapshot)], state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +85,7 @@ class Answer:
     scope: str = "once"
     reason: str | None = None
 
-    def to_event(self, request: Request, at: int) -> dict[str, Any]:
+    def to_event(self, request: OpenRequest, at: int) -> dict[str, Any]:
         """Return the event that answers a request at its address; raise `Refused` if the answer does not fit it."""
         if request.reason == PERMISSION and request.address:
             return self._decide(request)
@@ -84,7 +98,7 @@ class Answer:
         fields = {key: value for key, value in optional.items() if value is not None}
         return {"type": "ANSWER", "id": request.id, "at": at, **fields}
 
-    def _decide(self, request: Request) -> dict[str, Any]:
+    def _decide(self, request: OpenRequest) -> dict[str, Any]:
         if self.decision not in DECISIONS:
             raise Refused(
                 f"request {request.id!r} is for permission, and decision is {self.decision!r}; "

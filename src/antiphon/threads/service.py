@@ -9,13 +9,13 @@ from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import RootExists, UnknownRoot
 from antiphon.runtime.records import Receipt
 from antiphon.threads.activity import Activity
-from antiphon.threads.errors import Busy, Refused, UnknownRequest, UnknownThread
+from antiphon.threads.errors import Busy, Refused, UnknownThread
 from antiphon.threads.following import Place, ThreadChange, UntilIdle, follow_all, follow_steps
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.library import Library
 from antiphon.threads.machine.thread import start_event
 from antiphon.threads.machine.thread_events import Kind
-from antiphon.threads.requests import Answer, Request, find_request, request_from_json
+from antiphon.threads.requests import Answer, OpenRequest, find_request, open_requests, unknown_request
 
 ATTEMPTS = 3  # a status may change between looking and sending
 ID_BYTES = 4
@@ -83,18 +83,18 @@ class ThreadService:
         `request` is the id of the request, and may be left out where only one is open. `UnknownRequest` says that it
         is not open any more, or never was.
         """
-        asked = find_request(id, await self.requests(id), request)
+        asked = find_request(await self.snapshot(id), request)
         event = Answer(text, decision, scope, reason).to_event(asked, self.runtime.now())
         receipt = await self.runtime.send(id, event, to=asked.address)
         if receipt.problem is not None:
             raise Refused(receipt.problem.text)
         if receipt.status == "rejected":
-            raise UnknownRequest(id, asked.id, [other.id for other in await self.requests(id)])
+            raise unknown_request(await self.snapshot(id), asked.id)
         return receipt
 
-    async def requests(self, id: str) -> list[Request]:
+    async def requests(self, id: str) -> list[OpenRequest]:
         """Return the open requests of a thread to a person, the oldest first."""
-        return [request_from_json(stored) for stored in (await self.snapshot(id))["context"]["requests"]]
+        return open_requests(await self.snapshot(id))
 
     async def stop(self, id: str) -> Receipt:
         """Stop the run of a thread."""

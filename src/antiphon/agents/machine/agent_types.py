@@ -7,7 +7,7 @@ from antiphon.agents.machine.results import Json, RunError, Usage
 from antiphon.threads.machine.content import MessageJson, ResultPart
 from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings, JudgedCall
 from antiphon.threads.machine.streaming_types import ReplyReport
-from antiphon.threads.machine.tools import GoOn, Wait
+from antiphon.threads.machine.tools import RequestClosed, Wait
 
 
 class AskedQuestion(TypedDict):
@@ -156,7 +156,7 @@ class AgentCommand(TypedDict):
     agentId: NotRequired[str | None]
 
 
-TurnEvent = ReplyReport | Wait | GoOn | AnswerGiven | AgentCommand
+TurnEvent = ReplyReport | Wait | RequestClosed | AnswerGiven | AgentCommand
 
 
 class PlainEvent(TypedDict):

@@ -178,8 +178,8 @@ def refusal_report(context: FlowContext, event: FlowRequest) -> dict[str, Any]:
 def waiting_report(context: FlowContext, reason: str | None, run_id: str | None) -> dict[str, Any]:
     """Return the report to the parent that a person is asked."""
     request = replies.current_reply(context).get("request")
-    facts = {"runId": run_id, "cost": context["metrics"]["costUsd"], "requests": [request] if request else []}
-    return {"type": "WAIT", "reason": reason, **facts}
+    requests = {"requests": [request]} if request else {}
+    return {"type": "WAIT", "reason": reason, "runId": run_id, "cost": context["metrics"]["costUsd"], **requests}
 
 
 def report_again(context: FlowContext, event: FlowFields) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from antiphon.chat.machine.windows import Shift, apply_shift, digest, find_shift
 from antiphon.threads.machine.content import PartJson, calls_of, text_of
 from antiphon.threads.machine.permission_rules import lasting_overrides
 from antiphon.threads.machine.streaming_types import ReplyCompleted, Spending, UnfinishedReply
-from antiphon.threads.machine.thread_events import OpenRequest
+from antiphon.threads.machine.thread_events import RequestJson
 from antiphon.threads.machine.tools import Wait
 from antiphon.tools.risk import risk_of_call
 
@@ -74,14 +74,11 @@ def begin_tools(context: FlowContext) -> FlowContext:
 
 
 def keep_request(context: FlowContext, event: Wait) -> FlowContext:
-    """Record that the tools wait for a person, and their request."""
-    address = f"{TOOLS}/{event['address']}"
-    request = {key: value for key, value in event.items() if key != "type"}
-    reply: PendingReply = {
-        **current_reply(context),
-        "waiting": True,
-        "request": cast(OpenRequest, {**request, "address": address}),
-    }
+    """Record that the tools wait for a person, and their request; other tools may wait without one."""
+    reply: PendingReply = {**current_reply(context), "waiting": True, "request": None}
+    if "address" in event:
+        request = {key: value for key, value in event.items() if key != "type"}
+        reply["request"] = cast(RequestJson, {**request, "address": f"{TOOLS}/{event['address']}"})
     return {**context, "reply": reply}
 
 

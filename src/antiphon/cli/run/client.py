@@ -12,7 +12,7 @@ from antiphon.cli.run.printer import RunPrinter
 from antiphon.threads.activity import Activity
 from antiphon.threads.errors import Refused, UnknownRequest
 from antiphon.threads.kinds import Json
-from antiphon.threads.requests import Request
+from antiphon.threads.requests import OpenRequest
 
 CANCELLING = "cancelling …; press Ctrl-C again to leave at once"
 RESUMING = "the process of this run was lost; continuing from its last step"
@@ -92,7 +92,7 @@ class RunClient:
             self.result = activity.facts
         self._printer.print(activity)
 
-    async def request(self) -> Request | None:
+    async def request(self) -> OpenRequest | None:
         """Return the first request to the user, if any."""
         requests = await self.runs.requests(self.id)
         return requests[0] if requests else None
@@ -101,7 +101,7 @@ class RunClient:
         """Return the result of the run; None while it is running."""
         return self.result if self.result is not None else await self.runs.result(self.id)
 
-    def decide(self, request: Request, answerer: Answerer) -> dict[str, Any]:
+    def decide(self, request: OpenRequest, answerer: Answerer) -> dict[str, Any]:
         """Get the answer to a request, on the main thread."""
         speaker = self._printer.name(request.speaker or "")
         if request.reason != "permission":
@@ -110,7 +110,7 @@ class RunClient:
         decision = answerer.permit(request.calls, speaker)
         return {"decision": decision.decision, "scope": decision.scope, "reason": decision.reason}
 
-    async def answer(self, request: Request, answer: Mapping[str, Any]) -> str:
+    async def answer(self, request: OpenRequest, answer: Mapping[str, Any]) -> str:
         """Send the answer to a request and follow the run."""
         try:
             await self.runs.answer(self.id, request=request.id, **answer)

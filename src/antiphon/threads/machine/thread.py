@@ -15,8 +15,8 @@ from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.thread_events import (
     PUBLIC,
     Kind,
-    OpenRequest,
     Rename,
+    RequestJson,
     ResumeReason,
     SetStatus,
     StartType,
@@ -75,7 +75,7 @@ class ThreadContext(TypedDict):
     resumeReason: ResumeReason | None
     merged: bool
     waitingReason: WaitingReason | None
-    requests: list[OpenRequest]
+    requests: list[RequestJson]
     waits: int
     processLost: bool
     permissionExpired: bool
@@ -95,7 +95,7 @@ class ThreadChanges(TypedDict, total=False):
     resumeReason: ResumeReason | None
     merged: bool
     waitingReason: WaitingReason | None
-    requests: list[OpenRequest]
+    requests: list[RequestJson]
     waits: int
     processLost: bool
     permissionExpired: bool
@@ -289,7 +289,7 @@ def _set_requests(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
     return {"requests": [own_request(number, context["waitingReason"])], "waits": number}
 
 
-def own_request(number: int, reason: WaitingReason | None) -> OpenRequest:
+def own_request(number: int, reason: WaitingReason | None) -> RequestJson:
     """Return the request of a thread that waits without a request of its content."""
     return {"id": f"wait-{number}", "address": "", "reason": reason or "question"}
 
@@ -300,7 +300,7 @@ def _keep_requests(context: ThreadContext, event: ThreadFields) -> ThreadChanges
     return {"requests": [_below(content, request) for request in event.get("requests") or ()]}
 
 
-def _below(content: str, request: OpenRequest) -> OpenRequest:
+def _below(content: str, request: RequestJson) -> RequestJson:
     return {**request, "address": "/".join(part for part in (content, request["address"]) if part)}
 
 

@@ -42,7 +42,7 @@ class ContentMessage(RunFields, total=False):
     agentName: str | None
 
 
-class OpenRequest(TypedDict):
+class RequestJson(TypedDict):
     """A request to a person that waits for its answer; `address` is the path of the actor that takes it."""
 
     id: str
@@ -76,7 +76,7 @@ class Report(TypedDict):
     duration: NotRequired[float]
     error: NotRequired[Any]
     reason: NotRequired[WaitingReason]
-    requests: NotRequired[list[OpenRequest]]
+    requests: NotRequired[list[RequestJson]]
     at: NotRequired[int]
 
 
@@ -135,6 +135,6 @@ class ThreadFields(TypedDict, total=False):
     at: int
     message: object
     requestId: str | None
-    requests: list[OpenRequest]
+    requests: list[RequestJson]
     retry: bool
     postMerge: bool

@@ -43,7 +43,7 @@ class Wait(TypedDict):
     timeoutMs: NotRequired[int]
 
 
-class GoOn(TypedDict):
+class RequestClosed(TypedDict):
     """The report to a parent that the request for permission is closed: it was answered, or it has expired."""
 
     type: Literal["go_on"]
@@ -59,7 +59,7 @@ class PermissionRequest(TypedDict):
     timeoutMs: int
 
 
-class Approval(TypedDict):
+class ApproverOutput(TypedDict):
     """The output of the approver: True allows, a text denies with this reason, None asks a person."""
 
     request: PermissionRequest
@@ -107,7 +107,7 @@ class PermissionDone(TypedDict):
 class ApproverDone(TypedDict):
     """The approver has ended."""
 
-    output: Approval
+    output: ApproverOutput
 
 
 class CallEvent(TypedDict):
