@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.agents.machine import answer_schema
+from antiphon.agents.machine.version_1 import answer_schema
 from antiphon.json_schema import MAX_DEPTH, MAX_PROBLEMS, Checker, SchemaError
 from tests.fixtures.schemas import PERSON
 

@@ -17,7 +17,9 @@ const mustReportEnd = (c) => c.run !== null && c.reply === null;
 const mustRefuseAloud = (c, e) => c.reportsToParent && e.runId != null;
 const inPhase = (phase) => (c) => c.reply?.phase === phase;
 const runOf = (c) => c.run?.runId ?? null;
-const waiting = (c, reason, runId) => ({ type: "WAIT", reason, runId, cost: c.metrics.costUsd });
+const waiting = (c, reason, runId) => ({
+  type: "WAIT", reason, runId, cost: c.metrics.costUsd, ...(c.reply.request ? { requests: [c.reply.request] } : {}),
+});
 const report = ({ run: { runId, cost, duration, outcome, error } }) => ({
   type: { completed: "COMPLETE", failed: "FAIL", cancelled: "STOP" }[outcome], runId, cost, duration,
   ...(outcome === "failed" ? { error } : {}),
@@ -84,18 +86,16 @@ const actions = {
   spawnTools: child("tools", replies.toolsInput),
   stopTools: stopChild("tools"),
   goOnIfWaited: doing((c, e, enqueue) => {
-    const lost = e.type === "xstate.done.actor.tools" && e.output.lost;
-    if (c.reportsToParent && isWaiting(c) && e.runId == null && !lost) enqueue.sendTo(parentOf, { type: "RESPOND", runId: runOf(c) });
+    if (c.reportsToParent && isWaiting(c) && e.runId == null) enqueue.sendTo(parentOf, { type: "GO_ON", runId: runOf(c) });
   }),
   keepAnswers: update(replies.toolsDone),
-  answerPermission: doing((c, e, enqueue) => {
-    const said = Object.fromEntries(["id", "scope", "reason"].filter((key) => e[key] != null).map((key) => [key, e[key]]));
-    enqueue.assign(({ context }) => replies.withPhase(operations.runBegun(context, e), "tools", { waiting: false }));
-    enqueue.sendTo("tools", { type: e.decision === "allow" ? "ALLOW" : "DENY", ...said });
-  }),
   resumeReply: update(operations.resumed),
   retryReply: update(operations.retried),
-  noteWaiting: update((c) => replies.withPhase(c, "tools", { waiting: true })),
+  keepRequest: update((c, { type, ...request }) => {
+    const known = "address" in request ? { ...request, address: `tools/${request.address}` } : null;
+    return { reply: { ...c.reply, waiting: true, request: known } };
+  }),
+  forgetRequest: update((c) => ({ reply: { ...c.reply, waiting: false, request: null } })),
   reportWaiting: doing((c, e, enqueue) => {
     if (c.reportsToParent) enqueue.sendTo(parentOf, waiting(c, e.reason ?? null, runOf(c)));
   }),
@@ -122,6 +122,7 @@ const guards = {
   mustReport: (c) => mustReportEnd(c) && !c.queue.length,
   mustReportEnd,
   mustRefuseAloud,
+  isWaiting,
   mustAskAgain: (c, e) => isWaiting(c) && mustRefuseAloud(c, e),
   isReplyInFlight: (c) => c.reply !== null,
   isReplying: inPhase("replying"),

@@ -106,7 +106,7 @@ const actions = {
   }),
   reportStarted: report((c) => ({ type: "REPLY.STARTED", requestId: c.requestId })),
   reportCompleted: report((c, e) => ({
-    type: "REPLY.COMPLETED", message: replyMessage(c, e), requestId: c.requestId, usage: c.usage, costUsd: c.costUsd,
+    type: "REPLY.COMPLETED", ...("problems" in e ? { problems: e.problems } : {}), message: replyMessage(c, e), requestId: c.requestId, usage: c.usage, costUsd: c.costUsd,
     durationMs: c.durationMs, totalTokens: c.totalTokens, stop: c.stop,
   })),
   reportFailed: report((c) => c.retryDelayMs === null && { type: "REPLY.FAILED", requestId: c.requestId, error: c.error, text: c.text, usage: c.usage, costUsd: c.spentUsd }),

@@ -13,10 +13,18 @@ const isInterruption = (c, e) => e.error?.code === "interrupted";
 const beginRun = (c, e) => ({ runId: e.runId || `run-${c.runs + 1}`, runs: c.runs + 1 });
 const note = (text, reason) => (typeof text === "string" && text.startsWith("/") ? "" : PREFIXES[reason] ?? "");
 const told = (e) => {
-  for (const key of ["message", "answer"])
-    if (e[key] != null) return { ...(isObject(e[key]) ? e[key] : { text: e[key] }), type: key };
+  if (e.message != null) return { ...(isObject(e.message) ? e.message : { text: e.message }), type: "message" };
   if (e.retry) return { type: "retry" };
   return e.type === "RESTART" ? { type: "resume" } : null;
+};
+const below = (content, request) => ({ ...request, address: [content, request.address].filter(Boolean).join("/") });
+const keepRequests = (c, e) => ({ requests: (e.requests ?? []).map((request) => below(c.content, request)) });
+const ownRequest = (c) => ({
+  requests: [{ id: `wait-${c.waits + 1}`, address: "", reason: c.waitingReason || "question" }], waits: c.waits + 1,
+});
+const isAnswer = (c, e) => {
+  if (e.requestId != null) return c.requests.some(({ id, address }) => id === e.requestId && !address);
+  return c.content === null || e.message != null || Boolean(e.retry);
 };
 const update = (f) => assign(({ context, event }, params) => f(context, event, params));
 const doing = (f) => enqueueActions(({ context, event, enqueue }) => f(context, event, enqueue));
@@ -40,6 +48,9 @@ const actions = {
   clearResultInfo: assign({ resultInfo: null, completedAt: null }),
   noteEnd: update((c, e) => ({ completedAt: e.at ?? null })),
   setWaitingReason: update((c, e) => ({ waitingReason: e.reason || c.waitingReason })),
+  setRequests: update((c, e) => ("requests" in e ? keepRequests(c, e) : ownRequest(c))),
+  keepRequests: update(keepRequests),
+  clearRequests: assign({ requests: [] }),
   loseProcess: update((c) => ({ processLost: true, permissionExpired: c.waitingReason === "permission" })),
   clearWaiting: assign({ waitingReason: null, processLost: false, permissionExpired: false }),
   tellStatus: emit(({ context }, params) => ({
@@ -74,6 +85,7 @@ const guards = {
   isInterruptionOfLastRun: guard((c, e) => isInterruption(c, e) && isOfLastRun(c, e)),
   isConfirmation: guard((c, e) => e.message == null && isOfThisRun(c, e)),
   canQueue: guard((c, e) => (c.config.onBusy ?? "reject") !== "reject" && c.content !== null && e.message != null),
+  isAnswer: guard(isAnswer),
   isStatus: guard((c, e, params) => e.status === params.status),
   isTitle: guard((c, e) => e.title == null || typeof e.title === "string"),
   hasLostProcess: guard((c) => c.processLost),

@@ -10,6 +10,8 @@ const callOf = (c, e) => c.calls[Number(e.actorId.replace("call-", ""))].id;
 const answered = (c, e, result, lost) => ({
   results: { ...c.results, [e.actorId]: result }, pending: c.pending.filter((id) => id !== e.actorId), lost: c.lost || lost,
 });
+const parentOf = ({ self }) => self._parent;
+const requestOf = (e) => (({ id, calls, timeoutMs }) => ({ id, calls, timeoutMs }))(e.output?.request ?? e);
 const update = (f) => assign(({ context, event }) => f(context, event));
 
 const actions = {
@@ -28,10 +30,23 @@ const actions = {
       lost: c.permission !== null && c.permission.decision === "expired" && c.permission.reason === PROCESS_LOST,
     };
   }),
-  askParent: enqueueActions(({ event, enqueue }) => {
-    enqueue.sendTo(({ self }) => self._parent, { ...event, type: "wait", reason: "permission" });
+  askApprover: enqueueActions(({ event, enqueue }) => {
+    enqueue.spawnChild("approver", { id: "approver", input: { request: requestOf(event) } });
   }),
-  forwardAnswer: enqueueActions(({ event, enqueue }) => enqueue.sendTo("permission", { ...event })),
+  applyApproval: enqueueActions(({ context, event, enqueue }) => {
+    const { answer } = event.output;
+    const decision = answer === true ? { type: "ALLOW" } : { type: "DENY", reason: answer };
+    enqueue.sendTo("permission", { ...decision, id: context.requestId });
+  }),
+  askParent: enqueueActions(({ event, enqueue }) => {
+    const request = requestOf(event);
+    enqueue.assign({ request });
+    enqueue.sendTo(parentOf, { type: "wait", reason: "permission", ...request, address: "permission" });
+  }),
+  goOn: enqueueActions(({ context: c, enqueue }) => {
+    if (c.request === null || c.lost) return;
+    enqueue.sendTo(parentOf, { type: "go_on", id: c.requestId, decision: c.permission?.decision ?? "denied" });
+  }),
   watchProcess: spawnChild("process", { id: "process" }),
   forgetProcess: stopChild("process"),
   expirePermission: sendTo("permission", { type: "EXPIRE" }),
@@ -53,6 +68,8 @@ const actions = {
   letGo: enqueueActions(({ event, enqueue }) => enqueue.stopChild(event.actorId)),
 };
 const guards = {
+  hasApprover: ({ context }) => Boolean(context.consent.approver),
+  isUndecided: ({ event }) => event.output.answer === null,
   isAllowed: ({ event }) => event.output.decision === "allowed",
   isPending: ({ context, event }) => context.pending.includes(event.actorId),
   isAllAnswered: ({ context }) => !context.pending.length,
@@ -61,7 +78,7 @@ const guards = {
 exports.toolsMachine = (chart, recorder, machineOf) =>
   setup({
     actions, guards,
-    actors: { permission: machineOf("permission"), tool: recorder, process: recorder },
+    actors: { permission: machineOf("permission"), approver: recorder, tool: recorder, process: recorder },
   }).createMachine({
     ...chart,
     context: ({ input }) => given(chart, input),

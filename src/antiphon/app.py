@@ -3,18 +3,22 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.agents.arbiter_function import Arbiter
-from antiphon.agents.composition import compose_run
+from antiphon.agents.composition import VERSION_1, compose_run
 from antiphon.agents.kind import RUN
+from antiphon.agents.machine.version_1.migration import CHANGES as RUN_CHANGES
 from antiphon.agents.service import Runs
 from antiphon.chart.machine import Machine
 from antiphon.chat.composition import compose_chat
 from antiphon.chat.kind import CHAT
+from antiphon.chat.machine.version_1.flow import flow_machine_1
+from antiphon.chat.machine.version_1.migration import CHANGES as CHAT_CHANGES
 from antiphon.chat.service import Chats
 from antiphon.chat.summaries import Summariser
 from antiphon.debate.composition import compose_debate
@@ -40,12 +44,16 @@ from antiphon.runtime.tree_cache import TreeCache
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.threads.approval import Approver, with_approver
+from antiphon.threads.approval import Approver, ask_approver
 from antiphon.threads.index import ThreadProjection
 from antiphon.threads.library import Library
+from antiphon.threads.machine.former import migrate_by
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.thread import thread_machine
 from antiphon.threads.machine.tools import tools_machine
+from antiphon.threads.machine.version_1.migration import CHANGES as THREAD_CHANGES
+from antiphon.threads.machine.version_1.thread import thread_machine_1
+from antiphon.threads.machine.version_1.tools import tools_machine_1
 from antiphon.threads.reply import stream_reply
 from antiphon.threads.resources import Resources
 from antiphon.threads.threads import Threads
@@ -88,7 +96,8 @@ class App:
             approver=approver,
             summariser=summariser,
         )
-        self.runtime = Runtime(_open_store(store), [machine, *_check_names(machines, machine)], projection=PROJECTION)
+        known = [*former_machines(), machine, *_check_names(machines, machine)]
+        self.runtime = Runtime(_open_store(store), known, projection=PROJECTION)
         self.library = Library(self.runtime, KINDS)
         functions = {"judge": judge, "arbiter": arbiter, "approver": approver}
         resources = Resources(
@@ -152,20 +161,44 @@ def compose(
     price_table = prices or Prices()
     reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=price_table)})
     process = _process(closing or asyncio.Event())
-    calls = tools_machine.provide(actors={"tool": call_tool(toolbox or NoTools()), "process": process})
-    tools = with_approver(calls, approver)
-    return thread_machine.provide(
+    calls = call_tool(toolbox or NoTools())
+    tools = tools_machine.provide(actors={"tool": calls, "process": process, "approver": ask_approver(approver)})
+    machine = thread_machine.provide(
         actors={
             "chat": compose_chat(open_model, prices=price_table, reply=reply, tools=tools, summariser=summariser),
             "run": compose_run(open_model, prices=price_table, reply=reply, tools=tools, arbiter=arbiter),
             "debate": compose_debate(open_model, prices=price_table, reply=reply, judge=judge),
         }
     )
+    machine.migrate = migrate_by(machine, {**THREAD_CHANGES, **CHAT_CHANGES, **RUN_CHANGES})
+    return machine
+
+
+@cache
+def former_machines() -> tuple[Machine[Any, Any], ...]:
+    """Return the former versions of the thread machine.
+
+    They only replay journals before these are migrated, so they ask no model and call no tool.
+    """
+    prices = Prices()
+    reply = streaming_machine.provide(actors={"streamReply": stream_reply(_no_model)})
+    process = _process(asyncio.Event())
+    calls = call_tool(NoTools())
+    tools = tools_machine_1.provide(actors={"tool": calls, "process": process, "approver": ask_approver(None)})
+    chat = compose_chat(_no_model, prices=prices, reply=reply, tools=tools, machine=flow_machine_1)
+    run = compose_run(_no_model, prices=prices, reply=reply, tools=tools, machines=VERSION_1)
+    debate = compose_debate(_no_model, prices=prices, reply=reply)
+    return (thread_machine_1.provide(actors={"chat": chat, "run": run, "debate": debate}),)
 
 
 def own_machines() -> list[Machine[Any, Any]]:
     """Return the machines of Antiphon."""
     return descendants(compose(_no_model))
+
+
+def _reading_machines() -> list[Machine[Any, Any]]:
+    """Return the thread machine in all versions, to read threads without running them."""
+    return [*former_machines(), compose(_no_model)]
 
 
 def _process(closing: asyncio.Event) -> AsyncLogic:
@@ -192,7 +225,7 @@ async def open_library(path: str | Path) -> AsyncIterator[Library]:
             await reindex(path)
             await store.open()
         reader = _UnownedReader if is_unowned else Reader
-        yield Library(reader(store, [compose(_no_model)]), KINDS, is_unowned=is_unowned)
+        yield Library(reader(store, _reading_machines()), KINDS, is_unowned=is_unowned)
     finally:
         await store.close()
 
@@ -201,7 +234,7 @@ async def reindex(
     path: str | Path, progress: Callable[[int, int], None] | None = None, *, everything: bool = False
 ) -> int:
     """Index the threads of a store that are not indexed, or all of them, from their journals; return their number."""
-    async with _own_trees(path, [compose(_no_model)]) as trees:
+    async with _own_trees(path, _reading_machines()) as trees:
         return await IndexRebuild(trees, SteadyClock().now, new_ids()).run(progress, everything=everything)
 
 
@@ -215,7 +248,7 @@ async def replay_journals(
     store = SqliteStore(path, read_only=True)
     await store.open()
     try:
-        dry = DryReplay(store, Machines(machines if machines is not None else [compose(_no_model)]))
+        dry = DryReplay(store, Machines(machines if machines is not None else _reading_machines()))
         return await dry.replay_all(progress) if root is None else [await dry.replay(root)]
     finally:
         await store.close()
@@ -223,7 +256,7 @@ async def replay_journals(
 
 async def accept_replay(path: str | Path, machines: Iterable[Machine[Any, Any]] | None, root: str) -> None:
     """Store the state that the steps of a tree give with the machines of Antiphon or others."""
-    async with _own_trees(path, machines if machines is not None else [compose(_no_model)]) as trees:
+    async with _own_trees(path, machines if machines is not None else _reading_machines()) as trees:
         await trees.accept(root)
 
 

@@ -15,6 +15,7 @@ from antiphon.runtime.records import Commit
 from antiphon.runtime.runtime import Runtime
 from antiphon.stores.memory import MemoryStore
 from antiphon.testing.simulation.loop import SimulatedLoop
+from antiphon.threads import UnknownRequest
 from tests.fixtures.agents import runs_of
 from tests.fixtures.runtime import START, crash
 from tests.fixtures.scripted_team import GOOD, Workshop, calls, says, script, team
@@ -157,7 +158,7 @@ def simulated(work: Coroutine[Any, Any, T]) -> T:
 
 
 @pytest.mark.requirement("S1-99")
-def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) -> None:
+def test_an_answer_to_a_process_that_is_gone_is_refused_and_the_run_can_be_resumed(tmp_path: Path) -> None:
     """Nobody waits for ever, and what the dead process asked for is not done."""
     model = script(
         tmp_path,
@@ -173,8 +174,11 @@ def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) 
             context = await runs.content(id)
             assert context is not None
             assert (context["waiting"], context["lostAgents"]) == ([], ["agent-0"])
-            answered = await runs.answer(id, decision="allow", scope="once")
-            async for _ in runs.until_idle(id, answered.seq - 1):
+            for request in (None, "run-1-1-agent-0-tools-1"):
+                with pytest.raises(UnknownRequest, match="the process that asked is gone; resume the thread"):
+                    await runs.answer(id, decision="allow", request=request)
+            resumed = await runs.resume(id)
+            async for _ in runs.until_idle(id, resumed.seq - 1):
                 pass
         result = await runs.result(id)
         await second.stop()
@@ -186,8 +190,7 @@ def test_an_answer_to_a_process_that_is_gone_lets_the_run_go_on(tmp_path: Path) 
 
 
 @pytest.mark.requirement("S1-99")
-@pytest.mark.parametrize("by", ["resume", "answer"])
-def test_a_run_that_was_lost_while_it_asked_can_ask_again(tmp_path: Path, by: str) -> None:
+def test_a_run_that_was_lost_while_it_asked_can_ask_again(tmp_path: Path) -> None:
     """Whoever lets it go on begins another run of the thread, and hears what that one asks."""
     model = script(
         tmp_path,
@@ -201,7 +204,7 @@ def test_a_run_that_was_lost_while_it_asked_can_ask_again(tmp_path: Path, by: st
         async with asyncio.timeout(PATIENCE_S):
             second, id = await lost_while_asking(box, model)
             runs = runs_of(second)
-            receipt = await runs.resume(id) if by == "resume" else await runs.answer(id, decision="allow")
+            receipt = await runs.resume(id)
             statuses = [one.facts["status"] async for one in runs.until_idle(id, receipt.seq) if one.kind == "status"]
             answered = await runs.answer(id, "a.py")
             async for one in runs.until_idle(id, answered.seq):

@@ -265,7 +265,7 @@ def test_what_is_asked_wrongly_is_said_plainly(tmp_path: Path) -> None:
         with pytest.raises(Refused, match="unknown setting 'modle'"):
             await runs.create(team("developer"), modle="x")
         id = await runs.create(team("developer"))
-        with pytest.raises(Refused, match="waits for no answer: it is pending"):
+        with pytest.raises(Refused, match="no answer is waited for; none is open: the thread is pending"):
             await runs.answer(id, "x")
         with pytest.raises(Refused, match="is pending; only an interrupted run"):
             await runs.resume(id)

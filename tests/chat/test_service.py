@@ -124,7 +124,7 @@ def test_what_is_asked_wrongly_is_said_plainly() -> None:
             with pytest.raises(Refused, match="unknown setting 'modle'"):
                 await app.chats.create(modle="scripted:chat")
             thread = await app.chats.create(model="scripted:chat")
-            with pytest.raises(Refused, match="waits for no answer: it is pending"):
+            with pytest.raises(Refused, match="no answer is waited for; none is open: the thread is pending"):
                 await app.chats.answer(thread, decision="allow")
 
     asyncio.run(main())

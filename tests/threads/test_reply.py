@@ -7,6 +7,7 @@ import pytest
 
 from antiphon import SimulatedClock
 from antiphon.errors import RECOVERABLE, Code
+from antiphon.json_schema import Checker
 from antiphon.messages import Usage, assistant, message_to_json, user
 from antiphon.providers.base import (
     Done,
@@ -22,22 +23,21 @@ from antiphon.providers.base import (
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Price, Prices
 from antiphon.providers.scripted import ScriptedModel
-from antiphon.threads.reply import reply_events, request_of
+from antiphon.threads.reply import reply_events, request_of, stream_reply
 from tests.fixtures.puppet import WHOLE, Puppet, run, settle
 
 ASKED = Request((user("Hello"),))
 PRICED = Prices({"openai:puppet": Price(Decimal(100_000), Decimal(200_000))})
 
 
-def events_of(*deltas, prices=None, reference="scripted:puppet", jitter=0.5):
+def events_of(*deltas, prices=None, reference="scripted:puppet", jitter=0.5, checker=None):
     """The events for some deltas, with time standing still."""
 
     async def collect():
         puppet = Puppet(reference)
         puppet.say(*deltas)
-        events = reply_events(
-            puppet, ASKED, request_id="r1", prices=prices, clock=SimulatedClock(1_000), jitter=lambda: jitter
-        )
+        facts = {"prices": prices, "clock": SimulatedClock(1_000), "jitter": lambda: jitter, "checker": checker}
+        events = reply_events(puppet, ASKED, request_id="r1", **facts)
         return [event async for event in events]
 
     return run(collect)
@@ -273,3 +273,57 @@ def test_a_request_is_made_of_the_machine_s_messages_and_options():
         thinking="low",
         cache_key="s",
     )
+
+
+VERDICT = Checker({"type": "object", "required": ["verdict"], "properties": {"verdict": {"enum": ["good", "bad"]}}})
+
+
+@pytest.mark.requirement("S1.4-5")
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ('Well: {"verdict": "good"}', []),
+        ('{"verdict": "odd"}', ['$.verdict must be one of "good", "bad", not "odd"']),
+        ("Hm.", ["there is no JSON in the reply"]),
+    ],
+)
+def test_a_whole_answer_brings_the_problems_that_its_schema_has_with_it(text, problems):
+    [*_, complete] = events_of(TextDelta(text), Done("end"), checker=VERDICT)
+
+    assert complete["problems"] == problems
+
+
+def test_a_reply_that_calls_tools_is_no_answer_yet():
+    [*_, complete] = events_of(ToolStart("c1", "look"), Done("tool_calls"), checker=VERDICT)
+
+    assert "problems" not in complete
+
+
+@pytest.mark.requirement("S1.4-5")
+@pytest.mark.parametrize(
+    ("schema", "end"), [({"type": "object"}, "COMPLETE"), ({"type": "nothing"}, "ERROR"), (None, "COMPLETE")]
+)
+def test_a_schema_that_is_not_valid_is_an_error_before_the_model_is_asked(schema, end):
+    async def collect():
+        puppet = Puppet("scripted:puppet")
+        puppet.say(*WHOLE)
+        sent = []
+        options = {} if schema is None else {"responseSchema": schema}
+        given = {"requestId": "r1", "model": "m", "messages": [], "options": options}
+        await stream_reply(lambda reference: puppet).call(given, Back(sent))
+        return sent
+
+    sent = run(collect)
+
+    assert sent[-1]["type"] == end
+    assert (len(sent) == 1) == (end == "ERROR")
+
+
+class Back:
+    """Keeps what a task sends back."""
+
+    def __init__(self, sent):
+        self._sent = sent
+
+    def send_back(self, event, grows=None):
+        self._sent.append(event)

@@ -52,7 +52,7 @@ const FACTS = {
     return { message, branch, turns: turnAt(c.messages, message), requestId: c.reply ? c.reply.requestId : null };
   },
   permission_asked: (c, { type, ...facts }) => facts,
-  permission_answered: (c, e) => ({ decision: e.decision }),
+  permission_answered: (c, e) => ({ id: e.id ?? null, decision: e.decision ?? null }),
   message_queued: (c) => ({ waiting: c.queue.length }),
   fork_initiated: (c) => c.fork,
   checkpointed: (c) => ({ ...where(c), checkpointId: `c${hashAt(c.messages, headOf(c))}` }),

@@ -70,14 +70,6 @@ const close = (c, e) => {
   if (!isIn(e.branch, c.branches) || e.branch === c.branch) return "not to be closed";
   return c.queue.some((item) => item.branch === e.branch) || c.reply?.branch === e.branch ? IN_FLIGHT : null;
 };
-const answer = (c, e) => {
-  if (!(c.reply?.called && c.reply.waiting)) return "nobody is asked for permission";
-  const [decisions, scopes] = [["allow", "deny"], ["once", "thread"]];
-  if (!decisions.includes(e.decision)) return `decision is ${repr(e.decision)}; known: ${decisions.join(", ")}`;
-  if (e.scope != null && !scopes.includes(e.scope)) return `scope is ${repr(e.scope)}; known: ${scopes.join(", ")}`;
-  if (e.id != null && e.id !== c.reply.requestId) return `the request ${repr(e.id)} is not open; open: ${repr(c.reply.requestId)}`;
-  return e.reason && typeof e.reason !== "string" ? `reason is ${repr(e.reason)}; it must be a text` : null;
-};
 const retry = (c) => {
   if (isBusy(c)) return IN_FLIGHT;
   if (c.config.model === null) return "there is no model to ask";
@@ -98,7 +90,7 @@ const ending = (c) => (c.reply !== null ? IN_FLIGHT : c.crystallizing ? "the cry
 const configure = (c, e) => ((!e.config || isObject(e.config)) && areSettings(givenSettings(e)) ? null : "no settings");
 
 const REASONS = {
-  configure, message, fork, rewind, merge, close, answer, retry, resume,
+  configure, message, fork, rewind, merge, close, retry, resume,
   inject_context: content,
   resolve_conflict: resolveConflict,
   confirm_merge: (c) => (c.merge === null ? "no merge" : unresolved(c.merge).length ? "conflicts wait" : null),

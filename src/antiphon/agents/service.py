@@ -8,9 +8,10 @@ from antiphon.agents.definition import Agent, agent_configs
 from antiphon.agents.machine.agent_config import AgentConfig
 from antiphon.agents.machine.plan import review_plan
 from antiphon.runtime.records import Receipt
-from antiphon.threads.approval import APPROVER, consent_with_approver
+from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json
+from antiphon.threads.machine.tools import APPROVER
 from antiphon.threads.results import final_result
 from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import tools_to_json

@@ -18,10 +18,11 @@ def compose_chat(
     reply: Any,
     tools: Any,
     summariser: Summariser | None = None,
+    machine: Machine[Any, Any] = flow_machine,
 ) -> Machine[Any, Any]:
     """Return the machine for the thread's actor `chat`."""
     summarise = summarise_by_model(open_model, prices) if summariser is None else summarise_by_function(summariser)
-    return flow_machine.provide(
+    return machine.provide(
         actors={
             "reply": reply,
             "tools": tools,

@@ -7,9 +7,10 @@ from antiphon.chat.machine.history import problem_with_history
 from antiphon.chat.machine.settings import problem_with
 from antiphon.chat.machine.validation import refusal
 from antiphon.chat.record import chat_of
-from antiphon.threads.approval import APPROVER, consent_with_approver
+from antiphon.threads.approval import consent_with_approver
 from antiphon.threads.errors import NothingSaid, Refused
 from antiphon.threads.kinds import Json, Record
+from antiphon.threads.machine.tools import APPROVER
 from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import OfferedTool, tools_to_json
 

@@ -20,6 +20,7 @@ Json = Mapping[str, Any]
 QUESTION = "allow? a: once, t: for this thread, d: deny, e: expand > "
 DENIED_UNATTENDED = "no user to ask; --mode auto-edit allows file changes, --mode auto also commands"
 ANSWER_UNATTENDED = "No user is available to answer. Continue as you think best and state your assumptions."
+TOO_LATE = "this request was already answered or has expired; the answer was ignored"
 MOST_LINES = 12
 MOST_CELLS = 200
 

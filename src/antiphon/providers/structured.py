@@ -34,15 +34,15 @@ async def ask(
     Each reply is added to `replies` when it begins, so that its usage is known even if the request fails.
     """
     attempts = replies if replies is not None else []
-    checker = _checker(output)
+    checker = checker_of(output)
     first = _first_request(provider, request, output)
     reply = await _collect(provider, first, attempts)
-    value, problems = _read(reply, checker)
+    value, problems = read_value(reply, checker)
     if problems:
         feedback = user(_feedback(problems, output))
         second = replace(first, messages=(*first.messages, reply.message(), feedback))
         reply = await _collect(provider, second, attempts)
-        value, problems = _read(reply, checker)
+        value, problems = read_value(reply, checker)
     if problems:
         raise ProviderError(Code.INVALID_OUTPUT, f"the model gave no valid {output.name}: {'; '.join(problems)}")
     usage = Usage()
@@ -65,7 +65,8 @@ def _first_request(provider: Provider, request: Request, output: OutputSchema) -
     return replace(request, output=None, messages=(*request.messages, system(_instruction(output))))
 
 
-def _checker(output: OutputSchema) -> Checker:
+def checker_of(output: OutputSchema) -> Checker:
+    """Return the checker of a schema; raise `ProviderError` if the schema is not valid."""
     checker = Checker(output.schema)
     try:
         checker.compile()
@@ -74,7 +75,7 @@ def _checker(output: OutputSchema) -> Checker:
     return checker
 
 
-def _read(reply: Reply, checker: Checker) -> tuple[Any, list[str]]:
+def read_value(reply: Reply, checker: Checker) -> tuple[Any, list[str]]:
     """Return the first valid value of a reply, or the likeliest one with its problems."""
     values = list(islice(json_values(reply.text), MAX_VALUES))
     if not values:

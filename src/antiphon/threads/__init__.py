@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         OverBudget,
         Refused,
         ThreadError,
+        UnknownRequest,
         UnknownSetting,
         UnknownThread,
         WrongKind,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from antiphon.threads.machine.thread_events import ThreadEvent, ThreadStatus
     from antiphon.threads.machine.tools import tools_machine
     from antiphon.threads.reply import reply_events, stream_reply
+    from antiphon.threads.requests import OpenRequest
     from antiphon.threads.service import ThreadService
     from antiphon.threads.status import StatusChange, ThreadStatusMachine
     from antiphon.threads.threads import Threads
@@ -74,6 +76,7 @@ __getattr__ = lazy_names(
             "OverBudget",
             "Refused",
             "ThreadError",
+            "UnknownRequest",
             "UnknownSetting",
             "UnknownThread",
             "WrongKind",
@@ -115,6 +118,7 @@ __getattr__ = lazy_names(
             "reply_events",
             "stream_reply",
         ),
+        "requests": ("OpenRequest",),
         "service": ("ThreadService",),
         "status": (
             "StatusChange",
@@ -149,6 +153,7 @@ __all__ = [
     "NotOpen",
     "NothingSaid",
     "NothingToRetry",
+    "OpenRequest",
     "OverBudget",
     "Record",
     "Refused",
@@ -165,6 +170,7 @@ __all__ = [
     "ThreadView",
     "Threads",
     "Toolbox",
+    "UnknownRequest",
     "UnknownSetting",
     "UnknownThread",
     "UntilIdle",

@@ -22,6 +22,8 @@ Json = Mapping[str, Any]
 Event = tuple[str, Json]
 WORDS: Mapping[str, str] = {"TEXT_CHUNK": "text", "THINKING_CHUNK": "thinking"}
 CHAT_REPLY = ["chat", "reply"]
+# Activities about a request to a person: that it was opened, and that it is closed.
+REQUESTS = ("permission_asked", "permission_answered", "agent_waits", "agent_goes_on")
 AGENTS = ["run", "executeAgent"]
 DEBATER = "reply-"
 # Actors whose emitted events are activities: the thread itself, and its content, whatever its kind.
@@ -68,6 +70,8 @@ def _parts(entry: Entry) -> Iterator[tuple[int, str, Json, str | None]]:
     for part, emitted in enumerate(entry.emitted, 1):
         if emitted["from"] in SENDERS:
             kind, facts = _of_emitted(emitted["event"])
+            if kind in REQUESTS:
+                facts = _of_request(emitted["from"], facts)
             yield part, kind, facts, facts.get("agentId") or facts.get("participantId")
 
 
@@ -114,6 +118,12 @@ def _tool_end(call: str, event: Json) -> Json:
     data = event.get("data")
     failed = event["type"] == "xstate.promise.reject" or (isinstance(data, Mapping) and bool(data.get("isError")))
     return {"call": int(call.removeprefix("call-")), "failed": failed, "result": data}
+
+
+def _of_request(sender: str, facts: Json) -> Json:
+    """Return the facts about a request, with its id, and with its address in the thread."""
+    named = {"requestId" if key == "id" else key: value for key, value in facts.items()}
+    return {**named, "address": f"{sender}/{facts['address']}"} if "address" in facts else named
 
 
 def _of_emitted(event: Json) -> Event:

@@ -10,17 +10,13 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from antiphon.actors.tasks import AsyncLogic, from_task
-from antiphon.chart.actions import Enqueue, enqueue_actions
-from antiphon.chart.machine import Machine
 from antiphon.threads.activity import parse_input
-from antiphon.threads.machine.tools import ToolsContext, ask_parent
+from antiphon.threads.machine.tools import APPROVER
 from antiphon.threads.roles import call_role
 
-APPROVER = "approver"
-UNDECIDED = "undecided"
 log = logging.getLogger(__name__)
 
 
@@ -40,33 +36,18 @@ Approver = Callable[[ApprovalRequest], Approval | Awaitable[Approval]]
 """Function that approves tool calls, async or not."""
 
 
-class _Scope(Protocol):
-    def send_back(self, event: Any) -> None: ...
-
-
-def with_approver(tools: Machine[ToolsContext, Any], approver: Approver | None) -> Machine[ToolsContext, Any]:
-    """Return the tools machine with an approver; without a function, threads that have one ask a person."""
-    actions = {"askParent": enqueue_actions(_start_approver), "watchProcess": enqueue_actions(_watch_process)}
-    return tools.provide(actors={APPROVER: ask_approver(approver)}, actions=actions)
-
-
 def consent_with_approver(consent: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return consent settings that leave questions to the approver."""
     return {"mode": "ask", **(consent or {}), APPROVER: True}
 
 
 def ask_approver(approver: Approver | None) -> AsyncLogic:
-    """Return the logic for `approver`, which answers the request of its input with an event to the tools machine."""
+    """Return the logic for `approver`; without a function, threads that have an approver ask a person."""
 
-    async def run(input: Mapping[str, Any], scope: _Scope) -> None:
+    async def run(input: Mapping[str, Any]) -> dict[str, Any]:
         request: Mapping[str, Any] = input["request"]
         answer = None if approver is None else await _decide(approver, request["calls"])
-        if answer is None:
-            scope.send_back({**request, UNDECIDED: True})
-        elif answer is True:
-            scope.send_back({"type": "ALLOW", "id": request["id"]})
-        else:
-            scope.send_back({"type": "DENY", "id": request["id"], "reason": answer})
+        return {"request": request, "answer": answer}
 
     return from_task(run, safety="repeat")
 
@@ -97,20 +78,3 @@ async def _ask(approver: Approver, call: Mapping[str, Any]) -> Approval:
     if answer is None or answer is True or isinstance(answer, str):
         return answer
     return f"the approver returned {answer!r}; expected True, False, a text or None"
-
-
-def _start_approver(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[ToolsContext, Any]) -> None:
-    if _asks_person(context, event):
-        ask_parent(context, {key: value for key, value in event.items() if key != UNDECIDED}, enqueue)
-    else:
-        enqueue.spawn_child(APPROVER, id=APPROVER, input={"request": dict(event)})
-
-
-def _watch_process(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[ToolsContext, Any]) -> None:
-    # The request to a function survives the process; only one to a person expires with it.
-    if _asks_person(context, event):
-        enqueue.spawn_child("process", id="process")
-
-
-def _asks_person(context: ToolsContext, event: Mapping[str, object]) -> bool:
-    return not context["consent"].get(APPROVER) or bool(event.get(UNDECIDED))

@@ -1,6 +1,6 @@
 """Errors of threads: requests of a caller that are not possible."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class ThreadError(Exception):
@@ -37,6 +37,26 @@ class Refused(ThreadError):
 
 class NothingSaid(Refused):
     """The conversation has not begun."""
+
+
+class UnknownRequest(Refused):
+    """A request that is not open: it was answered, it has expired, or there never was one; or no id for one of several.
+
+    `open` has the ids of the requests that are open.
+    """
+
+    def __init__(self, thread: str, request: str | None, open: Sequence[str], state: str) -> None:
+        self.thread = thread
+        self.request = request
+        self.open = tuple(open)
+        if request is not None:
+            problem = f"request {request!r} is not open: it was answered, it has expired, or there never was one"
+        elif open:
+            problem = "several requests are open; name one with request="
+        else:
+            problem = "no answer is waited for"
+        listed = f"open: {', '.join(map(repr, open))}" if open else f"none is open: {state}"
+        super().__init__(f"thread {thread!r}: {problem}; {listed}")
 
 
 class InvalidTransition(ThreadError):

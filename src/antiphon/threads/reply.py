@@ -14,10 +14,12 @@ from antiphon.actors.clock import REAL_CLOCK, Clock
 from antiphon.actors.logic import TaskScope
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.errors import Code
-from antiphon.messages import message_from_json, message_to_json, usage_to_json
+from antiphon.json_schema import Checker
+from antiphon.messages import ToolCall, message_from_json, message_to_json, usage_to_json
 from antiphon.providers.base import (
     Delta,
     Model,
+    OutputSchema,
     Provider,
     Request,
     TextDelta,
@@ -30,6 +32,7 @@ from antiphon.providers.base import (
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.prices import Prices
 from antiphon.providers.reply import Reply
+from antiphon.providers.structured import checker_of, read_value
 
 Event = dict[str, Any]
 # How often the usage of a growing reply is estimated, in milliseconds.
@@ -45,9 +48,13 @@ async def reply_events(
     prices: Prices | None = None,
     clock: Clock = REAL_CLOCK,
     jitter: Callable[[], float] = random,
+    checker: Checker | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """Ask a model and iterate over the events of its reply; the last one is `COMPLETE` or `ERROR`."""
-    reporter = _ReplyReporter(provider.model, request, request_id, prices or Prices(), clock)
+    """Ask a model and iterate over the events of its reply; the last one is `COMPLETE` or `ERROR`.
+
+    With a checker, a complete answer that does not match its schema has `problems`.
+    """
+    reporter = _ReplyReporter(provider.model, request, request_id, prices or Prices(), clock, checker)
     yield reporter.begin()
     try:
         reporter.prices.require(provider.model)
@@ -79,10 +86,12 @@ def stream_reply(
                 raise ProviderError(Code.BAD_REQUEST, "no model is set")
             provider = open_model(input["model"])
             request = request_of(input)
+            checker = _answer_checker(input)
         except ProviderError as error:
             scope.send_back(failure(error, request_id, jitter()))
             return
-        events = reply_events(provider, request, request_id=request_id, prices=price_list, clock=clock, jitter=jitter)
+        settings: dict[str, Any] = {"prices": price_list, "clock": clock, "jitter": jitter, "checker": checker}
+        events = reply_events(provider, request, request_id=request_id, **settings)
         async with aclosing(events):
             async for event in events:
                 scope.send_back(event, "content" if event["type"] in CHUNKS else None)
@@ -105,6 +114,12 @@ def request_of(input: Mapping[str, Any]) -> Request:
     )
 
 
+def _answer_checker(input: Mapping[str, Any]) -> Checker | None:
+    """Return the checker of the schema that the answer must match, if the options have one."""
+    schema = (input.get("options") or {}).get("responseSchema")
+    return None if schema is None else checker_of(OutputSchema(schema))
+
+
 def failure(error: ProviderError, request_id: str, jitter: float) -> Event:
     """Return an error of a provider as an event."""
     event = {
@@ -121,10 +136,24 @@ def failure(error: ProviderError, request_id: str, jitter: float) -> Event:
 class _ReplyReporter:
     """Converts the deltas of one reply to events."""
 
-    __slots__ = ("_calls", "_clock", "_id", "_priced_at", "_reply", "_reported_calls", "_showed", "_started", "prices")
+    __slots__ = (
+        "_calls",
+        "_checker",
+        "_clock",
+        "_id",
+        "_priced_at",
+        "_reply",
+        "_reported_calls",
+        "_showed",
+        "_started",
+        "prices",
+    )
 
-    def __init__(self, model: Model, request: Request, request_id: str, prices: Prices, clock: Clock) -> None:
+    def __init__(
+        self, model: Model, request: Request, request_id: str, prices: Prices, clock: Clock, checker: Checker | None
+    ) -> None:
         self.prices = prices
+        self._checker = checker
         self._reply = Reply(model, request)
         self._id = request_id
         self._clock = clock
@@ -172,10 +201,17 @@ class _ReplyReporter:
             totalTokens=usage.input + usage.output,
             usage=usage_to_json(usage),
             message=message_to_json(self._reply.message()),
+            **self._problems(),
             stop=done.stop,
             at=now,
         )
         return [*self._finished_calls(all=True), complete]
+
+    def _problems(self) -> Event:
+        """Return the problems of an answer; a reply that calls tools is none yet."""
+        if self._checker is None or any(isinstance(part, ToolCall) for part in self._reply.message().parts):
+            return {}
+        return {"problems": read_value(self._reply, self._checker)[1]}
 
     def fail(self, error: ProviderError, jitter: float) -> Event:
         """Return the event for a failure, with the cost of what had arrived until then."""

@@ -17,6 +17,7 @@ from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.library import Library
 from antiphon.threads.machine.thread import start_event
 from antiphon.threads.machine.thread_events import Kind
+from antiphon.threads.requests import Answer, OpenRequest, find_request, open_requests, unknown_request
 from antiphon.threads.resources import Resources
 
 ATTEMPTS = 3  # a status may change between looking and sending
@@ -122,19 +123,24 @@ class ThreadService:
         scope: str = "once",
         reason: str | None = None,
         request: str | None = None,
-        agent: str | None = None,
     ) -> Receipt:
         """Answer a question in words, or a request for permission: `allow` or `deny`, `once` or for the `thread`.
 
-        `request` and `agent` say which request, and whose, where several wait.
+        `request` is the id of the request, and may be left out where only one is open. `UnknownRequest` says that it
+        is not open any more, or never was.
         """
-        status = await self.status(id)
-        if status != "waiting":
-            raise Refused(f"{self.noun} {id!r} waits for no answer: it is {status}")
-        permission = {"decision": decision, "scope": scope} if decision is not None else {}
-        optional = {"text": text, "reason": reason, "id": request, "agentId": agent}
-        fields = {key: value for key, value in optional.items() if value is not None}
-        return await self.begin(id, answer={"at": self.runtime.now(), **permission, **fields})
+        asked = find_request(await self.snapshot(id), request)
+        event = Answer(text, decision, scope, reason).to_event(asked, self.runtime.now())
+        receipt = await self.runtime.send(id, event, to=asked.address)
+        if receipt.problem is not None:
+            raise Refused(receipt.problem.text)
+        if receipt.status == "rejected":
+            raise unknown_request(await self.snapshot(id), asked.id)
+        return receipt
+
+    async def requests(self, id: str) -> list[OpenRequest]:
+        """Return the open requests of a thread to a person, the oldest first."""
+        return open_requests(await self.snapshot(id))
 
     async def stop(self, id: str) -> Receipt:
         """Stop the run of a thread."""

@@ -7,6 +7,7 @@ from tests.agents.machine.test_agent_turn import Turn, answered, call, replied
 from tests.fixtures.orchestrator import agent
 from tests.xstate.machines.walks import Walk, recorder
 
+ANSWER = {"type": "ANSWER", "id": "agent-0-question-1-0", "text": "this", "at": 99}
 ASKS = replied("", call("write"), call("ask_user", question="Which?"))
 
 
@@ -58,8 +59,9 @@ def test_a_turn_that_came_back_is_not_lost_any_more():
 @pytest.mark.requirement("S1-99")
 def test_a_parent_hears_that_a_turn_goes_on_only_if_it_does():
     """Who waited for a person and lost the process does not go on."""
-    wait = {"type": "wait", "id": "p", "calls": []}
-    went_on = Turn(replied("", call("write")), wait, answered("c-write"))
+    wait = {"type": "wait", "id": "p", "address": "permission", "calls": []}
+    went_on = Turn(replied("", call("write")), wait, {"type": "go_on", "id": "p", "decision": "allowed"})
+    went_on.send(answered("c-write"))
     lost = Turn(replied("", call("write")), wait, answered("c-write", lost=True))
 
     assert (len(went_on.heard("AGENT_GOES_ON")), len(lost.heard("AGENT_GOES_ON"))) == (1, 0)
@@ -79,17 +81,18 @@ def test_a_tool_that_nobody_knows_is_held_for_the_worst():
 @pytest.mark.requirement("S1-B11")
 def test_an_answer_says_what_time_it_is():
     """Machines have no clock, events bring the time."""
-    turn = Turn(replied("", call("ask_user", question="Which?")), {"type": "ANSWER", "text": "this", "at": 99})
+    turn = Turn(replied("", call("ask_user", question="Which?")), ANSWER)
 
     assert turn.context["at"] == 99
 
 
 def test_nobody_is_asked_any_more_when_the_tools_break():
-    """An answer that comes too late is not taken for one to something else."""
+    """An answer that comes too late is not taken for one to something else, and the parent hears that it goes on."""
     broken = {"type": "xstate.error.actor.tools", "error": {"code": "9001", "message": "no"}}
     turn = Turn(replied("", call("write")), {"type": "wait", "id": "p", "calls": []}, broken)
 
     assert (turn.state, turn.context["waiting"]) == ("replying", None)
+    assert [event["id"] for event in turn.heard("AGENT_GOES_ON")] == ["p"]
 
 
 def crew(count):
@@ -101,11 +104,11 @@ def crew(count):
 @pytest.mark.requirement("S1-104")
 def test_what_is_said_to_one_agent_is_heard_by_no_other():
     walk = crew(2)
-    walk.take({"type": "ANSWER", "agentId": "agent-1", "text": "this"})
+    walk.take({"type": "CANCEL", "agentId": "agent-1"})
     walk.take({"type": "RESUME"})
 
     heard = {id: [one["type"] for one in child["heard"]] for id, child in walk.trace[-1]["children"].items()}
-    assert heard == {"agent-0": ["RESUME"], "agent-1": ["ANSWER", "RESUME"]}
+    assert heard == {"agent-0": ["RESUME"], "agent-1": ["CANCEL", "RESUME"]}
 
 
 @pytest.mark.requirement("S1-104")

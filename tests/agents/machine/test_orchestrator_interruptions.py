@@ -17,7 +17,8 @@ BY_STATE = {
 
 
 def waits(number, reason="question"):
-    return {"type": "AGENT_WAITS", "agentId": f"agent-{number}", "reason": reason, "id": f"q{number}"}
+    id = f"agent-{number}"
+    return {"type": "AGENT_WAITS", "agentId": id, "reason": reason, "id": f"q{number}", "address": id}
 
 
 @pytest.mark.requirement("S1-99", "S1-B20")
@@ -42,13 +43,36 @@ def test_agents_that_lost_their_process_are_resumed_once():
     assert (run.state, run.context["lostAgents"]) == ("executing", [])
 
 
-def test_an_answer_is_for_whoever_asked_first_unless_it_names_another():
-    run = Watched(*AT_WORK, waits(0), waits(1), waits(2))
-    run.take({"type": "answer", "agentId": "agent-1", "text": "blue"})
+def test_a_message_is_no_answer_and_the_parent_hears_that_the_requests_are_open():
+    """It would else go on, and agents would wait for ever."""
+    run = Watched(*AT_WORK, waits(0), waits(1), reportsToParent=True)
     run.take({"type": "message", "text": "red"})
 
-    assert [(one["agentId"], one["text"]) for one in run.heard] == [("agent-1", "blue"), ("agent-0", "red")]
-    assert [one["agentId"] for one in run.context["waiting"]] == ["agent-2"]
+    assert (run.heard, run.context["guidance"]) == ([], ["red"])
+    assert [one["id"] for one in run.told[-1]["requests"]] == ["q0", "q1"]
+
+
+def test_requests_are_reported_with_their_addresses_in_the_run():
+    run = Watched(*AT_WORK, waits(0), reportsToParent=True)
+
+    assert [one["address"] for one in run.told[-1]["requests"]] == ["executeAgent/agent-0"]
+
+
+@pytest.mark.parametrize("event", [{"type": "RETRY"}, {"type": "FORCE_AGENT", "agentName": "developer"}])
+def test_agents_that_are_stopped_while_they_ask_let_the_parent_go_on(event):
+    run = Watched(*AT_WORK, waits(0), event, reportsToParent=True)
+
+    assert [one["type"] for one in run.told] == ["WAIT", "GO_ON"]
+    assert (run.state, run.context["waiting"]) == ("executing", [])
+
+
+def test_a_run_with_a_lost_agent_does_not_go_on_when_another_is_answered():
+    run = Watched(*AT_WORK, waits(0), {"type": "AGENT_LOST", "agentId": "agent-1"}, reportsToParent=True)
+    lost = run.told[-1]
+    run.take({"type": "AGENT_GOES_ON", "agentId": "agent-0"})
+
+    assert (lost["type"], [one["id"] for one in lost["requests"]]) == ("FAIL", ["q0"])
+    assert (run.told[-1]["type"], run.told[-1]["requests"]) == ("WAIT", [])
 
 
 def test_an_agent_that_asks_again_waits_once():
@@ -63,8 +87,9 @@ def test_a_parent_hears_that_it_goes_on_only_when_nobody_waits():
     before = [one["type"] for one in run.told]
     run.take({"type": "AGENT_GOES_ON", "agentId": "agent-1"})
 
-    assert before == ["WAIT", "WAIT"]
-    assert run.told[-1]["type"] == "RESPOND"
+    assert before == ["WAIT", "WAIT", "WAIT"]
+    assert [one["id"] for one in run.told[2]["requests"]] == ["q1"]
+    assert run.told[-1]["type"] == "GO_ON"
 
 
 @pytest.mark.requirement("S1-34", "S1-107", "S1-B7")

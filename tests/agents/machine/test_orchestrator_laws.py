@@ -61,7 +61,7 @@ EVENTS = [
     {"type": "AGENT_MESSAGE", "message": {"role": "assistant", "content": "x"}, "costUsd": 1.0},
     {"type": "AGENT_TOOL_RESULT", "toolResult": {"id": "1", "name": "shell"}},
     {"type": "AGENT_PLAN", "planUpdates": PLAN}, {"type": "AGENT_GOES_ON", "agentId": "agent-0"},
-    {"type": "AGENT_LOST", "agentId": "agent-0"}, {"type": "answer", "text": "this"},
+    {"type": "AGENT_LOST", "agentId": "agent-0"}, {"type": "AGENT_GOES_ON", "agentId": "agent-0"},
     {"type": "message", "text": "more"},
     {"type": "message"}, {"type": "resume"}, {"type": "retry"}, {"type": "cancel"}, {"type": "CANCEL"},
     {"type": "RESET"},

@@ -58,6 +58,14 @@ class World:
         self.thread.send({"type": type, **payload})
         return self
 
+    def answer(self, type, **answer):
+        """A person answers the request at its address."""
+        actor = self.thread
+        for id in self.facts["requests"][0]["address"].split("/"):
+            actor = actor.get_snapshot().children[id]
+        actor.send({"type": type, "id": self.facts["requests"][0]["id"], **answer})
+        return self
+
     def says(self, *parts, cost=0.25):
         """The model says something, or asks for tools."""
         message = {"role": "assistant", "parts": [_part(part) for part in parts]}
@@ -142,7 +150,7 @@ def test_a_turn_in_which_a_person_is_asked_and_says_yes():
     world = asking()
     assert (world.status, world.facts["waitingReason"], world.facts["cost"]) == ("waiting", "permission", 0.25)
 
-    world.do("RESPOND", answer={"decision": "allow", "id": "r1"})
+    world.answer("ALLOW")
     assert (world.status, world.tools.get_snapshot().value) == ("running", "running")
 
     world.gives("call-0", "edited").says("Done.")
@@ -167,22 +175,22 @@ def test_reads_pass_without_a_question_and_several_calls_are_made_side_by_side()
 
 
 def test_a_person_who_says_no_is_quoted_to_the_model():
-    world = asking().do("RESPOND", answer={"decision": "deny", "reason": "not now"})
+    world = asking().answer("DENY", reason="not now")
 
     assert world.story[-1] == ("tool", "not allowed: not now")
     assert world.says("Then not.").status == "completed"
 
 
 def test_an_answer_that_cannot_be_meant_leaves_the_thread_waiting():
-    world = asking().do("RESPOND", answer={"decision": "allow", "id": "r9"})
+    world = asking().answer("ALLOW", id="r9")
     assert (world.status, world.facts["waitingReason"]) == ("waiting", "permission")
 
-    world.do("RESPOND", answer={"decision": "allow"})
+    world.answer("ALLOW")
     assert world.tools.get_snapshot().value == "running"
 
 
 def test_what_was_allowed_for_the_thread_is_not_asked_about_again():
-    world = asking().do("RESPOND", answer={"decision": "allow", "scope": "thread"}).gives("call-0", "edited")
+    world = asking().answer("ALLOW", scope="thread").gives("call-0", "edited")
     world.says(("c2", "edit"))
 
     assert (world.status, world.tools.get_snapshot().value) == ("running", "running")
@@ -194,9 +202,7 @@ def test_a_tool_of_unknown_risk_is_asked_about_each_time():
     world = World(consent={"mode": "auto"}).do("START", message={"text": "Go"}).says(("c1", "format_disk"))
     assert world.status == "waiting"
 
-    world.do("RESPOND", answer={"decision": "allow", "scope": "thread"}).gives("call-0", "ok").says(
-        ("c2", "format_disk")
-    )
+    world.answer("ALLOW", scope="thread").gives("call-0", "ok").says(("c2", "format_disk"))
     assert world.status == "waiting"
 
 
@@ -208,7 +214,7 @@ def test_a_tool_of_unknown_risk_is_asked_about_each_time():
 def test_a_stop_reaches_tools_that_wait_or_work_and_the_next_run_has_a_valid_history(allowed):
     world = asking()
     if allowed:
-        world.do("RESPOND", answer={"decision": "allow"})
+        world.answer("ALLOW")
     tools = world.tools
     world.do("STOP")
 
@@ -228,6 +234,14 @@ def test_a_stop_cuts_a_model_that_speaks_and_keeps_its_words():
     assert world.status == "stopped"
     assert world.story[-1] == ("assistant", "Well, ")
     assert world.chat.get_snapshot().context["reply"] is None
+
+
+def test_a_message_that_is_refused_leaves_the_request_open():
+    world = asking().do("RESPOND", message={"text": "Leave it", "branch": "nowhere"})
+
+    assert world.statuses == ["pending", "running", "waiting", "running", "waiting"]
+    assert [request["address"] for request in world.facts["requests"]] == ["chat/tools/permission"]
+    assert world.answer("ALLOW").tools.get_snapshot().value == "running"
 
 
 def test_a_message_instead_of_an_answer_drops_the_tools():
@@ -281,10 +295,13 @@ def test_a_request_that_its_process_left_behind_expires_and_the_thread_goes_on_w
 @pytest.mark.requirement("S3.4-7")
 def test_an_answer_to_a_request_that_has_expired_allows_nothing():
     """Never a silent yes."""
-    world = asking().ends("process", LOST).do("RESPOND", answer={"decision": "allow"})
+    world = asking()
+    permission = world.tools.get_snapshot().children["permission"]
+    world.ends("process", LOST)
+    permission.send({"type": "ALLOW", "id": "r1"})
+    world.do("RESPOND")
 
-    assert world.status == "failed"
-    assert world.facts["resultInfo"]["error"]["message"] == "nobody is asked for permission"
+    assert (world.status, world.facts["requests"]) == ("waiting", [])
     assert (world.facts["cost"], len(world.asked)) == (0.25, 1)
     assert world.do("RESTART").status == "running"
 
@@ -292,7 +309,7 @@ def test_an_answer_to_a_request_that_has_expired_allows_nothing():
 @pytest.mark.requirement("S3.4-4")
 @pytest.mark.parametrize("code", ["interrupted", "unknown"])
 def test_a_call_that_was_lost_interrupts_the_thread_and_is_in_the_history(code):
-    world = asking().do("RESPOND", answer={"decision": "allow"}).ends("call-0", {**LOST, "code": code})
+    world = asking().answer("ALLOW").ends("call-0", {**LOST, "code": code})
 
     assert world.status == "interrupted"
     assert world.story[-1] == ("tool", "nobody knows how this ended: the process is gone")
@@ -306,7 +323,7 @@ def test_a_call_that_was_lost_interrupts_the_thread_and_is_in_the_history(code):
 
 
 def test_a_call_that_merely_fails_is_told_to_the_model():
-    world = asking().do("RESPOND", answer={"decision": "allow"}).ends("call-0", {"code": "9001", "message": "no disk"})
+    world = asking().answer("ALLOW").ends("call-0", {"code": "9001", "message": "no disk"})
 
     assert (world.status, world.story[-1]) == ("running", ("tool", "failed: no disk"))
 
@@ -351,7 +368,7 @@ def test_a_thread_that_waits_for_permission_survives_a_journey_through_json():
     world = asking().reborn()
     assert (world.status, world.tools.get_snapshot().value) == ("waiting", "asking")
 
-    world.do("RESPOND", answer={"decision": "allow", "id": "r1"}).gives("call-0", "edited").says("Done.")
+    world.answer("ALLOW").gives("call-0", "edited").says("Done.")
     assert world.status == "completed"
     assert world.story[-2:] == [("tool", "edited"), ("assistant", "Done.")]
 

@@ -61,7 +61,8 @@ DONE = {"type": "REPLY.COMPLETED", "requestId": "r1", "message": {"parts": TEXT}
 TOOLS = {**DONE, "message": {"parts": CALL}}
 RESULT = {"type": "toolResult", "callId": "t1", "parts": TEXT}
 USE = {"type": "use_model"}
-ALLOW = {"type": "answer", "decision": "allow"}
+WAIT = {"type": "wait", "reason": "permission", "id": "r1", "address": "permission"}
+GO_ON = {"type": "go_on", "id": "r1", "decision": "allowed"}
 TOOLS_DONE = {
     "type": "xstate.done.actor.tools",
     "output": {"results": [RESULT], "permission": None, "lost": False},
@@ -126,10 +127,17 @@ WALKS = [
         [{"type": "message", "runId": "n1"}, "stop", DONE],
     ),
     ({"model": MODEL}, ["start", "message", DONE, "retry", "cancel", "cancel", "resume", {**USE, "model": "scripted"}]),
-    ({"reportsToParent": True}, [{"type": type, "runId": "n1"} for type in ("resume", "retry", "answer")]),
+    ({"reportsToParent": True}, [{"type": type, "runId": "n1"} for type in ("resume", "retry")]),
     (
         {"reportsToParent": True, "model": MODEL, "consent": {}},
-        [{"type": "message", "runId": "n1"}, TOOLS, "wait", {"type": "answer", "runId": "n1"}, ALLOW, TOOLS_DONE],
+        [
+            {"type": "message", "runId": "n1"},
+            TOOLS,
+            WAIT,
+            {"type": "message", "runId": "n1", "branch": "x"},
+            GO_ON,
+            TOOLS_DONE,
+        ],
     ),
     ({"model": MODEL, "consent": {}}, ["start", "message", TOOLS, {"type": "xstate.error.actor.tools", "error": "x"}]),
 ]
@@ -193,8 +201,9 @@ PAYLOADS = {
     "results": st.just([RESULT]),
     "pinned": st.booleans(),
     "runId": st.sampled_from(["n1", "n2"]),
-    "decision": st.sampled_from(["allow", "deny"]),
-    "scope": st.sampled_from(["once", "thread"]),
+    "id": st.sampled_from(["a", "b"]),
+    "address": st.just("permission"),
+    "decision": st.sampled_from(["allowed", "denied"]),
 }
 ALLOWED = {"decision": "allowed", "scope": "thread", "calls": [{**CALL[0], "risk": "write", "text": "look({})"}]}
 tools_outputs = st.fixed_dictionaries(

@@ -9,7 +9,7 @@ from tests.fixtures.conversations import Talk
 
 MODEL = "scripted:demo"
 TOOLS = [{"name": "look", "risk": "read"}, {"name": "edit", "risk": "write"}]
-REQUEST = {"id": "r1", "calls": [], "timeoutMs": 60_000}
+REQUEST = {"id": "r1", "calls": [], "timeoutMs": 60_000, "address": "permission"}
 NOTE = "[Interrupted.]\n\n"
 
 
@@ -120,78 +120,39 @@ def test_an_end_of_tools_that_nobody_waits_for_changes_nothing():
 # -- asking a person -------------------------------------------------------------------------------------------------
 
 
-def test_the_parent_hears_that_a_person_is_asked_and_what_it_cost_so_far():
+def test_the_parent_hears_that_a_person_is_asked_by_whom_and_what_it_cost_so_far():
     talk = waiting()
+    request = {"reason": "permission", **REQUEST, "address": "tools/permission"}
 
-    assert talk.sent == [{"type": "WAIT", "reason": "permission", "runId": "n1", "cost": 0.5}]
+    assert talk.sent == [{"type": "WAIT", "reason": "permission", "runId": "n1", "cost": 0.5, "requests": [request]}]
     assert talk.emitted == [{"type": "permission_asked", "reason": "permission", **REQUEST}]
+    assert talk.context["reply"]["request"] == request
 
 
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        ({"decision": "allow"}, {"type": "ALLOW"}),
-        ({"decision": "allow", "id": "r1", "scope": "thread"}, {"type": "ALLOW", "id": "r1", "scope": "thread"}),
-        ({"decision": "deny", "reason": "later"}, {"type": "DENY", "reason": "later"}),
-    ],
-)
-def test_an_answer_reaches_the_tools(answer, told):
-    talk = waiting().do("answer", runId="n1", **answer)
+def test_the_parent_hears_when_the_request_is_closed():
+    talk = waiting().do("go_on", id="r1", decision="allowed")
 
-    assert talk.sent == [told]
-    assert talk.emitted == [{"type": "permission_answered", "decision": answer["decision"]}]
-    assert not talk.context["reply"]["waiting"]
-
-
-def test_an_answer_that_came_without_the_thread_is_told_to_it():
-    talk = waiting().do("answer", decision="allow")
-
-    assert talk.sent == [{"type": "RESPOND", "runId": "n1"}, {"type": "ALLOW"}]
-
-
-def test_an_answer_of_another_run_goes_on_as_that_run():
-    talk = waiting().do("answer", decision="allow", runId="n2")
-    end_tools(talk, result()).reply("answer")
-
-    assert talk.sent[-1]["type"] == "COMPLETE"
-    assert talk.sent[-1]["runId"] == "n2"
-
-
-WRONG = [
-    ({}, "decision is None; known: allow, deny"),
-    ({"decision": "maybe"}, "decision is 'maybe'; known: allow, deny"),
-    ({"decision": ["allow"]}, "decision is ['allow']; known: allow, deny"),
-    ({"decision": "allow", "id": "r0"}, "the request 'r0' is not open; open: 'r1'"),
-    ({"decision": "allow", "scope": "ever"}, "scope is 'ever'; known: once, thread"),
-    ({"decision": "deny", "reason": 3}, "reason is 3; it must be a text"),
-]
+    assert talk.sent == [{"type": "GO_ON", "runId": "n1"}]
+    assert talk.emitted == [{"type": "permission_answered", "id": "r1", "decision": "allowed"}]
+    assert (talk.context["reply"]["waiting"], talk.context["reply"]["request"]) == (False, None)
 
 
 @pytest.mark.requirement("E-21", "S3.4-7")
-@pytest.mark.parametrize(("answer", "reason"), WRONG)
-def test_an_answer_that_cannot_be_meant_is_refused_and_the_question_stays_open(answer, reason):
+@pytest.mark.parametrize("message", [{"text": "Hi", "branch": "nowhere"}, {"text": 3}])
+def test_a_message_that_is_refused_leaves_the_request_open_and_the_parent_hears_so(message):
     """Else nobody could answer any more."""
-    talk = waiting().do("answer", runId="n1", **answer)
+    talk = waiting()
+    report = talk.sent
+    talk.do("message", runId="n1", **message)
 
-    assert refusal(talk.context, {"type": "answer", **answer}) == reason
     assert talk.context["reply"]["waiting"]
-    assert talk.sent == [{"type": "WAIT", "reason": "permission", "runId": "n1", "cost": 0.5}]
+    assert talk.sent == report
 
 
-def test_an_answer_to_nothing_fails_the_run_that_waits_for_it():
-    talk = calling("look")
-    end_tools(talk, result()).reply("answer")
+def test_tools_may_wait_without_a_request():
+    talk = calling().do("wait", reason="question")
 
-    talk.do("answer", decision="allow", runId="n2")
-
-    assert (talk.sent[-1]["type"], talk.sent[-1]["runId"]) == ("FAIL", "n2")
-    assert talk.sent[-1]["error"]["message"] == "nobody is asked for permission"
-
-
-def test_an_answer_is_refused_if_the_results_come_from_outside():
-    talk = Talk(model=MODEL).says("question").reply(calls=[("c1", "look")]).do("wait", reason="question")
-
-    assert not talk.can("answer", decision="allow")
+    assert talk.sent == [{"type": "WAIT", "reason": "question", "runId": "n1", "cost": 0.5}]
 
 
 @pytest.mark.requirement("S2-B9")
@@ -211,17 +172,9 @@ def test_whatever_goes_on_without_an_answer_is_told_to_the_thread(type):
     payload = {"results": [result()]} if type == "tool_results" else {"text": "Hi"} if type == "message" else {}
     talk = waiting().do(type, **payload)
 
-    assert talk.sent == [{"type": "RESPOND", "runId": "n1"}]
+    assert talk.sent == [{"type": "GO_ON", "runId": "n1"}]
     assert talk.stopped == ["tools"]
     assert talk.context["reply"]["requestId"] == "r2"
-
-
-def test_a_request_that_times_out_goes_on_and_the_thread_hears_of_it():
-    expired = permission(decision="expired", reason="nobody answered in time")
-    talk = end_tools(waiting(), result(text="not allowed"), permission=expired)
-
-    assert talk.sent == [{"type": "RESPOND", "runId": "n1"}]
-    assert talk.spawned["reply"]["messages"][-1]["parts"] == [result(text="not allowed")]
 
 
 @pytest.mark.requirement("X-5")

@@ -11,7 +11,6 @@ from tests.threads.machine.test_thread_runs import running
 @pytest.mark.parametrize(
     ("event", "told"),
     [
-        ({"type": "RESPOND", "answer": {"decision": "allow"}}, {"type": "answer", "decision": "allow"}),
         ({"type": "RESTART", "retry": True}, {"type": "retry"}),
         ({"type": "RESTART"}, {"type": "resume"}),
         ({"type": "RESPOND", "message": "hello"}, {"type": "message", "text": "hello"}),
@@ -36,16 +35,84 @@ def test_a_start_event_tells_the_content_what_it_carries(event, told):
     assert actor.get_snapshot().value == "running"
 
 
-def test_an_answer_alone_is_all_that_goes_on_without_words():
-    received = []
+REQUEST = {"id": "r1", "address": "tools/permission", "reason": "permission"}
+
+
+def waiting(received, **report):
     actor = running(received)
     actor.send({"type": "START"})
-    actor.send({"type": "WAIT", "reason": "permission"})
+    actor.send({"type": "WAIT", "reason": "permission", **report})
+    return actor
+
+
+def test_a_request_of_the_content_is_listed_with_its_address_in_the_thread():
+    actor = waiting([], requests=[REQUEST])
+
+    assert actor.get_snapshot().context["requests"] == [{**REQUEST, "address": "chat/tools/permission"}]
+
+
+@pytest.mark.parametrize("event", [{"type": "RESPOND"}, {"type": "START"}, {"type": "RESPOND", "requestId": "r1"}])
+def test_a_thread_does_not_go_on_while_a_request_of_its_content_is_open(event):
+    """It would be running, and its content would wait for ever."""
+    actor = waiting([], requests=[REQUEST])
+    before = actor.get_snapshot()
+
+    actor.send(event)
+
+    assert actor.get_snapshot() is before
+
+
+def test_the_content_says_when_no_request_is_open_any_more():
+    received = []
+    actor = waiting(received, requests=[REQUEST])
     before = list(received)
 
-    actor.send({"type": "RESPOND"})
+    actor.send({"type": "GO_ON", "runId": "run-2"})
+    still = actor.get_snapshot().value
+    actor.send({"type": "GO_ON", "runId": "run-1"})
 
-    assert received == before
+    assert (still, actor.get_snapshot().value, received) == ("waiting", "running", before)
+    assert actor.get_snapshot().context["requests"] == []
+
+
+def test_a_report_lists_the_requests_that_are_left():
+    actor = waiting([], requests=[REQUEST, {**REQUEST, "id": "r2"}])
+
+    actor.send({"type": "WAIT", "requests": [REQUEST]})
+
+    assert [request["id"] for request in actor.get_snapshot().context["requests"]] == ["r1"]
+    assert actor.get_snapshot().context["waitingReason"] == "permission"
+
+
+def test_a_thread_that_waits_without_a_request_of_its_content_has_one_itself():
+    actor = waiting([])
+    (request,) = actor.get_snapshot().context["requests"]
+
+    actor.send({"type": "RESPOND", "requestId": "wait-0"})
+    still = actor.get_snapshot().value
+    actor.send({"type": "RESPOND", "requestId": request["id"]})
+
+    assert request == {"id": "wait-1", "address": "", "reason": "permission"}
+    assert (still, actor.get_snapshot().value) == ("waiting", "running")
+
+
+def test_an_id_of_an_earlier_request_to_the_thread_is_refused():
+    actor = waiting([])
+    actor.send({"type": "RESPOND", "requestId": "wait-1"})
+    actor.send({"type": "WAIT", "reason": "plan"})
+
+    actor.send({"type": "RESPOND", "requestId": "wait-1"})
+
+    assert actor.get_snapshot().value == "waiting"
+    assert [request["id"] for request in actor.get_snapshot().context["requests"]] == ["wait-2"]
+
+
+def test_requests_that_are_lost_with_their_process_are_closed():
+    actor = waiting([], requests=[REQUEST])
+
+    actor.send({"type": "FAIL", "error": {"code": "interrupted"}, "requests": []})
+
+    assert (actor.get_snapshot().value, actor.get_snapshot().context["requests"]) == ("waiting", [])
 
 
 @pytest.mark.requirement("S3-37", "S3-30")

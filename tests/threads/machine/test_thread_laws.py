@@ -131,7 +131,8 @@ def events():
             "reason": st.sampled_from(["question", "plan", "permission"]),
             "status": st.sampled_from(STATUSES),
             "message": st.sampled_from([{"text": "hello"}, {"text": 3}, "hello"]),
-            "answer": st.just({"decision": "allow"}),
+            "requestId": st.sampled_from(["wait-1", "wait-2", "r1"]),
+            "requests": st.sampled_from([[], [{"id": "r1", "address": "tools/permission", "reason": "permission"}]]),
             "retry": st.booleans(),
             "postMerge": st.booleans(),
             "at": st.integers(0, 10**13),
@@ -165,6 +166,7 @@ def test_the_facts_of_a_thread_fit_its_status_all_its_life(kind, steps):
         assert thread.status == "active"
         assert json.loads(json.dumps(context)) == context
         assert context["waitingReason"] is None or thread.value == "waiting"
+        assert not context["requests"] or thread.value == "waiting"
         assert not context["permissionExpired"] or context["processLost"]
         assert context["resultInfo"] is None or thread.value in ("completed", "failed", "stopped")
         assert thread.value != "running" or context["runId"] is not None

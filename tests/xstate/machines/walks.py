@@ -82,6 +82,16 @@ def taken(name: str, input: Any, walk: list[Any]) -> dict[str, Any]:
     return {"trace": found.trace, "emitted": found.emitted, "told": found.told}
 
 
+def _has_target(step: Any, snapshot: Any) -> bool:
+    """Whether the child that a step is for exists."""
+    return isinstance(step, int) or "to" not in step or step["to"] in snapshot.children
+
+
+def _is_sensible(step: Any, snapshot: Any) -> bool:
+    """Whether a step leads on: time passes, a child hears something, or the machine takes an event."""
+    return isinstance(step, int) or "to" in step or snapshot.can(step)
+
+
 def main(name: str, count: int, seed: int) -> None:
     """Print walks."""
     dice = random.Random(seed)
@@ -93,12 +103,13 @@ def main(name: str, count: int, seed: int) -> None:
         found = Walk(about.MACHINE, input)
         steps = []
         for _ in range(dice.randint(1, 40)):
-            step = dice.choice(about.POOL)
             snapshot = found.actor.get_snapshot()
+            pool = [one for one in about.POOL if _has_target(one, snapshot)]
+            step = dice.choice(pool)
             if snapshot.status != "active" and dice.random() < ENOUGH:
                 break
             if dice.random() < SENSIBLE and snapshot.status == "active":
-                step = dice.choice([one for one in about.POOL if isinstance(one, int) or snapshot.can(one)] or [step])
+                step = dice.choice([one for one in pool if _is_sensible(one, snapshot)] or [step])
             found.take(step)
             steps.append(step)
         print(json.dumps({"machine": name, "input": input, "walk": steps}))

@@ -11,8 +11,15 @@ UNASKED = ()
 UNREACHED = ()
 
 
+# Answers to the open question, to the one before it, and to that of another agent.
+OPEN = {"type": "ANSWER", "id": "open", "text": "this", "at": 9}
+STALE = {"type": "ANSWER", "id": "t1-agent-0-question-0-0", "text": "that"}
+OTHER = {"type": "ANSWER", "id": "t1-agent-1-question-1-0", "text": "that"}
+
+
 def event_of(step, snapshot):
-    return step
+    waiting = snapshot.context["waiting"]
+    return {**step, "id": waiting["id"]} if step is OPEN and waiting is not None else step
 
 
 PLAN = '{"steps": ["one", "two"]}'
@@ -20,6 +27,7 @@ REPLIES = [
     replied("Done."),
     replied("Half", stop="length", costUsd=0.25, usage={"input": 5, "output": 2, "kind": True}),
     replied("Whole", stop="refusal"),
+    replied("Hm.", problems=["there is no JSON in the reply"]),
     replied('{"verdict": "yes"}'),
     replied(PLAN),
     replied("", stop="pause"),
@@ -41,9 +49,9 @@ POOL = [
     {"to": "tools", "event": {"type": "END", "output": {**DONE[0]["output"], "permission": ALLOWED}}},
     *({"type": type, "error": error} for type in FAILURES for error in (LOST, {"code": "9001", "message": "no"})),
     *({"type": type} for type in ("REPLY.STARTED", "REPLY.CANCELLED", "CANCEL", "RESUME", "RESUME", "NOTHING")),
-    *[{"type": "wait", "id": "r1", "calls": JUDGED, "timeoutMs": 9}] * 3,
-    *[{"type": "ANSWER", "text": "this", "at": 9}, {"type": "ANSWER", "decision": "allow", "scope": "thread"}] * 3,
-    {"type": "ANSWER", "decision": "deny", "reason": "no"},
+    *[{"type": "wait", "id": "r1", "address": "permission", "calls": JUDGED, "timeoutMs": 9}] * 3,
+    *({"type": "go_on", "id": "r1", "decision": decision} for decision in ("allowed", "denied", "expired")),
+    *[OPEN, STALE, OTHER] * 3,
     7,
 ]  # fmt: skip
 SCHEMA = {"type": "object", "properties": {"verdict": {"type": "string"}}, "required": ["verdict"]}

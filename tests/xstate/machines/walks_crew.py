@@ -27,7 +27,7 @@ def lines(number):
         {"to": id, "event": ended(number, success=False, costUsd=0.5)},
         outcome,
         failure,
-        {"type": "ANSWER", "agentId": id, "text": "this"},
+        {"type": "CANCEL", "agentId": id},
         {"type": "AGENT_LOST", "agentId": id},
     ]
 
@@ -36,7 +36,7 @@ TOLD = ("AGENT_MESSAGE", "AGENT_TOOL_CALL", "AGENT_TOOL_RESULT", "AGENT_PLAN", "
 POOL = [
     *(line for number in range(3) for line in lines(number)),
     *({"type": type, "agentId": "agent-0", "facts": [1, None]} for type in TOLD),
-    *({"type": type} for type in ("RESUME", "CANCEL", "ANSWER", "NOTHING")),
+    *({"type": type} for type in ("RESUME", "CANCEL", "NOTHING")),
     5,
 ]
 ASSIGNMENTS = [{"agent": {"name": f"a{number}"}, "step": f"s{number}", "prompt": "Do it."} for number in range(3)]

@@ -118,18 +118,14 @@ PERMISSIONS = [
     {"decision": "expired", "scope": None, "calls": JUDGED},
 ]
 TOOLS = [
-    event("wait", reason="permission", id="r1", calls=JUDGED),
+    event("wait", reason="permission", id="r1", address="permission", calls=JUDGED, timeoutMs=9),
     event("wait"),
     event("tool_results", results=[result(1), result(0)]),
     event("tool_results", results=[result(1, WORDS)], id="given", at=5),
     event("tool_results", results=[]),
     event("tool_results", results=text("no")),
-    event("answer", decision="allow"),
-    event("answer", decision="allow", scope="thread", id="r1", runId="n1"),
-    event("answer", decision="deny", reason="later", runId="n2"),
-    event("answer", decision="perhaps", runId="n1"),
-    event("answer", decision="allow", id="r0", runId="n1"),
-    event("answer", decision="allow", scope="ever", runId="n5"),
+    *(event("go_on", id="r1", decision=decision) for decision in ("allowed", "denied", "expired")),
+    event("message", text="no", branch="nowhere", runId="n1"),
     *(
         event("xstate.done.actor.tools", output={"results": [result(1), result(0)], "permission": one, "lost": lost})
         for one in PERMISSIONS
@@ -152,7 +148,7 @@ OTHERS = [
 ]
 MACHINE = flow_machine.provide(actors=dict.fromkeys(CHILDREN, recorder))
 # What is seldom possible is likely when it is, or else nobody would answer the tools.
-SELDOM = [one for one in TOOLS if one["type"] in ("wait", "answer") and "runId" not in one]
+SELDOM = [one for one in TOOLS if one["type"] in ("wait", "go_on") and "runId" not in one]
 MERGING = [one for one in TREE if one["type"] in ("merge", "confirm_merge", "resolve_conflict")]
 POOL = [*MESSAGES, *MESSAGES, *TREE, *MERGING, *ENDING, *REPLIES, *REPLIES, *TOOLS, *OTHERS, *SELDOM * 30, 10, 1_000]
 OPTIONS = {

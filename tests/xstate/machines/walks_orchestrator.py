@@ -35,11 +35,15 @@ ERRORS = [
     for id in INVOKED.values()
     for error in (BUSY, BROKEN, LOST)
 ]
+WAITING = [
+    {"type": "AGENT_WAITS", "agentId": id, "reason": "permission", "id": f"p{id}", "address": f"{id}/tools/permission"}
+    for id in ("agent-0", "agent-1")
+]
 PERSON = [
     {"type": "message", "text": "begin", "runId": "n1", "agentName": "reviewer", "at": 5},
     {"type": "message", "parts": [{"type": "text", "text": "and this"}], "runId": "n2"},
-    {"type": "answer", "agentId": "agent-0", "decision": "allow"},
-    {"type": "AGENT_WAITS", "agentId": "agent-1", "reason": "permission", "id": "p", "calls": []},
+    *WAITING,
+    *({"type": "AGENT_GOES_ON", "agentId": one["agentId"], "id": one["id"]} for one in WAITING),
 ]
 POOL = [
     *EVENTS,
@@ -67,6 +71,9 @@ STARTS = [
     ({**LIMITED, "graceMs": 5_000}, [*CANCELLING[:3], {"type": "CANCEL"}]),
     (PLANNED, [{**START, "runId": "n0"}]),
     ({**PLANNED, "maxFailures": 2, "graceMs": 500, "backoffMs": 10}, [START, select("developer")]),
+    # Two agents wait at once; then one of them goes on, and then the other.
+    (PLANNED, [{**START, "runId": "n0"}, select("developer"), *WAITING, *PERSON[-2:]]),
+    (PLANNED, [{**START, "runId": "n0"}, select("developer"), *WAITING, {"type": "RETRY"}]),
     ({**PLANNED, "agents": RULED, "maxCostUsd": 3.5}, [START, select("developer")]),
     ({**LIMITED, "dryRun": True, "defaultAgent": "reviewer"}, [START]),
     ({"agents": {}}, [START]),

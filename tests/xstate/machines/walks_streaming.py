@@ -41,6 +41,7 @@ RARE = [
     {
         **COMPLETE, "costUsd": None, "stop": "end", "usage": {"input": 3}, "at": 99,
         "message": {"role": "assistant", "parts": [{"type": "text", "text": "m"}], "source": "s"},
+        "problems": ["$ is not an object"],
     },
 ]  # fmt: skip
 PAUSES = [1, 500, 1_000, 2_000, 60_000, 120_000, 300_000]

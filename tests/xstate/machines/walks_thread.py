@@ -4,6 +4,16 @@ from antiphon.threads.machine.thread import KINDS, STATUSES, thread_machine
 from tests.xstate.machines.walks import recorder
 
 LOST = {"code": "interrupted", "message": "gone"}
+# Two agents wait at once, and then only one of them.
+REQUESTS = [
+    {
+        "id": f"r{number}",
+        "address": f"executeAgent/agent-{number}/tools/permission",
+        "reason": "permission",
+        "calls": [],
+    }
+    for number in (1, 2)
+]
 STARTS = [
     {"type": type, **payload}
     for type in ("START", "RESTART", "RESPOND", "FOLLOW_UP")
@@ -14,7 +24,9 @@ STARTS = [
         {"message": {"text": "/clear", "type": "stop"}},
         {"message": "hello"},
         {"message": {"text": 3}},
-        {"answer": {"decision": "allow", "scope": "thread"}},
+        {"requestId": "wait-1"},
+        {"requestId": "wait-2", "message": {"text": "yes"}},
+        {"requestId": "r1"},
         {"retry": True, "postMerge": True},
     )
 ]
@@ -28,15 +40,19 @@ REPORTS = [
         {"runId": "mine", "cost": 0, "error": "broken", "at": 8},
         {"error": LOST, "reason": "permission"},
         {"reason": "question", "cost": 3},
+        {"reason": "permission", "requests": REQUESTS},
+        {"requests": REQUESTS[1:], "runId": "run-1"},
+        {"requests": [], "error": LOST},
     )
 ]
 CHILDREN = [
     {"type": f"xstate.{word}.actor.chat", "actorId": "chat", **facts}
     for word, facts in (("done", {"output": None}), ("error", {"error": LOST}), ("error", {"error": {"code": "9001"}}))
 ]
+GOING_ON = [{"type": "GO_ON", **payload} for payload in ({}, {"runId": "run-1"}, {"runId": "run-2"})]
 KNOWN = [{"type": "SET_STATUS", "status": status, "reason": "plan"} for status in STATUSES]
 MACHINE = thread_machine.provide(actors=dict.fromkeys(KINDS, recorder))
-POOL = [*STARTS, *REPORTS, *CHILDREN, *KNOWN, {"type": "MERGED"}]
+POOL = [*STARTS, *REPORTS, *GOING_ON, *CHILDREN, *KNOWN, {"type": "MERGED"}]
 INPUTS = [
     None,
     {"threadId": "t", "kind": "chat"},

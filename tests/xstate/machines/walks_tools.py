@@ -15,15 +15,28 @@ ENDS = [
     for child in ("call-0", "call-1", "process", "permission")
     for error in ({"code": "interrupted", "message": "gone"}, {"code": "9001", "message": "no"}, "broken")
 ]
+# A person answers the permission machine itself, by the id of the request or by that of another.
 ANSWERS = [
-    {"type": type, **payload}
+    {"to": "permission", "event": {"type": type, **payload}}
     for type in ("ALLOW", "DENY", "EXPIRE")
     for payload in ({}, {"id": "r1", "scope": "thread"}, {"id": "r0"}, {"reason": "because"})
 ]
-MACHINE = tools_machine.provide(actors={"tool": recorder, "process": recorder})
-POOL = [*ENDS, *ANSWERS, *ANSWERS, 1_000, 60_000]
+STRAYS = [{"type": type, "id": "r1"} for type in ("ALLOW", "DENY")]
+REQUEST = {"id": "r1", "calls": [EDIT], "timeoutMs": 60_000}
+APPROVALS = [
+    {"type": "xstate.done.actor.approver", "actorId": "approver", "output": {"request": REQUEST, "answer": answer}}
+    for answer in (True, "too risky", None)
+]
+MACHINE = tools_machine.provide(actors={"approver": recorder, "tool": recorder, "process": recorder})
+POOL = [*ENDS, *ANSWERS, *ANSWERS, *STRAYS, *APPROVALS, *APPROVALS, 1_000, 60_000]
 INPUTS = [
     {"requestId": "r1", "calls": calls, "consent": consent, "timeoutMs": 60_000}
     for calls in ([], [READ], [EDIT], [READ, EDIT], [READ, {**READ, "name": "seek"}])
-    for consent in ({}, {"mode": "auto"}, {"mode": "plan"}, {"blocked": ["edit"], "autoAllow": ["*"]})
+    for consent in (
+        {},
+        {"mode": "auto"},
+        {"mode": "plan"},
+        {"blocked": ["edit"], "autoAllow": ["*"]},
+        {"approver": True},
+    )
 ]

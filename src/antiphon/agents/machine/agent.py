@@ -13,10 +13,10 @@ from antiphon.agents.machine import tool_calls
 from antiphon.agents.machine.agent_types import (
     AgentContext,
     AgentUpdate,
+    AnswerGiven,
     ChildFailed,
     PlainEvent,
     ReplyInput,
-    ToolsDone,
     TurnEvent,
 )
 from antiphon.agents.machine.plan import plan_of
@@ -28,7 +28,6 @@ from antiphon.agents.machine.results import (
     error_of,
     find_object,
     is_loss,
-    schema_problem,
     summarize_calls,
 )
 from antiphon.agents.machine.tool_calls import TOOLS, AgentEnqueue, reply_parts
@@ -67,12 +66,14 @@ def reply_input(context: AgentContext) -> ReplyInput:
     prompt = agent.get("systemPrompt", "") if agent else ""
     system: MessageJson = {"role": "system", "parts": [{"type": "text", "text": prompt}]}
     budget = context["budgetUsd"]
+    schema = agent.get("responseSchema") if agent else None
+    answer: Json = {} if schema is None else {"responseSchema": schema}
     return {
         "requestId": f"{context['turnId']}{context['agentId']}-{context['turns']}",
         "model": context["model"],
         "prompt": None,
         "messages": [system, *context["messages"]],
-        "options": {**context["options"], "tools": context["tools"]},
+        "options": {**context["options"], "tools": context["tools"], **answer},
         "budgetUsd": None if budget is None else max(0.0, budget - context["costUsd"]),
         "reportsToParent": True,
     }
@@ -116,17 +117,17 @@ def must_go_on(context: AgentContext, event: ReplyCompleted) -> bool:
 
 def must_answer_again(context: AgentContext, event: ReplyCompleted) -> bool:
     """Return whether an answer violates the agent's schema, for the first time."""
-    return not context["reasked"] and _schema_problem(context, event) is not None
-
-
-def _schema_problem(context: AgentContext, event: ReplyCompleted) -> str | None:
-    schema = context["agent"].get("responseSchema") if context["agent"] else None
-    return schema_problem(text_of(reply_parts(event)), schema) if schema else None
+    return not context["reasked"] and bool(event.get("problems"))
 
 
 def is_waiting(context: AgentContext) -> bool:
     """Return whether the agent waits for a person."""
     return context["waiting"] is not None
+
+
+def is_answer(context: AgentContext, event: AnswerGiven) -> bool:
+    """Return whether an answer is for the open question, and not for an earlier one."""
+    return context["waiting"] is not None and context["waiting"].get("id") == event["id"]
 
 
 def is_cancelled(context: AgentContext) -> bool:
@@ -155,10 +156,17 @@ def tell_waiting(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue
     enqueue.send_parent({"type": "AGENT_WAITS", "agentId": context["agentId"], **waiting})
 
 
-def go_on_if_waited(context: AgentContext, event: ToolsDone, enqueue: AgentEnqueue) -> None:
-    """Tell the parent that the question is closed, if the tools continued without an answer."""
-    if context["waiting"] is not None and not event["output"].get("lost"):
-        enqueue.send_parent({"type": "AGENT_GOES_ON", "agentId": context["agentId"]})
+def tell_going_on(context: AgentContext, event: PlainEvent | ChildFailed, enqueue: AgentEnqueue) -> None:
+    """Tell the parent that the request is closed."""
+    waiting = context["waiting"]
+    assert waiting is not None
+    enqueue.send_parent({"type": "AGENT_GOES_ON", "agentId": context["agentId"], "id": waiting.get("id")})
+
+
+def go_on_if_waited(context: AgentContext, event: ChildFailed, enqueue: AgentEnqueue) -> None:
+    """Tell the parent that the request is closed, if the tools failed while it was open and were not lost."""
+    if context["waiting"] is not None and not is_loss(event.get("error")):
+        tell_going_on(context, event, enqueue)
 
 
 def tell_message(context: AgentContext, event: ReplyCompleted, enqueue: AgentEnqueue) -> None:
@@ -180,7 +188,12 @@ def prompt_again(context: AgentContext) -> AgentUpdate:
 
 def complain(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
     """Tell the model how its answer violates the schema."""
-    complaint = f"That does not fit: {_schema_problem(context, event)}."
+    return complain_about("; ".join(event.get("problems") or ()), context)
+
+
+def complain_about(problem: str, context: AgentContext) -> AgentUpdate:
+    """Ask the model for another answer."""
+    complaint = f"That does not fit: {problem}."
     return {"reasked": True, "messages": [*context["messages"], _user_message(complaint)]}
 
 
@@ -191,12 +204,16 @@ def fail(context: AgentContext, event: ChildFailed) -> AgentUpdate:
 
 def conclude(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
     """End the turn: as a success, unless a plan or a schema is required and missing."""
+    return conclude_with("; ".join(event.get("problems") or ()) or None, context, event)
+
+
+def conclude_with(problem: str | None, context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
+    """End the turn; `problem` says why the answer violates its schema."""
     agent = context["agent"]
     found_plan = find_object(context["summary"])
     updates = context["planUpdates"] or (found_plan if plan_of(found_plan) is not None else None)
     if event.get("stop") not in (None, "end", "stop_sequence", "tool_calls"):
         return {"outcome": "exhausted", "summary": EXHAUSTED, "planUpdates": updates}
-    problem = _schema_problem(context, event)
     if problem is None and agent and agent.get("plans") and updates is None:
         problem = "it gave no valid plan"
     if problem is None:
@@ -248,6 +265,7 @@ _agents = setup[AgentContext, Any](
         "isLoss": is_loss_event,
         "isAnswered": tool_calls.is_answered,
         "isWaiting": is_waiting,
+        "isAnswer": is_answer,
         "isCancelled": is_cancelled,
         "isLost": is_lost,
         "isExhausted": is_exhausted,
@@ -270,8 +288,8 @@ _agents = setup[AgentContext, Any](
         "noteWaiting": assign(tool_calls.note_waiting),
         "tellWaiting": enqueue_actions(tell_waiting),
         "forgetWaiting": assign(AgentUpdate(waiting=None)),
+        "tellGoingOn": enqueue_actions(tell_going_on),
         "goOnIfWaited": enqueue_actions(go_on_if_waited),
-        "answerPermission": enqueue_actions(tool_calls.answer_permission),
         "keepResults": assign(tool_calls.keep_results),
         "failCalls": assign(tool_calls.fail_calls),
         "tellResults": enqueue_actions(tool_calls.tell_results),

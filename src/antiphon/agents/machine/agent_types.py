@@ -4,10 +4,10 @@ from typing import Literal, NotRequired, TypedDict
 
 from antiphon.agents.machine.agent_config import AgentConfig, ToolJson
 from antiphon.agents.machine.results import Json, RunError, Usage
-from antiphon.threads.machine.content import MessageJson, PartJson, ResultPart, RunFields
+from antiphon.threads.machine.content import MessageJson, ResultPart
 from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings, JudgedCall
 from antiphon.threads.machine.streaming_types import ReplyReport
-from antiphon.threads.machine.tools import Wait
+from antiphon.threads.machine.tools import RequestClosed, Wait
 
 
 class AskedQuestion(TypedDict):
@@ -19,10 +19,15 @@ class AskedQuestion(TypedDict):
 
 
 class AgentQuestion(TypedDict):
-    """Request that an agent waits for: an answer of a person, or a permission."""
+    """Request that an agent waits for: an answer of a person, or a permission.
+
+    `address` is the path of the actor that takes the answer, from the crew; `callId` is the tool call of a question.
+    """
 
     reason: Literal["question", "permission"]
     id: NotRequired[str]
+    address: NotRequired[str]
+    callId: NotRequired[str]
     question: NotRequired[str]
     options: NotRequired[object]
     calls: NotRequired[object]
@@ -135,17 +140,12 @@ class ToolsDone(TypedDict):
     output: AgentToolsOutput
 
 
-class AnswerGiven(RunFields):
-    """A person answers a question or decides about calls."""
+class AnswerGiven(TypedDict):
+    """A person answers the question of an agent, by the id of the request."""
 
     type: Literal["ANSWER"]
-    agentId: NotRequired[str | None]
-    id: NotRequired[str | None]
-    decision: NotRequired[Literal["allow", "deny"] | None]
-    scope: NotRequired[Literal["once", "thread"] | None]
-    reason: NotRequired[str | None]
-    text: NotRequired[str | None]
-    parts: NotRequired[list[PartJson] | None]
+    id: str
+    text: str
     at: NotRequired[float | None]
 
 
@@ -156,7 +156,7 @@ class AgentCommand(TypedDict):
     agentId: NotRequired[str | None]
 
 
-TurnEvent = ReplyReport | Wait | AnswerGiven | AgentCommand
+TurnEvent = ReplyReport | Wait | RequestClosed | AnswerGiven | AgentCommand
 
 
 class PlainEvent(TypedDict):

@@ -24,11 +24,13 @@ MOST_MESSAGES = 60
 
 
 class Question(TypedDict):
-    """An agent that waits for a person: for permission, or for an answer."""
+    """An agent that waits for a person: for permission, or for an answer; `address` is a path from the run."""
 
     agentId: NotRequired[str]
     reason: str
     id: NotRequired[str]
+    address: NotRequired[str]
+    callId: NotRequired[str]
     question: NotRequired[str]
     options: NotRequired[object]
     calls: NotRequired[object]

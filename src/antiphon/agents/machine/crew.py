@@ -5,7 +5,7 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from antiphon.agents.machine.agent import agent_machine
 from antiphon.agents.machine.agent_config import AgentConfig
-from antiphon.agents.machine.agent_types import AgentCommand, AnswerGiven
+from antiphon.agents.machine.agent_types import AgentCommand
 from antiphon.agents.machine.briefs import PromptInput, agent_prompt
 from antiphon.agents.machine.events import AgentReport
 from antiphon.agents.machine.results import AgentResult, CrewResult, error_of, join_results
@@ -160,7 +160,7 @@ crew_machine: Machine[CrewContext, Any] = (
             "tellAgents": enqueue_actions(tell_agents),
         },
         actors={AGENT: agent_machine},
-        events=AgentReport | AnswerGiven | AgentCommand,
+        events=AgentReport | AgentCommand,
         public=[],
     )
 ).create_machine({**CHART, "context": first_context, "output": output})

@@ -7,8 +7,7 @@ from antiphon.agents.machine.results import GivenResult, Json
 from antiphon.threads.machine.content import ErrorJson, PartJson, RunFields, UsageJson
 
 PUBLIC = (
-    "START_TASK", "FORCE_AGENT", "SKIP_STEP", "RETRY", "CANCEL", "RESET", "message", "answer", "cancel", "resume",
-    "retry",
+    "START_TASK", "FORCE_AGENT", "SKIP_STEP", "RETRY", "CANCEL", "RESET", "message", "cancel", "resume", "retry",
 )  # fmt: skip
 """Events that may come from outside; a program that drives a run by hand provides `public=["*"]`."""
 
@@ -40,20 +39,6 @@ class TaskMessage(RunFields):
     parts: NotRequired[list[PartJson] | None]
     agentName: NotRequired[str | None]
     plan: NotRequired[Json | None]
-    at: NotRequired[float | None]
-
-
-class TaskAnswer(RunFields):
-    """An answer of a person: to a question, or to a request for permission."""
-
-    type: Literal["answer"]
-    text: NotRequired[str | None]
-    parts: NotRequired[list[PartJson] | None]
-    id: NotRequired[str | None]
-    agentId: NotRequired[str | None]
-    decision: NotRequired[Literal["allow", "deny"] | None]
-    scope: NotRequired[Literal["once", "thread"] | None]
-    reason: NotRequired[str | None]
     at: NotRequired[float | None]
 
 
@@ -158,25 +143,34 @@ class AgentWaits(TypedDict):
     agentId: NotRequired[str]
     reason: str
     id: NotRequired[str | None]
+    address: NotRequired[str]
+    callId: NotRequired[str]
     question: NotRequired[str]
     options: NotRequired[object]
     calls: NotRequired[object]
     timeoutMs: NotRequired[object]
 
 
-class AgentNews(TypedDict):
-    """An agent continues without an answer, or its process was lost."""
+class AgentGoesOn(TypedDict):
+    """The request of an agent is closed: it was answered, or it has expired."""
 
-    type: Literal["AGENT_GOES_ON", "AGENT_LOST"]
+    type: Literal["AGENT_GOES_ON"]
+    agentId: NotRequired[str]
+    id: NotRequired[str | None]
+
+
+class AgentLost(TypedDict):
+    """The process of an agent was lost."""
+
+    type: Literal["AGENT_LOST"]
     agentId: NotRequired[str]
 
 
-AgentReport = AgentSpoke | AgentCalledTool | AgentGotResult | AgentChangedPlan | AgentWaits | AgentNews
+AgentReport = AgentSpoke | AgentCalledTool | AgentGotResult | AgentChangedPlan | AgentWaits | AgentGoesOn | AgentLost
 OrchestratorEvent = (
     StartTask
     | ForceAgent
     | TaskMessage
-    | TaskAnswer
     | RunCommand
     | AgentSelected
     | ArbiterDecided
@@ -187,7 +181,7 @@ OrchestratorEvent = (
 
 
 class TaskFields(RunFields, total=False):
-    """The fields of START_TASK, FORCE_AGENT, `message` and `answer`: words of a person, an agent and a plan."""
+    """The fields of START_TASK, FORCE_AGENT and `message`: words of a person, an agent and a plan."""
 
     type: str
     task: str | None
@@ -196,7 +190,6 @@ class TaskFields(RunFields, total=False):
     agentName: str | None
     plan: Json | None
     at: float | None
-    agentId: str | None
 
 
 class SelectionFields(TypedDict):

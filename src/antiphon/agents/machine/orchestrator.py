@@ -144,25 +144,15 @@ def end_early(context: OrchestratorContext, event: RunCommand, params: Mapping[s
 def note_waiting(context: OrchestratorContext, event: AgentWaits) -> OrchestratorUpdate:
     """Note that an agent waits for a person, instead of its earlier question."""
     question = cast(Question, {key: value for key, value in event.items() if key != "type"})
+    if "address" in event:
+        question["address"] = f"{CREW}/{event['address']}"
     waiting = [earlier for earlier in context["waiting"] if earlier.get("agentId") != event.get("agentId")]
     return {"waiting": [*waiting, question]}
 
 
 def forget_waiting(context: OrchestratorContext, event: AgentFields) -> OrchestratorUpdate:
-    """Note that an agent continues without an answer."""
+    """Note that the request of an agent is closed."""
     return {"waiting": [question for question in context["waiting"] if question.get("agentId") != event.get("agentId")]}
-
-
-def give_answer(context: OrchestratorContext, event: TaskFields, enqueue: OrchestratorEnqueue) -> None:
-    """Send a person's answer to the agent that it names, or to the one that asked first."""
-    questions = [item for item in context["waiting"] if event.get("agentId") in (None, item.get("agentId"))]
-    if not questions:
-        return
-    agent = questions[0].get("agentId")
-    answer: Json = {**event, "text": choices.task_of(event) or None, "type": "ANSWER", "agentId": agent}
-    waiting = [question for question in context["waiting"] if question.get("agentId") != agent]
-    enqueue.assign(OrchestratorUpdate(waiting=waiting, runId=run_of(context, event)))
-    enqueue.send_to(CREW, {key: value for key, value in answer.items() if value is not None})
 
 
 def resume_agents(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
@@ -207,13 +197,13 @@ def note_guidance(context: OrchestratorContext, event: TaskFields) -> Orchestrat
     return {"guidance": guidance, "runId": run_of(context, event)}
 
 
-def with_inputs(chart: Json) -> Json:
+def with_inputs(chart: Json, inputs: Mapping[str, object] = INPUTS) -> Json:
     """Add the inputs of the invoked actors to the chart; JSON has no functions."""
     states: Any = chart["states"]
     return {
         **chart,
         "states": {
-            name: {**state, "invoke": {**state["invoke"], "input": INPUTS[name]}} if name in INPUTS else state
+            name: {**state, "invoke": {**state["invoke"], "input": inputs[name]}} if name in inputs else state
             for name, state in states.items()
         },
     }
@@ -285,7 +275,6 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "noteCancelledRun": assign(OrchestratorUpdate(reason="cancelled")),
     "noteWaiting": assign(note_waiting),
     "forgetWaiting": assign(forget_waiting),
-    "giveAnswer": enqueue_actions(give_answer),
     "noteLostAgent": assign(note_lost_agent),
     "resumeAgents": enqueue_actions(resume_agents),
     "beginCancelling": enqueue_actions(begin_cancelling),
@@ -310,11 +299,12 @@ ACTIONS: dict[str, BoundAction[OrchestratorContext, Any]] = {
     "logRecovery": emit(reports.recovery),
     "tellPlan": emit(reports.plan_change),
     "tellWaiting": emit(reports.agent_waiting),
+    "tellGoingOn": emit(reports.agent_going_on),
     "tellLoss": enqueue_actions(reports.tell_loss),
     "reportEnd": enqueue_actions(reports.report_end),
     "reportWaiting": enqueue_actions(reports.report_waiting),
-    "reportWaitingAgain": enqueue_actions(reports.report_waiting),
     "reportGoingOn": enqueue_actions(reports.report_going_on),
+    "stopWaiting": enqueue_actions(reports.stop_waiting),
     "reportReset": enqueue_actions(reports.report_reset),
     "refuseAloud": enqueue_actions(reports.refuse_aloud),
 }

@@ -2,7 +2,7 @@
 
 from antiphon.agents.machine.agent_config import agents_of
 from antiphon.agents.machine.context import OrchestratorContext, Output
-from antiphon.agents.machine.events import AgentCalledTool, AgentSpoke, AgentWaits, RunCommand
+from antiphon.agents.machine.events import AgentCalledTool, AgentGoesOn, AgentSpoke, RunCommand
 from antiphon.agents.machine.plan import review_plan
 from antiphon.agents.machine.results import Json
 from antiphon.chart.actions import Enqueue
@@ -93,9 +93,14 @@ def plan_change(context: OrchestratorContext) -> Json:
     return {"type": "plan_changed", "plan": context["plan"]}
 
 
-def agent_waiting(context: OrchestratorContext, event: AgentWaits) -> Json:
-    """Report that an agent waits for a person."""
-    return {**event, "type": "agent_waits"}
+def agent_waiting(context: OrchestratorContext) -> Json:
+    """Report the request that was noted last."""
+    return {"type": "agent_waits", **context["waiting"][-1]}
+
+
+def agent_going_on(context: OrchestratorContext, event: AgentGoesOn) -> Json:
+    """Report that the request of an agent is closed."""
+    return {**event, "type": "agent_goes_on"}
 
 
 def completion(context: OrchestratorContext) -> Json:
@@ -184,17 +189,32 @@ def report_end(context: OrchestratorContext, event: RunCommand, enqueue: Orchest
 
 
 def report_waiting(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
-    """Tell the parent that an agent waits for a person."""
+    """Tell the parent which requests wait for a person."""
     if context["reportsToParent"] and context["waiting"]:
-        reason = context["waiting"][0]["reason"]
-        cost = context["costUsd"]
-        enqueue.send_parent({"type": "WAIT", "reason": reason, "runId": context["runId"], "cost": cost})
+        _send_waiting(context, enqueue, reason=context["waiting"][0]["reason"])
+
+
+def _send_waiting(context: OrchestratorContext, enqueue: OrchestratorEnqueue, **reason: str) -> None:
+    facts: Json = {"runId": context["runId"], "cost": context["costUsd"], "requests": context["waiting"]}
+    enqueue.send_parent({"type": "WAIT", **reason, **facts})
 
 
 def report_going_on(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
-    """Tell the parent that no agent waits for a person any more."""
-    if context["reportsToParent"] and not context["waiting"]:
-        enqueue.send_parent({"type": "RESPOND", "runId": context["runId"]})
+    """Tell the parent which requests are left, or that none is; the run cannot go on while an agent is lost."""
+    if not context["reportsToParent"]:
+        return
+    if context["waiting"]:
+        report_waiting(context, event, enqueue)
+    elif context["lostAgents"]:
+        _send_waiting(context, enqueue)
+    else:
+        enqueue.send_parent({"type": "GO_ON", "runId": context["runId"]})
+
+
+def stop_waiting(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
+    """Tell the parent that the requests of agents that are stopped are closed."""
+    if context["reportsToParent"] and context["waiting"]:
+        enqueue.send_parent({"type": "GO_ON", "runId": context["runId"]})
 
 
 def tell_loss(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:
@@ -203,7 +223,7 @@ def tell_loss(context: OrchestratorContext, event: RunCommand, enqueue: Orchestr
     enqueue.emit(line("interrupted", "Interrupted: the process was lost"))
     if context["reportsToParent"]:
         facts: Json = {"runId": context["runId"], "cost": context["costUsd"], "duration": 0}
-        enqueue.send_parent({"type": "FAIL", "error": error, **facts})
+        enqueue.send_parent({"type": "FAIL", "error": error, "requests": context["waiting"], **facts})
 
 
 def refuse_aloud(context: OrchestratorContext, event: RunCommand, enqueue: OrchestratorEnqueue) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired, TypedDict, cast
 
-from antiphon.agents.machine.answer_schema import problems
 from antiphon.agents.machine.decisions import MAPPING
 from antiphon.answers import find_json
 from antiphon.threads.machine.content import MessageJson, calls_of
@@ -15,7 +14,6 @@ EXHAUSTED = "Max iterations reached"
 MOST_CALL_TEXT = 200
 LOST = ("interrupted", "unknown")
 SEED_CODES = ("rate_limited", "network_error")
-MOST_PROBLEMS = 5
 NUMBER = (int, float)
 
 
@@ -217,12 +215,3 @@ def find_object(text: str) -> Json | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def schema_problem(text: str, schema: Mapping[str, object]) -> str | None:
-    """Return why a text holds no value that fits a schema, or None if it holds one."""
-    try:
-        messages = problems(find_json(text), schema)
-    except (ValueError, RecursionError) as error:
-        return str(error)
-    return "; ".join(messages[:MOST_PROBLEMS]) or None

@@ -144,7 +144,9 @@ def ask_person(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) 
         question = unanswered[0]
         waiting: AgentQuestion = {
             "reason": "question",
-            "id": question["id"],
+            "id": question_id(context),
+            "address": context["agentId"],
+            "callId": question["id"],
             "question": question["question"],
             "options": question["options"],
         }
@@ -152,13 +154,22 @@ def ask_person(context: AgentContext, event: PlainEvent, enqueue: AgentEnqueue) 
         enqueue.send_parent({"type": "AGENT_WAITS", "agentId": context["agentId"], **waiting})
 
 
+def question_id(context: AgentContext) -> str:
+    """Return the id of the request for the next answer; a model may give the same id to calls of several replies."""
+    number = sum(question["id"] in context["results"] for question in context["questions"])
+    return f"{context['turnId']}{context['agentId']}-question-{context['turns']}-{number}"
+
+
 def keep_answer(context: AgentContext, event: AnswerGiven) -> AgentUpdate:
     """Keep a person's answer as the result of the question's call."""
-    text = event.get("text") or event.get("reason") or event.get("decision") or ""
     assert context["waiting"] is not None
-    id = context["waiting"]["id"]
+    return keep_text(event["text"], context["waiting"]["callId"], context, event)
+
+
+def keep_text(text: str, id: str, context: AgentContext, event: AnswerGiven) -> AgentUpdate:
+    """Keep a text as the result of a call."""
     return {
-        "results": {**context["results"], id: _result(id, str(text))},
+        "results": {**context["results"], id: _result(id, text)},
         "at": event.get("at", context["at"]),
         "waiting": None,
     }
@@ -187,18 +198,13 @@ def answer_calls(context: AgentContext) -> AgentUpdate:
     return {"messages": messages, "calls": [], "questions": [], "results": {}}
 
 
-def answer_permission(context: AgentContext, event: AnswerGiven, enqueue: AgentEnqueue) -> None:
-    """Send a person's decision to the tools."""
-    answer: Json = {"type": "ALLOW" if event.get("decision") == "allow" else "DENY"}
-    answer |= {key: event[key] for key in ("id", "scope", "reason") if event.get(key) is not None}
-    enqueue.send_to(TOOLS, answer)
-
-
 def note_waiting(context: AgentContext, event: Wait) -> AgentUpdate:
     """Note that the tools wait for permission."""
     waiting: AgentQuestion = {"reason": "permission"}
     if "id" in event:
         waiting["id"] = event["id"]
+    if "address" in event:
+        waiting["address"] = f"{context['agentId']}/{TOOLS}/{event['address']}"
     if "calls" in event:
         waiting["calls"] = event["calls"]
     if "timeoutMs" in event:

@@ -7,7 +7,7 @@ from antiphon.agents.machine.agent_config import MAX_ITERATIONS, AgentConfig, To
 from antiphon.agents.machine.briefs import recent
 from antiphon.agents.machine.choices import completed_step, count_failure
 from antiphon.agents.machine.context import OrchestratorContext, OrchestratorUpdate, now_of, recent_messages
-from antiphon.agents.machine.decisions import MAPPING
+from antiphon.agents.machine.decisions import MAPPING, Assignment
 from antiphon.agents.machine.events import AgentChangedPlan, AgentSpoke, ExecutionFields
 from antiphon.agents.machine.limits import remaining_cost, share_of_budget
 from antiphon.agents.machine.plan import TaskPlan, current_step, plan_of, with_step
@@ -94,6 +94,12 @@ def arbiter_input(context: OrchestratorContext) -> ArbiterInput:
 
 def crew_input(context: OrchestratorContext) -> CrewInput:
     """Return the input of the crew, with its agents in the order of the plan."""
+    # Iterations are counted from the start of each task, so ids of requests need the run too.
+    return crew_input_for(context, f"{context['runId'] or 'run'}-{context['iterationCount']}-")
+
+
+def crew_input_for(context: OrchestratorContext, turn_id: str) -> CrewInput:
+    """Return the input of the crew; `turn_id` begins the ids of its requests."""
     share = share_of_budget(context, len(context["crew"]))
     history = recent(context["history"])
     return {
@@ -102,7 +108,7 @@ def crew_input(context: OrchestratorContext) -> CrewInput:
         "task": context["task"],
         "plan": context["plan"],
         "messages": context["messages"],
-        "assignments": [_agent_input(context, item["mode"], item.get("step"), share) for item in context["crew"]],
+        "assignments": [_agent_input(context, item, share, turn_id) for item in context["crew"]],
         "history": history,
         "turnsBefore": len(context["history"]) - len(history),
         "lastError": context["lastError"],
@@ -110,7 +116,8 @@ def crew_input(context: OrchestratorContext) -> CrewInput:
     }
 
 
-def _agent_input(context: OrchestratorContext, name: str, step: int | None, share: float | None) -> AgentInput:
+def _agent_input(context: OrchestratorContext, assignment: Assignment, share: float | None, turn_id: str) -> AgentInput:
+    name = assignment["mode"]
     agent = context["agents"][name]
     limits = agent.get("limits") or {}
     budgets = [budget for budget in (share, limits.get("maxCostUsd")) if budget is not None]
@@ -122,9 +129,8 @@ def _agent_input(context: OrchestratorContext, name: str, step: int | None, shar
     conversation = context["conversations"].get(name, []) if len(context["crew"]) == 1 else []
     return {
         "agent": agent,
-        "step": step,
-        # Requests of an earlier turn must not be taken for those of this one.
-        "turnId": f"{context['iterationCount']}-",
+        "step": assignment.get("step"),
+        "turnId": turn_id,
         "model": agent.get("model") or context["model"],
         "messages": recent_messages(conversation),
         "tools": tools_for(agent, context["tools"]),

@@ -7,6 +7,7 @@ from antiphon.chat.machine.persistent_map import PersistentMap
 from antiphon.messages import Role
 from antiphon.threads.machine.content import PartJson, RunFields, UsageJson
 from antiphon.threads.machine.permission_rules import ConsentSettings, Override
+from antiphon.threads.machine.thread_events import RequestJson
 
 Tag = Literal["REQUIRED", "PRESERVED", "DROPPABLE"]
 TAGS: tuple[Tag, ...] = ("REQUIRED", "PRESERVED", "DROPPABLE")
@@ -211,6 +212,8 @@ class PendingReply(TypedDict):
     # Its tools were started, and wait for a person.
     called: bool
     waiting: bool
+    # The request that they wait with.
+    request: NotRequired[RequestJson | None]
     # The reason why the machine itself cut it.
     error: ErrorInfo | None
 

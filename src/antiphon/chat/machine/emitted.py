@@ -59,7 +59,7 @@ FACTS: dict[str, Callable[[FlowContext, FlowFields], Facts]] = {
     "configured": lambda context, event: {"config": dict(context["config"])},
     "message_processed": _message,
     "permission_asked": lambda context, event: {key: value for key, value in event.items() if key != "type"},
-    "permission_answered": lambda context, event: {"decision": event["decision"]},
+    "permission_answered": lambda context, event: {"id": event.get("id"), "decision": event.get("decision")},
     "message_queued": lambda context, event: {"waiting": len(context["queue"])},
     "fork_initiated": lambda context, event: dict(context["fork"] or {}),
     "checkpointed": _checkpoint,

@@ -6,12 +6,12 @@ from antiphon.chat.machine.context import QueuedMessage, Strategy, Tag
 from antiphon.threads.machine.content import PartJson, RunFields
 from antiphon.threads.machine.permission_rules import ConsentSettings
 from antiphon.threads.machine.streaming_types import ReplyReport, Spending, UnfinishedReply
-from antiphon.threads.machine.tools import ToolsOutput, Wait
+from antiphon.threads.machine.tools import RequestClosed, ToolsOutput, Wait
 
 PUBLIC = (
     "start", "configure", "message", "inject_context", "fork", "confirm_fork", "cancel_fork", "rewind", "checkpoint",
     "merge", "resolve_conflict", "confirm_merge", "cancel_merge", "switch", "close", "pin", "stop", "flush",
-    "crystallize", "harvest", "reset", "cancel", "tool_results", "answer", "resume", "retry", "use_model",
+    "crystallize", "harvest", "reset", "cancel", "tool_results", "resume", "retry", "use_model",
 )  # fmt: skip
 """Events that may come from outside; the others come from the reply, the tools and a timer."""
 
@@ -162,16 +162,6 @@ class ToolResults(Timed):
     id: NotRequired[str | None]
 
 
-class AnswerEvent(Timed, RunFields):
-    """A person allows the calls of the tools, or denies them."""
-
-    type: Literal["answer"]
-    decision: Literal["allow", "deny"]
-    id: NotRequired[str | None]
-    scope: NotRequired[Literal["once", "thread"] | None]
-    reason: NotRequired[str | None]
-
-
 class RepeatEvent(Timed, RunFields):
     """Continue a reply that was lost, or ask the last question again."""
 
@@ -209,7 +199,7 @@ FlowEvent = (
     | CancelEvent
     | ToolResults
     | Wait
-    | AnswerEvent
+    | RequestClosed
     | RepeatEvent
     | UseModel
     | ReplyReport
@@ -263,9 +253,9 @@ class FlowFields(RunFields, total=False):
     type: str
     requestId: str
     branch: str | None
+    id: str | None
     decision: str
     reason: str
-    output: ToolsOutput
 
 
 _ForkOrigin = TypedDict("_ForkOrigin", {"from": object}, total=False)
@@ -292,9 +282,6 @@ class FlowRequest(_ForkOrigin, total=False):
     pick: object
     message: object
     results: object
-    decision: object
-    scope: object
-    reason: object
     runId: object
     resumeNote: object
     trigger: object

@@ -19,13 +19,13 @@ from antiphon.chart.setup import setup
 from antiphon.chat.machine import operations, replies
 from antiphon.chat.machine.context import FlowChanges, FlowContext, Phase
 from antiphon.chat.machine.emitted import output
-from antiphon.chat.machine.events import PUBLIC, AnswerEvent, FlowEvent, FlowFields, FlowRequest
+from antiphon.chat.machine.events import PUBLIC, FlowEvent, FlowFields, FlowRequest
 from antiphon.chat.machine.settings import initial_context
 from antiphon.chat.machine.validation import is_busy, refusal
 from antiphon.threads.machine.charts import load_chart
 
 REPLY = "reply"
-TOOLS = "tools"
+TOOLS = replies.TOOLS
 SUMMARISER = "summariser"
 CRYSTALLIZER = "crystallizer"
 TIMEOUT = "turnTimeout"
@@ -177,7 +177,9 @@ def refusal_report(context: FlowContext, event: FlowRequest) -> dict[str, Any]:
 
 def waiting_report(context: FlowContext, reason: str | None, run_id: str | None) -> dict[str, Any]:
     """Return the report to the parent that a person is asked."""
-    return {"type": "WAIT", "reason": reason, "runId": run_id, "cost": context["metrics"]["costUsd"]}
+    request = replies.current_reply(context).get("request")
+    requests = {"requests": [request]} if request else {}
+    return {"type": "WAIT", "reason": reason, "runId": run_id, "cost": context["metrics"]["costUsd"], **requests}
 
 
 def report_again(context: FlowContext, event: FlowFields) -> dict[str, Any]:
@@ -190,29 +192,10 @@ def run_of(context: FlowContext) -> str | None:
     return context["run"]["runId"] if context["run"] else None
 
 
-def answer_permission(context: FlowContext, event: AnswerEvent, enqueue: _Enqueue) -> None:
-    """Pass a person's answer to the tools that wait for it."""
-    answer: dict[str, object] = {"type": "ALLOW" if event["decision"] == "allow" else "DENY"}
-    if event.get("id") is not None:
-        answer["id"] = event["id"]
-    if event.get("scope") is not None:
-        answer["scope"] = event["scope"]
-    if event.get("reason") is not None:
-        answer["reason"] = event["reason"]
-
-    def note_answer(context: FlowContext) -> FlowContext:
-        return replies.set_phase(operations.begin_run(context, event), "tools", waiting=False)
-
-    enqueue.assign(note_answer)
-    enqueue.send_to(TOOLS, answer)
-
-
 def go_on_if_waited(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
-    """Tell the parent that the question is settled, unless the event came from it and names a run."""
-    # The end of the run reports tools that were lost; until then the question is open.
-    lost = event["type"] == "xstate.done.actor.tools" and event["output"]["lost"]
-    if context["reportsToParent"] and is_waiting(context) and event.get("runId") is None and not lost:
-        enqueue.send_parent({"type": "RESPOND", "runId": run_of(context)})
+    """Tell the parent that the request is closed, unless the event came from it and names a run."""
+    if context["reportsToParent"] and is_waiting(context) and event.get("runId") is None:
+        enqueue.send_parent({"type": "GO_ON", "runId": run_of(context)})
 
 
 def report_waiting(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
@@ -263,10 +246,10 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "stopTools": stop_child(TOOLS),
     "goOnIfWaited": enqueue_actions(go_on_if_waited),
     "keepAnswers": assign(replies.keep_answers),
-    "answerPermission": enqueue_actions(answer_permission),
     "resumeReply": assign(operations.resume_reply),
     "retryReply": assign(operations.retry_reply),
-    "noteWaiting": assign(replies.note_waiting),
+    "keepRequest": assign(replies.keep_request),
+    "forgetRequest": assign(replies.forget_request),
     "reportWaiting": enqueue_actions(report_waiting),
     "reportAgain": send_parent(report_again),
     "reportToParent": send_parent(report),
@@ -296,6 +279,7 @@ GUARDS: dict[str, Callable[..., bool]] = {
     "isCompressing": is_in_phase("compressing"),
     "isAwaitingTool": is_in_phase("tools"),
     "mustCallTools": replies.must_call_tools,
+    "isWaiting": is_waiting,
     "mustAskAgain": must_ask_again,
     "isCurrentReply": is_current_reply,
     "cutsOnStop": cuts_on_stop,

@@ -172,19 +172,6 @@ def _pin(context: FlowContext, event: FlowRequest) -> str | None:
     return None if exists else f"there is no message {event.get('message')!r}"
 
 
-def _answer(context: FlowContext, event: FlowRequest) -> str | None:
-    reply = context["reply"]
-    if reply is None or not (reply["called"] and reply["waiting"]):
-        return "nobody is asked for permission"
-    if event.get("decision") not in ("allow", "deny"):
-        return f"decision is {event.get('decision')!r}; known: allow, deny"
-    if event.get("scope") not in (None, "once", "thread"):
-        return f"scope is {event.get('scope')!r}; known: once, thread"
-    if event.get("id") not in (None, reply["requestId"]):
-        return f"the request {event['id']!r} is not open; open: {reply['requestId']!r}"
-    return None if isinstance(event.get("reason") or "", str) else f"reason is {event['reason']!r}; it must be a text"
-
-
 def _retry(context: FlowContext, event: FlowRequest) -> str | None:
     if is_busy(context):
         return IN_FLIGHT
@@ -254,7 +241,6 @@ REASONS: dict[str, Callable[[FlowContext, FlowRequest], str | None]] = {
     "close": _close,
     "pin": _pin,
     "tool_results": _tool_results,
-    "answer": _answer,
     "resume": _resume,
     "retry": _retry,
     "use_model": _use_model,

@@ -8,11 +8,11 @@ from antiphon.app import App
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.default_model import settings_for
-from antiphon.cli.permission_prompt import PermissionDecision
+from antiphon.cli.permission_prompt import TOO_LATE, PermissionDecision
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
 from antiphon.threads.activity import Activity
-from antiphon.threads.errors import NothingSaid, Refused
+from antiphon.threads.errors import NothingSaid, Refused, UnknownRequest
 from antiphon.threads.kinds import Json, Record
 
 Listener = Callable[[Activity], None]
@@ -27,6 +27,7 @@ class ChatClient:
         self.config = dict(config)
         self.thread: str | None = None
         self._listener = listener
+        self._after: int | str = 0  # the cursor of the activity that was printed last
 
     async def say(self, text: str) -> ReplyStats:
         """Send a message and print the reply."""
@@ -36,9 +37,19 @@ class ChatClient:
 
     async def answer(self, stats: ReplyStats, decision: PermissionDecision) -> ReplyStats:
         """Answer a request for permission and print what follows."""
-        receipt = await self.app.chats.answer(
-            self.open_thread(), decision=decision.decision, scope=decision.scope, reason=decision.reason
-        )
+        assert stats.request is not None
+        request = stats.request["requestId"]
+        try:
+            receipt = await self.app.chats.answer(
+                self.open_thread(),
+                request=request,
+                decision=decision.decision,
+                scope=decision.scope,
+                reason=decision.reason,
+            )
+        except UnknownRequest:
+            self.view.line(TOO_LATE, "error")
+            return await self._print(self._after, stats)
         return await self._print(receipt.seq - 1, stats)
 
     async def retry(self) -> ReplyStats:
@@ -81,6 +92,7 @@ class ChatClient:
         printer = ReplyPrinter(self.view, stats)
         async with auto_refresh(self.view):
             async for activity in self.app.chats.until_idle(thread, after):
+                self._after = activity.cursor
                 if self._listener is not None:
                     self._listener(activity)
                 is_retry = activity.kind == "retrying"

@@ -5,17 +5,17 @@ from contextlib import suppress
 from typing import Any
 
 from antiphon.app import App
-from antiphon.cli.permission_prompt import Answerer
+from antiphon.cli.permission_prompt import TOO_LATE, Answerer
 from antiphon.cli.render.plain import TextView
 from antiphon.cli.render.refresh import auto_refresh
 from antiphon.cli.run.printer import RunPrinter
 from antiphon.threads.activity import Activity
-from antiphon.threads.errors import Refused
+from antiphon.threads.errors import Refused, UnknownRequest
 from antiphon.threads.kinds import Json
+from antiphon.threads.requests import OpenRequest
 
 CANCELLING = "cancelling …; press Ctrl-C again to leave at once"
 RESUMING = "the process of this run was lost; continuing from its last step"
-TOO_LATE = "this request was already answered or has expired; the answer was ignored"
 Listener = Callable[[Activity], None]
 
 
@@ -60,7 +60,7 @@ class RunClient:
         context = await self.runs.content(self.id)
         if context is None or context["lostAgents"]:
             return context is not None
-        if all(request["reason"] != "permission" for request in context["waiting"]):
+        if all(request.reason != "permission" for request in await self.runs.requests(self.id)):
             return False
         async for activity in self.runs.follow(self.id, self._after):
             self._handle(activity)
@@ -92,35 +92,29 @@ class RunClient:
             self.result = activity.facts
         self._printer.print(activity)
 
-    async def request(self) -> Json | None:
+    async def request(self) -> OpenRequest | None:
         """Return the first request to the user, if any."""
-        context = await self.runs.content(self.id)
-        waiting = context["waiting"] if context is not None else ()
-        return waiting[0] if waiting else None
+        requests = await self.runs.requests(self.id)
+        return requests[0] if requests else None
 
     async def outcome(self) -> Json | None:
         """Return the result of the run; None while it is running."""
         return self.result if self.result is not None else await self.runs.result(self.id)
 
-    def decide(self, request: Json, answerer: Answerer) -> dict[str, Any]:
+    def decide(self, request: OpenRequest, answerer: Answerer) -> dict[str, Any]:
         """Get the answer to a request, on the main thread."""
-        speaker = self._printer.name(request["agentId"])
-        if request["reason"] != "permission":
-            options = [str(option) for option in request.get("options") or ()]
-            return {"text": answerer.reply(request["question"], options, speaker)}
-        decision = answerer.permit(request["calls"], speaker)
-        return {
-            "decision": decision.decision,
-            "scope": decision.scope,
-            "reason": decision.reason,
-            "request": request["id"],
-        }
+        speaker = self._printer.name(request.speaker or "")
+        if request.reason != "permission":
+            options = [str(option) for option in request.options]
+            return {"text": answerer.reply(request.text or "", options, speaker)}
+        decision = answerer.permit(request.calls, speaker)
+        return {"decision": decision.decision, "scope": decision.scope, "reason": decision.reason}
 
-    async def answer(self, request: Json, answer: Mapping[str, Any]) -> str:
+    async def answer(self, request: OpenRequest, answer: Mapping[str, Any]) -> str:
         """Send the answer to a request and follow the run."""
         try:
-            await self.runs.answer(self.id, agent=request["agentId"], **answer)
-        except Refused:
+            await self.runs.answer(self.id, request=request.id, **answer)
+        except UnknownRequest:
             self._view.line(TOO_LATE, "error")
         return await self.follow()
 

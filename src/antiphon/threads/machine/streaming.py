@@ -101,9 +101,11 @@ def report_started(context: StreamingContext, event: StreamingFields, enqueue: _
 def report_completed(context: StreamingContext, event: StreamingFields, enqueue: _Enqueue) -> None:
     """Report the complete reply to the parent."""
     if must_report(context):
+        problems: dict[str, Any] = {"problems": event["problems"]} if "problems" in event else {}
         enqueue.send_parent(
             {
                 "type": "REPLY.COMPLETED",
+                **problems,
                 "message": reply.reply_message(context, event),
                 "requestId": context["requestId"],
                 "costUsd": context["costUsd"],

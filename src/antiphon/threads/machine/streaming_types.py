@@ -209,6 +209,7 @@ class Complete(TypedDict):
     durationMs: float
     totalTokens: int
     message: NotRequired[MessageJson]
+    problems: NotRequired[list[str]]
     stop: NotRequired[str]
     usage: NotRequired[UsageJson]
     requestId: NotRequired[str]
@@ -242,6 +243,7 @@ class StreamingFields(TypedDict, total=False):
     requestId: str | None
     at: float
     message: MessageJson
+    problems: list[str]
     usage: UsageJson
     costUsd: float | None
     jitter: float
@@ -275,6 +277,8 @@ class ReplyCompleted(Spending):
     type: Literal["REPLY.COMPLETED"]
     requestId: str
     message: MessageJson
+    # Where the answer does not match the schema that the request asks for.
+    problems: NotRequired[list[str]]
     totalTokens: NotRequired[int | None]
     stop: NotRequired[str | None]
     at: NotRequired[int]

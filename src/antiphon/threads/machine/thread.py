@@ -16,6 +16,7 @@ from antiphon.threads.machine.thread_events import (
     PUBLIC,
     Kind,
     Rename,
+    RequestJson,
     ResumeReason,
     SetStatus,
     StartType,
@@ -74,6 +75,8 @@ class ThreadContext(TypedDict):
     resumeReason: ResumeReason | None
     merged: bool
     waitingReason: WaitingReason | None
+    requests: list[RequestJson]
+    waits: int
     processLost: bool
     permissionExpired: bool
     cost: float
@@ -93,6 +96,8 @@ class ThreadChanges(TypedDict, total=False):
     resumeReason: ResumeReason | None
     merged: bool
     waitingReason: WaitingReason | None
+    requests: list[RequestJson]
+    waits: int
     processLost: bool
     permissionExpired: bool
     cost: float
@@ -187,6 +192,17 @@ def _can_queue(context: ThreadContext, event: ThreadFields) -> bool:
     return takes_messages and context["content"] is not None and event.get("message") is not None
 
 
+def is_answer(context: ThreadContext, event: ThreadFields) -> bool:
+    """Return whether an event continues a waiting thread: it answers a request to the thread itself, or has a message.
+
+    A request of the content is answered at its own address, and the content reports that it goes on.
+    """
+    request_id = event.get("requestId")
+    if request_id is not None:
+        return any(request["id"] == request_id and not request["address"] for request in context["requests"])
+    return context["content"] is None or event.get("message") is not None or bool(event.get("retry"))
+
+
 def _is_status(context: ThreadContext, event: SetStatus, params: StatusParams) -> bool:
     return event.get("status") == params["status"]
 
@@ -266,6 +282,33 @@ def _set_waiting_reason(context: ThreadContext, event: ThreadFields) -> ThreadCh
     return {"waitingReason": event.get("reason") or context["waitingReason"]}
 
 
+def _set_requests(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
+    """Set the open requests; a report that names none is a request to the thread itself."""
+    if "requests" in event:
+        return _keep_requests(context, event)
+    number = context["waits"] + 1
+    return {"requests": [own_request(number, context["waitingReason"])], "waits": number}
+
+
+def own_request(number: int, reason: WaitingReason | None) -> RequestJson:
+    """Return the request of a thread that waits without a request of its content."""
+    return {"id": f"wait-{number}", "address": "", "reason": reason or "question"}
+
+
+def _keep_requests(context: ThreadContext, event: ThreadFields) -> ThreadChanges:
+    """Set the open requests to those of the event, with addresses below the thread."""
+    content = context["content"] or ""
+    return {"requests": [_below(content, request) for request in event.get("requests") or ()]}
+
+
+def _below(content: str, request: RequestJson) -> RequestJson:
+    return {**request, "address": "/".join(part for part in (content, request["address"]) if part)}
+
+
+def _clear_requests() -> ThreadChanges:
+    return {"requests": []}
+
+
 def _lose_process(context: ThreadContext) -> ThreadChanges:
     return {"processLost": True, "permissionExpired": context["waitingReason"] == "permission"}
 
@@ -297,7 +340,11 @@ def _start_content(context: ThreadContext, event: ThreadFields, enqueue: _Enqueu
 
 
 def _tell_content(context: ThreadContext, event: ThreadFields, enqueue: _Enqueue) -> None:
-    request = _content_event(event)
+    send_to_content(context, content_event(event), enqueue)
+
+
+def send_to_content(context: ThreadContext, request: dict[str, object] | None, enqueue: _Enqueue) -> None:
+    """Send a person's request to the content, with the run it belongs to."""
     if context["content"] is not None and request is not None:
         text = request.get("text")
         reason = context["resumeReason"]
@@ -306,12 +353,12 @@ def _tell_content(context: ThreadContext, event: ThreadFields, enqueue: _Enqueue
         enqueue.send_to(context["content"], {**request, **about_run})
 
 
-def _content_event(event: ThreadFields) -> dict[str, object] | None:
-    """Return the event for the content: a message, an answer, or a request to go on."""
-    for type, payload in (("message", event.get("message")), ("answer", event.get("answer"))):
-        if payload is not None:
-            # The content itself refuses a payload that is no object.
-            return {**(payload if isinstance(payload, Mapping) else {"text": payload}), "type": type}
+def content_event(event: ThreadFields) -> dict[str, object] | None:
+    """Return the event for the content: a message, or a request to go on."""
+    message = event.get("message")
+    if message is not None:
+        # The content itself refuses a message that is no object.
+        return {**(message if isinstance(message, Mapping) else {"text": message}), "type": "message"}
     if event.get("retry"):
         return {"type": "retry"}
     return {"type": "resume"} if event["type"] == "RESTART" else None
@@ -346,6 +393,7 @@ _threads = setup[ThreadContext, Any, ThreadStatus](
         "isInterruptionOfLastRun": _is_interruption_of_last_run,
         "isConfirmation": _is_confirmation,
         "canQueue": _can_queue,
+        "isAnswer": is_answer,
         "isStatus": _is_status,
         "isTitle": _is_title,
         "hasLostProcess": _has_lost_process,
@@ -363,6 +411,9 @@ _threads = setup[ThreadContext, Any, ThreadStatus](
         "clearResultInfo": assign(_clear_result_info),
         "noteEnd": assign(_note_end),
         "setWaitingReason": assign(_set_waiting_reason),
+        "setRequests": assign(_set_requests),
+        "keepRequests": assign(_keep_requests),
+        "clearRequests": assign(_clear_requests),
         "loseProcess": assign(_lose_process),
         "clearWaiting": assign(_clear_waiting),
         "tellStatus": emit(_status_event),

@@ -43,20 +43,17 @@ class ContentMessage(RunFields, total=False):
     agentName: str | None
 
 
-class ContentAnswer(TypedDict, total=False):
-    """An answer of a person to the content of a thread that waits for it."""
+class RequestJson(TypedDict):
+    """A request to a person that waits for its answer; `address` is the path of the actor that takes it."""
 
-    text: str | None
-    parts: list[PartJson] | None
-    at: float | None
-    id: str | None
-    decision: Literal["allow", "deny"] | None
-    scope: Literal["once", "thread"] | None
-    reason: str | None
-    # Of a run with several agents that wait:
-    agentId: str | None
-    # Of a debate at its limit:
-    costLimit: float | None
+    id: str
+    address: str
+    reason: str
+    agentId: NotRequired[str]
+    question: NotRequired[str]
+    options: NotRequired[Any]
+    calls: NotRequired[Any]
+    timeoutMs: NotRequired[Any]
 
 
 class Begin(TypedDict):
@@ -65,7 +62,7 @@ class Begin(TypedDict):
     type: StartType
     runId: NotRequired[str]
     message: NotRequired[ContentMessage]
-    answer: NotRequired[ContentAnswer]
+    requestId: NotRequired[str | None]
     retry: NotRequired[bool]
     postMerge: NotRequired[bool]
     at: NotRequired[int]
@@ -80,6 +77,15 @@ class Report(TypedDict):
     duration: NotRequired[float]
     error: NotRequired[Any]
     reason: NotRequired[WaitingReason]
+    requests: NotRequired[list[RequestJson]]
+    at: NotRequired[int]
+
+
+class GoOn(TypedDict):
+    """No request of the content waits for a person any more."""
+
+    type: Literal["GO_ON"]
+    runId: NotRequired[str | None]
     at: NotRequired[int]
 
 
@@ -114,7 +120,7 @@ class Rename(TypedDict):
     at: NotRequired[int]
 
 
-ThreadEvent = Begin | Report | SetStatus | Merged | Shelve | Rename
+ThreadEvent = Begin | Report | GoOn | SetStatus | Merged | Shelve | Rename
 """Event of the thread machine."""
 
 
@@ -129,6 +135,7 @@ class ThreadFields(TypedDict, total=False):
     reason: WaitingReason | None
     at: int
     message: object
-    answer: object
+    requestId: str | None
+    requests: list[RequestJson]
     retry: bool
     postMerge: bool

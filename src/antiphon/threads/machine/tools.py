@@ -4,6 +4,7 @@
 2. A refused call has a result too: the model needs the reason, and every provider wants a result for every call.
 3. A call that a dead process left behind is *lost*: its effects are unknown, so a person decides how to go on.
    A request that it left behind expires. The child `process` stands for it: it ends when the process does.
+4. A person answers the permission machine itself; the parent is told that somebody is asked, and that it is over.
 """
 
 from collections.abc import Mapping
@@ -13,11 +14,12 @@ from antiphon.chart.actions import Enqueue, assign, enqueue_actions, send_to, sp
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
-from antiphon.threads.machine.permission import PermissionEvent, PermissionOutput, permission_machine
+from antiphon.threads.machine.permission import PermissionOutput, permission_machine
 from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings
 
 Json = dict[str, Any]
 PERMISSION = "permission"
+APPROVER = "approver"
 LOST = ("interrupted", "unknown")
 
 
@@ -36,8 +38,32 @@ class Wait(TypedDict):
     type: Literal["wait"]
     reason: str
     id: NotRequired[str]
+    address: NotRequired[str]
     calls: NotRequired[list[Json]]
     timeoutMs: NotRequired[int]
+
+
+class RequestClosed(TypedDict):
+    """The report to a parent that the request for permission is closed: it was answered, or it has expired."""
+
+    type: Literal["go_on"]
+    id: str | None
+    decision: Literal["allowed", "denied", "expired"]
+
+
+class PermissionRequest(TypedDict):
+    """A request for permission, as the approver and people get it."""
+
+    id: str | None
+    calls: list[Json]
+    timeoutMs: int
+
+
+class ApproverOutput(TypedDict):
+    """The output of the approver: True allows, a text denies with this reason, None asks a person."""
+
+    request: PermissionRequest
+    answer: bool | str | None
 
 
 class ToolsContext(TypedDict):
@@ -50,6 +76,7 @@ class ToolsContext(TypedDict):
     pending: list[str]
     results: dict[str, Json]
     permission: PermissionOutput | None
+    request: PermissionRequest | None
     lost: bool
 
 
@@ -59,6 +86,7 @@ class ToolsChanges(TypedDict, total=False):
     pending: list[str]
     results: dict[str, Json]
     permission: PermissionOutput | None
+    request: PermissionRequest | None
     lost: bool
 
 
@@ -74,6 +102,12 @@ class PermissionDone(TypedDict):
     """The permission machine has ended."""
 
     output: PermissionOutput
+
+
+class ApproverDone(TypedDict):
+    """The approver has ended."""
+
+    output: ApproverOutput
 
 
 class CallEvent(TypedDict):
@@ -210,14 +244,50 @@ def output(context: ToolsContext) -> ToolsOutput:
     return {"results": results, "permission": context["permission"], "lost": context["lost"]}
 
 
-def ask_parent(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[ToolsContext, Any]) -> None:
-    """Pass the request for permission to the parent."""
-    enqueue.send_parent({**event, "type": "wait", "reason": "permission"})
+def has_approver(context: ToolsContext) -> bool:
+    """Return whether a function is asked before a person."""
+    return bool(context["consent"].get(APPROVER))
 
 
-def forward_answer(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[ToolsContext, Any]) -> None:
-    """Pass a person's answer to the permission machine."""
-    enqueue.send_to(PERMISSION, dict(event))
+def ask_approver(context: ToolsContext, event: PermissionRequested, enqueue: Enqueue[ToolsContext, Any]) -> None:
+    """Ask the approver."""
+    enqueue.spawn_child(APPROVER, id=APPROVER, input={"request": _request(event)})
+
+
+def is_undecided(context: ToolsContext, event: ApproverDone) -> bool:
+    """Return whether the approver leaves the question to a person."""
+    return event["output"]["answer"] is None
+
+
+def apply_approval(context: ToolsContext, event: ApproverDone, enqueue: Enqueue[ToolsContext, Any]) -> None:
+    """Send the decision of the approver to the permission machine."""
+    answer = event["output"]["answer"]
+    decision: Json = {"type": "ALLOW"} if answer is True else {"type": "DENY", "reason": answer}
+    enqueue.send_to(PERMISSION, {**decision, "id": context["requestId"]})
+
+
+def ask_parent(
+    context: ToolsContext, event: PermissionRequested | ApproverDone, enqueue: Enqueue[ToolsContext, Any]
+) -> None:
+    """Report to the parent that a person is asked; the permission machine takes the answer."""
+    request = _request(event)
+    asked: ToolsChanges = {"request": request}
+    enqueue.assign(lambda: asked)
+    enqueue.send_parent({"type": "wait", "reason": PERMISSION, **request, "address": PERMISSION})
+
+
+def _request(event: Mapping[str, Any]) -> PermissionRequest:
+    """Return the request in an event of the permission machine, or in the output of the approver."""
+    asked = event["output"]["request"] if "output" in event else event
+    return {"id": asked["id"], "calls": asked["calls"], "timeoutMs": asked["timeoutMs"]}
+
+
+def go_on(context: ToolsContext, event: Mapping[str, object], enqueue: Enqueue[ToolsContext, Any]) -> None:
+    """Report to the parent that the request is closed, unless nobody was asked or it was lost with its process."""
+    if context["request"] is not None and not context["lost"]:
+        permission = context["permission"]
+        decision = permission["decision"] if permission else "denied"
+        enqueue.send_parent({"type": "go_on", "id": context["requestId"], "decision": decision})
 
 
 CHART = load_chart(__name__)
@@ -225,6 +295,8 @@ PROCESS_LOST = "the process that asked is gone"
 _tools = setup[ToolsContext, Any](
     guards={
         "isAllowed": is_allowed,
+        "hasApprover": has_approver,
+        "isUndecided": is_undecided,
         "isPending": is_pending,
         "isAllAnswered": is_all_answered,
     },
@@ -233,7 +305,9 @@ _tools = setup[ToolsContext, Any](
         "keepPermission": assign(keep_permission),
         "refuseCalls": assign(refuse_calls),
         "askParent": enqueue_actions(ask_parent),
-        "forwardAnswer": enqueue_actions(forward_answer),
+        "askApprover": enqueue_actions(ask_approver),
+        "applyApproval": enqueue_actions(apply_approval),
+        "goOn": enqueue_actions(go_on),
         "watchProcess": spawn_child("process", id="process"),
         "forgetProcess": stop_child("process"),
         "expirePermission": send_to(PERMISSION, {"type": "EXPIRE"}),
@@ -242,14 +316,15 @@ _tools = setup[ToolsContext, Any](
         "keepFailure": assign(keep_failure),
         "letGo": enqueue_actions(let_go),
     },
-    # The composition provides the actors that make a call and that stand for the process.
+    # The composition provides the actors that approve calls, make a call, and stand for the process.
     actors={
         PERMISSION: permission_machine,
+        APPROVER: create_machine({"id": "approver"}),
         "tool": create_machine({"id": "tool"}),
         "process": create_machine({"id": "process"}),
     },
-    events=PermissionEvent | PermissionRequested,
-    public=["ALLOW", "DENY"],
+    events=PermissionRequested,
+    public=[],
 )
 tools_machine: Machine[ToolsContext, Any] = _tools.create_machine({**CHART, "context": first_context, "output": output})
 """Machine of the tool calls of one reply."""

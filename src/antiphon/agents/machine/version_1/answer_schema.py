@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TypedDict, cast
 
+from antiphon.answers import find_json
+
+MOST_PROBLEMS = 5
 TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -46,6 +49,15 @@ Keywords = TypedDict(
     },
     total=False,
 )
+
+
+def schema_problem(text: str, schema: Mapping[str, object]) -> str | None:
+    """Return why a text holds no value that fits a schema, or None if it holds one."""
+    try:
+        messages = problems(find_json(text), schema)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return "; ".join(messages[:MOST_PROBLEMS]) or None
 
 
 def problems(value: object, schema: Mapping[str, object]) -> list[str]:

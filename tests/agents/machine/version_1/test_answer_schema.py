@@ -2,7 +2,7 @@
 
 import pytest
 
-from antiphon.agents.machine.answer_schema import problems
+from antiphon.agents.machine.version_1.answer_schema import problems
 from tests.fixtures.schemas import PERSON
 
 

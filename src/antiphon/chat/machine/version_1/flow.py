@@ -1,0 +1,74 @@
+"""Version 1 of the chat: answers of people came from the thread, and were passed on to the tools."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from antiphon.chart.actions import assign, emit, enqueue_actions
+from antiphon.chart.machine import Machine
+from antiphon.chat.machine import operations, replies
+from antiphon.chat.machine.emitted import output
+from antiphon.chat.machine.flow import TOOLS, flow_machine, is_accepted, is_waiting, run_of
+from antiphon.threads.machine.charts import load_chart
+from antiphon.threads.machine.former import bind_former
+
+Event = Mapping[str, Any]
+
+
+def _is_accepted(context: Any, event: Any) -> bool:
+    return _accepts_answer(context, event) if event["type"] == "answer" else is_accepted(context, event)
+
+
+def _accepts_answer(context: Any, event: Event) -> bool:
+    reply = context["reply"]
+    return (
+        reply is not None
+        and reply["called"]
+        and reply["waiting"]
+        and event.get("decision") in ("allow", "deny")
+        and event.get("scope") in (None, "once", "thread")
+        and event.get("id") in (None, reply["requestId"])
+        and isinstance(event.get("reason") or "", str)
+    )
+
+
+def _answer_permission(context: Any, event: Event, enqueue: Any) -> None:
+    answer = {key: event[key] for key in ("id", "scope", "reason") if event.get(key) is not None}
+
+    def note_answer(context: Any) -> Any:
+        return _set_waiting(operations.begin_run(context, event), waiting=False)  # type: ignore[arg-type]
+
+    enqueue.assign(note_answer)
+    enqueue.send_to(TOOLS, {"type": "ALLOW" if event["decision"] == "allow" else "DENY", **answer})
+
+
+def _set_waiting(context: Any, *, waiting: bool) -> Any:
+    return {**context, "reply": {**replies.current_reply(context), "phase": "tools", "waiting": waiting}}
+
+
+def _note_waiting(context: Any) -> Any:
+    return _set_waiting(context, waiting=True)
+
+
+def _go_on_if_waited(context: Any, event: Event, enqueue: Any) -> None:
+    lost = event["type"] == "xstate.done.actor.tools" and event["output"]["lost"]
+    if context["reportsToParent"] and is_waiting(context) and event.get("runId") is None and not lost:
+        enqueue.send_parent({"type": "RESPOND", "runId": run_of(context)})
+
+
+def _output(context: Any, event: Any, params: Any) -> dict[str, Any]:
+    if params["event"] == "permission_answered":
+        return {"type": "permission_answered", "decision": event["decision"]}
+    return output(context, event, params)
+
+
+flow_machine_1: Machine[Any, Any] = bind_former(
+    flow_machine,
+    load_chart(__name__),
+    actions={
+        "emitOutput": emit(_output),
+        "noteWaiting": assign(_note_waiting),
+        "goOnIfWaited": enqueue_actions(_go_on_if_waited),
+        "answerPermission": enqueue_actions(_answer_permission),
+    },
+    guards={"isAccepted": _is_accepted},
+)

@@ -1,0 +1,59 @@
+"""Former versions of machines: their charts bound to the functions of today, and snapshots moved to the present one."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from antiphon.chart.functions import from_input
+from antiphon.chart.machine import Machine, Migrate
+from antiphon.chart.names import Implementations
+
+Snapshot = dict[str, Any]
+Changes = Mapping[str, Callable[[Snapshot], None]]
+
+
+def bind_former(
+    machine: Machine[Any, Any],
+    chart: Mapping[str, Any],
+    *,
+    actions: Mapping[str, Any] | None = None,
+    guards: Mapping[str, Any] | None = None,
+) -> Machine[Any, Any]:
+    """Return a former chart of a machine, with its functions of today and those that only the former chart names."""
+    computed = {key: machine.config[key] for key in ("context", "output") if key in machine.config}
+    return Machine({**chart, **computed}, machine.implementations.merge(Implementations(actions, guards)))
+
+
+def migrate_by(machine: Machine[Any, Any], changes: Changes) -> Migrate:
+    """Return the `migrate` function of a composed machine.
+
+    `changes` has a function for the snapshots of a machine, by its id, which changes them in place. Children come
+    first. Keys that a context lacks are then added with the values that they have in a new context.
+    """
+
+    def migrate(snapshot: Snapshot, version: Any) -> Snapshot:
+        _migrate_actor(machine, snapshot, changes)
+        return snapshot
+
+    return migrate
+
+
+def _migrate_actor(machine: Machine[Any, Any], snapshot: Snapshot, changes: Changes) -> None:
+    for child in snapshot["children"].values():
+        logic = machine.logic(child["src"])
+        if isinstance(logic, Machine):
+            _migrate_actor(logic, child["snapshot"], changes)
+    if machine.id in changes:
+        changes[machine.id](snapshot)
+    snapshot["context"] = {**_new_context(machine), **snapshot["context"]}
+
+
+def _new_context(machine: Machine[Any, Any]) -> dict[str, Any]:
+    context = machine.config.get("context") or {}
+    values = from_input(context)({}, None) if callable(context) else context
+    return dict(values)
+
+
+def child_of(snapshot: Mapping[str, Any], id: str) -> Snapshot | None:
+    """Return the snapshot of a child, or None if there is none."""
+    child = snapshot["children"].get(id)
+    return None if child is None else child["snapshot"]

@@ -1,0 +1,108 @@
+"""Open requests of a thread to a person, and the events that answer them.
+
+A request has an id, which no other request of the thread has, and an address: the actor that takes the answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from antiphon.threads.errors import Refused, UnknownRequest
+
+Json = Mapping[str, Any]
+PERMISSION = "permission"
+DECISIONS = {"allow": "ALLOW", "deny": "DENY"}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """Request to a person: `calls` for a permission, `text` and `options` for a question; `speaker` is the agent."""
+
+    id: str
+    address: str
+    reason: str
+    speaker: str | None = None
+    text: str | None = None
+    options: Sequence[Any] = ()
+    calls: Sequence[Json] = ()
+    timeout_ms: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the request as JSON, without what it does not have."""
+        place = {"id": self.id, "address": self.address, "reason": self.reason}
+        more = {
+            "speaker": self.speaker,
+            "text": self.text,
+            "options": list(self.options),
+            "calls": [dict(call) for call in self.calls],
+            "timeoutMs": self.timeout_ms,
+        }
+        return {**place, **{key: value for key, value in more.items() if value}}
+
+
+def request_from_json(stored: Json) -> OpenRequest:
+    """Return a request as the thread machine keeps it."""
+    return OpenRequest(
+        id=stored["id"],
+        address=stored["address"],
+        reason=stored["reason"],
+        speaker=stored.get("agentId"),
+        text=stored.get("question"),
+        options=tuple(stored.get("options") or ()),
+        calls=tuple(stored.get("calls") or ()),
+        timeout_ms=stored.get("timeoutMs"),
+    )
+
+
+def open_requests(snapshot: Json) -> list[OpenRequest]:
+    """Return the open requests in the snapshot of a thread, the oldest first."""
+    return [request_from_json(stored) for stored in snapshot["context"]["requests"]]
+
+
+def find_request(snapshot: Json, id: str | None) -> OpenRequest:
+    """Return the request of an id, or the only one; raise `UnknownRequest` if there is none, or a choice."""
+    matches = [request for request in open_requests(snapshot) if id in (None, request.id)]
+    if len(matches) != 1:
+        raise unknown_request(snapshot, id)
+    return matches[0]
+
+
+def unknown_request(snapshot: Json, id: str | None) -> UnknownRequest:
+    """Return the error for a request that is not open."""
+    context = snapshot["context"]
+    state = f"the thread is {snapshot['value']}"
+    if context["processLost"]:
+        state = "the process that asked is gone; resume the thread"
+    return UnknownRequest(context["threadId"], id, [request.id for request in open_requests(snapshot)], state)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Answer of a person, in words or as a decision."""
+
+    text: str | None = None
+    decision: str | None = None
+    scope: str = "once"
+    reason: str | None = None
+
+    def to_event(self, request: OpenRequest, at: int) -> dict[str, Any]:
+        """Return the event that answers a request at its address; raise `Refused` if the answer does not fit it."""
+        if request.reason == PERMISSION and request.address:
+            return self._decide(request)
+        if not request.address:
+            message = {} if self.text is None else {"message": {"text": self.text, "at": at}}
+            return {"type": "RESPOND", "requestId": request.id, "at": at, **message}
+        if self.text is None and self.decision is None:
+            raise Refused(f"request {request.id!r} is a {request.reason}; answer it with a text")
+        optional = {"text": self.text, "decision": self.decision, "reason": self.reason}
+        fields = {key: value for key, value in optional.items() if value is not None}
+        return {"type": "ANSWER", "id": request.id, "at": at, **fields}
+
+    def _decide(self, request: OpenRequest) -> dict[str, Any]:
+        if self.decision not in DECISIONS:
+            raise Refused(
+                f"request {request.id!r} is for permission, and decision is {self.decision!r}; "
+                "answer it with decision='allow' or decision='deny'"
+            )
+        event = {"type": DECISIONS[self.decision], "id": request.id, "scope": self.scope}
+        return event if self.reason is None else {**event, "reason": self.reason}
