@@ -24,6 +24,7 @@ from antiphon.chat.summaries import Summariser
 from antiphon.debate.composition import compose_debate
 from antiphon.debate.judge_function import Judge
 from antiphon.debate.kind import DEBATE
+from antiphon.debate.machine.version_1.debate import debate_machine_1
 from antiphon.debate.service import Debates
 from antiphon.errors import Code
 from antiphon.providers.base import Provider
@@ -187,7 +188,7 @@ def former_machines() -> tuple[Machine[Any, Any], ...]:
     tools = tools_machine_1.provide(actors={"tool": calls, "process": process, "approver": ask_approver(None)})
     chat = compose_chat(_no_model, prices=prices, reply=reply, tools=tools, machine=flow_machine_1)
     run = compose_run(_no_model, prices=prices, reply=reply, tools=tools, machines=VERSION_1)
-    debate = compose_debate(_no_model, prices=prices, reply=reply)
+    debate = compose_debate(_no_model, prices=prices, reply=reply, machine=debate_machine_1)
     return (thread_machine_1.provide(actors={"chat": chat, "run": run, "debate": debate}),)
 
 

@@ -13,9 +13,14 @@ from antiphon.providers.prices import Prices
 
 
 def compose_debate(
-    open_model: Callable[[str], Provider], *, prices: Prices, reply: Any, judge: Judge | None = None
+    open_model: Callable[[str], Provider],
+    *,
+    prices: Prices,
+    reply: Any,
+    judge: Judge | None = None,
+    machine: Machine[Any, Any] = debate_machine,
 ) -> Machine[Any, Any]:
     """Return the machine to provide as the thread's actor `debate`."""
     decide = judge_by_model(open_model, prices) if judge is None else judge_by_function(judge)
     prepare = initialiser(open_model, prices, judged_by_model=judge is None)
-    return debate_machine.provide(actors={"reply": reply, "judge": decide, "initialiser": prepare})
+    return machine.provide(actors={"reply": reply, "judge": decide, "initialiser": prepare})

@@ -16,17 +16,33 @@ COUNTED = ("xstate.done.actor.judge", "COST_LIMIT")
 
 def compile_transcript(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
     """Report the last round, and that the judge decides if there is anything to judge."""
+    report_last_round(context, enqueue)
+    if has_arguments(context):
+        report_judging(context, enqueue)
+
+
+def report_last_round(context: DebateContext, enqueue: DebateEnqueue) -> None:
+    """Report the last round, if there is one."""
     last = context["rounds"][-1] if context["rounds"] else None
     if last is not None:
         enqueue.emit({"type": "round_recorded", "round": last})
-    if has_arguments(context):
-        enqueue.emit({"type": "judging", "rounds": len(context["rounds"])})
+
+
+def report_judging(context: DebateContext, enqueue: DebateEnqueue) -> None:
+    """Report that the judge decides."""
+    enqueue.emit({"type": "judging", "rounds": len(context["rounds"])})
 
 
 def invoke_judge(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
+    """Ask the judge if there is anything to judge."""
+    if has_arguments(context):
+        ask_judge(context, event, enqueue)
+
+
+def ask_judge(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
     """Ask the judge, unless it might exceed the limit and the limit ends the debate."""
     judge = context["judge"]
-    if context["driver"] != "actors" or judge is None or not has_arguments(context):
+    if context["driver"] != "actors" or judge is None:
         return
     messages = judge_messages(context)
     model = judge["model"]
@@ -46,11 +62,16 @@ def invoke_judge(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue
 
 
 def stop_judge(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
-    """Stop the judge; a call without a report may have cost up to its estimate."""
+    """Stop the judge, if it was asked."""
     enqueue.stop_child("judge")
+    if has_arguments(context):
+        charge_unreported(context, event, enqueue)
+
+
+def charge_unreported(context: DebateContext, event: AnyEvent, enqueue: DebateEnqueue) -> None:
+    """Charge a call of the judge that has no report: it may have cost up to its estimate."""
     judge = context["judge"]
-    is_asked = context["driver"] == "actors" and has_arguments(context) and event["type"] not in COUNTED
-    if is_asked and judge is not None:
+    if context["driver"] == "actors" and judge is not None and event["type"] not in COUNTED:
         cost = ledger.estimate(context, judge["model"], judge_messages(context))
         enqueue.assign(DebateUpdate(costTracker=ledger.add_unseen(context, cost)))
 
