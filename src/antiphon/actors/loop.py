@@ -9,10 +9,6 @@ from typing import Any
 
 def running_loop() -> Any:
     """Return the event loop that runs in this thread, or None."""
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is None or not hasattr(asyncio, "get_running_loop"):
-        return None
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
+    # It returns None where `get_running_loop` raises, and is missing while asyncio is being imported.
+    find = getattr(sys.modules.get("asyncio"), "_get_running_loop", None)
+    return None if find is None else find()

@@ -43,8 +43,11 @@ def checks_events(logic: Any) -> bool:
 
 def may_be_quick(actor: Any) -> bool:
     """Return whether a started actor may take the quick path: it runs a machine, unchecked and without a hook."""
-    is_machine = isinstance(actor.logic, MachineLogic) and actor.snapshot.status == "active"
-    return is_machine and actor.system.unhandled is None and not checks_events(actor.logic)
+    logic = actor.logic
+    if actor.system.unhandled is not None or not isinstance(logic, MachineLogic):
+        return False
+    types = logic.machine.event_types
+    return actor.snapshot.status == "active" and (types is None or not types.in_process)
 
 
 def quick_plan(actor: Any, event: Any) -> Plan | None:

@@ -73,9 +73,10 @@ class System:
 
     def claim_thread(self) -> None:
         """Make this thread the own one of the system, and the event loop that runs in it."""
-        self._owned = thread_lock()
         self._loop = running_loop()
-        self._choose_path()
+        if not self._owned._is_owned():  # it was created in another thread
+            self._owned = thread_lock()
+            self._choose_path()
 
     def _choose_path(self) -> None:
         self.direct = self._owned if self.inspectors is None else UNOWNED

@@ -37,13 +37,13 @@ class SteadyClock:
         """Return milliseconds since the epoch."""
         elapsed = self._elapsed()
         lead = self._wall() - elapsed - self._offset
-        if self._side or not -TOLERANCE_S < lead < TOLERANCE_S:
+        if self._side or abs(lead) >= TOLERANCE_S:
             self._correct(elapsed, lead)
         return int((elapsed + self._offset) * 1000)
 
     def _correct(self, elapsed: float, lead: float) -> None:
         """Follow the wall clock, which is ahead by `lead` seconds."""
-        side = 0 if -TOLERANCE_S < lead < TOLERANCE_S else 1 if lead > 0 else -1
+        side = 0 if abs(lead) < TOLERANCE_S else 1 if lead > 0 else -1
         if side != self._side:
             self._side = side
             self._since = elapsed

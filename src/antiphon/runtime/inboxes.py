@@ -1,7 +1,6 @@
 """Inboxes in memory: letters that wait for the next turn of their tree."""
 
 import asyncio
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -36,7 +35,7 @@ class Inboxes:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._inboxes: dict[str, deque[Delivery]] = {}
+        self._inboxes: dict[str, list[Delivery]] = {}
         self.ready: dict[str, None] = {}  # trees that are ready for a turn, in the order in which they became so
         self._held: dict[str, int] = {}  # trees that have no turn before a time, because the store has failed
         self._busy: set[str] = set()  # trees whose turn is not stored yet
@@ -53,7 +52,7 @@ class Inboxes:
         root = delivery.letter.root
         inbox = self._inboxes.get(root)
         if inbox is None:
-            inbox = self._inboxes[root] = deque()
+            inbox = self._inboxes[root] = []
         if bounded and len(inbox) >= self._limit:
             raise InboxFull(f"the inbox of {root!r} is full with {len(inbox)} letters; try again later")
         inbox.append(delivery)
@@ -61,7 +60,7 @@ class Inboxes:
 
     def put_back(self, root: str, deliveries: Iterable[Delivery], until: int = 0) -> None:
         """Put letters that were not taken back to the front, for a turn not before a time."""
-        self._inboxes.setdefault(root, deque()).extendleft(reversed(list(deliveries)))
+        self._inboxes.setdefault(root, [])[:0] = deliveries
         if until:
             self.hold(root, until)
         else:
@@ -75,7 +74,7 @@ class Inboxes:
 
     def merge(self, root: str, deliveries: Iterable[Delivery]) -> None:
         """Insert stored letters in the order of letters: by due time, then by arrival."""
-        inbox = self._inboxes.setdefault(root, deque())
+        inbox = self._inboxes.setdefault(root, [])
         for delivery in deliveries:
             order = _order(delivery)
             place = next((i for i, other in enumerate(inbox) if _order(other) > order), len(inbox))
@@ -129,7 +128,7 @@ class Inboxes:
     def _drop(self, root: str, dropped: list[Delivery], error: Exception) -> None:
         """Drop some of the letters of a tree, and fail their pending receipts."""
         places = {id(delivery) for delivery in dropped}
-        kept = deque(delivery for delivery in self._inboxes.pop(root, ()) if id(delivery) not in places)
+        kept = [delivery for delivery in self._inboxes.pop(root, ()) if id(delivery) not in places]
         if kept:
             self._inboxes[root] = kept
         else:
@@ -192,14 +191,13 @@ class Inboxes:
 
     def draw(self, root: str, limit: int) -> list[Delivery]:
         """Remove and return the next letters of a tree."""
-        inbox = self._inboxes.get(root)
-        if inbox is None:
+        drawn = self._inboxes.pop(root, None)
+        if drawn is None:
             return []
-        if len(inbox) <= limit:
-            del self._inboxes[root]
-            drawn = list(inbox)
-        else:
-            drawn = [inbox.popleft() for _ in range(limit)]
+        if len(drawn) > limit:
+            inbox = self._inboxes[root] = drawn
+            drawn = inbox[:limit]
+            del inbox[:limit]
         self._drawn[root] = drawn
         return drawn
 

@@ -22,7 +22,7 @@ from antiphon.runtime.tasks import TaskRunner
 from antiphon.runtime.tree import Tree
 from antiphon.runtime.tree_cache import TreeCache
 
-BATCH_TREES = 256  # trees in one commit
+BATCH_TREES = 512  # trees in one commit
 BATCH_LETTERS = 16  # letters of a tree in one turn
 DUE_TREES = 64  # trees whose stored letters are looked at between two turns, so that overdue ones delay no others
 INLINE_TREES = 32  # with more ready trees than this, commits overlap with computing

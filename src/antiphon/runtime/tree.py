@@ -394,20 +394,18 @@ class Tree:
         """Return the commit that stores a batch."""
         status = self.status
         snapshot, work = self._snapshot_if_due(status, batch.at) if batch.entries else (None, None)
+        entries = tuple(batch.entries)
+        taken = tuple(batch.taken)
+        rejected = tuple(batch.rejected)
         new = self.renewed
-        if new is not None and batch.entries:
+        if new is not None and entries:
             self.renewed = None  # if this commit fails, the tree is discarded
-        taken = batch.taken
-        letters: tuple[Letter, ...] = ()
-        tasks: tuple[Task, ...] = ()
-        ended: tuple[str, ...] = ()
-        if batch.effects:
-            cancelled = {id for effects in batch.effects for id in effects.cancelled}
-            timers = [letter for effects in batch.effects for letter in effects.timers]
-            taken = [*taken, *sorted(cancelled)]
-            letters = tuple([letter for letter in timers if letter.id not in cancelled])
-            ended = tuple(batch.sort_tasks(self.host.tasks))
-            tasks = batch.stored_tasks()
+        if not batch.effects:
+            details = ((), (), (), snapshot, (), mark, rejected, (), None, self.host.boot, work)
+            return Commit(self.root, batch.expected, batch.at, status, batch.origin, new, entries, taken, *details)
+        ended = batch.sort_tasks(self.host.tasks)
+        cancelled = {id for effects in batch.effects for id in effects.cancelled}
+        letters = [letter for effects in batch.effects for letter in effects.timers if letter.id not in cancelled]
         return Commit(
             self.root,
             batch.expected,
@@ -415,15 +413,15 @@ class Tree:
             status,
             batch.origin,
             new,
-            tuple(batch.entries),
-            tuple(taken),
-            letters,
-            tasks,
-            ended,
+            entries,
+            (*taken, *sorted(cancelled)),
+            tuple(letters),
+            batch.stored_tasks(),
+            tuple(ended),
             snapshot,
             (),
             mark,
-            tuple(batch.rejected),
+            rejected,
             (),
             None,
             self.host.boot,

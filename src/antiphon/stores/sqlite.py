@@ -163,7 +163,7 @@ class SqliteStore(FileStore):
 
     def _apply_all(self, commits: Sequence[Commit]) -> None:
         try:
-            if len({commit.root for commit in commits}) == len(commits):
+            if len(commits) == 1 or len({commit.root for commit in commits}) == len(commits):
                 self._apply(commits)
             else:  # several of one tree build on each other
                 for commit in commits:

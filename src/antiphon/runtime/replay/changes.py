@@ -70,7 +70,8 @@ class Changes:
                 old = before.configuration
                 value = None
                 if new is not old and new.shared_value != old.shared_value:
-                    value = _states(new.shared_value)
+                    value = new.shared_value
+                    value = value if type(value) is str else _states(value)
                 if after.frame is not before.frame:
                     self._add_frame(path, value, after.frame)
                 elif value is not None:
