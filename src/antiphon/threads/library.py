@@ -146,7 +146,7 @@ class Library:
         saved: Saved | None = None
         with suppress(StoreCorrupt):
             saved = await self.source.store.load(id)
-        updated = entries[-1].at if entries else 0
+        _, updated = await self._position(id)
         is_whole = bool(entries) and entries[0].seq == 1
         if saved is not None and saved.snapshot is not None and (saved.snapshot_seq == saved.seq or not is_whole):
             with suppress(*UNEXPECTED):
@@ -164,12 +164,12 @@ class Library:
         return Record(view, kind.content(id, snapshot, result))
 
     async def _position(self, id: str) -> tuple[str, int]:
-        """Return the stored status of a tree, and the time of its last step."""
-        saved = await self.source.store.load(id)
-        if saved is None:
-            return "active", 0
-        last = await self.source.store.entries(id, saved.seq - 1, 1)
-        return saved.status, last[-1].at if last else 0
+        """Return the stored status of a tree, and the time of its latest change."""
+        listed = (await self.index.get([id])).get(id)
+        if listed is not None:
+            return listed.status, listed.updated
+        summary = await self.source.store.summary(id)
+        return ("active", 0) if summary is None else (summary.status, summary.updated)
 
 
 def _with_problem(record: Record, problem: Problem, seq: int | None = None) -> Record:
