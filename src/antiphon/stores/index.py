@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, Protocol, TypeVar
 from zlib import crc32
 
@@ -186,12 +187,13 @@ class _Finder:
 
     def find(self, limit: int) -> list[TextMatch]:
         """Return the newest matches, each tree once."""
-        # FTS5 would collect all texts for a beginning that is not indexed. Common ones are among the newest texts that
-        # a shorter one finds; of the others there are few.
+        # For a beginning that is not indexed as such, FTS5 would collect all texts before it returns the first. Common
+        # ones are among the newest texts that a shorter one finds, and there are few texts with the others.
         short = self._search.shortened()
         if short is not None:
-            matches = self._collect(self._candidates(short), limit)
-            if len(matches) == limit:
+            candidates = list(islice(self._numbers(short), CANDIDATES))
+            matches = self._collect((pair for pair in candidates if self._is_match(pair[0])), limit)
+            if len(matches) == limit or len(candidates) < CANDIDATES:
                 return matches
         return self._collect(self._numbers(self._search), limit)
 
@@ -217,10 +219,8 @@ class _Finder:
         finally:
             cursor.close()
 
-    def _candidates(self, short: Search) -> Iterator[tuple[int, int]]:
-        for (n, actor), _ in zip(self._numbers(short), range(CANDIDATES), strict=False):
-            if self._search.matches(words_of(self._text(n)[1])):
-                yield n, actor
+    def _is_match(self, n: int) -> bool:
+        return self._search.matches(words_of(self._text(n)[1]))
 
     def _is_on_earlier_page(self, actor: int) -> bool:
         """Return whether an actor has a newer match, by which it was found before."""
