@@ -24,6 +24,7 @@ from antiphon.stores.words import Search, matching_line, parse_search, storable,
 T = TypeVar("T")
 PLACE_BITS = 20  # of the number of a text, below the time
 LATEST = 2**63 - 1
+EARLIEST = -LATEST
 LAST = RowCursor(LATEST, "")
 QUARANTINED = "quarantined"
 CANDIDATES = 500  # texts that are looked at for a beginning of a word that is longer than the indexed ones
@@ -106,7 +107,8 @@ class FileIndex:
             return []
         query, values = _page_query(filter)
         cursor = after or LAST
-        arguments = (cursor.updated, cursor.root, *values, max(0, limit))
+        since = EARLIEST if filter.since is None else filter.since
+        arguments = (cursor.updated, cursor.root, *values, since, max(0, limit))
         rows = await self._store.query(lambda connection: connection.execute(self._sql[query], arguments).fetchall())
         return [listed_from(row) for row in rows]
 

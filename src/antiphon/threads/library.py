@@ -49,12 +49,15 @@ class Library:
         status: str | None = None,
         owner: str | None = None,
         after: str | None = None,
+        since: str | None = None,
     ) -> list[ThreadView]:
         """Return the latest threads, or those after the cursor of the last one of a page.
 
-        `archived` selects archived ones, and None, as for the other filters, all.
+        `archived` selects archived ones, and None, as for the other filters, all. `since` is the cursor of a thread:
+        those that were changed then or later are returned.
         """
-        filter = RowFilter(kind, self._stored_statuses(status), owner, archived)
+        start = None if since is None else parse_row_cursor(since).updated
+        filter = RowFilter(kind, self._stored_statuses(status), owner, archived, start)
         trees = await self.index.page(filter, None if after is None else parse_row_cursor(after), limit)
         return [self._view(tree) for tree in trees]
 

@@ -73,6 +73,7 @@ class IndexFacts:
         assert await ids(store, RowFilter(statuses=("quarantined",))) == ["d"]
         assert await ids(store, RowFilter(statuses=())) == []
         assert await ids(store, RowFilter(archived=False)) == ["d", "b", "a"]
+        assert await ids(store, RowFilter(since=3)) == ["d", "c"]
         assert await ids(store, RowFilter(kind="run", owner="ann", archived=False)) == ["a"]
 
     @on_a_store
