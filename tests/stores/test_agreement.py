@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from antiphon.chart.checks.problems import EventProblem
 from antiphon.runtime.errors import RuntimeFault
+from antiphon.runtime.index.rows import IndexChange, IndexRow, IndexText
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Rejection, Task, TreeFailure
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
@@ -72,10 +73,16 @@ problems = st.builds(EventProblem, ids, ids, st.none() | st.text(characters, max
 origins = st.builds(Origin, ids, ids, json, ids, json, st.none() | ids, st.none() | st.integers(0, 9))
 
 
+words = st.text(st.sampled_from("ab Éé ß今天\ud800\0_-\n"), max_size=6)
+rows = st.builds(IndexRow, ids, ids, ids, st.booleans(), json, st.none() | json)
+texts = st.builds(IndexText, ids, times, words)
+
+
 def some(strategy, most=2):
     return st.lists(strategy, max_size=most).map(tuple)
 
 
+changes = st.builds(IndexChange, times, st.none() | rows, some(texts))
 commits = st.fixed_dictionaries(
     {"root": roots, "at": times, "status": ids},
     optional={
@@ -93,6 +100,8 @@ commits = st.fixed_dictionaries(
         "revived": some(names),
         "tenure": st.integers(0, 3),
         "failure": st.builds(TreeFailure, st.integers(0, 3), ids),
+        "index_change": changes,
+        "projection": st.none() | st.integers(0, 2),
     },
 )
 slips = st.sampled_from([0] * 15 + [-1, 1])  # most commits expect what is there
@@ -103,6 +112,10 @@ other_calls = st.one_of(
     st.tuples(st.just("outcome"), st.tuples(roots, names)),
     st.tuples(st.just("delete"), st.tuples(roots, st.integers(0, 3))),
     st.tuples(st.just("roots"), st.tuples(roots, st.integers(0, 3))),
+    st.tuples(st.just("search"), st.tuples(words, st.none() | st.integers(0, 2**61), st.integers(0, 3))),
+    st.tuples(
+        st.just("replace"), st.tuples(roots, st.builds(IndexChange, times, st.none() | rows, some(texts)), times)
+    ),
     st.tuples(st.just("reopen"), st.just(())),
 )
 
@@ -129,7 +142,7 @@ async def outcome(store, name, arguments):
         if name == "reopen":
             await store.close()
             return await store.open()
-        return await getattr(store, name)(*arguments)
+        return await getattr(store if hasattr(store, name) else store.index, name)(*arguments)
     except RuntimeFault as error:
         return type(error)
 

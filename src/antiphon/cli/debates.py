@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import asdict
+from typing import Any
 
 from antiphon.cli.frame import CliCommand
 from antiphon.cli.options import Subcommands, run_subcommand
@@ -31,8 +32,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 async def _list(library: Library, options: argparse.Namespace) -> int:
-    views = await latest_debates(library, options.limit)
-    return print_list([_row(view) for view in views], [asdict(view) for view in views], EMPTY, as_json=options.json)
+    views = await latest_debates(library, options.limit, after=options.after)
+    return print_list([_row(view) for view in views], [_to_record(view) for view in views], options, EMPTY)
+
+
+def _to_record(view: DebateView) -> dict[str, Any]:
+    return {**asdict(view), "cursor": view.cursor}
 
 
 def _row(view: DebateView) -> str:

@@ -8,6 +8,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from antiphon.cli.options import Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.threads.export.formats import FORMATS
-from antiphon.threads.kinds import Record
+from antiphon.threads.kinds import Record, ThreadView
 from antiphon.threads.library import Library
 
 LibraryHandler = Callable[[Library, argparse.Namespace], Awaitable[int]]
@@ -39,7 +40,13 @@ def add_list(commands: Subcommands, plural: str, handler: LibraryHandler) -> arg
     """Add `list`."""
     parser = commands.add("list", with_library(handler), f"list the latest {plural}", json=True)
     parser.add_argument("--limit", type=positive_int, default=20, metavar="N", help="maximum number (default: 20)")
+    add_after(parser)
     return parser
+
+
+def add_after(parser: argparse.ArgumentParser) -> None:
+    """Add `--after`."""
+    parser.add_argument("--after", metavar="CURSOR", help="the next page: the cursor that the page before ends with")
 
 
 def add_show(
@@ -88,6 +95,23 @@ def problem_hint(problem: str | None) -> str:
     return f"; {sanitize_line(problem)}" if problem else ""
 
 
-def print_list(rows: list[str], records: list[dict[str, Any]], empty: str, *, as_json: bool) -> int:
-    """Print a list as lines or as JSON; `empty` if there are no rows."""
-    return print_lines([json.dumps(records, indent=2)] if as_json else rows or [empty])
+def print_list(rows: list[str], records: list[dict[str, Any]], options: argparse.Namespace, empty: str) -> int:
+    """Print a page of a list as lines or as JSON; `empty` if the list has no rows."""
+    if options.json:
+        return print_lines([json.dumps(records, indent=2)])
+    if not rows:
+        return print_lines([empty if options.after is None else "no more"])
+    return print_page(rows, options.limit, [record["cursor"] for record in records])
+
+
+def print_page(lines: list[str], limit: int, cursors: list[str]) -> int:
+    """Print the lines of a page; if it is full, print the option for the next one to standard error."""
+    code = print_lines(lines)
+    if len(cursors) == limit:
+        write(sys.stderr, f"next page: --after {cursors[-1]}\n")
+    return code
+
+
+def to_record(view: ThreadView) -> dict[str, Any]:
+    """Return a thread of a list as JSON."""
+    return {**asdict(view), "cursor": view.cursor}

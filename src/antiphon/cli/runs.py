@@ -1,11 +1,10 @@
 """The command `antiphon runs`: list, show and export runs, also while another process runs them."""
 
 import argparse
-from dataclasses import asdict
 
 from antiphon.cli.frame import CliCommand
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint
+from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint, to_record
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.money import format_usd
@@ -30,8 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 async def _list(library: Library, options: argparse.Namespace) -> int:
-    views = await library.latest(options.limit, kind="run")
-    return print_list([_row(view) for view in views], [asdict(view) for view in views], EMPTY, as_json=options.json)
+    views = await library.latest(options.limit, kind="run", after=options.after)
+    return print_list([_row(view) for view in views], [to_record(view) for view in views], options, EMPTY)
 
 
 def _row(view: ThreadView) -> str:

@@ -3,23 +3,33 @@
 import argparse
 import asyncio
 import sys
-from dataclasses import asdict
 
 from antiphon.app import App, open_library
 from antiphon.cli.chats import branch_text, import_chat
 from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
 from antiphon.cli.options import Subcommands, existing_store, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint, with_library
+from antiphon.cli.records import (
+    add_after,
+    add_export,
+    add_list,
+    add_show,
+    print_list,
+    print_page,
+    problem_hint,
+    to_record,
+    with_library,
+)
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.money import format_usd
 from antiphon.stores.maintenance import remove
-from antiphon.threads import Library, ThreadView
+from antiphon.threads import KINDS, Library, ThreadView
 
 MOST_TITLE = 44
 MOST_LINE = 100
+PAGE = 20
 EMPTY = "no conversations yet; start one with: antiphon chat"
 
 
@@ -30,10 +40,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = listing.add_mutually_exclusive_group()
     group.add_argument("--all", action="store_true", help="include archived conversations")
     group.add_argument("--archived", action="store_true", help="only archived conversations")
+    listing.add_argument("--kind", choices=KINDS, help="only conversations of this kind")
+    listing.add_argument("--status", metavar="STATUS", help="only conversations of this status, such as waiting")
+    listing.add_argument("--owner", metavar="OWNER", help="only conversations of this owner")
     showing = add_show(commands, None, "conversation", branch_text)
     showing.add_argument("--branch", metavar="B", help="a branch other than the current one")
     search = commands.add("search", with_library(_search), "search the texts of conversations")
     search.add_argument("words", metavar="WORDS", nargs="+")
+    add_after(search)
     add_export(commands, None, "conversation")
     importing = commands.add("import", import_chat, "import a conversation that was exported as JSON")
     importing.add_argument("file", metavar="FILE", help="an export, or - for standard input")
@@ -48,18 +62,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 async def _list(library: Library, options: argparse.Namespace) -> int:
     archived = None if options.all else options.archived
-    views = await library.latest(options.limit, archived=archived)
-    return print_list([_row(view) for view in views], [asdict(view) for view in views], EMPTY, as_json=options.json)
+    views = await library.latest(
+        options.limit,
+        archived=archived,
+        kind=options.kind,
+        status=options.status,
+        owner=options.owner,
+        after=options.after,
+    )
+    return print_list([_row(view) for view in views], [to_record(view) for view in views], options, EMPTY)
 
 
 async def _search(library: Library, options: argparse.Namespace) -> int:
-    matches = await library.search(" ".join(options.words))
+    matches = await library.search(" ".join(options.words), PAGE, after=options.after)
     lines = [
         line
         for match in matches
         for line in (_row(match.view), f"          {clip(sanitize_line(match.line), MOST_LINE)}")
     ]
-    print_lines(lines or ["no matches"])
+    print_page(lines or ["no matches"], PAGE, [match.cursor for match in matches])
     return DONE if matches else FAILED
 
 

@@ -31,6 +31,11 @@ class DebateView:
     error: str | None = None
     problem: str | None = None
 
+    @property
+    def cursor(self) -> str:
+        """Place in a list: the next page begins after it."""
+        return f"{self.updated}:{self.id}"
+
 
 def summarize(snapshot: Json, result: Json | None) -> ThreadSummary:
     """Summarize a debate for a list: its topic, models, rounds and cost."""

@@ -1,6 +1,7 @@
 """Service of debates: create, start, pause, judge, follow and read them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from antiphon.debate.machine.config import complete, reference
@@ -92,7 +93,7 @@ class Debates(ThreadService):
         return (await self.library.read(id, self.kind)).content
 
 
-async def latest_debates(library: Library, limit: int = 20) -> list[DebateView]:
-    """Return the latest debates of a library."""
-    views = await library.latest(limit, kind="debate")
-    return [debate_view(await library.read(view.id)) for view in views]
+async def latest_debates(library: Library, limit: int = 20, *, after: str | None = None) -> list[DebateView]:
+    """Return the latest debates of a library, or those after a cursor."""
+    views = await library.latest(limit, kind="debate", after=after)
+    return [replace(debate_view(await library.read(view.id)), updated=view.updated) for view in views]

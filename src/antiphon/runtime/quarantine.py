@@ -6,6 +6,7 @@ from collections.abc import Callable
 from antiphon.runtime.clock import SteadyClock
 from antiphon.runtime.commits import Commits
 from antiphon.runtime.errors import Quarantined, UnknownLetter, UnknownRoot
+from antiphon.runtime.index.rows import IndexChange
 from antiphon.runtime.ownership import Whole
 from antiphon.runtime.records import Commit, Letter, Saved, TreeFailure
 from antiphon.runtime.store import Store
@@ -37,7 +38,9 @@ class Quarantine:
         dead = () if letter is None else ((letter, reason),)
         attempts = 1 + (0 if saved.failure is None else saved.failure.attempts)
         failure = TreeFailure(attempts, reason)
-        commit = Commit(root, saved.seq, self._now(), QUARANTINED, taken=taken, dead=dead, failure=failure)
+        now = self._now()
+        change = IndexChange(now)  # of its place in lists
+        commit = Commit(root, saved.seq, now, QUARANTINED, taken=taken, dead=dead, failure=failure, index_change=change)
         await self._commits.make(commit)
         self.on_quarantined(root)
 
@@ -53,7 +56,8 @@ class Quarantine:
         now = self._now()
         letters = tuple(_move_back(letter, now) for letter, _ in dead if not is_from_outside(letter))
         revived = tuple(letter.id for letter in letters)
-        commit = Commit(root, saved.seq, now, "active", letters=letters, revived=revived)
+        change = IndexChange(now)
+        commit = Commit(root, saved.seq, now, "active", letters=letters, revived=revived, index_change=change)
         await self._commits.make(commit)
         return list(letters)
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, Protocol, TypeVar
 from zlib import crc32
 
@@ -23,6 +24,7 @@ from antiphon.stores.words import Search, matching_line, parse_search, storable,
 T = TypeVar("T")
 PLACE_BITS = 20  # of the number of a text, below the time
 LATEST = 2**63 - 1
+EARLIEST = -LATEST
 LAST = RowCursor(LATEST, "")
 QUARANTINED = "quarantined"
 CANDIDATES = 500  # texts that are looked at for a beginning of a word that is longer than the indexed ones
@@ -105,7 +107,8 @@ class FileIndex:
             return []
         query, values = _page_query(filter)
         cursor = after or LAST
-        arguments = (cursor.updated, cursor.root, *values, max(0, limit))
+        since = EARLIEST if filter.since is None else filter.since
+        arguments = (cursor.updated, cursor.root, *values, since, max(0, limit))
         rows = await self._store.query(lambda connection: connection.execute(self._sql[query], arguments).fetchall())
         return [listed_from(row) for row in rows]
 
@@ -186,12 +189,13 @@ class _Finder:
 
     def find(self, limit: int) -> list[TextMatch]:
         """Return the newest matches, each tree once."""
-        # FTS5 would collect all texts for a beginning that is not indexed. Common ones are among the newest texts that
-        # a shorter one finds; of the others there are few.
+        # For a beginning that is not indexed as such, FTS5 would collect all texts before it returns the first. Common
+        # ones are among the newest texts that a shorter one finds, and there are few texts with the others.
         short = self._search.shortened()
         if short is not None:
-            matches = self._collect(self._candidates(short), limit)
-            if len(matches) == limit:
+            candidates = list(islice(self._numbers(short), CANDIDATES))
+            matches = self._collect((pair for pair in candidates if self._is_match(pair[0])), limit)
+            if len(matches) == limit or len(candidates) < CANDIDATES:
                 return matches
         return self._collect(self._numbers(self._search), limit)
 
@@ -217,10 +221,8 @@ class _Finder:
         finally:
             cursor.close()
 
-    def _candidates(self, short: Search) -> Iterator[tuple[int, int]]:
-        for (n, actor), _ in zip(self._numbers(short), range(CANDIDATES), strict=False):
-            if self._search.matches(words_of(self._text(n)[1])):
-                yield n, actor
+    def _is_match(self, n: int) -> bool:
+        return self._search.matches(words_of(self._text(n)[1]))
 
     def _is_on_earlier_page(self, actor: int) -> bool:
         """Return whether an actor has a newer match, by which it was found before."""

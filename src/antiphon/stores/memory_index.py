@@ -152,6 +152,7 @@ def _is_selected(filter: RowFilter, tree: ListedTree) -> bool:
         and (filter.statuses is None or status in filter.statuses)
         and filter.owner in (None, row.owner)
         and filter.archived in (None, row.archived)
+        and (filter.since is None or tree.updated >= filter.since)
     )
 
 

@@ -49,12 +49,15 @@ class Library:
         status: str | None = None,
         owner: str | None = None,
         after: str | None = None,
+        since: str | None = None,
     ) -> list[ThreadView]:
         """Return the latest threads, or those after the cursor of the last one of a page.
 
-        `archived` selects archived ones, and None, as for the other filters, all.
+        `archived` selects archived ones, and None, as for the other filters, all. `since` is the cursor of a thread:
+        those that were changed then or later are returned.
         """
-        filter = RowFilter(kind, self._stored_statuses(status), owner, archived)
+        start = None if since is None else parse_row_cursor(since).updated
+        filter = RowFilter(kind, self._stored_statuses(status), owner, archived, start)
         trees = await self.index.page(filter, None if after is None else parse_row_cursor(after), limit)
         return [self._view(tree) for tree in trees]
 
@@ -148,7 +151,7 @@ class Library:
         saved: Saved | None = None
         with suppress(StoreCorrupt):
             saved = await self.source.store.load(id)
-        updated = entries[-1].at if entries else 0
+        _, updated = await self._position(id)
         is_whole = bool(entries) and entries[0].seq == 1
         if saved is not None and saved.snapshot is not None and (saved.snapshot_seq == saved.seq or not is_whole):
             with suppress(*UNEXPECTED):
@@ -166,12 +169,12 @@ class Library:
         return Record(view, kind.content(id, snapshot, result))
 
     async def _position(self, id: str) -> tuple[str, int]:
-        """Return the stored status of a tree, and the time of its last step."""
-        saved = await self.source.store.load(id)
-        if saved is None:
-            return "active", 0
-        last = await self.source.store.entries(id, saved.seq - 1, 1)
-        return saved.status, last[-1].at if last else 0
+        """Return the stored status of a tree, and the time of its latest change."""
+        listed = (await self.index.get([id])).get(id)
+        if listed is not None:
+            return listed.status, listed.updated
+        summary = await self.source.store.summary(id)
+        return ("active", 0) if summary is None else (summary.status, summary.updated)
 
 
 def _with_problem(record: Record, problem: Problem, seq: int | None = None) -> Record:

@@ -14,15 +14,16 @@ LONG = 10_000  # shorter operations end too soon to be reported
 class Progress:
     """Prints progress as `copying: 40 %`, or as a count if the total is unknown."""
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, long: int | None = None) -> None:
         self._label = label
+        self._long = long or LONG  # units from which on the operation is reported
         self._last = ""
         self._is_terminal = sys.stderr.isatty()
 
     def __call__(self, done: int, total: int) -> None:
         """Report progress; a `total` of 0 means unknown."""
         if total:
-            self._show(f"{done * 100 // total // 10 * 10} %" if total >= LONG else "")
+            self._show(f"{done * 100 // total // 10 * 10} %" if total >= self._long else "")
         elif done % (10 * LONG) == 0:
             self._show(f"{done:,}")
 

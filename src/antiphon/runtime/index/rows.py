@@ -31,7 +31,7 @@ class IndexText(NamedTuple):
 
 
 class IndexChange(NamedTuple):
-    """Change of the index by the steps of a tree."""
+    """Change of the index by the steps of a tree; with neither row nor texts, only of its time."""
 
     at: int
     row: IndexRow | None = None
@@ -45,6 +45,7 @@ class RowFilter(NamedTuple):
     statuses: tuple[str, ...] | None = None
     owner: str | None = None
     archived: bool | None = None
+    since: int | None = None  # time from which on they were changed
 
 
 class RowCursor(NamedTuple):

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.runtime.errors import RuntimeFault
+from antiphon.runtime.index.rows import RowFilter
 from antiphon.runtime.store import Store
 
+MOST_ROWS = 10_000
 Fact = Callable[[Any, Store], Awaitable[None]]
 
 
@@ -39,10 +41,16 @@ async def assert_refused(work: Awaitable[Any], kind: type[RuntimeFault]) -> str:
     raise AssertionError(f"{kind.__name__} was expected")
 
 
+async def read_index(store: Store, *words: str) -> list[Any]:
+    """Return the rows of all trees, and the results of searches."""
+    rows = await store.index.page(RowFilter(), None, MOST_ROWS)
+    return [rows, await store.index.outdated(1), [await store.index.search(text, None, MOST_ROWS) for text in words]]
+
+
 async def read_contents(store: Store) -> list[Any]:
     """Return everything that can be read from a store."""
     summaries = await store.roots()
-    contents: list[Any] = [await store.due_times(), await store.running_tasks(), summaries]
+    contents: list[Any] = [await store.due_times(), await store.running_tasks(), summaries, await read_index(store)]
     for summary in summaries:
         root = summary.root
         outcomes = (await store.dead_letters(root), await store.incidents(root), await store.mark(root))

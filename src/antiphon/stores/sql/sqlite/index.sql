@@ -133,8 +133,9 @@ where true
   and (?4 is null or kind = ?4)
   and (?5 is null or (index_row.status in (?5, ?6) and actor.status <> 'quarantined'))
   and (?7 is null or owner = ?7)
+  and index_row.updated >= ?8
 order by index_row.updated desc, index_row.id desc
-limit ?8;
+limit ?9;
 
 -- name: rows_of_kind
 -- The same, of one kind.
@@ -148,8 +149,9 @@ where kind = ?4
   and (?4 is null or kind = ?4)
   and (?5 is null or (index_row.status in (?5, ?6) and actor.status <> 'quarantined'))
   and (?7 is null or owner = ?7)
+  and index_row.updated >= ?8
 order by index_row.updated desc, index_row.id desc
-limit ?8;
+limit ?9;
 
 -- name: rows_of_status
 -- The same, of one or two statuses.
@@ -163,8 +165,9 @@ where index_row.status in (?5, ?6)
   and (?4 is null or kind = ?4)
   and (?5 is null or (index_row.status in (?5, ?6) and actor.status <> 'quarantined'))
   and (?7 is null or owner = ?7)
+  and index_row.updated >= ?8
 order by index_row.updated desc, index_row.id desc
-limit ?8;
+limit ?9;
 
 -- name: rows_of_owner
 -- The same, of one owner.
@@ -178,8 +181,9 @@ where owner = ?7
   and (?4 is null or kind = ?4)
   and (?5 is null or (index_row.status in (?5, ?6) and actor.status <> 'quarantined'))
   and (?7 is null or owner = ?7)
+  and index_row.updated >= ?8
 order by index_row.updated desc, index_row.id desc
-limit ?8;
+limit ?9;
 
 -- name: rows_of_quarantined
 -- The same, quarantined ones.
@@ -193,5 +197,6 @@ where actor.status = 'quarantined'
   and (?4 is null or kind = ?4)
   and (?5 is null or (index_row.status in (?5, ?6) and actor.status <> 'quarantined'))
   and (?7 is null or owner = ?7)
+  and index_row.updated >= ?8
 order by index_row.updated desc, index_row.id desc
-limit ?8;
+limit ?9;

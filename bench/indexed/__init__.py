@@ -1,0 +1,1 @@
+"""Files and conversations of the benchmark of threads."""
