@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import sys
 from dataclasses import asdict
 
 from antiphon.app import App, open_library
@@ -11,9 +10,9 @@ from antiphon.cli.frame import DONE, FAILED, CliCommand, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
 from antiphon.cli.options import Subcommands, existing_store, run_subcommand
 from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint, with_library
-from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
+from antiphon.cli.roots import confirm
 from antiphon.money import format_usd
 from antiphon.stores.maintenance import remove
 from antiphon.threads import Library, ThreadView
@@ -79,11 +78,9 @@ def _delete(options: argparse.Namespace) -> int:
             return (await library.read(await find_thread(library, options.id))).view
 
     view = asyncio.run(find())
-    if not options.yes:
-        write(sys.stderr, f"{_row(view)}\nkeep a copy with: antiphon threads export {view.id} --to {view.id}.json\n")
-        write(sys.stderr, "delete it permanently, with all branches? y/n > ")
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            return print_lines(["nothing deleted"])
+    facts = f"{_row(view)}\nkeep a copy with: antiphon threads export {view.id} --to {view.id}.json"
+    if not options.yes and not confirm(facts, "delete it permanently, with all branches?"):
+        return print_lines(["nothing deleted"])
     remove(store, view.id)
     return print_lines([f"deleted {view.id}"])
 
