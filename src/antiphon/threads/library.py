@@ -18,6 +18,7 @@ from antiphon.threads.results import final_result
 from antiphon.threads.transcript import TRANSCRIPT, UNEXPECTED, transcript
 
 PAGE = 1000
+THREAD = "thread"  # the machine of threads
 CHAT = "chat"  # the kind of a thread that names none
 
 
@@ -63,6 +64,9 @@ class Library:
             record = await self._read(id, is_strict=kind is not None)
         except UnknownRoot:
             raise UnknownThread(f"there is no {noun} {id!r}") from None
+        summary = await self.source.store.summary(id)
+        if summary is not None and summary.machine != THREAD:
+            raise UnknownThread(f"{id!r} runs the machine {summary.machine!r} and is not a thread")
         if kind not in (None, record.view.kind):
             raise WrongKind(id, record.view.kind, noun)
         return record
@@ -158,7 +162,7 @@ class Library:
         trees: list[TreeSummary] = []
         after = ""
         while page := await self.source.store.roots(after, PAGE):
-            trees += [summary for summary in page if summary.machine == "thread"]
+            trees += [summary for summary in page if summary.machine == THREAD]
             after = page[-1].root
         return trees
 
