@@ -4,6 +4,7 @@ An event loop runs on a thread of its own; each call is submitted to it, and blo
 methods are those of the app: there is no second implementation, and their types are the same but for `await`.
 """
 
+import asyncio
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import ExitStack
@@ -75,12 +76,13 @@ class Calls:
     def iterate(self, source: AsyncIterable[T]) -> Iterator[T]:
         """Iterate over an asynchronous source; it is closed when the iteration ends."""
         iterator = aiter(source)
+        turn = asyncio.Lock()  # a call that was interrupted ends before the iterator is closed
         try:
-            while (item := self.call(_next(iterator))) is not END:
+            while (item := self.call(_next(iterator, turn))) is not END:
                 yield item
         finally:
             if self._loop is not None:
-                self.call(_close(iterator))
+                self.call(_close(iterator, turn))
 
 
 class BlockingUntilIdle:
@@ -190,15 +192,17 @@ class BlockingApp:
         self.close()
 
 
-async def _next(iterator: AsyncIterator[T]) -> Any:
+async def _next(iterator: AsyncIterator[T], turn: asyncio.Lock) -> Any:
     """Return the next item, or `END`: a coroutine cannot raise `StopAsyncIteration`."""
-    return await anext(iterator, END)
+    async with turn:
+        return await anext(iterator, END)
 
 
-async def _close(iterator: AsyncIterator[Any]) -> None:
+async def _close(iterator: AsyncIterator[Any], turn: asyncio.Lock) -> None:
     close = getattr(iterator, "aclose", None)
-    if close is not None:
-        await close()
+    async with turn:
+        if close is not None:
+            await close()
 
 
 async def _wait(source: UntilIdle) -> str:

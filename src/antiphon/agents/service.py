@@ -62,6 +62,7 @@ class Runs(ThreadService):
     ) -> Receipt:
         """Start the task, possibly with a plan; a run that has ended accepts another task."""
         if text is None:
+            await self._check(thread)
             raise Refused(f"run {thread!r} starts with its task; pass its text")
         with_plan = {} if plan is None else {"plan": dict(plan)}
         return await self.begin(thread, id=id, message={"text": text, "at": self.runtime.now(), **with_plan})

@@ -13,6 +13,7 @@ from antiphon.cli.options import Subcommands, existing_store
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_time
 from antiphon.cli.replay import add_machines, add_replay, load_all
+from antiphon.cli.roots import add_roots
 from antiphon.runtime.errors import RuntimeFault, StoreError
 from antiphon.runtime.quarantine import Quarantine, offline_quarantine
 from antiphon.stores import maintenance
@@ -22,7 +23,8 @@ T = TypeVar("T")
 
 
 def add_repairs(commands: Subcommands) -> None:
-    """Add the subcommands, and those on journals."""
+    """Add the subcommands, and those on trees and journals."""
+    add_roots(commands)
     add_compact(commands)
     add_replay(commands)
     sub = commands.add("dead", _dead, "list the letters that could not be processed", json=True)

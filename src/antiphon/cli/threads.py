@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import sys
 
 from antiphon.app import App, open_library
 from antiphon.cli.chats import branch_text, import_chat
@@ -20,9 +19,9 @@ from antiphon.cli.records import (
     to_record,
     with_library,
 )
-from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
+from antiphon.cli.roots import confirm
 from antiphon.money import format_usd
 from antiphon.stores.maintenance import remove
 from antiphon.threads import KINDS, Library, ThreadView
@@ -102,11 +101,9 @@ def _delete(options: argparse.Namespace) -> int:
             return (await library.read(await find_thread(library, options.id))).view
 
     view = asyncio.run(find())
-    if not options.yes:
-        write(sys.stderr, f"{_row(view)}\nkeep a copy with: antiphon threads export {view.id} --to {view.id}.json\n")
-        write(sys.stderr, "delete it permanently, with all branches? y/n > ")
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            return print_lines(["nothing deleted"])
+    facts = f"{_row(view)}\nkeep a copy with: antiphon threads export {view.id} --to {view.id}.json"
+    if not options.yes and not confirm(facts, "delete it permanently, with all branches?"):
+        return print_lines(["nothing deleted"])
     remove(store, view.id)
     return print_lines([f"deleted {view.id}"])
 

@@ -44,6 +44,7 @@ class Debates(ThreadService):
     async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
         """Begin with the openings, on the topic of the settings."""
         if text is not None:
+            await self._check(thread)
             raise Refused(f"debate {thread!r} starts with the topic of its settings; pass no text")
         topic = (await self.config(thread))["topic"]
         now = self.runtime.now()
@@ -54,6 +55,7 @@ class Debates(ThreadService):
     ) -> Receipt:
         """Interject: add a message that the debaters hear from now on; a paused debate stays paused."""
         if parts is not None:
+            await self._check(thread)
             raise Refused("an interjection is a text, without parts")
         return await self._perform(thread, "INTERJECT", id, text=text)
 

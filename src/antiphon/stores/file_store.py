@@ -36,6 +36,8 @@ class FileStore:
     def __init__(self, path: str | Path, *, durability: str = "full", read_only: bool = False) -> None:
         if durability not in files.DURABILITY:
             raise ValueError(f"no durability is named {durability!r}; choose one of: {', '.join(files.DURABILITY)}")
+        if str(path) == ":memory:":
+            raise StoreError("':memory:' is not a file; use MemoryStore(), or App(\":memory:\")")
         self.path = Path(path)
         self._durability = files.DURABILITY[durability]
         self._read_only = read_only

@@ -20,6 +20,7 @@ from antiphon.threads.problems import UNSUPPORTED, Problem, problem_of, quaranti
 from antiphon.threads.results import final_result
 from antiphon.threads.transcript import TRANSCRIPT, UNEXPECTED, transcript
 
+THREAD = "thread"  # the machine of threads
 RUNNING = "running"
 INTERRUPTED = "interrupted"
 
@@ -84,6 +85,9 @@ class Library:
             record = await self._read(id, is_strict=kind is not None)
         except UnknownRoot:
             raise UnknownThread(f"there is no {noun} {id!r}") from None
+        summary = await self.source.store.summary(id)
+        if summary is not None and summary.machine != THREAD:
+            raise UnknownThread(f"{id!r} runs the machine {summary.machine!r} and is not a thread")
         if kind not in (None, record.view.kind):
             raise WrongKind(id, record.view.kind, noun)
         return record

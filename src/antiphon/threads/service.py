@@ -14,7 +14,7 @@ from antiphon.threads.errors import Busy, Refused, UnknownThread, WrongKind
 from antiphon.threads.following import Place, ThreadChange, UntilIdle, follow_all, follow_steps
 from antiphon.threads.forks import rename_thread
 from antiphon.threads.kinds import Json, content_of
-from antiphon.threads.library import Library
+from antiphon.threads.library import THREAD, Library
 from antiphon.threads.machine.thread import start_event
 from antiphon.threads.machine.thread_events import Kind
 from antiphon.threads.requests import Answer, OpenRequest, find_request, open_requests, unknown_request
@@ -22,7 +22,6 @@ from antiphon.threads.resources import Resources
 
 ATTEMPTS = 3  # a status may change between looking and sending
 ID_BYTES = 4
-THREAD = "thread"  # the machine of threads
 PAGE = 1000
 
 
@@ -99,6 +98,7 @@ class ThreadService:
     async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
         """Start a thread with its first message."""
         if text is None:
+            await self._check(thread)
             raise Refused(f"{self.noun} {thread!r} starts with a message; pass its text")
         return await self.say(thread, text, id=id)
 
@@ -169,8 +169,7 @@ class ThreadService:
 
     async def export(self, id: str, format: str = "md") -> str:
         """Export a thread as Markdown (`md`), one HTML page (`html`), or JSON (`json`)."""
-        if self.kind is not None:
-            await self._check(id)
+        await self._find(id)
         return await self.library.export(id, format)
 
     async def fork(self, id: str, step: int | None = None) -> str:
@@ -192,9 +191,7 @@ class ThreadService:
 
     async def delete(self, id: str) -> None:
         """Delete a thread with all that belongs to it, for ever; work in progress is cancelled. Its forks are kept."""
-        summary = await self.runtime.store.summary(id)
-        if self.kind is not None or summary is None or summary.machine != THREAD:
-            await self._check(id)
+        await self._find(id)
         await self.runtime.delete(id)
 
     async def status(self, id: str) -> str:
@@ -228,6 +225,12 @@ class ThreadService:
         """Return the state of a thread without its content."""
         await self._check(id)
         return await self.runtime.state(id)
+
+    async def _find(self, id: str) -> None:
+        """Raise the errors of `_check`; a damaged thread is found, unless its kind has to be known."""
+        summary = await self.runtime.store.summary(id)
+        if self.kind is not None or summary is None or summary.machine != THREAD:
+            await self._check(id)
 
     async def _check(self, id: str) -> Kind | None:
         """Return the kind of a thread; raise `UnknownThread` if there is none, `WrongKind` if it is of another kind."""

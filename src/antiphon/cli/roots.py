@@ -1,0 +1,76 @@
+"""`antiphon db roots` and `antiphon db delete`: the trees of a store, of threads and of other machines."""
+
+import argparse
+import asyncio
+import json
+import sys
+from dataclasses import asdict
+
+from antiphon.cli.frame import print_lines
+from antiphon.cli.options import Subcommands, existing_store, positive_int
+from antiphon.cli.render.plain import write
+from antiphon.cli.render.text_width import sanitize_line
+from antiphon.cli.render.units import format_time, plural
+from antiphon.runtime.errors import UnknownRoot
+from antiphon.runtime.records import TreeSummary
+from antiphon.stores.maintenance import remove
+from antiphon.stores.sqlite import SqliteStore
+
+PAGE = 1000
+YES = ("y", "yes")
+
+
+def add_roots(commands: Subcommands) -> None:
+    """Add the subcommands."""
+    sub = commands.add("roots", _roots, "list the trees by id; works while the store is in use", json=True)
+    sub.add_argument("--after", metavar="ID", default="", help="only those after this id")
+    sub.add_argument("--limit", type=positive_int, default=PAGE, metavar="N", help=f"maximum number (default: {PAGE})")
+    sub = commands.add("delete", _delete, "delete a tree with its journal; this cannot be undone")
+    sub.add_argument("root", metavar="ID", help="a tree")
+    sub.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+
+
+def confirm(facts: str, question: str) -> bool:
+    """Print facts and a question; return whether the answer on standard input is yes."""
+    write(sys.stderr, f"{facts}\n{question} y/n > ")
+    return sys.stdin.readline().strip().lower() in YES
+
+
+def _roots(options: argparse.Namespace) -> int:
+    async def read() -> list[TreeSummary]:
+        store = SqliteStore(existing_store(options), read_only=True)
+        await store.open()
+        try:
+            return await store.roots(options.after, options.limit)
+        finally:
+            await store.close()
+
+    trees = asyncio.run(read())
+    if options.json:
+        return print_lines([json.dumps([asdict(tree) for tree in trees], indent=2)])
+    return print_lines([_row(tree) for tree in trees] or ["no trees"])
+
+
+def _delete(options: argparse.Namespace) -> int:
+    path = existing_store(options)
+
+    async def find() -> TreeSummary | None:
+        store = SqliteStore(path, read_only=True)
+        await store.open()
+        try:
+            return await store.summary(options.root)
+        finally:
+            await store.close()
+
+    tree = asyncio.run(find())
+    if tree is None:
+        raise UnknownRoot(f"there is no tree {options.root!r}; list all with: antiphon db roots")
+    if not options.yes and not confirm(_row(tree), "delete it permanently, with its journal?"):
+        return print_lines(["nothing deleted"])
+    remove(path, options.root)
+    return print_lines([f"deleted {sanitize_line(options.root)}"])
+
+
+def _row(tree: TreeSummary) -> str:
+    facts = f"{sanitize_line(tree.machine)}, {tree.status}, {plural(tree.seq, 'step')}"
+    return f"{sanitize_line(tree.root)}  {format_time(tree.updated)}  {facts}"
