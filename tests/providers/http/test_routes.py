@@ -196,7 +196,7 @@ def test_a_certificate_that_is_not_valid_is_not_worth_another_try(monkeypatch, s
 
 def test_a_server_without_encryption_is_not_worth_another_try():
     async def answer(reader, writer):
-        await reader.read(1)
+        await reader.read(65536)
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         writer.close()
 
