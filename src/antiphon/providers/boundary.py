@@ -63,6 +63,8 @@ class Boundary:
                 case Done(stop, request_id):
                     yield from self._rest()
                     self._check(delta)
+                    # Some servers end a reply with tool calls like any other.
+                    stop = "tool_calls" if self._called and stop == "end" else stop
                     yield Done(stop, self._clean_optional(request_id))
                 case _:
                     yield self._whole(delta)
@@ -105,6 +107,9 @@ class Boundary:
     def _check(self, done: Done) -> None:
         if done.stop == "pause":
             return
+        if done.stop == "tool_calls" and not self._called:
+            reason = "the server announced a tool call, but sent none"
+            raise ProviderError(Code.MALFORMED, reason, request_id=done.request_id)
         if not self._text.has_begun and not self._called:
             raise self._empty(done)
         choice = self._request.tool_choice

@@ -246,8 +246,10 @@ def _send_error(error: Exception, request: HttpRequest, proxy: SplitResult | Non
         # Another attempt would get the same certificate.
         return ProviderError(Code.NETWORK, f"no secure connection to {url}: {_reason(error)}", recoverable=False)
     if proxy is not None and isinstance(error, httpcore2.ConnectError | httpcore2.ProxyError):
+        # A proxy answers with a status of 5xx if it does not reach the server, which may pass.
+        is_passing = isinstance(error, httpcore2.ProxyError) and str(error).startswith("5")
         reason = f"no connection by the proxy {format_proxy(proxy)}: {_reason(error)}"
-        return ProviderError(Code.NETWORK, reason, recoverable=False)
+        return ProviderError(Code.NETWORK, reason, recoverable=is_passing)
     return ProviderError(Code.NETWORK, f"no response from {url}: {_reason(error)}")
 
 
