@@ -8,9 +8,15 @@ from typing import Any
 
 from antiphon.errors import RECOVERABLE, Code
 
+LONGEST_MESSAGE = 500
+LONGEST_QUOTE = 80
+
 
 class ProviderError(Exception):
-    """Raised when a request to a model fails; `recoverable` says whether the same request may succeed later."""
+    """Raised when a request to a model fails; `recoverable` says whether the same request may succeed later.
+
+    `quote` is what a server sent; a part of it joins the message after the key was redacted.
+    """
 
     def __init__(
         self,
@@ -21,6 +27,7 @@ class ProviderError(Exception):
         retry_after_ms: int | None = None,
         status: int | None = None,
         request_id: str | None = None,
+        quote: str | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -29,6 +36,7 @@ class ProviderError(Exception):
         self.retry_after_ms = retry_after_ms
         self.status = status
         self.request_id = request_id
+        self.quote = quote
 
     def __str__(self) -> str:
         return f"{self.code} {self.message}"
@@ -36,10 +44,23 @@ class ProviderError(Exception):
     def __repr__(self) -> str:
         return f"ProviderError({self.code.value!r}, {self.message!r}, recoverable={self.recoverable})"
 
-    def hide(self, redact: Callable[[str], str]) -> None:
-        """Redact the message."""
-        self.message = redact(self.message)
-        self.args = (self.message,)
+    def clean(self, redact: Callable[[str], str]) -> "ProviderError":
+        """Return a copy that is redacted, then cut, and has no causes."""
+        message = redact(self.message)
+        if len(message) > LONGEST_MESSAGE:
+            message = message[:LONGEST_MESSAGE] + "…"
+        if self.quote is not None:
+            message += f": {redact(self.quote)[:LONGEST_QUOTE]!r}"
+        if self.status is not None:
+            message += f" (HTTP {self.status})"
+        return ProviderError(
+            self.code,
+            message,
+            recoverable=self.recoverable,
+            retry_after_ms=self.retry_after_ms,
+            status=self.status,
+            request_id=None if self.request_id is None else redact(self.request_id)[:LONGEST_MESSAGE],
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Convert the error to the JSON of an event."""

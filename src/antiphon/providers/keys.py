@@ -9,6 +9,7 @@ from typing import Any, NoReturn, Protocol
 from antiphon.errors import Code
 from antiphon.paths import user_path
 from antiphon.providers.errors import ProviderError
+from antiphon.providers.redaction import KeyPattern, key_pattern
 
 VARIABLES: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -22,7 +23,7 @@ GROUP_OR_OTHERS = 0o077
 class Secret:
     """API key that appears in no `repr`, log or pickle."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("__weakref__", "_value")
 
     def __init__(self, value: str) -> None:
         self._value = value
@@ -31,9 +32,15 @@ class Secret:
         """Return the key, for the header that needs it."""
         return self._value
 
+    @property
+    def pattern(self) -> KeyPattern | None:
+        """All forms of this key; None if it is too short to be a secret."""
+        return key_pattern(self._value)
+
     def hide(self, text: str) -> str:
-        """Return a text with this key redacted."""
-        return text.replace(self._value, "[key]")
+        """Return a text with this key redacted in all its forms."""
+        pattern = self.pattern
+        return text if pattern is None else pattern.hide(text)
 
     def __repr__(self) -> str:
         return "Secret(hidden)"

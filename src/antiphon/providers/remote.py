@@ -7,6 +7,7 @@ from contextlib import aclosing
 
 from antiphon.errors import Code
 from antiphon.providers.base import Delta, Model, Request, Timeouts
+from antiphon.providers.boundary import Boundary
 from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.error_bodies import request_id, status_error
@@ -66,6 +67,8 @@ class RemoteModel:
         timeouts = request.timeouts or self._timeouts
         key = self._key()
         http_request = self._http_request(request, key, timeouts)
+        boundary = Boundary(request, key)
+        chunk = b""
         try:
             with IdleTimer(self._clock, timeouts.first_delta_ms) as timer:
                 response = await self._transport.send(http_request)
@@ -78,7 +81,7 @@ class RemoteModel:
                         async for chunk in chunks:
                             timer.pause()
                             has_deltas = False
-                            for delta in decoder.feed(chunk):
+                            for delta in boundary.deltas(decoder.feed(chunk)):
                                 has_deltas = True
                                 yield delta
                             if decoder.finished:
@@ -89,14 +92,16 @@ class RemoteModel:
                             else:
                                 timer.resume()
                     timer.pause()
-                    for delta in decoder.end():
+                    for delta in boundary.deltas(decoder.end()):
                         yield delta
+                    return
                 finally:
                     await response.close()
         except ProviderError as error:
-            if key is not None:
-                error.hide(key.hide)
-            raise
+            failure = boundary.error(error)
+        # Raised here, where neither its context nor a variable has what the server sent.
+        chunk = b""
+        raise failure
 
     def _key(self) -> Secret | None:
         key = self._keys.find(self._key_name)

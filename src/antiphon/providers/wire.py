@@ -114,7 +114,7 @@ SHAPE_ERRORS = (KeyError, TypeError, AttributeError, IndexError)
 
 def shape_error(data: str) -> ProviderError:
     """Return the error for a frame that is JSON, but not of the shape that its format defines."""
-    return ProviderError(Code.MALFORMED, f"the server sent a frame of an unexpected shape: {data[:80]!r}")
+    return ProviderError(Code.MALFORMED, "the server sent a frame of an unexpected shape", quote=data)
 
 
 def as_text(value: Any) -> str:
@@ -147,7 +147,7 @@ def parse_frame(data: str) -> dict[str, Any]:
     except ValueError:
         frame = _parse_padded_json(data)
     if frame.__class__ is not dict:
-        raise ProviderError(Code.MALFORMED, f"the server sent a frame that is not an object: {data[:80]!r}")
+        raise ProviderError(Code.MALFORMED, "the server sent a frame that is not an object", quote=data)
     parsed: dict[str, Any] = frame
     return parsed
 
@@ -156,4 +156,4 @@ def _parse_padded_json(data: str) -> Any:
     try:
         return json.loads(data)
     except ValueError:
-        raise ProviderError(Code.MALFORMED, f"the server sent a frame that is not JSON: {data[:80]!r}") from None
+        raise ProviderError(Code.MALFORMED, "the server sent a frame that is not JSON", quote=data) from None

@@ -14,6 +14,7 @@ from antiphon.providers.keys import Keys
 from antiphon.providers.registry import Models
 from antiphon.testing.fake_llm import FakeLLM
 from tests.fixtures.providers import ENVIRONMENT, HELLO, NOWHERE, read, run, stand
+from tests.providers.http.raw_server import BODY, END, FRAME, HEAD, serve
 
 # For this machine, self-signed: nobody trusts it yet.
 CERTIFICATE = Path(__file__).parent / "tls" / "cert.pem"
@@ -145,10 +146,10 @@ def test_a_crowd_of_streams_shares_several_pools():
             streams = [here.open("anthropic", "slow").stream(HELLO) for _ in range(STREAMS_PER_POOL + 1)]
             for stream in streams:
                 await anext(stream)
-            pools = [pool.streams for pool in transport._local]
+            pools = [pool.streams for pools in transport._pools.values() for pool in pools]
             for stream in streams:
                 await stream.aclose()
-            return pools, [pool.streams for pool in transport._local]
+            return pools, [pool.streams for pools in transport._pools.values() for pool in pools]
 
     during, after = run(work())
     assert during == [STREAMS_PER_POOL, 1]
@@ -160,46 +161,20 @@ def test_a_call_that_fails_makes_room_in_its_pool():
         transport = HttpTransport()
         async with stand(transport=transport) as here:
             await read(here.models.open("openai+http://127.0.0.1:9/v1:m"))
-            return [pool.streams for pool in transport._local]
+            return [pool.streams for pools in transport._pools.values() for pool in pools]
 
     assert run(work()) == [0]
-
-
-HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-FRAME = b'data: {"choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
-BODY = b"%x\r\n%b\r\n" % (len(FRAME), FRAME)
-END = b"0\r\n\r\n"
 
 
 def asked_of(*pieces, requests=1):
     """What a model hears from a server that sends these bytes, piece by piece, as its answer to every request."""
 
-    async def answer(reader, writer):
-        connections.append(writer)
-        try:
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split()[0]))
-                for piece in pieces:
-                    writer.write(piece)
-                    await writer.drain()
-                    await asyncio.sleep(0)
-                if not b"".join(pieces).endswith(END):
-                    break
-        except asyncio.IncompleteReadError:
-            pass
-        finally:
-            writer.close()
-
-    connections = []
-
     async def work():
-        async with await asyncio.start_server(answer, "127.0.0.1", 0) as server, Models() as models:
-            port = server.sockets[0].getsockname()[1]
-            model = models.open(f"openai+http://127.0.0.1:{port}/v1:m")
-            return [await read(model) for _ in range(requests)]
+        async with serve(pieces, answers=requests) as (url, counts), Models() as models:
+            model = models.open(f"openai+{url}/v1:m")
+            return [await read(model) for _ in range(requests)], len(counts)
 
-    return run(work()), len(connections)
+    return run(work())
 
 
 @pytest.mark.parametrize(

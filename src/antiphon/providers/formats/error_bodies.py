@@ -9,7 +9,6 @@ from typing import Any
 
 from antiphon.providers.errors import ProviderError, classify
 
-LONGEST_MESSAGE = 500
 DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
@@ -36,7 +35,7 @@ def parse_error_body(value: Any) -> ErrorBody:
         value = value[0] if value else {}
     inner = value.get("error", value) if isinstance(value, dict) else value
     if not isinstance(inner, dict):
-        return ErrorBody((), _shorten(str(inner)), str(inner))
+        return ErrorBody((), str(inner), str(inner))
     details = [detail for detail in inner.get("details") or () if isinstance(detail, dict)]
     if isinstance(inner.get("details"), dict):
         details = [inner["details"]]
@@ -46,7 +45,7 @@ def parse_error_body(value: Any) -> ErrorBody:
     kinds = tuple(word.lower() for word in words if isinstance(word, str))
     message = inner.get("message") or inner.get("detail") or inner.get("error") or "no reason given"
     status = inner.get("code") if isinstance(inner.get("code"), int) else None
-    return ErrorBody(kinds, _shorten(_plain(message)), json.dumps(inner), status, _delay_in(details))
+    return ErrorBody(kinds, _plain(message), json.dumps(inner), status, _delay_in(details))
 
 
 def frame_error(value: Any, *, request_id: str | None = None) -> ProviderError:
@@ -62,14 +61,14 @@ def status_error(status: int, headers: Mapping[str, str], body: bytes) -> Provid
         error_body = parse_error_body(json.loads(body))
     except ValueError:
         text = body.decode("utf-8", "replace").strip()
-        error_body = ErrorBody((), _shorten(text) if text and not text.startswith("<") else f"HTTP {status}", text)
+        error_body = ErrorBody((), text if text and not text.startswith("<") else f"HTTP {status}", text)
     delay = retry_after(headers)
     message = error_body.message
     if 300 <= status < 400:
         message = "the server redirects to another address, which is not followed because of the key"
     return ProviderError(
         classify(status, error_body.kinds, error_body.text),
-        f"{message} (HTTP {status})",
+        message,
         retry_after_ms=delay if delay is not None else error_body.retry_after_ms,
         status=status,
         request_id=request_id(headers),
@@ -127,7 +126,3 @@ def _number(text: str | None) -> float | None:
 
 def _plain(message: Any) -> str:
     return message if isinstance(message, str) else json.dumps(message)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + "…"

@@ -31,4 +31,4 @@ def truncation_error(frames: FrameDecoder, terminal: str, request_id: str | None
     error = value[0] if isinstance(value, list) and value else value
     if isinstance(error, dict) and is_error_frame(error):
         return frame_error(error, request_id=request_id)
-    return ProviderError(Code.MALFORMED, f"the response is not an event stream: {stray[:80]!r}", request_id=request_id)
+    return ProviderError(Code.MALFORMED, "the response is not an event stream", request_id=request_id, quote=stray)

@@ -1,40 +1,46 @@
 """The HTTP transport; with `sockets.py` the only module that uses the HTTP library."""
 
-import re
 import ssl
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import aclosing
 from types import TracebackType
 from typing import Self
-from urllib.request import getproxies
+from urllib.parse import SplitResult, unquote
 
 import httpcore2
 import httpx2
 
 from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.http.sockets import LoopBackend, LoopStream
+from antiphon.providers.http.routes import certificate_problem, find_proxy, format_proxy, is_loopback
+from antiphon.providers.http.sockets import LoopBackend, LoopStream, StaleConnection, TlsError
 from antiphon.providers.keys import Secret
 from antiphon.providers.wire import HttpRequest
 
-# Plain HTTP only, so that there is no certificate to check.
-LOOPBACK = re.compile(r"http://(127\.\d+\.\d+\.\d+|localhost|\[::1\])[:/]")
 HEADERS = {"accept-encoding": "identity", "user-agent": "antiphon"}
 # A pool scans all its connections for every request, so many streams are spread over several pools.
 STREAMS_PER_POOL = 32
 IDLE_S = 60
-BROKEN = (httpx2.TransportError, httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException)
-LATE = (httpx2.ConnectTimeout, httpcore2.ConnectTimeout)
+BROKEN = (
+    httpx2.TransportError,
+    httpcore2.NetworkError,
+    httpcore2.ProtocolError,
+    httpcore2.ProxyError,
+    httpcore2.TimeoutException,
+)
 
 
 class HttpTransport:
-    """Transport over HTTP: no retries, no redirects, one connection per stream."""
+    """Transport over HTTP: no redirects, one connection per stream.
 
-    __slots__ = ("_certificates", "_local", "_outside")
+    Only a request that a reused connection did not deliver is sent again, once.
+    """
+
+    __slots__ = ("_certificates", "_pools")
 
     def __init__(self) -> None:
-        self._local: list[_Pool] = []
-        self._outside: list[_Pool] = []
+        # By the proxy, and by whether certificates are needed.
+        self._pools: dict[tuple[SplitResult | None, bool], list[_Pool]] = {}
         self._certificates: ssl.SSLContext | None = None
 
     async def __aenter__(self) -> Self:
@@ -47,11 +53,11 @@ class HttpTransport:
 
     async def send(self, request: HttpRequest) -> "ClientResponse":
         """Send a request and wait for the head of the response."""
-        pool = self._pool_for(request.url)
+        proxy = find_proxy(request.url)
+        pool = self._pool_for(request.url, proxy)
         # No read timeout: the reader measures the time between deltas instead.
         timeout = httpx2.Timeout(None, connect=request.connect_ms / 1000)
         auth = _KeyHeader(request.key, request.key_header, request.key_prefix) if request.key else None
-        url = request.url.split("?", 1)[0]
         response: httpx2.Response | None = None
         pool.streams += 1
         try:
@@ -59,12 +65,10 @@ class HttpTransport:
                 "POST", request.url, headers=dict(request.headers), content=request.body, timeout=timeout
             )
             response = await pool.client.send(http_request, stream=True, auth=auth, follow_redirects=False)
-        except LATE as error:
-            raise ProviderError(Code.TIMEOUT, f"no connection to {url} within {request.connect_ms} ms") from error
         except BROKEN as error:
-            raise ProviderError(Code.NETWORK, f"no response from {url}: {_reason(error)}") from error
+            raise _send_error(error, request, proxy) from error
         except httpx2.InvalidURL as error:
-            raise ProviderError(Code.BAD_REQUEST, f"{url} is not a valid URL: {error}") from error
+            raise ProviderError(Code.BAD_REQUEST, f"{_address(request)} is not a valid URL: {error}") from error
         finally:
             if response is None:
                 pool.streams -= 1
@@ -72,31 +76,23 @@ class HttpTransport:
 
     async def close(self) -> None:
         """Close all connections."""
-        for pools in (self._local, self._outside):
-            while pools:
-                await pools.pop().client.aclose()
+        while self._pools:
+            for pool in self._pools.popitem()[1]:
+                await pool.client.aclose()
 
-    def _pool_for(self, url: str) -> "_Pool":
-        local = LOOPBACK.match(url) is not None
-        pools = self._local if local else self._outside
+    def _pool_for(self, url: str, proxy: SplitResult | None) -> "_Pool":
+        is_local = is_loopback(url)
+        pools = self._pools.setdefault((proxy, is_local), [])
         for pool in pools:
             if pool.streams < STREAMS_PER_POOL:
                 return pool
-        pools.append(_Pool(self._local_client() if local else self._outside_client()))
-        return pools[-1]
-
-    def _local_client(self) -> httpx2.AsyncClient:
-        # Models on this machine are reached directly, without the proxy of the environment.
-        return httpx2.AsyncClient(transport=_Direct(None), headers=HEADERS, trust_env=False)
-
-    def _outside_client(self) -> httpx2.AsyncClient:
         # Loading the certificates is slow, so it is done once, when first needed.
-        if self._certificates is None:
-            self._certificates = httpx2.create_ssl_context()
-        if getproxies():
-            limits = httpx2.Limits(max_connections=None, keepalive_expiry=IDLE_S)
-            return httpx2.AsyncClient(verify=self._certificates, headers=HEADERS, limits=limits)
-        return httpx2.AsyncClient(transport=_Direct(self._certificates), headers=HEADERS)
+        if self._certificates is None and not is_local:
+            self._certificates = _load_certificates()
+        transport = _PoolTransport(self._certificates, proxy)
+        # The route is chosen here: the client must not look for proxies itself.
+        pools.append(_Pool(httpx2.AsyncClient(transport=transport, headers=HEADERS, trust_env=False)))
+        return pools[-1]
 
 
 class ClientResponse:
@@ -112,16 +108,10 @@ class ClientResponse:
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Yield the body as it arrives."""
-        response = self._response
-        socket = response.extensions.get("network_stream")
         # We request an uncompressed body, but not every server complies.
         is_plain = "content-encoding" not in self.headers
-        body = response.aiter_raw() if is_plain else response.aiter_bytes()
+        body = self._response.aiter_raw() if is_plain else self._response.aiter_bytes()
         try:
-            if isinstance(socket, LoopStream) and is_plain and self.headers.get("transfer-encoding") == "chunked":
-                async with aclosing(socket.data()) as data:
-                    async for chunk in data:
-                        yield chunk
             async with aclosing(body):
                 async for chunk in body:
                     yield chunk
@@ -149,12 +139,16 @@ class _Pool:
         self.streams = 0
 
 
-class _Direct(httpx2.AsyncBaseTransport):
+class _PoolTransport(httpx2.AsyncBaseTransport):
     """Connection pool of the library on our own sockets."""
 
-    def __init__(self, certificates: ssl.SSLContext | None) -> None:
+    def __init__(self, certificates: ssl.SSLContext | None, proxy: SplitResult | None) -> None:
         self._connections = httpcore2.AsyncConnectionPool(
-            ssl_context=certificates, max_connections=None, keepalive_expiry=IDLE_S, network_backend=LoopBackend()
+            ssl_context=certificates,
+            proxy=None if proxy is None else _library_proxy(proxy, certificates),
+            max_connections=None,
+            keepalive_expiry=IDLE_S,
+            network_backend=LoopBackend(),
         )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -168,16 +162,27 @@ class _Direct(httpx2.AsyncBaseTransport):
             content=request.stream,
             extensions=request.extensions,
         )
-        response = await self._connections.handle_async_request(inner)
+        try:
+            response = await self._connections.handle_async_request(inner)
+        except StaleConnection:
+            await self._close_idle(inner.url.origin)
+            response = await self._connections.handle_async_request(inner)
+        headers = httpx2.Headers(response.headers)
+        stream = response.extensions.get("network_stream")
+        if isinstance(stream, LoopStream):
+            stream.begin_body(_body_length(headers))
         return httpx2.Response(
-            status_code=response.status,
-            headers=response.headers,
-            stream=_Body(response),
-            extensions=response.extensions,
+            status_code=response.status, headers=headers, stream=_Body(response), extensions=response.extensions
         )
 
     async def aclose(self) -> None:
         await self._connections.aclose()
+
+    async def _close_idle(self, origin: httpcore2.Origin) -> None:
+        # The other idle connections to this server may have been closed as well.
+        for connection in self._connections.connections:
+            if connection.is_idle() and connection.can_handle_request(origin):
+                await connection.aclose()
 
 
 class _Body(httpx2.AsyncByteStream):
@@ -205,6 +210,44 @@ class _KeyHeader(httpx2.Auth):
     def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
         request.headers[self._header] = self._prefix + self._key.reveal()
         yield request
+
+
+def _load_certificates() -> ssl.SSLContext:
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:  # an `ssl.SSLError` is one, too
+        raise certificate_problem(error) from error
+
+
+def _library_proxy(proxy: SplitResult, certificates: ssl.SSLContext | None) -> httpcore2.Proxy:
+    host = (proxy.hostname or "").encode("idna")
+    url = httpcore2.URL(scheme=proxy.scheme, host=host, port=proxy.port, target="/")
+    user = unquote(proxy.username or "").encode()
+    auth = (user, unquote(proxy.password or "").encode()) if user else None
+    return httpcore2.Proxy(url, auth, ssl_context=certificates if proxy.scheme == "https" else None)
+
+
+def _body_length(headers: httpx2.Headers) -> int | None:
+    length = headers.get("content-length", "")
+    return int(length) if length.isdecimal() and "transfer-encoding" not in headers else None
+
+
+def _send_error(error: Exception, request: HttpRequest, proxy: SplitResult | None) -> ProviderError:
+    """Return the error for a request without a response."""
+    url = _address(request)
+    if isinstance(error, httpcore2.ConnectTimeout):
+        return ProviderError(Code.TIMEOUT, f"no connection to {url} within {request.connect_ms} ms")
+    if isinstance(error, TlsError):
+        # Another attempt would get the same certificate.
+        return ProviderError(Code.NETWORK, f"no secure connection to {url}: {_reason(error)}", recoverable=False)
+    if proxy is not None and isinstance(error, httpcore2.ConnectError | httpcore2.ProxyError):
+        reason = f"no connection by the proxy {format_proxy(proxy)}: {_reason(error)}"
+        return ProviderError(Code.NETWORK, reason, recoverable=False)
+    return ProviderError(Code.NETWORK, f"no response from {url}: {_reason(error)}")
+
+
+def _address(request: HttpRequest) -> str:
+    return request.url.split("?", 1)[0]
 
 
 def _reason(error: Exception) -> str:

@@ -1,27 +1,38 @@
 """Sockets for the HTTP library, directly on asyncio.
 
 1. The sockets of the library need two more system calls per read (to start and stop listening) and open
-   a timeout scope that is not used here. A stream of deltas is many small reads: without that, each costs half.
-2. The library reads a body chunk by chunk through five layers. It gets the head of a response separately, so that
-   the data of the body can be read from the socket; the library reads its end. That halves the remaining cost.
+   a timeout scope that is not used here. A stream of deltas is many small reads.
+2. The library alone parses HTTP. It gets bytes only up to an empty line, unless the length of the body is known: so
+   bytes after the end of a response are noticed, and the connection is not used again.
+3. A connection that the server closes while it is idle is noticed before the next request is sent (the socket is
+   polled), or by the end of the connection before any byte of the response (`StaleConnection`).
 """
 
 import asyncio
+import select
 import ssl
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import httpcore2
-
-from antiphon.providers.http.chunks import ChunkReader
 
 # Reading from the socket pauses when this many bytes are buffered.
 MAX_BUFFERED = 256 * 1024
 # Delay before the next address of a host is tried as well (RFC 8305).
 NEXT_ADDRESS_S = 0.25
-HEAD_END = b"\r\n\r\n"
-INFORMATIONAL = b"HTTP/1.1 1"
-LARGEST_HEAD = 64 * 1024
+# Empty lines after a line that ends with CR LF: the end of a head, and of a chunked body.
+EMPTY_LINES = (b"\r\n\r\n", b"\r\n\n")
+LONGEST_EMPTY_LINE = 4
+# Failures of a TLS handshake that may not occur again.
+PASSING_TLS_ERRORS = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+
+
+class StaleConnection(httpcore2.ReadError):
+    """Raised when a connection that was used before ends without any byte of the response."""
+
+
+class TlsError(httpcore2.ConnectError):
+    """Raised when there is no secure connection, because of a certificate or because the server does not use TLS."""
 
 
 class _Inbound(asyncio.Protocol):
@@ -108,43 +119,41 @@ class LoopStream(httpcore2.AsyncNetworkStream):
     def __init__(self, inbound: _Inbound) -> None:
         self._inbound = inbound
         self._buffer = b""
-        self._in_head = True
+        # The last bytes of the previous read, because an empty line may be split between two reads.
+        self._tail = b""
+        # Bytes of the body that were not read yet, if its length is known; negative if there are more.
+        self._body_left: int | None = None
+        self._at_boundary = True
+        self._reusable = True
+        self._answered = False
+        self._used_before = False
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return received bytes, up to `max_bytes` and not beyond the head of a response; empty at the end."""
-        data = self._buffer or await self._take_within(timeout)
-        while self._in_head and HEAD_END not in data and len(data) < LARGEST_HEAD:
-            more = await self._take_within(timeout)
-            if not more:
-                break
-            data += more
-        size = max_bytes
-        if self._in_head:
-            size = min(size, data.find(HEAD_END) + len(HEAD_END)) if HEAD_END in data else size
-            self._in_head = data.startswith(INFORMATIONAL)
-        self._buffer = data[size:]
-        return data[:size]
+        """Return received bytes, up to `max_bytes` and up to an empty line; empty at the end."""
+        received = self._buffer or await self._receive(timeout)
+        if self._body_left is None:
+            boundary = self._find_boundary(received)
+            size = min(boundary or len(received), max_bytes)
+            self._at_boundary = size == boundary
+            self._tail = b"" if self._at_boundary else (self._tail + received[:size])[1 - LONGEST_EMPTY_LINE :]
+        else:
+            size = min(len(received), max_bytes)
+            self._body_left -= size
+            self._at_boundary = self._body_left == 0
+        self._buffer = received[size:]
+        return received[:size]
 
-    async def data(self) -> AsyncGenerator[bytes, None]:
-        """Yield the data of a chunked body as it arrives; its end is left for `read`."""
-        reader = ChunkReader()
-        while not reader.ended:
-            received = self._buffer or await self._inbound.take()
-            self._buffer = b""
-            if not received:
-                return
-            try:
-                body = reader.feed(received)
-            except ValueError as error:
-                raise httpcore2.RemoteProtocolError(str(error)) from error
-            if reader.ended:
-                self._buffer = reader.buffer
-            if body:
-                yield body
+    def begin_body(self, length: int | None) -> None:
+        """Take note of the length of the body after its head was read; None if its end shows in the bytes."""
+        self._body_left = length
+        # The library may hold a part of the body already: a head may end in ways that are not searched for.
+        self._reusable = self._at_boundary
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send bytes, waiting while the buffer is full; the next read is the head of a response."""
-        self._in_head = True
+        self._used_before = self._used_before or self._answered
+        self._answered = False
+        self._body_left = None
         try:
             async with asyncio.timeout(timeout):
                 self._inbound.transport.write(buffer)
@@ -169,18 +178,51 @@ class LoopStream(httpcore2.AsyncNetworkStream):
         except TimeoutError as error:
             await self.aclose()
             raise httpcore2.ConnectTimeout(f"no TLS handshake within {timeout} s") from error
-        except (OSError, ssl.SSLError) as error:
+        except OSError as error:
             await self.aclose()
-            raise httpcore2.ConnectError(str(error)) from error
+            is_final = isinstance(error, ssl.SSLError) and not isinstance(error, PASSING_TLS_ERRORS)
+            kind = TlsError if is_final else httpcore2.ConnectError
+            raise kind(getattr(error, "verify_message", "") or str(error)) from error
         assert transport is not None
         inbound.transport = transport
+        # A request to a proxy, which came before, does not count as a use.
+        self._answered = False
         return self
 
     def get_extra_info(self, info: str) -> Any:
         """Return information for the connection pool."""
         if info == "is_readable":
-            return bool(self._buffer) or self._inbound.is_readable
+            return not self._is_idle()
         return self._inbound.transport.get_extra_info(info)
+
+    def _is_idle(self) -> bool:
+        """Return whether the connection can be used again: open, with nothing after the last response."""
+        is_complete = self._reusable and self._at_boundary and not self._buffer
+        return is_complete and not self._inbound.is_readable and not _is_socket_readable(self._inbound.transport)
+
+    def _find_boundary(self, received: bytes) -> int | None:
+        """Return the position after the first empty line, or None."""
+        if self._tail:
+            split = self._tail + received[: LONGEST_EMPTY_LINE - 1]
+            ends = [split.find(line) + len(line) for line in EMPTY_LINES if line in split]
+            if ends:
+                return min(ends) - len(self._tail)
+        ends = [at + len(line) for line in EMPTY_LINES if (at := received.find(line)) >= 0]
+        return min(ends) if ends else None
+
+    async def _receive(self, timeout: float | None) -> bytes:
+        try:
+            received = await self._take_within(timeout)
+        except httpcore2.ReadError as error:
+            raise self._end(str(error)) from error
+        if not received and self._used_before and not self._answered:
+            raise self._end("the server closed the connection")
+        self._answered = True
+        return received
+
+    def _end(self, reason: str) -> httpcore2.ReadError:
+        is_stale = self._used_before and not self._answered
+        return StaleConnection(reason) if is_stale else httpcore2.ReadError(reason)
 
     async def _take_within(self, timeout: float | None) -> bytes:
         if timeout is None:
@@ -218,3 +260,16 @@ class LoopBackend(httpcore2.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         """Wait for some seconds."""
         await asyncio.sleep(seconds)
+
+
+def _is_socket_readable(transport: asyncio.Transport) -> bool:
+    """Return whether the socket has bytes or its end, which the event loop may not have read yet."""
+    connection = transport.get_extra_info("socket")
+    descriptor: int = -1 if connection is None else connection.fileno()
+    if descriptor < 0:
+        return True
+    if not hasattr(select, "poll"):
+        return bool(select.select([descriptor], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))

@@ -117,7 +117,7 @@ async def play_scenario(
     if scenario.lingers:
         await connection.wait_until_client_disconnects()
     await connection.close_body()
-    return "complete"
+    return "closed" if scenario.closes else "complete"
 
 
 async def _ping_forever(encoder: Encoder, connection: ClientConnection, record: RequestProgress) -> None:

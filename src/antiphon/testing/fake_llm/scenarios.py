@@ -43,6 +43,8 @@ class Scenario:
     usage: bool = True
     # Leave the body open after a complete reply.
     lingers: bool = False
+    # Close the connection after a complete reply, without having announced it.
+    closes: bool = False
     # Echo the last message, or send a value for the schema of the request.
     says: Literal["words", "echo", "json", "json at second try"] = "words"
     # Call the first tool of the request that has no result yet, with values for its schema.
@@ -75,6 +77,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "split": Scenario("everything byte by byte", thoughts=THOUGHTS, calls=1, ending="tool_calls", split=True),
     "unknown": Scenario("unknown events between the known ones", unknown_events=True),
     "linger": Scenario("words, and a connection that stays open after them", lingers=True),
+    "close": Scenario("words, and a connection that the server closes after them", closes=True),
     "slow": Scenario("words without an end, 100 a second", repeat=FOREVER, pause_ms=10),
     "paced": Scenario("40 words, 20 a second", words=("word ",), repeat=40, pause_ms=50),
     "burst": Scenario("2,000 words as fast as they can be sent", words=("word ",), repeat=BURST),
