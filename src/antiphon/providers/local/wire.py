@@ -3,7 +3,7 @@
 The embedded model gets bounded schemas, and tools as text; a file of the user gets what its own template presents.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -74,18 +74,32 @@ class LocalWire:
     def _embedded_body(self, model: str, request: Request) -> dict[str, Any]:
         temperature = TEMPERATURE if request.temperature is None else request.temperature
         settings = replace(request, tools=(), temperature=temperature, max_tokens=request.max_tokens or MAX_TOKENS)
-        body = {**chat_body(DIALECT, model, replace(settings, output=None)), "messages": turns(request.messages)}
-        if request.output is not None:
-            schema = {"name": request.output.name, "schema": bound_schema(request.output.schema), "strict": True}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return body
+        body = {**chat_body(DIALECT, model, settings), "messages": turns(request.messages)}
+        return _constrain(body, request, bound_schema)
 
     def _file_body(self, model: str, request: Request) -> dict[str, Any]:
         assert self._metadata is not None
-        limited = replace(request, max_tokens=request.max_tokens or FILE_MAX_TOKENS)
-        if not self._metadata.knows_tools:
-            return {**chat_body(DIALECT, model, replace(limited, tools=())), "messages": turns(request.messages)}
-        return chat_body(DIALECT, model, replace(limited, messages=tuple(map(_without_images, request.messages))))
+        is_native = self._metadata.knows_tools
+        settings = replace(
+            request,
+            messages=tuple(map(_without_images, request.messages)),
+            tools=request.tools if is_native else (),
+            max_tokens=request.max_tokens or FILE_MAX_TOKENS,
+        )
+        body = chat_body(DIALECT, model, settings)
+        if not is_native:
+            body["messages"] = turns(request.messages)
+        return _constrain(body, request, dict)
+
+
+def _constrain(
+    body: dict[str, Any], request: Request, bound: Callable[[Mapping[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """Constrain the reply to a schema as it is, because the engine enforces more of it than hosted models do."""
+    if request.output is not None:
+        schema = {"name": request.output.name, "schema": bound(request.output.schema), "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    return body
 
 
 def turns(messages: tuple[Message, ...]) -> list[dict[str, str]]:
