@@ -8,7 +8,7 @@ from antiphon.providers.base import OutputSchema, Provider, Request, TextDelta
 from antiphon.providers.reply import collect
 from antiphon.providers.structured import ask
 from tests.fixtures.providers import read
-from tests.servers.requests import CALL, SHORT, STORY
+from tests.servers.scenes import CALL, SHORT, STORY
 
 PATIENCE_S = 180
 TIMES = 60

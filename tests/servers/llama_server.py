@@ -6,6 +6,8 @@ from pathlib import Path
 
 import xllamacpp
 
+from antiphon.providers.local.settings import local_settings
+
 SLOTS = 4
 CONTEXT = 8192
 TEMPLATE = Path(__file__).parent / "template.jinja"
@@ -16,7 +18,6 @@ def main(weights: str, port: int) -> None:
     # Libraries may write to the standard output, which is reserved for the address.
     output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    os.nice(5)
     settings = xllamacpp.CommonParams()
     settings.model.path = weights
     settings.model_alias = {"smollm2"}
@@ -29,7 +30,7 @@ def main(weights: str, port: int) -> None:
     settings.cache_ram_mib = 0
     settings.verbosity = 1
     settings.ui = False
-    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = local_settings().thread_count
     server = xllamacpp.Server(settings)
     output.write(f"{server.listening_address}\n")
     output.flush()

@@ -51,7 +51,7 @@ class Server:
 def llama(port: int = 0) -> Iterator[Server]:
     """Run llama.cpp's own server with the embedded weights."""
     weights = verify(SMOLLM2, models_folder())
-    command = [sys.executable, str(HERE / "llama_server.py"), str(weights), str(port)]
+    command = [sys.executable, "-P", str(HERE / "llama_server.py"), str(weights), str(port)]
     with _serving(command, {"GOMP_SPINCOUNT": "1000"}, "http://") as server:
         server.address = server.lines[-1].strip()
         yield server
@@ -73,7 +73,7 @@ def gateway(folder: Path, models: Mapping[str, str]) -> Iterator[Server]:
     path = folder / "gateway.yaml"
     path.write_text(json.dumps(config))  # JSON is YAML
     port = free_port()
-    command = [str(GATEWAY_PYTHON), str(HERE / "gateway_server.py"), "--config", str(path)]
+    command = [str(GATEWAY_PYTHON), "-P", str(HERE / "gateway_server.py"), "--config", str(path)]
     command += ["--host", "127.0.0.1", "--port", str(port)]
     with _serving(command, GATEWAY_ENVIRONMENT, "Uvicorn running on") as server:
         server.address = f"http://127.0.0.1:{port}"

@@ -8,7 +8,7 @@ from antiphon.providers import Models
 from antiphon.testing.contracts.providers import ProviderContract
 from tests.servers.behaviour import ServerBehaviour
 from tests.servers.processes import llama
-from tests.servers.requests import Asked
+from tests.servers.scenes import Asked
 
 
 def reference(server):
