@@ -5,11 +5,13 @@ import re
 
 import pytest
 
-from antiphon.cli import models
+from antiphon.cli import local_models
 from antiphon.cli.main import main
 from antiphon.providers.local import weights as known
-from tests.fixtures.command import parser_of
+from antiphon.providers.local.settings import CONTEXT, THREADS
+from tests.fixtures.command import options_of, parser_of, subparsers
 from tests.paths import DOCS
+from tests.providers.local.gguf_files import write_gguf
 from tests.providers.local.tiny import CONTENT, weights, wheel
 
 VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "MISTRAL_API_KEY")
@@ -24,7 +26,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("ANTIPHON_KEYS", str(tmp_path / "keys.toml"))
     monkeypatch.setenv("ANTIPHON_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
-    monkeypatch.setattr(models, "library_problem", lambda: None)
+    monkeypatch.setattr(local_models, "library_problem", lambda: None)
     return tmp_path / "models"
 
 
@@ -101,7 +103,7 @@ def test_quiet_says_nothing_when_there_is_nothing_to_do(capsys, tiny, folder):
 
 
 def test_without_the_library_nothing_is_fetched_and_one_is_told_why(capsys, tiny, folder, monkeypatch):
-    monkeypatch.setattr(models, "library_problem", lambda: "it needs a library, which does not load here")
+    monkeypatch.setattr(local_models, "library_problem", lambda: "it needs a library, which does not load here")
 
     assert main(["models", "install", "local:tiny", "--from", str(tiny)]) == 1
     out, err = capsys.readouterr()
@@ -115,12 +117,69 @@ def test_without_the_library_nothing_is_fetched_and_one_is_told_why(capsys, tiny
         (["install", "openai:gpt-5"], 2, "'openai:gpt-5' is not an embedded model"),
         (["install", "local:gpt"], 2, "there is no embedded model 'gpt'"),
         (["remove", "nonsense"], 2, "is not a model reference"),
+        (["remove", "local:gpt"], 2, "there is no local model 'gpt'"),
         (["install", "local:tiny", "--from", "/nowhere/file"], 1, "No such file"),
     ],
 )
 def test_what_cannot_be_is_said_with_its_own_code(capsys, tiny, words, code, said):
     assert main(["models", *words]) == code
     assert said in capsys.readouterr().err
+
+
+def test_a_file_is_added_listed_and_removed_and_stays_where_it_is(capsys, tmp_path, monkeypatch):
+    path = write_gguf(tmp_path / "my model.gguf")
+    monkeypatch.chdir(tmp_path)
+    said = []
+    for words in (["add", "mine", "my model.gguf", "--threads", "1"], ["list"], ["remove", "local:mine"]):
+        assert main(["models", *words]) == 0
+        said.append(capsys.readouterr().out)
+
+    assert said[0].splitlines()[0] == f"added local:mine: Tiny Voice, {path}"
+    assert "it needs about 80 MB of memory (0 MB for the weights, 0 MB for a context of 4,096 tokens)" in said[0]
+    assert re.search(r"local:mine +.*context of 4,096 tokens|local:mine +.*it needs xllamacpp", said[1])
+    assert said[2] == f"removed local:mine; its file is still there: {path}\n"
+    assert path.is_file()
+
+
+def test_what_was_added_can_be_had_as_json(capsys, tmp_path):
+    path = write_gguf(tmp_path / "tiny.gguf")
+
+    assert main(["models", "add", "mine", str(path), "--context", "1000", "--threads", "1", "--json"]) == 0
+    added = json.loads(capsys.readouterr().out)
+    assert (added["reference"], added["path"], added["context"], added["threads"]) == ("local:mine", str(path), 1000, 1)
+    assert (added["usable"], added["memoryBytes"] > 80_000_000) == (True, True)
+    assert main(["models", "remove", "local:mine", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"reference": "local:mine", "removed": True, "freedBytes": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["mine", "none.gguf"], 2, "there is no file"),
+        (["mine", "text.gguf"], 1, "is not a GGUF file: it begins with b'Once'"),
+        (["mine", "."], 1, "is not a file"),
+        (["smollm2", "tiny.gguf"], 2, "'smollm2' is the name of an embedded model"),
+        (["my voice", "tiny.gguf"], 2, "'my voice' cannot be the name of a model"),
+        (["mine", "tiny.gguf", "--context", "9999"], 2, "more than the 4,096 it was trained for"),
+        (["mine", "tiny.gguf", "--context", "12"], 2, "use 256 to"),
+    ],
+)
+def test_what_cannot_be_added_is_said_and_nothing_is_stored(capsys, tmp_path, monkeypatch, folder, words, code, said):
+    write_gguf(tmp_path / "tiny.gguf")
+    (tmp_path / "text.gguf").write_text("Once upon a time")
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["models", "add", *words]) == code
+    assert said in capsys.readouterr().err
+    assert not folder.exists()
+
+
+def test_a_file_without_a_name_is_not_removed(capsys, tmp_path):
+    path = write_gguf(tmp_path / "tiny.gguf")
+
+    assert main(["models", "remove", f"local:{path}"]) == 2
+    assert "is a file of yours; delete it yourself" in capsys.readouterr().err
+    assert path.is_file()
 
 
 def test_an_unknown_word_is_misuse(capsys):
@@ -134,7 +193,7 @@ def test_an_interruption_is_said(capsys, tiny, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(models, "install_from", interrupted)
+    monkeypatch.setattr(local_models, "install_from", interrupted)
 
     assert main(["models", "install", "local:tiny", "--from", str(tiny)]) == 130
     assert "nothing changed" in capsys.readouterr().err
@@ -144,6 +203,7 @@ def test_every_command_and_setting_has_its_line_in_the_docs():
     page = (DOCS / "local-model.md").read_text(encoding="utf-8")
     commands = re.findall(r"\n    (\w+) ", parser_of("models").format_help())
 
-    assert commands == ["list", "install", "remove"]
-    for word in (*commands, "--all", "--json", "--from", "--quiet", "ANTIPHON_MODELS", NOTE):
+    assert commands == ["list", "install", "add", "remove"]
+    options = {option for sub in subparsers(parser_of("models")).values() for option in options_of(sub)}
+    for word in (*commands, *options - {"-h", "--help"}, "ANTIPHON_MODELS", CONTEXT, THREADS, NOTE):
         assert word in page

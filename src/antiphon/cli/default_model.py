@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from antiphon.providers.catalog import ModelListing, list_models
+from antiphon.providers.errors import ProviderError
+from antiphon.providers.local.settings import local_settings
+from antiphon.providers.local.sources import PREFIX, Source, absolute_reference, open_source
 
 # The default model of each provider that has a key.
 DEFAULTS: Mapping[str, str] = {
@@ -15,8 +18,8 @@ DEFAULTS: Mapping[str, str] = {
 }
 LOCAL = "local:smollm2"
 SCRIPTED = "scripted:chat"
-# Context limits of providers with small windows; token estimates are rough, and the reply needs room, too.
-SMALL_WINDOWS: Mapping[str, int] = {"local": 5_500}
+# Share of the context of a local model that a conversation may fill; estimates are rough, and the reply needs room.
+SHARE_OF_CONTEXT = 0.67
 HINT = (
     "for a full model set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or MISTRAL_API_KEY, or run Ollama; "
     "list usable models with: antiphon models"
@@ -47,9 +50,12 @@ def choose_model(
     """Choose the named model, else the first usable one, else a script with the reason in its note."""
     reference = named or environment.get("ANTIPHON_MODEL")
     if reference:
-        return describe(reference, list_models)
+        # A conversation may be continued in another folder.
+        reference = absolute_reference(reference)
+        _local_source(reference)  # fails on an unknown model
+        return describe(reference)
     models = list_models()
-    choice = describe(_first(models, last_resort), lambda: models)
+    choice = describe(_first(models, last_resort))
     problem = next((row.why for row in models if row.reference == LOCAL and not row.usable), "")
     if choice.reference != last_resort or not problem:
         return choice
@@ -66,23 +72,33 @@ def _first(models: list[ModelListing], last_resort: str) -> str:
     return ollama[0] if ollama else LOCAL if LOCAL in usable else last_resort
 
 
-def describe(reference: str, list_models: Callable[[], list[ModelListing]] = list_models) -> ModelChoice:
+def describe(reference: str) -> ModelChoice:
     """Return the model with its note and hint."""
-    provider = provider_of(reference)
-    if provider == "scripted":
+    if reference.startswith("scripted:"):
         return ModelChoice(reference, SCRIPT_NOTE, HINT)
-    if provider == "local":
-        note = next((row.note for row in list_models() if row.reference == reference), "")
-        return ModelChoice(reference, note, HINT)
-    return ModelChoice(reference)
+    try:
+        source = _local_source(reference)
+    except ProviderError as error:
+        # A conversation can be read without its model.
+        return ModelChoice(reference, error.message, HINT)
+    if source is None:
+        return ModelChoice(reference)
+    return ModelChoice(reference, source.note, HINT if reference == LOCAL else "")
 
 
-def provider_of(reference: str) -> str:
-    """Return the provider in a model reference."""
-    return reference.partition(":")[0].partition("+")[0]
+def context_limit(reference: str) -> int | None:
+    """Return how many tokens of a conversation a model can take; None if that is not limited here."""
+    source = _local_source(reference)
+    return None if source is None else round(source.context * SHARE_OF_CONTEXT)
 
 
 def settings_for(reference: str) -> dict[str, int]:
     """Return the chat settings that a model needs."""
-    window = SMALL_WINDOWS.get(provider_of(reference))
-    return {} if window is None else {"contextLimit": window}
+    limit = context_limit(reference)
+    return {} if limit is None else {"contextLimit": limit}
+
+
+def _local_source(reference: str) -> Source | None:
+    if not reference.startswith(PREFIX):
+        return None
+    return open_source(reference.removeprefix(PREFIX), local_settings())

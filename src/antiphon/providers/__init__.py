@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from antiphon.providers.errors import ProviderError
     from antiphon.providers.http.client import HttpTransport
     from antiphon.providers.keys import Keys, Secret
+    from antiphon.providers.local.settings import LocalSettings
     from antiphon.providers.prices import Price, Prices
     from antiphon.providers.references import Reference, parse_reference
     from antiphon.providers.registry import Models
@@ -97,6 +98,7 @@ __getattr__ = lazy_names(
             "Keys",
             "Secret",
         ),
+        "local.settings": ("LocalSettings",),
         "prices": (
             "Price",
             "Prices",
@@ -129,6 +131,7 @@ __all__ = [
     "HttpTransport",
     "Image",
     "Keys",
+    "LocalSettings",
     "Message",
     "Model",
     "ModelListing",

@@ -9,8 +9,11 @@ from importlib.util import find_spec
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys, Secret
+from antiphon.providers.local.added import AddedModel, read_added
 from antiphon.providers.local.library import library_problem
-from antiphon.providers.local.weights import WEIGHTS, Weights, models_folder, weights_problem
+from antiphon.providers.local.settings import local_settings
+from antiphon.providers.local.sources import added_source
+from antiphon.providers.local.weights import WEIGHTS, models_folder, weights_problem
 from antiphon.providers.ollama import ollama_address, ollama_models
 from antiphon.providers.plugins import installed_names, installed_provider
 from antiphon.providers.prices import FREE, Price, Prices, known_models
@@ -57,7 +60,7 @@ def list_models(
     prices = prices or Prices()
     result = [row for provider in HOSTED for row in _hosted(provider, keys, prices)]
     result += _ollama(environment, keys, prices, local_models)
-    result += [_local(weights, environment, embedded_problem()) for weights in WEIGHTS.values()]
+    result += _local_models(environment, embedded_problem())
     result += [_priced_listing(f"scripted:{name}", "scripted", name, prices) for name in script_names()]
     result += [_installed(name) for name in installed_names()]
     return result
@@ -109,11 +112,30 @@ def _installed(name: str) -> ModelListing:
     return ModelListing(f"{name}:*", True, note="" if plugin is None else f"plug-in {plugin.origin}")
 
 
-def _local(weights: Weights, environment: Mapping[str, str], problem: str | None) -> ModelListing:
+def _local_models(environment: Mapping[str, str], problem: str | None) -> Iterator[ModelListing]:
+    """List the embedded models and those that the user added."""
+    folder = models_folder(environment)
     if problem is None and find_spec("httpx2") is None:
         problem = "it needs httpx2, which is not installed: pip install 'antiphon[local]'"
-    problem = problem or weights_problem(weights, models_folder(environment))
-    return ModelListing(weights.reference, problem is None, problem or "", FREE, weights.note)
+    for weights in WEIGHTS.values():
+        reason = problem or weights_problem(weights, folder)
+        yield ModelListing(weights.reference, reason is None, reason or "", FREE, weights.note)
+    try:
+        added = read_added(folder)
+    except ProviderError as error:
+        yield ModelListing("local:*", False, error.message)
+        return
+    for model in added.values():
+        yield _added(model, environment, problem)
+
+
+def _added(model: AddedModel, environment: Mapping[str, str], problem: str | None) -> ModelListing:
+    try:
+        source = added_source(model, local_settings(environment))
+    except ProviderError as error:
+        return ModelListing(model.reference, False, problem or error.message, FREE)
+    reason = problem or source.problem()
+    return ModelListing(model.reference, reason is None, reason or "", FREE, source.note)
 
 
 def _priced_listing(reference: str, provider: str, name: str, prices: Prices) -> ModelListing:

@@ -13,6 +13,8 @@ WITHOUT_ADDRESS = NAMES[len(HOSTED) :]
 # A name that is not in this list is that of a plug-in.
 PROVIDER = r"[a-z][a-z0-9_-]{0,63}"
 PLAIN = re.compile(rf"(?P<provider>{PROVIDER}):(?P<model>\S+)")
+# A path may contain spaces.
+LOCAL_FILE = re.compile(r"(?P<provider>local):(?P<model>[^\x00-\x1f\x7f]+\.(?i:gguf))")
 # The model follows the first colon after the URL; its name may contain colons and slashes.
 BY_ADDRESS = re.compile(
     rf"(?P<provider>{PROVIDER})\+(?P<url>https?://(?:\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::\d+)?(?:/[^\s:?#]*)?):(?P<model>\S+)"
@@ -39,14 +41,14 @@ def parse_reference(text: str) -> Reference:
         reference = Reference(match["provider"], match["model"], match["url"].rstrip("/"))
         if reference.provider not in WITHOUT_ADDRESS and _is_plain(text, match["url"]):
             return reference
-    elif match := PLAIN.fullmatch(text):
+    elif match := PLAIN.fullmatch(text) or LOCAL_FILE.fullmatch(text):
         return Reference(match["provider"], match["model"])
     # A URL may contain a password, which must not appear in an error.
     redacted = re.sub(r"//[^/@]*@", "//…@", text)
     raise ProviderError(
         Code.BAD_REQUEST,
         f"{redacted!r} is not a model reference; use provider:model with one of {', '.join(NAMES)} or a "
-        f"provider of your own, or openai+http://host:port/v1:model for your own server",
+        f"provider of your own, local:PATH.gguf for a file, or openai+http://host:port/v1:model for your own server",
     )
 
 

@@ -9,8 +9,9 @@ from antiphon.providers.base import Model, Provider, Timeouts
 from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
 from antiphon.providers.hosted import BASE_URLS, needs_key, open_transport, wire_for
 from antiphon.providers.keys import Keys
-from antiphon.providers.local.engine import Engine, open_engine
+from antiphon.providers.local.engines import Engines
 from antiphon.providers.local.model import LocalModel
+from antiphon.providers.local.settings import LocalSettings
 from antiphon.providers.ollama import ollama_url
 from antiphon.providers.plugins import Opener, Plugins
 from antiphon.providers.references import NAMES, Reference, parse_reference
@@ -33,6 +34,7 @@ class Models:
         openers: Mapping[str, Opener] | None = None,
         transport: Transport | None = None,
         clock: ProviderClock = LOOP_CLOCK,
+        local: LocalSettings | None = None,
     ) -> None:
         self._keys = keys or Keys()
         self._timeouts = timeouts
@@ -41,7 +43,7 @@ class Models:
         self._transport = transport
         self._clock = clock
         self._raised: Counter[str] = Counter()
-        self._engines: dict[str, Engine] = {}
+        self._engines = Engines(local)
         for name, opener in (openers or {}).items():
             self.register(name, opener)
 
@@ -55,8 +57,7 @@ class Models:
 
     async def close(self) -> None:
         """Close all connections, and end the child processes of embedded models."""
-        while self._engines:
-            await self._engines.popitem()[1].close()
+        await self._engines.close()
         if self._transport is not None:
             await self._transport.close()
 
@@ -88,10 +89,7 @@ class Models:
         return provider.model
 
     def _open_local(self, reference: Reference) -> LocalModel:
-        # All models share one child process, which starts with the first request.
-        if reference.model not in self._engines:
-            self._engines[reference.model] = open_engine(reference.model)
-        engine = self._engines[reference.model]
+        engine = self._engines.open(reference.model)
         return LocalModel(engine, self._open_transport(), timeouts=self._timeouts, clock=self._clock)
 
     def _open_remote(self, reference: Reference) -> RemoteModel:

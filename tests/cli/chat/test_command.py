@@ -14,6 +14,7 @@ from antiphon.cli.chat import command as chat
 from antiphon.cli.default_model import DEFAULTS, HINT, ModelChoice, choose_model
 from antiphon.cli.main import main
 from antiphon.providers.catalog import ModelListing
+from antiphon.providers.local.weights import SMOLLM2
 from antiphon.providers.prices import known_models
 from tests.fixtures.chats import script
 
@@ -197,7 +198,7 @@ def test_the_environment_names_a_model_and_an_option_goes_before():
 
 
 def test_a_local_model_says_what_it_is_and_how_to_get_a_real_one():
-    assert choose_model("local:smollm2", {}, rows("local:smollm2")) == ModelChoice("local:smollm2", "a note", HINT)
+    assert choose_model("local:smollm2", {}, rows("local:smollm2")) == ModelChoice("local:smollm2", SMOLLM2.note, HINT)
     assert choice.describe("openai:gpt-5").hint == ""
 
 

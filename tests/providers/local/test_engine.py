@@ -55,7 +55,7 @@ def test_a_child_that_dies_is_an_error_worth_another_try_and_the_next_request_ha
     died, after = run(work())
     assert died.text == "be killed "
     assert (died.error.code, died.error.recoverable) == ("1001", True)
-    assert "the embedded model stopped (SIGKILL)" in died.error.message
+    assert "local:tiny stopped (SIGKILL)" in died.error.message
     assert after.text == "hello "
 
 

@@ -14,6 +14,7 @@ from antiphon.providers.base import OutputSchema, Request, TextDelta, Tool, Tool
 from antiphon.providers.http.client import HttpTransport
 from antiphon.providers.local.engine import Engine
 from antiphon.providers.local.model import LocalModel
+from antiphon.providers.local.sources import EmbeddedSource
 from antiphon.providers.local.weights import SMOLLM2, models_folder, verify
 from antiphon.providers.reply import collect
 from antiphon.providers.structured import ask
@@ -42,7 +43,7 @@ VERDICT = {
 @asynccontextmanager
 async def real():
     """The model and its engine."""
-    engine = Engine(SMOLLM2, models_folder())
+    engine = Engine(EmbeddedSource(SMOLLM2, models_folder()))
     async with HttpTransport() as transport:
         try:
             yield LocalModel(engine, transport), engine

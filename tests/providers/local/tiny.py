@@ -8,6 +8,7 @@ from hashlib import sha256
 from antiphon.providers.http.client import HttpTransport
 from antiphon.providers.local.engine import Engine, Program
 from antiphon.providers.local.model import LocalModel
+from antiphon.providers.local.sources import EmbeddedSource
 from antiphon.providers.local.weights import Weights
 from tests.paths import ROOT
 
@@ -43,6 +44,7 @@ def weights(wheel_path=None):
         member="tiny_voice/tiny.gguf",
         sha256=sha256(CONTENT).hexdigest(),
         bytes=len(CONTENT),
+        window=8192,
     )
 
 
@@ -55,7 +57,7 @@ def program(mode="ok", slots=1, library="json"):
 def engine(folder, served_by=None):
     """An engine on installed tiny weights."""
     (folder / "tiny.gguf").write_bytes(CONTENT)
-    return Engine(weights(), folder, served_by or program())
+    return Engine(EmbeddedSource(weights(), folder), served_by or program())
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ from antiphon.cli.default_model import describe
 from antiphon.cli.exports import write_export
 from antiphon.cli.interruptible import Quit
 from antiphon.money import format_usd
+from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json, Record
 
@@ -109,10 +110,11 @@ def _merge(terminal: Terminal, words: Words) -> None:
 def _model(terminal: Terminal, words: Words) -> None:
     client = terminal.client
     if words:
-        client.app.models.open(words[0])  # fails on an unknown model
+        reference = absolute_reference(words[0])
+        client.app.models.open(reference)  # fails on an unknown model
         if client.thread is not None:
-            terminal.wait(client.perform("use_model", model=words[0]))
-        client.config["model"] = words[0]
+            terminal.wait(client.perform("use_model", model=reference))
+        client.config["model"] = reference
     choice = describe(client.config["model"])
     terminal.view.line(choice.summary)
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from antiphon.cli.default_model import SCRIPTED, SMALL_WINDOWS, ModelChoice, choose_model, provider_of
+from antiphon.cli.default_model import SCRIPTED, ModelChoice, choose_model, context_limit
 from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_store
 from antiphon.cli.render.units import plural
 from antiphon.debate import FORMATS, POSITIONS, FieldProblem, InvalidConfig, problems_with
 from antiphon.debate.settings import merged_settings
+from antiphon.providers.local.sources import absolute_reference
 
 SCRIPTED_DEBATE = "scripted:debate"
 # The judge gets four times the transcript of a debater, and every prompt needs room for a reply.
@@ -91,7 +92,7 @@ def debate_settings(options: argparse.Namespace) -> tuple[dict[str, Any], ModelC
     settings = merged_settings(options.config, _flags(options))
     problems: list[FieldProblem] = []
     choice = None
-    models = options.model
+    models: list[str] | None = [absolute_reference(model) for model in options.model or ()]
     if options.participants:
         settings["participants"] = _participants(options.participants, settings.get("format"))
         models = models or (settings["models"] if isinstance(settings.get("models"), list) else None)
@@ -171,7 +172,8 @@ def _assign_models(settings: dict[str, Any], models: list[str]) -> list[FieldPro
 
 
 def _set_judge(settings: dict[str, Any], options: argparse.Namespace) -> None:
-    flags = {"model": options.judge, "evaluationCriteria": options.criteria}
+    judge_model = options.judge and absolute_reference(options.judge)
+    flags = {"model": judge_model, "evaluationCriteria": options.criteria}
     changes = {key: value for key, value in flags.items() if value is not None}
     judge = settings.get("judge")
     if changes and (judge is None or isinstance(judge, dict)):
@@ -184,7 +186,7 @@ def _limit_context(settings: dict[str, Any]) -> None:
     speakers = (*(participants or []), settings.get("judge"))
     models = [speaker.get("model") for speaker in speakers if isinstance(speaker, dict)]
     models += settings["models"] if isinstance(settings.get("models"), list) else []
-    windows = [SMALL_WINDOWS.get(provider_of(model)) for model in models if isinstance(model, str)]
-    smallest = min((window for window in windows if window is not None), default=None)
+    limits = [context_limit(model) for model in models if isinstance(model, str)]
+    smallest = min((limit for limit in limits if limit is not None), default=None)
     if smallest is not None and "contextLimit" not in settings:
         settings["contextLimit"] = smallest // SHARE_OF_WINDOW

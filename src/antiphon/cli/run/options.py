@@ -15,6 +15,7 @@ from antiphon.cli.options import add_json, add_store, positive_int, positive_num
 from antiphon.cli.render.plain import write
 from antiphon.cli.run.agents import FOLDER, default_team, problem_lines, team_in
 from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec
+from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads import MODES
 
 FOR_NEW = (
@@ -130,7 +131,7 @@ def run_spec(options: argparse.Namespace) -> RunSpec:
 def _arbiter(name: str | None) -> dict[str, str]:
     if name is None:
         return {}
-    return {"kind": RULES} if name == RULES else {"model": name}
+    return {"kind": RULES} if name == RULES else {"model": absolute_reference(name)}
 
 
 def run_plan(options: argparse.Namespace, spec: RunSpec) -> Mapping[str, Any] | None:

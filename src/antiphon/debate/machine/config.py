@@ -33,7 +33,10 @@ MOST_ROUNDS = 10
 SMALLEST_LIMIT = 0.10
 ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
 DEBATE_ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}"
-REFERENCE = r"[a-z][a-z0-9_-]*(\+https?)?:\S+"
+PROVIDER = r"[a-z][a-z0-9_-]*(\+https?)?"
+# The path of a file may contain spaces.
+MODEL_ID = r"\S+|[^\x00-\x1f]+\.(?i:gguf)"
+REFERENCE = rf"{PROVIDER}:({MODEL_ID})"
 
 
 class FieldProblem(NamedTuple):
@@ -111,8 +114,8 @@ PARTICIPANT_RULES: dict[str, Rule] = {
 }
 JUDGE_RULES: dict[str, Rule] = {"id": _ID, "name": _text(1, 80), "evaluationCriteria": (_names, "a list of names")}
 MODEL_RULES: dict[str, Rule] = {
-    "provider": _like(r"[a-z][a-z0-9_-]*", "the name of a provider"),
-    "modelId": _like(r"\S+", "the name of a model"),
+    "provider": _like(PROVIDER, "the name of a provider"),
+    "modelId": _like(MODEL_ID, "the name of a model"),
     "temperature": (lambda value: value is None or (_is_number(value) and 0 <= value <= 2), "a number from 0 to 2"),
     "maxTokens": _whole(1, 100_000),
 }

@@ -1,1 +1,1 @@
-"""The embedded model: its weights, and the child process that serves them."""
+"""Models on this machine: the embedded one, files of the user, and the child processes that serve them."""

@@ -2,7 +2,7 @@
 
 1. The child reads what to load and its key as one line from standard input, reports its port as one line on
    standard output, and ends when its standard input is closed, so it ends with us in any case.
-2. If a child does not start (a missing library, an old processor), one error gives the reason.
+2. If a child does not start (a missing library, an old processor, a file it cannot load), one error gives the reason.
 3. The weights are verified while the child starts: it waits for the line on its standard input.
 """
 
@@ -16,14 +16,13 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Secret
-from antiphon.providers.local.exits import describe_exit
+from antiphon.providers.local.exits import describe_exit, load_error
 from antiphon.providers.local.library import XLLAMACPP, installation_problem, library_problem
-from antiphon.providers.local.weights import Weights, models_folder, verify, weights_by_name, weights_problem
+from antiphon.providers.local.sources import Source
 
 START_S = 120
 # How long after its connections a process may end.
@@ -65,19 +64,18 @@ class Child:
 
 
 class Engine:
-    """Runs weights in a child process that all users share; close it to end the child."""
+    """Runs a local model in a child process that all users share; close it to end the child."""
 
-    __slots__ = ("_child", "_folder", "_program", "_starting", "weights")
+    __slots__ = ("_child", "_program", "_starting", "source")
 
-    def __init__(self, weights: Weights, folder: Path, program: Program = SERVING) -> None:
-        self.weights = weights
-        self._folder = folder
+    def __init__(self, source: Source, program: Program = SERVING) -> None:
+        self.source = source
         self._program = program
         self._child: Child | None = None
         self._starting = asyncio.Lock()
 
     def __repr__(self) -> str:
-        return f"Engine({self.weights.reference!r})"
+        return f"Engine({self.source.reference!r})"
 
     @property
     def is_running(self) -> bool:
@@ -88,11 +86,11 @@ class Engine:
         """Raise `ProviderError` if the library or the weights are not installed."""
         library = self._program.library
         if problem := installation_problem(library):
-            raise ProviderError(Code.UNSUPPORTED, f"{self.weights.reference}: {problem}")
-        if problem := weights_problem(self.weights, self._folder):
+            raise ProviderError(Code.UNSUPPORTED, f"{self.source.reference}: {problem}")
+        if problem := self.source.problem():
             # Installing the weights helps only if the library loads.
             library_reason = await asyncio.to_thread(library_problem, library)
-            message = f"{self.weights.reference}: {library_reason}" if library_reason else problem
+            message = f"{self.source.reference}: {library_reason}" if library_reason else problem
             raise ProviderError(Code.UNSUPPORTED, message)
 
     @asynccontextmanager
@@ -104,7 +102,7 @@ class Engine:
                 yield child
             except ProviderError as error:
                 if error.code in BROKEN_OFF and (reason := await _exit_reason(child)):
-                    message = f"the embedded model stopped ({reason}); the next request starts it again"
+                    message = f"{self.source.reference} stopped ({reason}); the next request starts it again"
                     raise ProviderError(Code.NETWORK, message) from error
                 raise
 
@@ -148,7 +146,12 @@ class Engine:
                 if ready is None:
                     code = await process.wait()
                     errors.seek(0)
-                    raise self._start_failure(describe_exit(code, errors.read()))
+                    output = errors.read()
+                    if reason := load_error(output):
+                        raise ProviderError(
+                            Code.UNSUPPORTED, f"{self.source.reference} cannot be loaded: {reason}; use another file"
+                        )
+                    raise self._start_failure(describe_exit(code, output))
             except BaseException:
                 await _end(process)
                 raise
@@ -159,8 +162,7 @@ class Engine:
         """Send the child its task and return its reply; None if it ends before."""
         assert process.stdin is not None
         assert process.stdout is not None
-        path = await asyncio.to_thread(verify, self.weights, self._folder)
-        task = {"weights": str(path), "key": key, "name": self.weights.name}
+        task = {**await asyncio.to_thread(self.source.load_order), "key": key}
         try:
             async with asyncio.timeout(START_S):
                 process.stdin.write(json.dumps(task).encode() + b"\n")
@@ -174,7 +176,7 @@ class Engine:
 
     def _start_failure(self, reason: str) -> ProviderError:
         problem = f"it needs {self._program.library}, which does not start here ({reason}); use another model"
-        return ProviderError(Code.UNSUPPORTED, f"{self.weights.reference}: {problem}")
+        return ProviderError(Code.UNSUPPORTED, f"{self.source.reference}: {problem}")
 
 
 async def _end(process: Process) -> None:
@@ -193,8 +195,3 @@ async def _exit_reason(child: Child) -> str | None:
             return describe_exit(await child.process.wait())
     except TimeoutError:
         return None
-
-
-def open_engine(name: str) -> Engine:
-    """Return the engine of an embedded model, by name."""
-    return Engine(weights_by_name(name), models_folder())

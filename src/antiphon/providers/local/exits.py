@@ -1,8 +1,10 @@
 """Descriptions of the exit of child processes."""
 
+import re
 import signal
 
 LONGEST_LINE = 300
+LOAD_ERROR = re.compile(r"error loading model: (.+)")
 
 
 def describe_exit(code: int, errors: bytes = b"") -> str:
@@ -10,6 +12,12 @@ def describe_exit(code: int, errors: bytes = b"") -> str:
     lines = errors.decode("utf-8", "replace").strip().splitlines()
     last_line = f", {lines[-1][:LONGEST_LINE]}" if lines else ""
     return f"{_exit_name(code)}{last_line}"
+
+
+def load_error(errors: bytes) -> str | None:
+    """Return why the library could not load a file, from what it wrote to its standard error; None if it did."""
+    match = LOAD_ERROR.search(errors.decode("utf-8", "replace"))
+    return match[1].strip()[:LONGEST_LINE] if match else None
 
 
 def _exit_name(code: int) -> str:

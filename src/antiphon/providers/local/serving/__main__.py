@@ -17,9 +17,12 @@ def main() -> None:
     task = json.loads(sys.stdin.buffer.readline() or b"null")
     if task is not None:
         # Referenced until the end: the server stops when it is garbage-collected.
-        server, ready = start(task["weights"], task["key"], task["name"])
+        server, ready = start(task)
         output.write(json.dumps(ready) + "\n")
         output.flush()
+        # Nobody reads its messages from now on.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.dup2(2, 1)
         _wait_for_end_of_input(server)
 
 

@@ -1,0 +1,28 @@
+"""Engines of local models: one for each model, shared by all who open it."""
+
+from antiphon.providers.local.engine import Engine
+from antiphon.providers.local.settings import LocalSettings, local_settings
+from antiphon.providers.local.sources import PREFIX, absolute_reference, open_source
+
+
+class Engines:
+    """Engines by model; close it to end their child processes."""
+
+    __slots__ = ("_by_reference", "_settings")
+
+    def __init__(self, settings: LocalSettings | None = None) -> None:
+        self._settings = settings or LocalSettings()
+        self._by_reference: dict[str, Engine] = {}
+
+    def open(self, model: str) -> Engine:
+        """Return the engine of a model, which starts with the first request; all spellings of a path share one."""
+        reference = absolute_reference(f"{PREFIX}{model}")
+        if reference not in self._by_reference:
+            source = open_source(model, self._settings.over(local_settings()))
+            self._by_reference[reference] = Engine(source)
+        return self._by_reference[reference]
+
+    async def close(self) -> None:
+        """End all child processes."""
+        while self._by_reference:
+            await self._by_reference.popitem()[1].close()
