@@ -6,6 +6,8 @@ Importing asyncio takes longer than importing Antiphon; a program that runs a lo
 import sys
 from typing import Any
 
+from antiphon.actors.errors import NoEventLoop
+
 
 def running_loop() -> Any:
     """Return the event loop that runs in this thread, or None."""
@@ -16,3 +18,11 @@ def running_loop() -> Any:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+def require_loop(problem: str) -> Any:
+    """Return the event loop that runs in this thread; raise NoEventLoop with the problem if there is none."""
+    loop = running_loop()
+    if loop is None:
+        raise NoEventLoop(problem)
+    return loop
