@@ -133,10 +133,17 @@ def text(children: Children) -> list[Figure]:
     times = [children.ours("text", "compare", CHUNKS) for _ in range(REPEATS)]
     growth = [answer["tenfold_seconds"] / answer["seconds"] for answer in times if answer]
     weight = children.ours("text", "weigh", CHUNKS * 10)
+    watched = children.ours("text", "watch", CHUNKS // 10)
     return [
         Figure(f"s to stream {CHUNKS:,} chunks", middle(times, "seconds")),
         Figure(f"s to stream {CHUNKS * 10:,} chunks", middle(times, "tenfold_seconds")),
         Figure("… the latter over the former", median(growth) if growth else None, highest=12),
+        Figure(f"s to stream {CHUNKS:,} chunks, the text read after each", watched.get("tenfold_seconds")),
+        Figure(
+            f"… over the same with {CHUNKS // 10:,} chunks",
+            quotient(watched.get("tenfold_seconds"), watched.get("seconds")),
+            highest=20,
+        ),
         Figure("peak memory over the text's size", weight.get("peak_over_size"), highest=4),
     ]
 

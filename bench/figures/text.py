@@ -53,11 +53,40 @@ def stream(actor: Any, first: int, chunks: int) -> float:
 def read(actor: Any, chunks: int) -> float:
     """CPU seconds to read the whole text once, which must not have lost anything."""
     began = process_time()
-    text = str(actor.get_snapshot().context["text"])
+    text = actor.get_snapshot().context["text"]
     took = process_time() - began
     if len(text) != chunks * CHUNK_BYTES or not text.endswith(f"{chunks - 1:0{CHUNK_BYTES}d}"):
         raise SystemExit(f"expected {chunks * CHUNK_BYTES} characters, got {len(text)}")
     return took
+
+
+def follow(actor: Any, first: int, chunks: int) -> float:
+    """CPU seconds of sends that are each followed by a look at the whole text, of which nothing is kept."""
+    seconds = 0.0
+    size = 0
+    for start in range(first, first + chunks, BATCH):
+        events = batch(start)
+        gc.disable()
+        began = process_time()
+        for event in events:
+            actor.send(event)
+            size = len(actor.get_snapshot().context["text"])
+        seconds += process_time() - began
+        gc.enable()
+    if size != (first + chunks) * CHUNK_BYTES:
+        raise SystemExit(f"expected {(first + chunks) * CHUNK_BYTES} characters, got {size}")
+    return seconds
+
+
+def watch(chunks: int) -> dict[str, float]:
+    """Seconds for a text that is read after every chunk, and for one of ten times as many chunks."""
+    follow(open_stream(), 0, BATCH)
+    long_text = open_stream()
+    long = short = 0.0
+    for tenth in range(10):
+        long += follow(long_text, tenth * chunks, chunks)
+        short += follow(open_stream(), 0, chunks)
+    return {"seconds": short / 10, "tenfold_seconds": long}
 
 
 def compare(chunks: int) -> dict[str, float]:
@@ -88,5 +117,5 @@ def weigh(chunks: int) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    question = {"compare": compare, "weigh": weigh}[sys.argv[1]]
+    question = {"compare": compare, "watch": watch, "weigh": weigh}[sys.argv[1]]
     print(json.dumps(question(int(sys.argv[2]))))

@@ -21,7 +21,7 @@ from antiphon import (
     transition,
 )
 from antiphon.actors.clock import RealClock
-from antiphon.actors.errors import NoEventLoop, NotRoot, SystemIdTaken
+from antiphon.actors.errors import NotRoot, SystemIdTaken
 from antiphon.chart.errors import EventError, UnknownActor
 
 FLAT = {"initial": "a", "states": {"a": {"on": {"E": "b"}}, "b": {"on": {"E": "a"}}}}
@@ -486,29 +486,6 @@ def test_hook_that_fails_does_not_break_the_actor(monkeypatch):
     actor.send({"type": "E"})
 
     assert (actor.get_snapshot().value, reported) == ("b", [ZeroDivisionError])
-
-
-def test_delay_without_a_loop_says_what_it_needs():
-    machine = create_machine({"initial": "a", "states": {"a": {"after": {10: "b"}}, "b": {}}})
-    actor = create_actor(machine)
-    errors = failing(actor)
-
-    actor.start()
-
-    assert [type(error) for error in errors] == [NoEventLoop]
-    assert "running asyncio event loop" in str(errors[0])
-    assert "give create_actor a clock" in str(errors[0])
-
-
-def test_delay_without_a_loop_in_a_later_step_ends_the_actor():
-    states = {"a": {"on": {"E": "b"}}, "b": {"after": {10: "a"}}}
-    actor = create_actor(create_machine({"initial": "a", "states": states}))
-    errors = failing(actor.start())
-
-    actor.send({"type": "E"})
-
-    assert [type(error) for error in errors] == [NoEventLoop]
-    assert actor.get_snapshot().status == "error"
 
 
 def test_real_clock_uses_the_running_loop():

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from antiphon import GrowingText, assign, create_actor, create_machine
+from antiphon import GrowingText, assign, create_actor, create_machine, initial_transition, transition
 
 
 def test_older_version_stays_as_it_was():
@@ -103,3 +103,34 @@ def test_text_in_context_is_persisted_as_a_string():
     actor.send({"type": "SAY", "word": "hello"})
 
     assert json.loads(json.dumps(actor.get_persisted_snapshot()))["context"] == {"text": "hello"}
+
+
+def say_machine():
+    chart = {"context": {"text": GrowingText(), "n": 0}, "on": {"SAY": {"actions": "say"}}}
+    return create_machine(chart, actions={"say": assign({"text": lambda context, event: context["text"] + "x"})})
+
+
+def test_a_snapshot_joins_its_text_at_the_first_read_and_keeps_it():
+    actor = create_actor(say_machine()).start()
+    actor.send({"type": "SAY"})
+    early = actor.get_snapshot()
+    actor.send({"type": "SAY"})
+
+    assert early.context is early.context
+    assert (type(early.context["text"]), early.context["text"]) == (str, "x")
+    assert actor.get_snapshot().context == {"text": "xx", "n": 0}
+
+
+def test_a_snapshot_that_nobody_reads_joins_nothing():
+    snapshot, _ = initial_transition(say_machine())
+    for _ in range(3):
+        snapshot, _ = transition(say_machine(), snapshot, {"type": "SAY"})
+
+    assert isinstance(snapshot.live_context["text"], GrowingText)
+    assert len(snapshot.live_context["text"]._buffer.chunks) == 3
+
+
+def test_a_context_without_growing_text_is_not_copied():
+    snapshot, _ = initial_transition(create_machine({"context": {"n": 1}}))
+
+    assert snapshot.context is snapshot.live_context

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from antiphon import SimulatedClock
+from antiphon import NoEventLoop, SimulatedClock
 from antiphon.chat.streaming_chat import StreamingChat
 from antiphon.errors import Code
 from antiphon.messages import Usage, system
@@ -514,3 +514,10 @@ def test_any_provider_will_do():
 def test_a_setting_that_does_not_exist_is_refused():
     with pytest.raises(UnknownSetting, match=r"unknown setting budgetUSD; known: .*budgetUsd"):
         StreamingChat(Puppet(), settings={"budgetUSD": 1})
+
+
+def test_a_chat_without_an_event_loop_says_at_the_start_what_it_needs():
+    chat = StreamingChat(ScriptedModel({"replies": [{"steps": [{"text": "Hi."}]}]}))
+
+    with pytest.raises(NoEventLoop, match=r"needs a running asyncio event loop; open it inside asyncio\.run"):
+        chat.__aenter__().send(None)

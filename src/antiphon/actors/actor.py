@@ -279,7 +279,7 @@ class Actor(Generic[S, E]):
             return
         self.is_idle = False
         try:
-            context = snapshot.context
+            context = snapshot.live_context
             for key, function in plan.assigns:
                 value = function(context, event)
                 if key is not None:

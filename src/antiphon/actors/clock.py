@@ -6,8 +6,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any, Protocol
 
-from antiphon.actors.errors import NoEventLoop
-from antiphon.actors.loop import running_loop
+from antiphon.actors.loop import require_loop
 
 
 class Clock(Protocol):
@@ -37,11 +36,7 @@ class RealClock:
 
     def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> Any:
         """Call back on the event loop after a delay."""
-        loop = running_loop()
-        if loop is None:
-            raise NoEventLoop(
-                "a delay needs a running asyncio event loop; start the actor inside one, or give create_actor a clock"
-            )
+        loop = require_loop("a delay needs a running asyncio event loop")
         return loop.call_later(delay_ms / 1000, callback)
 
     def clear_timeout(self, handle: Any) -> None:

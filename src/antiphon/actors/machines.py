@@ -58,7 +58,7 @@ def quick_plan(actor: Any, event: Any) -> Plan | None:
         check_event(event)
     actor.is_idle = False
     try:
-        leaf = decide(snapshot.configuration, event_type, snapshot.context, event, actor)
+        leaf = decide(snapshot.configuration, event_type, snapshot.live_context, event, actor)
     except Exception as error:
         actor.fail(error)
         return None

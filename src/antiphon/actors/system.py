@@ -7,6 +7,7 @@ from typing import Any
 
 from antiphon.actors.clock import Clock
 from antiphon.actors.errors import NoEventLoop, SystemIdTaken, WrongThread
+from antiphon.actors.held_calls import HeldCall, HeldCalls
 from antiphon.actors.host import Host
 from antiphon.actors.inspection import Inspection
 from antiphon.actors.loop import running_loop
@@ -21,6 +22,7 @@ class System:
     """The clock, logger, host, inspectors and system ids of one tree of actors."""
 
     __slots__ = (
+        "_held",
         "_keyed",
         "_loop",
         "_owned",
@@ -66,6 +68,7 @@ class System:
         # Created on first use: there may be very many systems, and most need neither.
         self.inspectors: dict[Inspector, None] | None = None
         self._keyed: dict[str, Any] | None = None
+        self._held: HeldCalls | None = None
         self._loop: Any = None
         self._owned = thread_lock()
         # A lock that is owned where an event may take the quick path of `Actor.send`.
@@ -79,7 +82,33 @@ class System:
             self._choose_path()
 
     def _choose_path(self) -> None:
-        self.direct = self._owned if self.inspectors is None else UNOWNED
+        self.direct = self._owned if self.inspectors is None and not self._held else UNOWNED
+
+    def set_timeout(self, callback: Callable[[], None], delay_ms: float) -> Any:
+        """Call back after a delay; where no event loop runs, before the first event that comes after it."""
+        try:
+            return self.clock.set_timeout(callback, delay_ms)
+        except NoEventLoop:
+            if self._held is None:
+                self._held = HeldCalls(self.clock)
+            call = self._held.add(callback, delay_ms)
+            self._choose_path()
+            return call
+
+    def clear_timeout(self, handle: Any) -> None:
+        """Cancel a delayed call by its handle."""
+        if isinstance(handle, HeldCall) and self._held is not None:
+            self._held.cancel(handle)
+            self._choose_path()
+        else:
+            self.clock.clear_timeout(handle)
+
+    def release_held(self) -> None:
+        """Make the held calls that are due, and leave the others to the event loop if one runs now."""
+        if self._held:
+            with self.lock:
+                self._held.release()
+            self._choose_path()
 
     def check_thread(self, actor: Any) -> None:
         """Raise WrongThread unless the system may be used in this thread."""
@@ -92,6 +121,7 @@ class System:
     def send(self, target: Any, event: Any) -> None:
         """Deliver an event from outside; raise WrongThread if this is not the own thread."""
         self.check_thread(target)
+        self.release_held()
         self.relay(None, target, event)
 
     def send_threadsafe(self, target: Any, event: Any) -> None:
@@ -184,11 +214,12 @@ class SharedSystem(System):
 
     def send(self, target: Any, event: Any) -> None:
         """Deliver an event from outside."""
+        self.release_held()
         self.relay(None, target, event)
 
     def send_threadsafe(self, target: Any, event: Any) -> None:
         """Deliver an event from outside."""
-        self.relay(None, target, event)
+        self.send(target, event)
 
     def relay(self, source: Any, target: Any, event: Any) -> None:
         """Deliver an event from one actor to another, once no other thread uses the system."""

@@ -47,7 +47,7 @@ class Timers:
             self._named.pop(name, None)
             actor.system.relay(actor, target, event)
 
-        handle = clock.set_timeout(fire, delay_ms)
+        handle = actor.system.set_timeout(fire, delay_ms)
         whole = delay_ms if whole_ms is None else whole_ms
         self._pending[number] = Timer(name, handle, target, event, whole, clock.now() + delay_ms)
         self._named[name] = number
@@ -99,7 +99,7 @@ class Timers:
     def _forget(self, number: int) -> None:
         timer = self._pending.pop(number, None)
         if timer is not None:
-            self._actor.system.clock.clear_timeout(timer.handle)
+            self._actor.system.clear_timeout(timer.handle)
 
     def _free_name(self) -> str:
         number = len(self._named)

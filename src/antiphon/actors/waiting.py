@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from antiphon.actors.errors import NoEventLoop, WaitError
-from antiphon.actors.loop import running_loop
+from antiphon.actors.errors import WaitError
+from antiphon.actors.loop import require_loop, running_loop
 
 
 async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: float | None = None) -> Any:
@@ -12,6 +12,7 @@ async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: flo
     # Imported here because asyncio is slow to load; a caller with an event loop has loaded it already.
     import asyncio
 
+    actor.system.release_held()
     first = actor.get_snapshot()
     if predicate(first):
         return first
@@ -44,9 +45,8 @@ async def wait_for(actor: Any, predicate: Callable[[Any], bool], *, timeout: flo
 
 def to_awaitable(actor: Any) -> Awaitable[Any]:
     """Return a future of the actor's output; it raises the actor's error, and is None if the actor is stopped."""
-    loop = running_loop()
-    if loop is None:
-        raise NoEventLoop("to_awaitable needs a running asyncio event loop")
+    loop = require_loop("to_awaitable needs a running asyncio event loop")
+    actor.system.release_held()
     ended: Any = loop.create_future()
 
     def complete() -> None:

@@ -28,7 +28,7 @@ PersistChild = Callable[[ActorRef], Mapping[str, Any]]
 def to_json(snapshot: Snapshot[Any], persist_child: PersistChild) -> dict[str, Any]:
     """Return a snapshot as JSON-ready values; `persist_child` gives those of each child."""
     try:
-        context = to_json_value(snapshot.context, "context")
+        context = to_json_value(snapshot.live_context, "context")
     except RecursionError:
         raise SnapshotError("context contains itself or is nested too deeply to be persisted") from None
     persisted: dict[str, Any] = {
@@ -277,7 +277,7 @@ def with_own_children(snapshot: Snapshot[Any], make_child: Callable[[ActorRef], 
         children = children.adding(id, ref)
     frame = snapshot.frame
     moved = Frame(frame.status, frame.output, frame.error, children, frame.history)
-    return Snapshot(snapshot.configuration, _rebind_refs(snapshot.context, own), moved)
+    return Snapshot(snapshot.configuration, _rebind_refs(snapshot.live_context, own), moved)
 
 
 def _rebind_refs(value: Any, own: Mapping[str, ActorRef]) -> Any:

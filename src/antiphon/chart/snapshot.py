@@ -11,6 +11,7 @@ from antiphon.chart.nodes import Node
 from antiphon.chart.ops import check_event
 from antiphon.chart.refs import ActorRef
 from antiphon.chart.signatures import C, E, N
+from antiphon.chart.text import join_texts
 from antiphon.chart.values import matches_state
 
 
@@ -35,16 +36,30 @@ class Frame:
 
 
 class Snapshot(Generic[C, E, N]):
-    """A machine's state value, context, status and children at one moment."""
+    """A machine's state value, context, status and children at one moment.
 
-    __slots__ = ("configuration", "context", "frame")
+    `live_context` is the context of the steps; in `context`, texts that grow are joined.
+    """
+
+    __slots__ = ("_context", "configuration", "frame", "live_context")
+    _context: C
     if not TYPE_CHECKING:
         __class_getitem__ = classmethod(GenericAlias)  # `Snapshot[C]` too
 
     def __init__(self, configuration: Configuration, context: C, frame: Frame) -> None:
         self.configuration = configuration
-        self.context = context
+        self.live_context = context
         self.frame = frame
+
+    @property
+    def context(self) -> C:
+        """The context, in which every `GrowingText` is a `str`: joined at the first read, and kept."""
+        try:
+            # The slot is empty until then, so that a snapshot nobody reads costs nothing.
+            return self._context
+        except AttributeError:
+            self._context = join_texts(self.live_context)
+            return self._context
 
     @property
     def value(self) -> StateValue:
@@ -101,7 +116,7 @@ class Snapshot(Generic[C, E, N]):
 
     def can(self, event: E) -> bool:
         """Return whether sending this event would take a transition that does something."""
-        leaf = decide(self.configuration, check_event(event)["type"], self.context, event)
+        leaf = decide(self.configuration, check_event(event)["type"], self.live_context, event)
         return any(not transition.is_forbidden for transition in leaf.selected)
 
     def get_meta(self) -> dict[str, Any]:
@@ -132,7 +147,7 @@ def make_snapshot(configuration: Configuration, context: Any, frame: Frame) -> S
     """Create a snapshot in half the time that calling the class takes: every event creates one."""
     snapshot: Snapshot[Any] = _new(Snapshot)
     snapshot.configuration = configuration
-    snapshot.context = context
+    snapshot.live_context = context
     snapshot.frame = frame
     return snapshot
 

@@ -110,7 +110,7 @@ class Step:
         frame = snapshot.frame
         self.before = snapshot
         work.configuration = snapshot.configuration
-        work.context = snapshot.context
+        work.context = snapshot.live_context
         work.status = frame.status
         work.output = frame.output
         work.error = frame.error
@@ -123,7 +123,7 @@ class Step:
         before = self.before
         if before is None:
             return Snapshot(work.configuration, work.context, self._frame())
-        if not self._dirty and work.context is before.context:
+        if not self._dirty and work.context is before.live_context:
             return before
         frame = before.frame
         is_unchanged = (
@@ -210,9 +210,8 @@ class Step:
 def error_snapshot(snapshot: Snapshot[Any], error: BaseException) -> Snapshot[Any]:
     """Return the snapshot an actor ends with when a step raises: the one before, with the error."""
     frame = snapshot.frame
-    return Snapshot(
-        snapshot.configuration, snapshot.context, Frame("error", frame.output, error, frame.children, frame.history)
-    )
+    failed = Frame("error", frame.output, error, frame.children, frame.history)
+    return Snapshot(snapshot.configuration, snapshot.live_context, failed)
 
 
 def _loop_message(machine_id: str, limit: int) -> str:

@@ -30,7 +30,11 @@ class _Buffer:
     def join(self) -> str:
         self._fold()
         if len(self.blocks) != 1:
-            self.blocks = ["".join(self.blocks)]
+            first, *others = self.blocks or [""]
+            self.blocks = []
+            # If nobody else holds the first block, CPython extends it in place, so that reading often stays cheap.
+            first += "".join(others)
+            self.blocks = [first]
         return self.blocks[0]
 
     def _fold(self) -> None:
@@ -97,3 +101,10 @@ def _view(buffer: _Buffer, length: int) -> GrowingText:
     text._buffer = buffer
     text._length = length
     return text
+
+
+def join_texts(context: Any) -> Any:
+    """Return a context in which every `GrowingText` is a `str`; the same one if there is none."""
+    if not isinstance(context, dict) or not any(type(value) is GrowingText for value in context.values()):
+        return context
+    return {key: str(value) if type(value) is GrowingText else value for key, value in context.items()}

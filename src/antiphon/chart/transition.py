@@ -61,7 +61,7 @@ def transition(
         raise
     if plan is None or snapshot.frame.status != "active":
         facts = NO_FACTS if now is None and new_id is None and random is None else Facts(now, new_id, random)
-        leaf = decide(configuration, check_event(event)["type"], snapshot.context, event, facts)
+        leaf = decide(configuration, check_event(event)["type"], snapshot.live_context, event, facts)
         plan = leaf.plan
         if plan is None or not plan.is_quick or is_reserved(event_type) or snapshot.frame.status != "active":
             step = Step(machine, facts=facts)
@@ -70,12 +70,12 @@ def transition(
     after = follow(plan, snapshot, event)
     if not plan.calls:
         return after, NO_EFFECTS
-    return after, tuple([Call(op.type, op.function, None, after.context, event) for op in plan.call_ops])
+    return after, tuple([Call(op.type, op.function, None, after.live_context, event) for op in plan.call_ops])
 
 
 def follow(plan: Plan, snapshot: Snapshot[C, F, N], event: Any) -> Snapshot[C, F, N]:
     """Return the snapshot after a quick plan without calls."""
-    context: Any = snapshot.context
+    context: Any = snapshot.live_context
     for key, function in plan.assigns:
         value = function(context, event)
         if key is not None:

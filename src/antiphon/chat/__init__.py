@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from antiphon.chat.machine.polynomial import FlowState
     from antiphon.chat.record import branch_path
     from antiphon.chat.service import Attempt, Chats
+    from antiphon.chat.streaming_actor import StreamingSnapshot
     from antiphon.chat.streaming_chat import StreamingChat
     from antiphon.chat.summaries import Summariser
+    from antiphon.threads.machine.streaming import streaming_machine
+    from antiphon.threads.machine.streaming_types import StreamingContext, StreamingEvent
 
 __getattr__ = lazy_names(
     __name__,
@@ -41,8 +44,14 @@ __getattr__ = lazy_names(
             "Attempt",
             "Chats",
         ),
+        "streaming_actor": ("StreamingSnapshot",),
         "streaming_chat": ("StreamingChat",),
         "summaries": ("Summariser",),
+        "antiphon.threads.machine.streaming": ("streaming_machine",),
+        "antiphon.threads.machine.streaming_types": (
+            "StreamingContext",
+            "StreamingEvent",
+        ),
     },
 )
 
@@ -56,11 +65,15 @@ __all__ = [
     "FlowState",
     "StreamState",
     "StreamingChat",
+    "StreamingContext",
+    "StreamingEvent",
+    "StreamingSnapshot",
     "Summariser",
     "batch_events",
     "branch_document",
     "branch_path",
     "flow_machine",
     "from_archive",
+    "streaming_machine",
     "to_archive",
 ]

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, cast
 from uuid import uuid4
 
 from antiphon.actors.clock import REAL_CLOCK, Clock
+from antiphon.actors.loop import require_loop
 from antiphon.actors.observers import Subscription
 from antiphon.actors.waiting import wait_for
 from antiphon.chat.event_buffer import EventBuffer
@@ -58,6 +59,7 @@ class StreamingChat:
         )
 
     async def __aenter__(self) -> Self:
+        require_loop("a StreamingChat needs a running asyncio event loop; open it inside asyncio.run")
         self._actor.start()
         self._is_open = True
         return self
@@ -79,8 +81,8 @@ class StreamingChat:
 
     @property
     def context(self) -> StreamingContext:
-        """The context of the machine, with texts as plain strings."""
-        return _with_plain_text(self.snapshot.context)
+        """The context of the machine."""
+        return self.snapshot.context
 
     @property
     def is_loading(self) -> bool:
@@ -192,7 +194,8 @@ class StreamingChat:
             raise
 
     async def _until_idle(self) -> StreamingContext:
-        return _with_plain_text((await wait_for(self._actor, _is_idle)).context)
+        snapshot: StreamingSnapshot = await wait_for(self._actor, _is_idle)
+        return snapshot.context
 
     def _require_open(self) -> None:
         if not self._is_open:
@@ -201,7 +204,3 @@ class StreamingChat:
 
 def _is_idle(snapshot: StreamingSnapshot) -> bool:
     return not snapshot.has_tag("loading") and snapshot.context["retryDelayMs"] is None
-
-
-def _with_plain_text(context: StreamingContext) -> StreamingContext:
-    return {**context, "text": str(context["text"]), "thinking": str(context["thinking"])}

@@ -4,6 +4,9 @@ Names that begin with `story:` are the story's own cases, those with `atdd:` com
 number differently.
 """
 
+import json
+import re
+
 import pytest
 
 from antiphon.threads.machine.streaming import streaming_machine
@@ -343,6 +346,25 @@ def test_the_text_is_one_pass_however_many_chunks():
 
 @pytest.mark.requirement("S0-83", "S0-16..S0-18")
 def test_outputs_for_every_display_are_in_the_context():
-    keys = {"text", "thinking", "tools", "error", "costUsd", "durationMs", "totalTokens"}
+    context = Talk(SEND, text("a"), thinking("b"), tool("t1"), tool_end("t1"), COMPLETE).context
 
-    assert keys <= Talk(*FILLED).context.keys()
+    assert (context["text"], context["thinking"], context["error"]) == ("a", "b", None)
+    assert [(tool["name"], tool["status"]) for tool in context["tools"].values()] == [("search", "complete")]
+    assert (context["costUsd"], context["durationMs"], context["totalTokens"]) == (0.05, 1200, 300)
+
+
+@pytest.mark.requirement("S0-83")
+def test_an_error_can_be_displayed_with_the_text_before_it():
+    context = Talk(SEND, text("a"), FATAL).context
+
+    assert context["text"] == "a"
+    assert set(context["error"]) >= {"code", "message", "recoverable"}
+
+
+@pytest.mark.requirement("S0-12", "S0-13")
+def test_texts_are_plain_strings_while_they_stream():
+    context = Talk(SEND, text("Hi "), text("there"), thinking("Hm")).context
+
+    assert (type(context["text"]), type(context["thinking"])) == (str, str)
+    assert json.loads(json.dumps(context))["text"] == "".join([context["text"]]) == "Hi there"
+    assert re.match("Hi", context["text"])

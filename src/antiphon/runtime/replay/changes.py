@@ -76,12 +76,12 @@ class Changes:
                     self._add_frame(path, value, after.frame)
                 elif value is not None:
                     structure += (path, value)
-                if after.context is before.context:
+                if after.live_context is before.live_context:
                     continue
                 if path:
-                    self._add_context(path, before.context, after.context)
+                    self._add_context(path, before.live_context, after.live_context)
                 else:
-                    compare_dicts(before.context, after.context, CONTEXT, self.values)
+                    compare_dicts(before.live_context, after.live_context, CONTEXT, self.values)
             elif type(actor.logic) not in WORK:
                 self._add_other(path, before, after)
         if requests:
@@ -122,7 +122,7 @@ class Changes:
         """Add an actor that is new, or that is not a machine: a reducer, or a machine that could not be entered."""
         if type(after) is Snapshot:
             self._add_frame(path, _states(after.configuration.shared_value), after.frame)
-            self._add_context(path, EMPTY, after.context)
+            self._add_context(path, EMPTY, after.live_context)
             return
         if before is None or before.status != after.status:
             self.structure += (path, after.status)

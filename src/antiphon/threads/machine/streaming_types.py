@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-from antiphon.chart.text import GrowingText
 from antiphon.threads.machine.content import MessageJson, UsageJson
 
 State = Literal["idle", "sending", "streaming", "complete", "error"]
@@ -45,10 +44,10 @@ class StreamingSettings(TypedDict):
 
 
 class ReplyState(TypedDict):
-    """The part of the context that every request starts anew."""
+    """The part of the context that every request starts anew; within steps, both texts are `GrowingText`."""
 
-    text: str | GrowingText
-    thinking: str | GrowingText
+    text: str
+    thinking: str
     tools: dict[str, ToolActivity]
     error: Failure | None
     costUsd: float | None
@@ -100,8 +99,8 @@ class MessageReset(RetryReset):
 class StreamingChanges(TypedDict, total=False):
     """The keys of the context that other actions set, one or a few at a time."""
 
-    text: str | GrowingText
-    thinking: str | GrowingText
+    text: str
+    thinking: str
     tools: dict[str, ToolActivity]
     error: Failure | None
     costUsd: float | None
