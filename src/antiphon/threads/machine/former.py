@@ -17,10 +17,24 @@ def bind_former(
     *,
     actions: Mapping[str, Any] | None = None,
     guards: Mapping[str, Any] | None = None,
+    context: Callable[..., Any] | None = None,
 ) -> Machine[Any, Any]:
-    """Return a former chart of a machine, with its functions of today and those that only the former chart names."""
-    computed = {key: machine.config[key] for key in ("context", "output") if key in machine.config}
-    return Machine({**chart, **computed}, machine.implementations.merge(Implementations(actions, guards)))
+    """Return a former chart of a machine, with its functions of today and those that only the former chart needs.
+
+    Unless `context` makes it, a new context is that of today, with the keys that the former chart names.
+    """
+    output = {"output": machine.config["output"]} if "output" in machine.config else {}
+    config = {**chart, "context": context or _former_context(machine, chart["context"]), **output}
+    return Machine(config, machine.implementations.merge(Implementations(actions, guards)))
+
+
+def _former_context(machine: Machine[Any, Any], keys: Mapping[str, Any]) -> Callable[[Any], dict[str, Any]]:
+    make_context = from_input(machine.config["context"])
+
+    def context(input: Any = None) -> dict[str, Any]:
+        return {key: value for key, value in make_context(input, None).items() if key in keys}
+
+    return context
 
 
 def migrate_by(machine: Machine[Any, Any], changes: Changes) -> Migrate:

@@ -8,10 +8,21 @@ from antiphon.chart.machine import Machine
 from antiphon.chat.machine import operations, replies
 from antiphon.chat.machine.emitted import output
 from antiphon.chat.machine.flow import TOOLS, flow_machine, is_accepted, is_waiting, run_of
+from antiphon.chat.machine.settings import initial_context
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.former import bind_former
 
 Event = Mapping[str, Any]
+# The keys of a context, which the chart does not name, and the settings.
+CONTEXT = (
+    "config", "reportsToParent", "messages", "branches", "closed", "branch", "checkpoints", "pinned", "fork", "merge",
+    "reply", "queue", "overrides", "run", "lastError", "crystallizing", "crystal", "metrics", "nextMessage",
+    "nextRequest",
+)  # fmt: skip
+SETTINGS = (
+    "model", "system", "systemPlacement", "settings", "strategy", "summaries", "contextLimit", "compressAt", "resumeAt",
+    "onBusy", "onStop", "maxBranches", "maxTurns", "maxQueue", "turnTimeoutMs", "autoStart", "consent",
+)  # fmt: skip
 
 
 def _is_accepted(context: Any, event: Any) -> bool:
@@ -61,9 +72,16 @@ def _output(context: Any, event: Any, params: Any) -> dict[str, Any]:
     return output(context, event, params)
 
 
+def _context(input: Any = None) -> dict[str, Any]:
+    context: dict[str, Any] = {**initial_context(input)}
+    config = {key: value for key, value in context["config"].items() if key in SETTINGS}
+    return {**{key: context[key] for key in CONTEXT}, "config": config}
+
+
 flow_machine_1: Machine[Any, Any] = bind_former(
     flow_machine,
     load_chart(__name__),
+    context=_context,
     actions={
         "emitOutput": emit(_output),
         "noteWaiting": assign(_note_waiting),
