@@ -77,16 +77,18 @@ class ThreadService:
         reason: str | None = None,
         request: str | None = None,
         agent: str | None = None,
+        limit: float | None = None,
     ) -> Receipt:
         """Answer a question in words, or a request for permission: `allow` or `deny`, `once` or for the `thread`.
 
-        `request` and `agent` say which request, and whose, where several wait.
+        `request` and `agent` say which request, and whose, where several wait; `limit` is the new one of a chat at
+        its limit, which otherwise continues up to the limit that it offers.
         """
         status = await self.status(id)
         if status != "waiting":
             raise Refused(f"{self.noun} {id!r} waits for no answer: it is {status}")
         permission = {"decision": decision, "scope": scope} if decision is not None else {}
-        optional = {"text": text, "reason": reason, "id": request, "agentId": agent}
+        optional = {"text": text, "reason": reason, "id": request, "agentId": agent, "limit": limit}
         fields = {key: value for key, value in optional.items() if value is not None}
         return await self.begin(id, answer={"at": self.runtime.now(), **permission, **fields})
 

@@ -12,6 +12,7 @@ PUBLIC = (
     "start", "configure", "message", "inject_context", "fork", "confirm_fork", "cancel_fork", "rewind", "checkpoint",
     "merge", "resolve_conflict", "confirm_merge", "cancel_merge", "switch", "close", "pin", "stop", "flush",
     "crystallize", "harvest", "reset", "cancel", "tool_results", "answer", "resume", "retry", "use_model",
+    "raise_limit",
 )  # fmt: skip
 """Events that may come from outside; the others come from the reply, the tools and a timer."""
 
@@ -28,7 +29,18 @@ class Start(Timed):
     type: Literal["start"]
 
 
-class FlowSettings(TypedDict, total=False):
+class LimitSettings(TypedDict, total=False):
+    """Some limits of a chat."""
+
+    maxToolRounds: int | None
+    maxThreadToolRounds: int | None
+    maxCostUsd: float | None
+    maxThreadCostUsd: float | None
+    maxWallMs: int | None
+    maxThreadWallMs: int | None
+
+
+class FlowSettings(LimitSettings, total=False):
     """Some settings of a chat."""
 
     model: str | None
@@ -46,6 +58,7 @@ class FlowSettings(TypedDict, total=False):
     maxTurns: int | None
     maxQueue: int
     turnTimeoutMs: int | None
+    warnAt: float
     autoStart: bool
     consent: ConsentSettings | None
 
@@ -163,13 +176,15 @@ class ToolResults(Timed):
 
 
 class AnswerEvent(Timed, RunFields):
-    """A person allows the calls of the tools, or denies them."""
+    """A person allows the calls of the tools or a higher limit, or denies them."""
 
     type: Literal["answer"]
     decision: Literal["allow", "deny"]
     id: NotRequired[str | None]
     scope: NotRequired[Literal["once", "thread"] | None]
     reason: NotRequired[str | None]
+    # The new limit, where a limit is reached.
+    limit: NotRequired[float | None]
 
 
 class RepeatEvent(Timed, RunFields):
@@ -183,6 +198,18 @@ class UseModel(Timed):
 
     type: Literal["use_model"]
     model: str
+
+
+class RaiseLimit(Timed, LimitSettings):
+    """Change limits from now on; a reply that waits at one of them may continue."""
+
+    type: Literal["raise_limit"]
+
+
+class WallTime(TypedDict):
+    """The wall time of the message or of the thread is over."""
+
+    type: Literal["wall_time"]
 
 
 class TurnTimeout(TypedDict):
@@ -212,8 +239,10 @@ FlowEvent = (
     | AnswerEvent
     | RepeatEvent
     | UseModel
+    | RaiseLimit
     | ReplyReport
     | TurnTimeout
+    | WallTime
 )
 
 
@@ -266,6 +295,7 @@ class FlowFields(RunFields, total=False):
     decision: str
     reason: str
     output: ToolsOutput
+    at: int
 
 
 _ForkOrigin = TypedDict("_ForkOrigin", {"from": object}, total=False)
@@ -295,6 +325,7 @@ class FlowRequest(_ForkOrigin, total=False):
     decision: object
     scope: object
     reason: object
+    limit: object
     runId: object
     resumeNote: object
     trigger: object

@@ -14,9 +14,10 @@ from antiphon.chart.actions import (
     spawn_child,
     stop_child,
 )
+from antiphon.chart.guards import and_
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
-from antiphon.chat.machine import operations, replies
+from antiphon.chat.machine import limits, operations, replies
 from antiphon.chat.machine.context import FlowChanges, FlowContext, Phase
 from antiphon.chat.machine.emitted import output
 from antiphon.chat.machine.events import PUBLIC, AnswerEvent, FlowEvent, FlowFields, FlowRequest
@@ -89,6 +90,12 @@ def must_summarise(context: FlowContext) -> bool:
     return replies.summary_shift(context) is not None
 
 
+def must_reply(context: FlowContext) -> bool:
+    """Return whether a reply can be requested now."""
+    reply = context["reply"]
+    return reply is not None and reply["phase"] == "wanted" and not reply["waiting"]
+
+
 def must_report(context: FlowContext) -> bool:
     """Return whether a run has ended and no message waits."""
     return must_report_end(context) and not context["queue"]
@@ -110,8 +117,18 @@ def is_crystallizing(context: FlowContext) -> bool:
 
 
 def is_waiting(context: FlowContext) -> bool:
-    """Return whether the tools wait for a person."""
+    """Return whether the reply waits for a person."""
     return context["reply"] is not None and context["reply"]["waiting"]
+
+
+def waits_at_limit(context: FlowContext) -> bool:
+    """Return whether the reply waits for a person because of a limit."""
+    return context["reply"] is not None and context["reply"]["waiting"] and context["reply"]["limit"] is not None
+
+
+def answers_limit(context: FlowContext, event: FlowRequest) -> bool:
+    """Return whether an answer is one about a limit."""
+    return waits_at_limit(context) and is_accepted(context, event)
 
 
 def must_refuse_aloud(context: FlowContext, event: FlowRequest) -> bool:
@@ -182,7 +199,7 @@ def waiting_report(context: FlowContext, reason: str | None, run_id: str | None)
 
 def report_again(context: FlowContext, event: FlowFields) -> dict[str, Any]:
     """Return the report to a parent that went on while the question is still open."""
-    return waiting_report(context, "permission", event["runId"])
+    return waiting_report(context, "limit" if waits_at_limit(context) else "permission", event["runId"])
 
 
 def run_of(context: FlowContext) -> str | None:
@@ -201,7 +218,8 @@ def answer_permission(context: FlowContext, event: AnswerEvent, enqueue: _Enqueu
         answer["reason"] = event["reason"]
 
     def note_answer(context: FlowContext) -> FlowContext:
-        return replies.set_phase(operations.begin_run(context, event), "tools", waiting=False)
+        context = limits.continue_at(operations.begin_run(context, event), event.get("at"))
+        return replies.set_phase(context, "tools", waiting=False)
 
     enqueue.assign(note_answer)
     enqueue.send_to(TOOLS, answer)
@@ -219,6 +237,12 @@ def report_waiting(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -
     """Report to the parent, if there is one, that a person is asked."""
     if context["reportsToParent"]:
         enqueue.send_parent(waiting_report(context, event.get("reason"), run_of(context)))
+
+
+def report_limit(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
+    """Report to the parent, if there is one, that a person is asked at a limit."""
+    if context["reportsToParent"]:
+        enqueue.send_parent(waiting_report(context, "limit", run_of(context)))
 
 
 # Each function takes the events that the chart gives it, so the setup itself takes any.
@@ -257,6 +281,7 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "keepReply": assign(replies.keep_reply),
     "keepFailure": assign(replies.keep_failure),
     "keepCut": assign(replies.keep_cut),
+    "keepRest": assign(replies.keep_rest),
     "appendResults": assign(replies.append_results),
     "beginTools": assign(replies.begin_tools),
     "spawnTools": spawn_child(TOOLS, id=TOOLS, input=replies.tools_input),
@@ -266,6 +291,17 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "answerPermission": enqueue_actions(answer_permission),
     "resumeReply": assign(operations.resume_reply),
     "retryReply": assign(operations.retry_reply),
+    "refuseTools": assign(replies.refuse_tools),
+    "waitAtLimit": assign(limits.wait_at_limit),
+    "reportLimit": enqueue_actions(report_limit),
+    "answerLimit": assign(replies.answer_limit),
+    "raiseLimit": assign(operations.raise_limit),
+    "leaveLimit": assign(limits.leave_limit),
+    "noteWarning": assign(limits.note_warning),
+    "armWallTime": enqueue_actions(limits.arm_wall_time),
+    "disarmWallTime": enqueue_actions(limits.disarm_wall_time),
+    "noteWallTime": assign(limits.note_wall_time),
+    "cutAtLimit": enqueue_actions(limits.cut_at_limit),
     "noteWaiting": assign(replies.note_waiting),
     "reportWaiting": enqueue_actions(report_waiting),
     "reportAgain": send_parent(report_again),
@@ -279,7 +315,7 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "failCrystal": assign(replies.fail_crystal),
     "cancelCrystal": assign(operations.cancel_crystal),
 }
-GUARDS: dict[str, Callable[..., bool]] = {
+GUARDS: dict[str, Any] = {
     "isAccepted": is_accepted,
     "acceptsMessage": accepts_message,
     "queuesMessage": queues_message,
@@ -287,7 +323,7 @@ GUARDS: dict[str, Callable[..., bool]] = {
     "startsByItself": starts_by_itself,
     "mustSendNext": must_send_next,
     "mustSummarise": must_summarise,
-    "mustReply": is_in_phase("wanted"),
+    "mustReply": must_reply,
     "mustReport": must_report,
     "mustReportEnd": must_report_end,
     "mustRefuseAloud": must_refuse_aloud,
@@ -296,6 +332,10 @@ GUARDS: dict[str, Callable[..., bool]] = {
     "isCompressing": is_in_phase("compressing"),
     "isAwaitingTool": is_in_phase("tools"),
     "mustCallTools": replies.must_call_tools,
+    "costsTooMuch": and_(["isCurrentReply", replies.costs_too_much]),
+    "mustRefuseTools": replies.must_refuse_tools,
+    "answersLimit": answers_limit,
+    **limits.GUARDS,
     "mustAskAgain": must_ask_again,
     "isCurrentReply": is_current_reply,
     "cutsOnStop": cuts_on_stop,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from antiphon.chart.text import GrowingText
+from antiphon.chat.machine import limits
 from antiphon.chat.machine.context import (
     ChatRun,
     ErrorInfo,
@@ -20,17 +21,21 @@ from antiphon.chat.machine.context import (
 )
 from antiphon.chat.machine.crystal import build_crystal
 from antiphon.chat.machine.events import (
+    AnswerEvent,
     CrystalEnded,
     CrystalOutput,
     FailureEvent,
     SummaryEnded,
     SummaryOutput,
+    Timed,
     ToolResults,
     ToolsEnded,
 )
-from antiphon.chat.machine.operations import request_reply
+from antiphon.chat.machine.operations import begin_run, request_reply
 from antiphon.chat.machine.tree import append, head_of
 from antiphon.chat.machine.windows import Shift, apply_shift, digest, find_shift, rearm, request_messages, view
+from antiphon.errors import Code
+from antiphon.threads.machine.call_problems import problem_with_call
 from antiphon.threads.machine.content import PartJson, calls_of, text_of
 from antiphon.threads.machine.permission_rules import lasting_overrides
 from antiphon.threads.machine.streaming_types import ReplyCompleted, Spending, UnfinishedReply
@@ -41,6 +46,13 @@ INTERRUPTED: ErrorInfo = {
     "message": "the process was lost while tools were called",
     "recoverable": True,
 }
+NO_CONSENT: ErrorInfo = {
+    "code": "no_consent",
+    "message": "the model called tools, and the chat has no permissions for them; "
+    "create it with consent, for example {'mode': 'ask'}",
+    "recoverable": False,
+}
+CONTINUE = "[The reply was cut at a limit, which was raised. Continue where it ends.]"
 TIMED_OUT: ErrorInfo = {
     "code": "turn_timeout",
     "message": "the turn took longer than it may",
@@ -93,6 +105,7 @@ def summary_shift(context: FlowContext) -> Shift | None:
     reply = context["reply"]
     if (
         reply is None
+        or reply["waiting"]
         or reply["phase"] != "wanted"
         or (config["strategy"], config["summaries"]) != ("summarise", "model")
     ):
@@ -144,8 +157,11 @@ def reply_input(context: FlowContext) -> dict[str, Any]:
     """Return the input of the child that streams the reply."""
     reply = current_reply(context)
     config = context["config"]
+    remaining_usd = limits.remaining_cost(context)
+    budgets = [usd for usd in (remaining_usd, config["settings"].get("budgetUsd")) if usd is not None]
     return {
         **config["settings"],
+        **({"budgetUsd": min(budgets)} if budgets else {}),
         "requestId": reply["requestId"],
         "model": config["model"],
         "prompt": None,  # it is the last of the messages
@@ -181,8 +197,9 @@ def keep_reply(context: FlowContext, event: ReplyCompleted) -> FlowContext:
     context = add_spending(append(context, reply["branch"], draft), event)
     metrics = context["metrics"]
     context = {**context, "metrics": {**metrics, "replies": metrics["replies"] + 1}, "lastError": None}
-    if calls_of(parts) and reply["cut"] is None:
-        return set_phase(context, "tools")
+    # A reply that was complete before a limit could cut it is kept as it is.
+    if calls_of(parts) and (reply["cut"] is None or reply["limit"] is not None):
+        return set_phase({**context, "reply": {**reply, "cut": None, "limit": None}}, "tools")
     return end_reply(context, "completed")
 
 
@@ -200,9 +217,23 @@ def keep_failure(context: FlowContext, event: FailureEvent) -> FlowContext:
     return end_reply(context, "failed", error)
 
 
+def costs_too_much(context: FlowContext, event: FailureEvent) -> bool:
+    """Return whether a reply failed because it reached the limit of cost."""
+    is_over_budget = error_to_json(event.get("error"))["code"] == Code.QUOTA
+    return is_over_budget and limits.is_cost_reached(add_spending(context, event))
+
+
+def keep_rest(context: FlowContext, event: UnfinishedReply) -> FlowContext:
+    """Keep the text of a reply before it was cut at a limit, and request the rest."""
+    context = add_spending(_keep_text(context, event), event)
+    return request_reply(context, current_reply(context)["branch"], CONTINUE if event.get("text") else None)
+
+
 def keep_cut(context: FlowContext, event: UnfinishedReply) -> FlowContext:
-    """Keep the text of a reply before it was cut, unless it is to be discarded."""
+    """Keep the text of a reply before it was cut, unless it is to be discarded; at a limit it waits for a person."""
     reply = current_reply(context)
+    if reply["limit"] is not None:
+        return keep_rest(context, event)
     if reply["cut"] != "discard":
         context = _keep_text(context, event)
     context = add_spending(context, event)
@@ -215,7 +246,7 @@ def keep_cut(context: FlowContext, event: UnfinishedReply) -> FlowContext:
 
 def drop_reply(context: FlowContext) -> FlowContext:
     """End a reply that has no text to keep."""
-    return keep_cut(context, {})
+    return keep_cut({**context, "reply": {**current_reply(context), "limit": None}}, {})
 
 
 def _keep_text(context: FlowContext, event: UnfinishedReply) -> FlowContext:
@@ -239,10 +270,11 @@ def end_reply(context: FlowContext, outcome: RunOutcome, error: ErrorInfo | None
 
 
 def add_spending(context: FlowContext, event: Spending) -> FlowContext:
-    """Add the usage, the cost and the duration of a request to the metrics and to the run."""
+    """Add the usage, the cost and the duration of a request to the metrics, to the run and to the budget."""
     usage = event.get("usage") or {}
     cost_usd = event.get("costUsd")
     duration_ms = event.get("durationMs") or 0
+    context = limits.count_time(limits.add_spent(context, "costUsd", cost_usd or 0.0), cast(Timed, event).get("at"))
     metrics = context["metrics"]
     run = context["run"]
     counted: FlowContext = {
@@ -263,11 +295,51 @@ def add_spending(context: FlowContext, event: Spending) -> FlowContext:
 
 
 def append_results(context: FlowContext, event: ToolResults) -> FlowContext:
-    """Append the results of tools, and request the next reply."""
+    """Append the results of tools, which ends a round, and request the next reply."""
     reply = current_reply(context)
     parts = cast(Parts, event["results"])
     draft: MessageDraft = {"role": "tool", "parts": parts, "at": event.get("at"), "id": event.get("id")}
-    return request_reply(append(context, reply["branch"], draft), reply["branch"])
+    context = limits.add_spent(append(context, reply["branch"], draft), "toolRounds", 1)
+    return request_reply(context, reply["branch"])
+
+
+def refuse_calls(context: FlowContext, error: ErrorInfo) -> FlowContext:
+    """Answer the calls of the reply, if there are any, with an error, and end the turn with it."""
+    branch = current_reply(context)["branch"]
+    head = head_of(context, branch)
+    calls = calls_of(context["messages"][head]["parts"]) if head is not None else []
+    if calls:
+        text = [{"type": "text", "text": f"not called: {error['message']}"}]
+        parts = [{"type": "toolResult", "callId": call["id"], "parts": text, "isError": True} for call in calls]
+        context = append(context, branch, {"role": "tool", "parts": parts})
+    return end_reply({**context, "lastError": error}, "failed", error)
+
+
+def refuse_tools(context: FlowContext) -> FlowContext:
+    """End a turn whose model called tools without any permissions."""
+    return refuse_calls(context, NO_CONSENT)
+
+
+def must_refuse_tools(context: FlowContext) -> bool:
+    """Return whether tools were called that neither this machine nor a person will call."""
+    reply = context["reply"]
+    has_consent = context["config"]["consent"] is not None
+    return context["reportsToParent"] and not has_consent and reply is not None and reply["phase"] == "tools"
+
+
+def answer_limit(context: FlowContext, event: AnswerEvent) -> FlowContext:
+    """Raise the limit that the reply waits at, or end the turn there."""
+    name = current_reply(context)["limit"]
+    assert name is not None
+    context = limits.continue_at(begin_run(context, event), event.get("at"))
+    if event["decision"] == "allow":
+        return limits.leave_limit(limits.raise_limit(context, name, event.get("limit")))
+    error: ErrorInfo = {
+        "code": "limit_reached",
+        "message": limits.describe_limit(context, name),
+        "recoverable": True,
+    }
+    return refuse_calls(context, error)
 
 
 def must_call_tools(context: FlowContext) -> bool:
@@ -277,7 +349,7 @@ def must_call_tools(context: FlowContext) -> bool:
         context["config"]["consent"] is not None
         and reply is not None
         and reply["phase"] == "tools"
-        and not reply["called"]
+        and not (reply["called"] or reply["waiting"])
     )
 
 
@@ -288,7 +360,7 @@ def tools_input(context: FlowContext) -> dict[str, Any]:
     head = head_of(context, reply["branch"])
     assert head is not None
     tools = {tool["name"]: tool for tool in config["settings"].get("options", {}).get("tools", ())}
-    calls = [_with_risk(call, tools) for call in calls_of(context["messages"][head]["parts"])]
+    calls = [_with_verdict(call, tools) for call in calls_of(context["messages"][head]["parts"])]
     consent = config["consent"] or {}
     # The latest decision counts, and a person decides after the settings.
     overrides = [*consent.get("overrides", []), *context["overrides"]]
@@ -297,15 +369,19 @@ def tools_input(context: FlowContext) -> dict[str, Any]:
     return input if timeout_ms is None else {**input, "timeoutMs": timeout_ms}
 
 
-def _with_risk(call: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a call with its risk; an unknown tool has the highest."""
-    return {**call, "risk": risk_of_call(tools.get(call["name"], {}).get("risk"), call["arguments"])}
+def _with_verdict(call: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a call with its risk, and with its problem if it cannot be made."""
+    risk = risk_of_call(tools.get(call["name"], {}).get("risk"), call["arguments"])
+    problem = problem_with_call(call, tools)
+    return {**call, "risk": risk, **({"problem": problem} if problem else {})}
 
 
 def keep_answers(context: FlowContext, event: ToolsEnded) -> FlowContext:
     """Append the results of the tools, and request the next reply, unless the effects of the tools are unknown."""
     output = event["output"]
     permission = output["permission"]
+    if current_reply(context)["waiting"]:
+        context = limits.continue_at(context, None)  # a person was asked until now
     if permission and permission["decision"] == "allowed" and permission["scope"] == "thread":
         overrides = context["overrides"]
         new = [override for override in lasting_overrides(permission["calls"]) if override not in overrides]

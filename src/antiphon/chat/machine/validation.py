@@ -5,6 +5,7 @@ from typing import Any, TypeGuard, cast
 
 from antiphon.chat.machine.context import TAGS, TRIGGERS, FlowContext
 from antiphon.chat.machine.events import FlowRequest
+from antiphon.chat.machine.limits import LIMITS, describe_limit, spent_of
 from antiphon.chat.machine.merging import PICKS, STRATEGIES, sides, unresolved_conflicts
 from antiphon.chat.machine.settings import event_settings, problem_with
 from antiphon.chat.machine.shapes import problem_with_parts
@@ -174,7 +175,7 @@ def _pin(context: FlowContext, event: FlowRequest) -> str | None:
 
 def _answer(context: FlowContext, event: FlowRequest) -> str | None:
     reply = context["reply"]
-    if reply is None or not (reply["called"] and reply["waiting"]):
+    if reply is None or not reply["waiting"]:
         return "nobody is asked for permission"
     if event.get("decision") not in ("allow", "deny"):
         return f"decision is {event.get('decision')!r}; known: allow, deny"
@@ -182,7 +183,29 @@ def _answer(context: FlowContext, event: FlowRequest) -> str | None:
         return f"scope is {event.get('scope')!r}; known: once, thread"
     if event.get("id") not in (None, reply["requestId"]):
         return f"the request {event['id']!r} is not open; open: {reply['requestId']!r}"
-    return None if isinstance(event.get("reason") or "", str) else f"reason is {event['reason']!r}; it must be a text"
+    if not isinstance(event.get("reason") or "", str):
+        return f"reason is {event['reason']!r}; it must be a text"
+    return _new_limit(context, event.get("limit"))
+
+
+def _new_limit(context: FlowContext, limit: object) -> str | None:
+    name = context["reply"]["limit"] if context["reply"] else None
+    if limit is None:
+        return None
+    if name is None:
+        return "no limit is reached"
+    spent = spent_of(context, name)
+    if isinstance(limit, int | float) and not isinstance(limit, bool) and limit > spent:
+        return None
+    return f"limit is {limit!r}; it must be a number above {spent}"
+
+
+def _raise_limit(context: FlowContext, event: FlowRequest) -> str | None:
+    settings = event_settings(cast(Mapping[str, Any], event))
+    unknown = [key for key in settings if key not in LIMITS]
+    if unknown or not settings:
+        return f"{f'unknown limit {unknown[0]!r}' if unknown else 'no limit is named'}; known: {', '.join(LIMITS)}"
+    return problem_with(settings)
 
 
 def _retry(context: FlowContext, event: FlowRequest) -> str | None:
@@ -214,6 +237,8 @@ def _tool_results(context: FlowContext, event: FlowRequest) -> str | None:
     results = event.get("results")
     if reply is None or reply["phase"] != "tools":
         return "no tool was asked for"
+    if reply["limit"] is not None:
+        return describe_limit(context, reply["limit"])
     if not isinstance(results, list):
         return problem_with_parts([None])
     reason = problem_with_parts(results)
@@ -258,6 +283,7 @@ REASONS: dict[str, Callable[[FlowContext, FlowRequest], str | None]] = {
     "resume": _resume,
     "retry": _retry,
     "use_model": _use_model,
+    "raise_limit": _raise_limit,
     "flush": _ending,
     "crystallize": _crystallize,
 }

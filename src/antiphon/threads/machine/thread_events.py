@@ -8,7 +8,7 @@ from antiphon.threads.machine.content import PartJson, RunFields
 ThreadStatus = Literal["pending", "running", "waiting", "completed", "failed", "stopped", "interrupted"]
 """Status of a thread."""
 ResumeReason = Literal["interrupted", "waiting-response", "post-merge", "follow-up"]
-WaitingReason = Literal["question", "plan", "permission", "provider_error", "cost_warning"]
+WaitingReason = Literal["question", "plan", "permission", "provider_error", "cost_warning", "limit"]
 Kind = Literal["chat", "run", "debate"]
 StartType = Literal["START", "RESTART", "RESPOND", "FOLLOW_UP"]
 PUBLIC = ("START", "RESTART", "RESPOND", "FOLLOW_UP", "STOP", "MERGED", "ARCHIVE", "UNARCHIVE", "RENAME")
@@ -54,6 +54,8 @@ class ContentAnswer(TypedDict, total=False):
     reason: str | None
     # Of a run with several agents that wait:
     agentId: str | None
+    # Of a chat at one of its limits, the new one:
+    limit: float | None
     # Of a debate at its limit:
     costLimit: float | None
 
