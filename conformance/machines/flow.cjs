@@ -1,6 +1,7 @@
 // The chat for XState: the chart as it is, and the functions of chat/machine/flow.py under its names.
 const { assign, cancel, emit, enqueueActions, sendParent, setup, spawnChild, stopChild } = require("xstate");
 const { output } = require("./chat/crystal.cjs");
+const limits = require("./chat/limits.cjs");
 const operations = require("./chat/operations.cjs");
 const { isBusy, refusal } = require("./chat/refusals.cjs");
 const replies = require("./chat/replies.cjs");
@@ -13,6 +14,8 @@ const parentOf = ({ self }) => self._parent;
 
 const isAccepted = (c, e) => refusal(c, e) === null;
 const isWaiting = (c) => c.reply !== null && c.reply.waiting;
+const waitsAtLimit = (c) => isWaiting(c) && c.reply.limit !== null;
+const isCurrentReply = (c, e) => c.reply?.phase === "replying" && c.reply.requestId === e.requestId;
 const mustReportEnd = (c) => c.run !== null && c.reply === null;
 const mustRefuseAloud = (c, e) => c.reportsToParent && e.runId != null;
 const inPhase = (phase) => (c) => c.reply?.phase === phase;
@@ -38,7 +41,7 @@ const cutReply = (c, e, enqueue) => {
   enqueue("disarmTimeout");
   const children = { replying: "reply", compressing: "summariser", tools: "tools" };
   if (phase in children) enqueue.stopChild(children[phase]);
-  enqueue.assign(({ context }) => replies.cut(context, {}));
+  enqueue.assign(({ context }) => replies.cut({ ...context, reply: { ...context.reply, limit: null } }, {}));
 };
 
 const actions = {
@@ -79,6 +82,15 @@ const actions = {
   keepReply: update(replies.completed),
   keepFailure: update(replies.failed),
   keepCut: update(replies.cut),
+  keepRest: update(replies.rest),
+  refuseTools: update(replies.toolsRefused),
+  answerLimit: update(replies.limitAnswered),
+  raiseLimit: update(operations.limitRaised),
+  reportLimit: doing((c, e, enqueue) => {
+    if (c.reportsToParent) enqueue.sendTo(parentOf, waiting(c, "limit", runOf(c)));
+  }),
+  ...Object.fromEntries(Object.entries(limits.actions).map(([name, f]) => [name, update(f)])),
+  ...Object.fromEntries(Object.entries(limits.effects).map(([name, f]) => [name, doing(f)])),
   appendResults: update(replies.answered),
   beginTools: update((c) => replies.withPhase(c, "tools", { called: true })),
   spawnTools: child("tools", replies.toolsInput),
@@ -90,7 +102,8 @@ const actions = {
   keepAnswers: update(replies.toolsDone),
   answerPermission: doing((c, e, enqueue) => {
     const said = Object.fromEntries(["id", "scope", "reason"].filter((key) => e[key] != null).map((key) => [key, e[key]]));
-    enqueue.assign(({ context }) => replies.withPhase(operations.runBegun(context, e), "tools", { waiting: false }));
+    enqueue.assign(({ context }) => replies.withPhase(
+      limits.continued(operations.runBegun(context, e), e.at), "tools", { waiting: false }));
     enqueue.sendTo("tools", { type: e.decision === "allow" ? "ALLOW" : "DENY", ...said });
   }),
   resumeReply: update(operations.resumed),
@@ -99,7 +112,7 @@ const actions = {
   reportWaiting: doing((c, e, enqueue) => {
     if (c.reportsToParent) enqueue.sendTo(parentOf, waiting(c, e.reason ?? null, runOf(c)));
   }),
-  reportAgain: sendParent(({ context, event }) => waiting(context, "permission", event.runId)),
+  reportAgain: sendParent(({ context, event }) => waiting(context, waitsAtLimit(context) ? "limit" : "permission", event.runId)),
   reportToParent: sendParent(({ context }) => report(context)),
   endRun: assign({ run: null }),
   refuseAloud: sendParent(({ context, event }) => refusedAloud(context, event)),
@@ -118,7 +131,11 @@ const guards = {
   startsByItself: (c, e) => c.config.autoStart && isAccepted(c, e),
   mustSendNext: (c) => c.reply === null && c.queue.length > 0,
   mustSummarise: replies.summaryWanted,
-  mustReply: inPhase("wanted"),
+  mustReply: (c) => c.reply?.phase === "wanted" && !c.reply.waiting,
+  costsTooMuch: (c, e) => isCurrentReply(c, e) && replies.costsTooMuch(c, e),
+  mustRefuseTools: replies.mustRefuseTools,
+  answersLimit: (c, e) => waitsAtLimit(c) && isAccepted(c, e),
+  ...limits.guards,
   mustReport: (c) => mustReportEnd(c) && !c.queue.length,
   mustReportEnd,
   mustRefuseAloud,
@@ -128,7 +145,7 @@ const guards = {
   isCompressing: inPhase("compressing"),
   isAwaitingTool: inPhase("tools"),
   mustCallTools: replies.toolsWanted,
-  isCurrentReply: (c, e) => c.reply?.phase === "replying" && c.reply.requestId === e.requestId,
+  isCurrentReply,
   cutsOnStop: (c) => c.reply !== null && c.config.onStop === "cut",
   crystallizesPlainly: (c, e) => (c.config.model === null || Boolean(e.plain)) && isAccepted(c, e),
   isCrystallizing: (c) => c.crystallizing !== null,

@@ -1,5 +1,6 @@
 // Twins of chat/machine/validation.py: why a chat does not accept an event. Only what a parent may hear has its exact words.
 const { isObject, repr } = require("../python.cjs");
+const { LIMITS, described, spentOf } = require("./limits.cjs");
 const { sides, unresolved } = require("./merging.cjs");
 const { areSettings, givenSettings } = require("./settings.cjs");
 const { callsOf, headOf, lastQuestion, turnAt } = require("./tree.cjs");
@@ -71,12 +72,20 @@ const close = (c, e) => {
   return c.queue.some((item) => item.branch === e.branch) || c.reply?.branch === e.branch ? IN_FLIGHT : null;
 };
 const answer = (c, e) => {
-  if (!(c.reply?.called && c.reply.waiting)) return "nobody is asked for permission";
+  if (!(c.reply?.waiting && (c.reply.called || c.reply.limit))) return "nobody is asked for permission";
   const [decisions, scopes] = [["allow", "deny"], ["once", "thread"]];
   if (!decisions.includes(e.decision)) return `decision is ${repr(e.decision)}; known: ${decisions.join(", ")}`;
   if (e.scope != null && !scopes.includes(e.scope)) return `scope is ${repr(e.scope)}; known: ${scopes.join(", ")}`;
   if (e.id != null && e.id !== c.reply.requestId) return `the request ${repr(e.id)} is not open; open: ${repr(c.reply.requestId)}`;
-  return e.reason && typeof e.reason !== "string" ? `reason is ${repr(e.reason)}; it must be a text` : null;
+  if (e.reason && typeof e.reason !== "string") return `reason is ${repr(e.reason)}; it must be a text`;
+  if (e.limit == null) return null;
+  if (c.reply.limit === null) return "no limit is reached";
+  const spent = spentOf(c, c.reply.limit);
+  return typeof e.limit === "number" && e.limit > spent ? null : `limit is ${repr(e.limit)}; it must be a number above ${spent}`;
+};
+const raiseLimit = (c, e) => {
+  const keys = Object.keys(givenSettings(e));
+  return keys.length && keys.every((key) => key in LIMITS) && areSettings(givenSettings(e)) ? null : "no limits";
 };
 const retry = (c) => {
   if (isBusy(c)) return IN_FLIGHT;
@@ -91,6 +100,7 @@ const resume = (c, e) => {
 };
 const toolResults = (c, e) => {
   if (c.reply?.phase !== "tools") return "no tool was asked for";
+  if (c.reply.limit !== null) return described(c, c.reply.limit);
   if (!Array.isArray(e.results) || e.results.some((part) => part?.type !== "toolResult")) return "no results";
   return idOf(c, e);
 };
@@ -105,6 +115,7 @@ const REASONS = {
   switch: (c, e) => (isIn(e.branch, c.branches) ? null : "no branch"),
   pin: (c, e) => (isIn(e.message, c.messages) ? null : "no message"),
   tool_results: toolResults,
+  raise_limit: raiseLimit,
   use_model: (c, e) => configure(c, e) ?? (Object.keys(givenSettings(e)).every((key) => key === "model") ? null : "not a model"),
   flush: ending,
   crystallize: (c, e) =>

@@ -101,6 +101,7 @@ REPLIES = [
         ("REPLY.COMPLETED", {"message": {"parts": [*text("x"), call(number, "look", "no json")]}}),
         ("REPLY.FAILED", {"error": {"code": "3001", "message": "no", "recoverable": False}, "text": "so far"}),
         ("REPLY.FAILED", {"error": "broken", "costUsd": 0.05}),
+        ("REPLY.FAILED", {"error": {"code": "3002", "message": "dear"}, "costUsd": 0.5, "text": "so far", "at": 30}),
         ("REPLY.CANCELLED", {"text": "so far", "at": 4}),
         ("REPLY.CANCELLED", {}),
         ("turn_timeout", {}),
@@ -130,6 +131,15 @@ TOOLS = [
     event("answer", decision="perhaps", runId="n1"),
     event("answer", decision="allow", id="r0", runId="n1"),
     event("answer", decision="allow", scope="ever", runId="n5"),
+    event("answer", decision="allow", limit=4, at=40),
+    event("answer", decision="allow", limit=0.75, runId="n1"),
+    event("answer", decision="deny", limit=1, runId="n1"),
+    event("answer", decision="deny", at=60),
+    event("raise_limit", maxToolRounds=2, maxCostUsd=None),
+    event("raise_limit", maxWallMs=90, at=70),
+    event("raise_limit"),
+    event("raise_limit", maxTurns=3),
+    event("raise_limit", maxThreadCostUsd=0),
     *(
         event("xstate.done.actor.tools", output={"results": [result(1), result(0)], "permission": one, "lost": lost})
         for one in PERMISSIONS
@@ -156,9 +166,15 @@ SELDOM = [one for one in TOOLS if one["type"] in ("wait", "answer") and "runId" 
 MERGING = [one for one in TREE if one["type"] in ("merge", "confirm_merge", "resolve_conflict")]
 POOL = [*MESSAGES, *MESSAGES, *TREE, *MERGING, *ENDING, *REPLIES, *REPLIES, *TOOLS, *OTHERS, *SELDOM * 30, 10, 1_000]
 OPTIONS = {
-    "options": {"tools": [{"name": "look", "risk": "read"}, {"name": "edit", "risk": "write"}]},
+    "options": {
+        "tools": [
+            {"name": "look", "risk": "read", "parameters": {"required": ["path"], "properties": {"path": {}}}},
+            {"name": "edit", "risk": "write", "parameters": {"additionalProperties": False}},
+        ]
+    },
     "temperature": 0,
 }
+PAID = {"maxCostUsd": 0.3, "maxThreadCostUsd": 0.8, "warnAt": 0.5}
 INPUTS = [
     None,
     {"autoStart": True, "maxBranches": 4},
@@ -185,6 +201,10 @@ INPUTS = [
     {"autoStart": True, "model": MODEL, "strategy": "summarise", "contextLimit": 90, "onBusy": "interrupt"},
     {"reportsToParent": True, "model": MODEL, "strategy": "summarise", "summaries": "plain", "contextLimit": 120},
     {"autoStart": True, "model": MODEL, "strategy": "none", "contextLimit": 30, "maxTurns": 3},
+    *[{"reportsToParent": True, "model": MODEL, "consent": {}, "maxToolRounds": 0, "maxThreadToolRounds": 2}] * 3,
+    *[{"reportsToParent": True, "model": MODEL, "consent": {}, "settings": {**OPTIONS, "budgetUsd": 0.5}, **PAID}] * 3,
+    {"autoStart": True, "model": MODEL, "onBusy": "interrupt", **PAID},
+    *[{"reportsToParent": True, "model": MODEL, "consent": {}, "maxWallMs": 20, "maxThreadWallMs": 45}] * 2,
 ]
 # These take every transition of the chart; a test says so.
 STORIES = [(input, [event(step) if isinstance(step, str) else step for step in walk]) for input, walk in WALKS]

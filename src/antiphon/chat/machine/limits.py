@@ -25,6 +25,7 @@ LIMITS: Mapping[LimitName, tuple[Scope, Resource]] = {
     "maxThreadWallMs": ("thread", "wallMs"),
 }
 """The scope of each limit, and what it limits."""
+UNITS: Mapping[Resource, str] = {"toolRounds": "tool rounds", "costUsd": "USD", "wallMs": "ms"}
 SCOPES: tuple[Scope, ...] = ("message", "thread")
 WALL_TIME = "wallTime"
 
@@ -178,13 +179,13 @@ def describe_limit(context: FlowContext, name: LimitName) -> str:
     """Format a limit that is reached as a sentence without a full stop."""
     scope, resource = LIMITS[name]
     limit = limit_of(context, name)
-    of = "this message" if scope == "message" else "this thread"
-    units: Mapping[Resource, str] = {
-        "toolRounds": f"{limit} tool rounds",
-        "costUsd": f"{limit} USD",
-        "wallMs": f"{limit} ms",
-    }
-    return f"the limit of {units[resource]} for {of} is reached ({name})"
+    assert limit is not None
+    return f"the limit of {format_number(limit)} {UNITS[resource]} for this {scope} is reached ({name})"
+
+
+def format_number(value: float) -> str:
+    """Format a number, a whole one without a decimal point."""
+    return str(int(value) if value == int(value) else value)
 
 
 def is_cost_reached(context: FlowContext) -> bool:

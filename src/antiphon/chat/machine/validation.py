@@ -5,7 +5,7 @@ from typing import Any, TypeGuard, cast
 
 from antiphon.chat.machine.context import TAGS, TRIGGERS, FlowContext
 from antiphon.chat.machine.events import FlowRequest
-from antiphon.chat.machine.limits import LIMITS, describe_limit, spent_of
+from antiphon.chat.machine.limits import LIMITS, describe_limit, format_number, spent_of
 from antiphon.chat.machine.merging import PICKS, STRATEGIES, sides, unresolved_conflicts
 from antiphon.chat.machine.settings import event_settings, problem_with
 from antiphon.chat.machine.shapes import problem_with_parts
@@ -175,7 +175,7 @@ def _pin(context: FlowContext, event: FlowRequest) -> str | None:
 
 def _answer(context: FlowContext, event: FlowRequest) -> str | None:
     reply = context["reply"]
-    if reply is None or not reply["waiting"]:
+    if reply is None or not reply["waiting"] or not (reply["called"] or reply["limit"]):
         return "nobody is asked for permission"
     if event.get("decision") not in ("allow", "deny"):
         return f"decision is {event.get('decision')!r}; known: allow, deny"
@@ -197,7 +197,7 @@ def _new_limit(context: FlowContext, limit: object) -> str | None:
     spent = spent_of(context, name)
     if isinstance(limit, int | float) and not isinstance(limit, bool) and limit > spent:
         return None
-    return f"limit is {limit!r}; it must be a number above {spent}"
+    return f"limit is {limit!r}; it must be a number above {format_number(spent)}"
 
 
 def _raise_limit(context: FlowContext, event: FlowRequest) -> str | None:
