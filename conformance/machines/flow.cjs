@@ -94,6 +94,9 @@ const actions = {
   appendResults: update(replies.answered),
   beginTools: update((c) => replies.withPhase(c, "tools", { called: true })),
   spawnTools: child("tools", replies.toolsInput),
+  tellProblems: doing((c, e, enqueue) => {
+    for (const { id, name, problem } of replies.toolsInput(c).calls) if (problem) enqueue.emit({ type: "call_refused", id, name, message: problem });
+  }),
   stopTools: stopChild("tools"),
   goOnIfWaited: doing((c, e, enqueue) => {
     const lost = e.type === "xstate.done.actor.tools" && e.output.lost;

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from antiphon.chat.machine.crystal import TITLE_WORDS
+from antiphon.chat.machine.limits import reached_facts
 from antiphon.chat.machine.tree import path
 from antiphon.threads.kinds import Json, ThreadSummary, content_of, error_message
 from antiphon.threads.machine.content import text_of
@@ -19,6 +20,15 @@ def chat_of(snapshot: Json) -> Json:
         return content
     config = snapshot["context"]["config"]
     return {**EMPTY, "config": config, **(config.get("history") or {})}
+
+
+def open_limit(chat: Json) -> Json | None:
+    """Return the facts of the limit at which a person is asked, as in the activity `limit_reached`; or None."""
+    reply = chat.get("reply")
+    if not reply or not reply["waiting"] or reply["limit"] is None:
+        return None
+    context: Any = chat
+    return reached_facts(context)
 
 
 def read_chat(id: str, snapshot: Json, result: Json | None) -> Json:

@@ -165,10 +165,15 @@ MACHINE = flow_machine.provide(actors=dict.fromkeys(CHILDREN, recorder))
 SELDOM = [one for one in TOOLS if one["type"] in ("wait", "answer") and "runId" not in one]
 MERGING = [one for one in TREE if one["type"] in ("merge", "confirm_merge", "resolve_conflict")]
 POOL = [*MESSAGES, *MESSAGES, *TREE, *MERGING, *ENDING, *REPLIES, *REPLIES, *TOOLS, *OTHERS, *SELDOM * 30, 10, 1_000]
+LOOK = {"required": ["path"], "properties": {"path": {"type": "string"}}}
 OPTIONS = {
     "options": {
         "tools": [
-            {"name": "look", "risk": "read", "parameters": {"required": ["path"], "properties": {"path": {}}}},
+            {
+                "name": "look",
+                "risk": "read",
+                "parameters": LOOK,
+            },
             {"name": "edit", "risk": "write", "parameters": {"additionalProperties": False}},
         ]
     },

@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 from antiphon.chat.machine.context import FlowContext
 from antiphon.chat.machine.crystal import harvest
 from antiphon.chat.machine.events import FlowFields
-from antiphon.chat.machine.limits import limit_facts, next_limit
+from antiphon.chat.machine.limits import limit_facts, reached_facts
 from antiphon.chat.machine.merging import unresolved_conflicts
 from antiphon.chat.machine.operations import checkpoint_id
 from antiphon.chat.machine.tree import head_of, turn_at
@@ -55,14 +55,6 @@ def _merge(context: FlowContext, event: FlowFields) -> Facts:
     return {"source": merge["source"], "target": merge["target"], "conflicts": conflicts}
 
 
-def _limit(context: FlowContext, event: FlowFields) -> Facts:
-    reply = context["reply"]
-    name = reply["limit"] if reply else None
-    assert reply is not None
-    assert name is not None
-    return {"id": reply["requestId"], **limit_facts(context, name), "next": next_limit(context, name)}
-
-
 def _warning(context: FlowContext, event: FlowFields) -> Facts:
     return limit_facts(context, context["budget"]["warned"][-1])
 
@@ -73,7 +65,7 @@ FACTS: dict[str, Callable[[FlowContext, FlowFields], Facts]] = {
     "message_processed": _message,
     "permission_asked": lambda context, event: {key: value for key, value in event.items() if key != "type"},
     "permission_answered": lambda context, event: {"decision": event["decision"]},
-    "limit_reached": _limit,
+    "limit_reached": lambda context, event: reached_facts(context),
     "limit_warning": _warning,
     "limit_answered": lambda context, event: {"decision": event["decision"]},
     "message_queued": lambda context, event: {"waiting": len(context["queue"])},

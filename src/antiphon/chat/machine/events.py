@@ -200,7 +200,7 @@ class UseModel(Timed):
     model: str
 
 
-class RaiseLimit(Timed, LimitSettings):
+class RaiseLimits(Timed, LimitSettings):
     """Change limits from now on; a reply that waits at one of them may continue."""
 
     type: Literal["raise_limit"]
@@ -239,7 +239,7 @@ FlowEvent = (
     | AnswerEvent
     | RepeatEvent
     | UseModel
-    | RaiseLimit
+    | RaiseLimits
     | ReplyReport
     | TurnTimeout
     | WallTime

@@ -1,7 +1,7 @@
 """The machine of a chat: the chart `flow.json` bound to the operations on a conversation."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from antiphon.chart.actions import (
     Action,
@@ -14,13 +14,12 @@ from antiphon.chart.actions import (
     spawn_child,
     stop_child,
 )
-from antiphon.chart.guards import and_
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
-from antiphon.chat.machine import limits, operations, replies
+from antiphon.chat.machine import operations, pauses, replies
 from antiphon.chat.machine.context import FlowChanges, FlowContext, Phase
 from antiphon.chat.machine.emitted import output
-from antiphon.chat.machine.events import PUBLIC, AnswerEvent, FlowEvent, FlowFields, FlowRequest
+from antiphon.chat.machine.events import PUBLIC, FailureEvent, FlowEvent, FlowFields, FlowRequest
 from antiphon.chat.machine.settings import initial_context
 from antiphon.chat.machine.validation import is_busy, refusal
 from antiphon.threads.machine.charts import load_chart
@@ -70,6 +69,11 @@ def is_current_reply(context: FlowContext, event: FlowFields) -> bool:
     return reply is not None and reply["phase"] == "replying" and reply["requestId"] == event.get("requestId")
 
 
+def costs_too_much(context: FlowContext, event: FailureEvent) -> bool:
+    """Return whether the reply in flight failed because it reached the limit of cost."""
+    return is_current_reply(context, cast(FlowFields, event)) and replies.costs_too_much(context, event)
+
+
 def is_reply_in_flight(context: FlowContext) -> bool:
     """Return whether a reply is in flight."""
     return context["reply"] is not None
@@ -114,31 +118,6 @@ def crystallizes_plainly(context: FlowContext, event: FlowRequest) -> bool:
 def is_crystallizing(context: FlowContext) -> bool:
     """Return whether a model builds the crystal."""
     return context["crystallizing"] is not None
-
-
-def is_waiting(context: FlowContext) -> bool:
-    """Return whether the reply waits for a person."""
-    return context["reply"] is not None and context["reply"]["waiting"]
-
-
-def waits_at_limit(context: FlowContext) -> bool:
-    """Return whether the reply waits for a person because of a limit."""
-    return context["reply"] is not None and context["reply"]["waiting"] and context["reply"]["limit"] is not None
-
-
-def answers_limit(context: FlowContext, event: FlowRequest) -> bool:
-    """Return whether an answer is one about a limit."""
-    return waits_at_limit(context) and is_accepted(context, event)
-
-
-def must_refuse_aloud(context: FlowContext, event: FlowRequest) -> bool:
-    """Return whether a parent must be told that its event is refused."""
-    return context["reportsToParent"] and event.get("runId") is not None
-
-
-def must_ask_again(context: FlowContext, event: FlowRequest) -> bool:
-    """Return whether a parent must be told that the question is still open."""
-    return is_waiting(context) and must_refuse_aloud(context, event)
 
 
 def cut_reply(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
@@ -192,61 +171,9 @@ def refusal_report(context: FlowContext, event: FlowRequest) -> dict[str, Any]:
     return {"type": "FAIL", "runId": event["runId"], "error": error, "cost": cost_usd, "duration": 0.0}
 
 
-def waiting_report(context: FlowContext, reason: str | None, run_id: str | None) -> dict[str, Any]:
-    """Return the report to the parent that a person is asked."""
-    return {"type": "WAIT", "reason": reason, "runId": run_id, "cost": context["metrics"]["costUsd"]}
-
-
-def report_again(context: FlowContext, event: FlowFields) -> dict[str, Any]:
-    """Return the report to a parent that went on while the question is still open."""
-    return waiting_report(context, "limit" if waits_at_limit(context) else "permission", event["runId"])
-
-
-def run_of(context: FlowContext) -> str | None:
-    """Return the id of the run that the parent waits for."""
-    return context["run"]["runId"] if context["run"] else None
-
-
-def answer_permission(context: FlowContext, event: AnswerEvent, enqueue: _Enqueue) -> None:
-    """Pass a person's answer to the tools that wait for it."""
-    answer: dict[str, object] = {"type": "ALLOW" if event["decision"] == "allow" else "DENY"}
-    if event.get("id") is not None:
-        answer["id"] = event["id"]
-    if event.get("scope") is not None:
-        answer["scope"] = event["scope"]
-    if event.get("reason") is not None:
-        answer["reason"] = event["reason"]
-
-    def note_answer(context: FlowContext) -> FlowContext:
-        context = limits.continue_at(operations.begin_run(context, event), event.get("at"))
-        return replies.set_phase(context, "tools", waiting=False)
-
-    enqueue.assign(note_answer)
-    enqueue.send_to(TOOLS, answer)
-
-
-def go_on_if_waited(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
-    """Tell the parent that the question is settled, unless the event came from it and names a run."""
-    # The end of the run reports tools that were lost; until then the question is open.
-    lost = event["type"] == "xstate.done.actor.tools" and event["output"]["lost"]
-    if context["reportsToParent"] and is_waiting(context) and event.get("runId") is None and not lost:
-        enqueue.send_parent({"type": "RESPOND", "runId": run_of(context)})
-
-
-def report_waiting(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
-    """Report to the parent, if there is one, that a person is asked."""
-    if context["reportsToParent"]:
-        enqueue.send_parent(waiting_report(context, event.get("reason"), run_of(context)))
-
-
-def report_limit(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
-    """Report to the parent, if there is one, that a person is asked at a limit."""
-    if context["reportsToParent"]:
-        enqueue.send_parent(waiting_report(context, "limit", run_of(context)))
-
-
 # Each function takes the events that the chart gives it, so the setup itself takes any.
 ACTIONS: dict[str, Action[FlowContext, Any]] = {
+    **pauses.ACTIONS,
     "emitOutput": emit(output),
     "configure": assign(operations.configure),
     "appendMessage": assign(operations.append_message),
@@ -282,29 +209,8 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "keepFailure": assign(replies.keep_failure),
     "keepCut": assign(replies.keep_cut),
     "keepRest": assign(replies.keep_rest),
-    "appendResults": assign(replies.append_results),
-    "beginTools": assign(replies.begin_tools),
-    "spawnTools": spawn_child(TOOLS, id=TOOLS, input=replies.tools_input),
-    "stopTools": stop_child(TOOLS),
-    "goOnIfWaited": enqueue_actions(go_on_if_waited),
-    "keepAnswers": assign(replies.keep_answers),
-    "answerPermission": enqueue_actions(answer_permission),
     "resumeReply": assign(operations.resume_reply),
     "retryReply": assign(operations.retry_reply),
-    "refuseTools": assign(replies.refuse_tools),
-    "waitAtLimit": assign(limits.wait_at_limit),
-    "reportLimit": enqueue_actions(report_limit),
-    "answerLimit": assign(replies.answer_limit),
-    "raiseLimit": assign(operations.raise_limit),
-    "leaveLimit": assign(limits.leave_limit),
-    "noteWarning": assign(limits.note_warning),
-    "armWallTime": enqueue_actions(limits.arm_wall_time),
-    "disarmWallTime": enqueue_actions(limits.disarm_wall_time),
-    "noteWallTime": assign(limits.note_wall_time),
-    "cutAtLimit": enqueue_actions(limits.cut_at_limit),
-    "noteWaiting": assign(replies.note_waiting),
-    "reportWaiting": enqueue_actions(report_waiting),
-    "reportAgain": send_parent(report_again),
     "reportToParent": send_parent(report),
     "endRun": assign(end_run),
     "refuseAloud": send_parent(refusal_report),
@@ -315,7 +221,8 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "failCrystal": assign(replies.fail_crystal),
     "cancelCrystal": assign(operations.cancel_crystal),
 }
-GUARDS: dict[str, Any] = {
+GUARDS: dict[str, Callable[..., bool]] = {
+    **pauses.GUARDS,
     "isAccepted": is_accepted,
     "acceptsMessage": accepts_message,
     "queuesMessage": queues_message,
@@ -326,17 +233,11 @@ GUARDS: dict[str, Any] = {
     "mustReply": must_reply,
     "mustReport": must_report,
     "mustReportEnd": must_report_end,
-    "mustRefuseAloud": must_refuse_aloud,
     "isReplyInFlight": is_reply_in_flight,
     "isReplying": is_in_phase("replying"),
     "isCompressing": is_in_phase("compressing"),
     "isAwaitingTool": is_in_phase("tools"),
-    "mustCallTools": replies.must_call_tools,
-    "costsTooMuch": and_(["isCurrentReply", replies.costs_too_much]),
-    "mustRefuseTools": replies.must_refuse_tools,
-    "answersLimit": answers_limit,
-    **limits.GUARDS,
-    "mustAskAgain": must_ask_again,
+    "costsTooMuch": costs_too_much,
     "isCurrentReply": is_current_reply,
     "cutsOnStop": cuts_on_stop,
     "crystallizesPlainly": crystallizes_plainly,

@@ -7,7 +7,7 @@
    that takes longer; the time in which a person is asked does not count.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from antiphon.chart.actions import Enqueue
@@ -175,6 +175,15 @@ def limit_facts(context: FlowContext, name: LimitName) -> dict[str, object]:
     return {"limit": name, "value": limit_of(context, name), "spent": spent_of(context, name)}
 
 
+def reached_facts(context: FlowContext) -> dict[str, object]:
+    """Return the limit that the reply waits at, with the id of the request and the limit that is offered."""
+    reply = context["reply"]
+    name = reply["limit"] if reply is not None else None
+    assert reply is not None
+    assert name is not None
+    return {"id": reply["requestId"], **limit_facts(context, name), "next": next_limit(context, name)}
+
+
 def describe_limit(context: FlowContext, name: LimitName) -> str:
     """Format a limit that is reached as a sentence without a full stop."""
     scope, resource = LIMITS[name]
@@ -266,13 +275,3 @@ def cut_at_limit(context: FlowContext, event: Mapping[str, Any], enqueue: _Enque
         cut: PendingReply = {**reply, "cut": "keep", "limit": name}
         enqueue.assign(lambda: {"reply": cut})
         enqueue.send_to("reply", {"type": "CANCEL", "requestId": reply["requestId"]})
-
-
-GUARDS: dict[str, Callable[..., bool]] = {
-    "isAtLimit": is_at_limit,
-    "isLimitRaised": is_limit_raised,
-    "mustWarn": must_warn,
-    "mustArmWallTime": must_arm_wall_time,
-    "mustDisarmWallTime": must_disarm_wall_time,
-    "isTimed": is_timed,
-}

@@ -25,7 +25,7 @@ from antiphon.chat.machine.events import (
     MergeEvent,
     MessageEvent,
     Pin,
-    RaiseLimit,
+    RaiseLimits,
     RepeatEvent,
     ResolveConflict,
     Rewind,
@@ -58,7 +58,7 @@ def configure(context: FlowContext, event: Mapping[str, Any]) -> FlowContext:
     return {**context, "config": config}
 
 
-def raise_limit(context: FlowContext, event: RaiseLimit) -> FlowContext:
+def raise_limit(context: FlowContext, event: RaiseLimits) -> FlowContext:
     """Change the limits that an event brings."""
     return forget_raised(configure(context, event), [name for name in LIMITS if name in event_settings(event)])
 

@@ -14,44 +14,26 @@ from antiphon.chat.machine.context import (
     ErrorInfo,
     FlowContext,
     MessageDraft,
-    Parts,
     PendingReply,
     Phase,
     RunOutcome,
 )
 from antiphon.chat.machine.crystal import build_crystal
 from antiphon.chat.machine.events import (
-    AnswerEvent,
     CrystalEnded,
     CrystalOutput,
     FailureEvent,
     SummaryEnded,
     SummaryOutput,
     Timed,
-    ToolResults,
-    ToolsEnded,
 )
-from antiphon.chat.machine.operations import begin_run, request_reply
-from antiphon.chat.machine.tree import append, head_of
+from antiphon.chat.machine.operations import request_reply
+from antiphon.chat.machine.tree import append
 from antiphon.chat.machine.windows import Shift, apply_shift, digest, find_shift, rearm, request_messages, view
 from antiphon.errors import Code
-from antiphon.threads.machine.call_problems import problem_with_call
-from antiphon.threads.machine.content import PartJson, calls_of, text_of
-from antiphon.threads.machine.permission_rules import lasting_overrides
+from antiphon.threads.machine.content import calls_of, text_of
 from antiphon.threads.machine.streaming_types import ReplyCompleted, Spending, UnfinishedReply
-from antiphon.tools.risk import risk_of_call
 
-INTERRUPTED: ErrorInfo = {
-    "code": "interrupted",
-    "message": "the process was lost while tools were called",
-    "recoverable": True,
-}
-NO_CONSENT: ErrorInfo = {
-    "code": "no_consent",
-    "message": "the model called tools, and the chat has no permissions for them; "
-    "create it with consent, for example {'mode': 'ask'}",
-    "recoverable": False,
-}
 CONTINUE = "[The reply was cut at a limit, which was raised. Continue where it ends.]"
 TIMED_OUT: ErrorInfo = {
     "code": "turn_timeout",
@@ -82,16 +64,6 @@ def set_phase(
 def begin_summary(context: FlowContext) -> FlowContext:
     """Record that the window is being summarised."""
     return set_phase(context, "compressing")
-
-
-def begin_tools(context: FlowContext) -> FlowContext:
-    """Record that the tools of the reply were called."""
-    return set_phase(context, "tools", called=True)
-
-
-def note_waiting(context: FlowContext) -> FlowContext:
-    """Record that the tools wait for a person."""
-    return set_phase(context, "tools", waiting=True)
 
 
 def note_timeout(context: FlowContext) -> FlowContext:
@@ -292,104 +264,6 @@ def add_spending(context: FlowContext, event: Spending) -> FlowContext:
     if run is not None:
         counted["run"] = {**run, "cost": run["cost"] + (cost_usd or 0.0), "duration": run["duration"] + duration_ms}
     return counted
-
-
-def append_results(context: FlowContext, event: ToolResults) -> FlowContext:
-    """Append the results of tools, which ends a round, and request the next reply."""
-    reply = current_reply(context)
-    parts = cast(Parts, event["results"])
-    draft: MessageDraft = {"role": "tool", "parts": parts, "at": event.get("at"), "id": event.get("id")}
-    context = limits.add_spent(append(context, reply["branch"], draft), "toolRounds", 1)
-    return request_reply(context, reply["branch"])
-
-
-def refuse_calls(context: FlowContext, error: ErrorInfo) -> FlowContext:
-    """Answer the calls of the reply, if there are any, with an error, and end the turn with it."""
-    branch = current_reply(context)["branch"]
-    head = head_of(context, branch)
-    calls = calls_of(context["messages"][head]["parts"]) if head is not None else []
-    if calls:
-        text = [{"type": "text", "text": f"not called: {error['message']}"}]
-        parts = [{"type": "toolResult", "callId": call["id"], "parts": text, "isError": True} for call in calls]
-        context = append(context, branch, {"role": "tool", "parts": parts})
-    return end_reply({**context, "lastError": error}, "failed", error)
-
-
-def refuse_tools(context: FlowContext) -> FlowContext:
-    """End a turn whose model called tools without any permissions."""
-    return refuse_calls(context, NO_CONSENT)
-
-
-def must_refuse_tools(context: FlowContext) -> bool:
-    """Return whether tools were called that neither this machine nor a person will call."""
-    reply = context["reply"]
-    has_consent = context["config"]["consent"] is not None
-    return context["reportsToParent"] and not has_consent and reply is not None and reply["phase"] == "tools"
-
-
-def answer_limit(context: FlowContext, event: AnswerEvent) -> FlowContext:
-    """Raise the limit that the reply waits at, or end the turn there."""
-    name = current_reply(context)["limit"]
-    assert name is not None
-    context = limits.continue_at(begin_run(context, event), event.get("at"))
-    if event["decision"] == "allow":
-        return limits.leave_limit(limits.raise_limit(context, name, event.get("limit")))
-    error: ErrorInfo = {
-        "code": "limit_reached",
-        "message": limits.describe_limit(context, name),
-        "recoverable": True,
-    }
-    return refuse_calls(context, error)
-
-
-def must_call_tools(context: FlowContext) -> bool:
-    """Return whether the reply waits for tools that this machine calls."""
-    reply = context["reply"]
-    return (
-        context["config"]["consent"] is not None
-        and reply is not None
-        and reply["phase"] == "tools"
-        and not (reply["called"] or reply["waiting"])
-    )
-
-
-def tools_input(context: FlowContext) -> dict[str, Any]:
-    """Return the input of the child that calls tools: the calls, their risks, and the permissions."""
-    reply = current_reply(context)
-    config = context["config"]
-    head = head_of(context, reply["branch"])
-    assert head is not None
-    tools = {tool["name"]: tool for tool in config["settings"].get("options", {}).get("tools", ())}
-    calls = [_with_verdict(call, tools) for call in calls_of(context["messages"][head]["parts"])]
-    consent = config["consent"] or {}
-    # The latest decision counts, and a person decides after the settings.
-    overrides = [*consent.get("overrides", []), *context["overrides"]]
-    input = {"requestId": reply["requestId"], "calls": calls, "consent": {**consent, "overrides": overrides}}
-    timeout_ms = consent.get("timeoutMs")
-    return input if timeout_ms is None else {**input, "timeoutMs": timeout_ms}
-
-
-def _with_verdict(call: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a call with its risk, and with its problem if it cannot be made."""
-    risk = risk_of_call(tools.get(call["name"], {}).get("risk"), call["arguments"])
-    problem = problem_with_call(call, tools)
-    return {**call, "risk": risk, **({"problem": problem} if problem else {})}
-
-
-def keep_answers(context: FlowContext, event: ToolsEnded) -> FlowContext:
-    """Append the results of the tools, and request the next reply, unless the effects of the tools are unknown."""
-    output = event["output"]
-    permission = output["permission"]
-    if current_reply(context)["waiting"]:
-        context = limits.continue_at(context, None)  # a person was asked until now
-    if permission and permission["decision"] == "allowed" and permission["scope"] == "thread":
-        overrides = context["overrides"]
-        new = [override for override in lasting_overrides(permission["calls"]) if override not in overrides]
-        context = {**context, "overrides": [*overrides, *new]}
-    context = append_results(context, {"type": "tool_results", "results": cast("list[PartJson]", output["results"])})
-    if not output["lost"]:
-        return context
-    return end_reply({**context, "lastError": INTERRUPTED}, "failed", INTERRUPTED)
 
 
 def error_to_json(error: object) -> ErrorInfo:

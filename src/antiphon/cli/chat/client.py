@@ -5,6 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from antiphon.app import App
+from antiphon.chat.record import open_limit
+from antiphon.cli.chat.limits import LimitDecision
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.default_model import settings_for
@@ -34,12 +36,19 @@ class ChatClient:
             self.thread = await self.app.chats.create(**{**settings_for(self.config["model"]), **self.config})
         return await self._print((await self.app.chats.say(self.thread, text)).seq - 1)
 
-    async def answer(self, stats: ReplyStats, decision: PermissionDecision) -> ReplyStats:
-        """Answer a request for permission and print what follows."""
-        receipt = await self.app.chats.answer(
-            self.open_thread(), decision=decision.decision, scope=decision.scope, reason=decision.reason
-        )
+    async def answer(self, stats: ReplyStats, decision: PermissionDecision | LimitDecision) -> ReplyStats:
+        """Answer a request for permission, or the question at a limit, and print what follows."""
+        if isinstance(decision, LimitDecision):
+            answer: Json = {"decision": decision.decision, "limit": decision.limit}
+        else:
+            answer = {"decision": decision.decision, "scope": decision.scope, "reason": decision.reason}
+        receipt = await self.app.chats.answer(self.open_thread(), **answer)
         return await self._print(receipt.seq - 1, stats)
+
+    async def waiting_reply(self) -> ReplyStats:
+        """Return the reply that has waited since an earlier process, with the limit that it waits at."""
+        record = await self.read()
+        return ReplyStats(status=record.view.status, limit=open_limit(record.content))
 
     async def retry(self) -> ReplyStats:
         """Request the last reply again and print it."""
