@@ -1,6 +1,7 @@
 // The chat for XState: the chart as it is, and the functions of chat/machine/flow.py under its names.
 const { assign, cancel, emit, enqueueActions, sendParent, setup, spawnChild, stopChild } = require("xstate");
 const { output } = require("./chat/crystal.cjs");
+const limits = require("./chat/limits.cjs");
 const operations = require("./chat/operations.cjs");
 const { isBusy, refusal } = require("./chat/refusals.cjs");
 const replies = require("./chat/replies.cjs");
@@ -13,6 +14,8 @@ const parentOf = ({ self }) => self._parent;
 
 const isAccepted = (c, e) => refusal(c, e) === null;
 const isWaiting = (c) => c.reply !== null && c.reply.waiting;
+const waitsAtLimit = (c) => isWaiting(c) && c.reply.limit != null;
+const isCurrentReply = (c, e) => c.reply?.phase === "replying" && c.reply.requestId === e.requestId;
 const mustReportEnd = (c) => c.run !== null && c.reply === null;
 const mustRefuseAloud = (c, e) => c.reportsToParent && e.runId != null;
 const inPhase = (phase) => (c) => c.reply?.phase === phase;
@@ -40,7 +43,7 @@ const cutReply = (c, e, enqueue) => {
   enqueue("disarmTimeout");
   const children = { replying: "reply", compressing: "summariser", tools: "tools" };
   if (phase in children) enqueue.stopChild(children[phase]);
-  enqueue.assign(({ context }) => replies.cut(context, {}));
+  enqueue.assign(({ context }) => replies.cut(replies.withoutLimit(context), {}));
 };
 
 const actions = {
@@ -81,9 +84,21 @@ const actions = {
   keepReply: update(replies.completed),
   keepFailure: update(replies.failed),
   keepCut: update(replies.cut),
+  keepRest: update(replies.rest),
+  refuseTools: update(replies.toolsRefused),
+  answerLimit: update(replies.limitAnswered),
+  raiseLimit: update(operations.limitRaised),
+  reportLimit: doing((c, e, enqueue) => {
+    if (c.reportsToParent) enqueue.sendTo(parentOf, waiting(c, "limit", runOf(c)));
+  }),
+  ...Object.fromEntries(Object.entries(limits.actions).map(([name, f]) => [name, update(f)])),
+  ...Object.fromEntries(Object.entries(limits.effects).map(([name, f]) => [name, doing(f)])),
   appendResults: update(replies.answered),
   beginTools: update((c) => replies.withPhase(c, "tools", { called: true })),
   spawnTools: child("tools", replies.toolsInput),
+  tellProblems: doing((c, e, enqueue) => {
+    for (const { id, name, problem } of replies.toolsInput(c).calls) if (problem) enqueue.emit({ type: "call_refused", id, name, message: problem });
+  }),
   stopTools: stopChild("tools"),
   goOnIfWaited: doing((c, e, enqueue) => {
     if (c.reportsToParent && isWaiting(c) && e.runId == null) enqueue.sendTo(parentOf, { type: "GO_ON", runId: runOf(c) });
@@ -95,11 +110,11 @@ const actions = {
     const known = "address" in request ? { ...request, address: `tools/${request.address}` } : null;
     return { reply: { ...c.reply, waiting: true, request: known } };
   }),
-  forgetRequest: update((c) => ({ reply: { ...c.reply, waiting: false, request: null } })),
+  forgetRequest: update((c) => limits.continued({ ...c, reply: { ...c.reply, waiting: false, request: null } }, null)),
   reportWaiting: doing((c, e, enqueue) => {
     if (c.reportsToParent) enqueue.sendTo(parentOf, waiting(c, e.reason ?? null, runOf(c)));
   }),
-  reportAgain: sendParent(({ context, event }) => waiting(context, "permission", event.runId)),
+  reportAgain: sendParent(({ context, event }) => waiting(context, waitsAtLimit(context) ? "limit" : "permission", event.runId)),
   reportToParent: sendParent(({ context }) => report(context)),
   endRun: assign({ run: null }),
   refuseAloud: sendParent(({ context, event }) => refusedAloud(context, event)),
@@ -118,7 +133,10 @@ const guards = {
   startsByItself: (c, e) => c.config.autoStart && isAccepted(c, e),
   mustSendNext: (c) => c.reply === null && c.queue.length > 0,
   mustSummarise: replies.summaryWanted,
-  mustReply: inPhase("wanted"),
+  mustReply: (c) => c.reply?.phase === "wanted" && !c.reply.waiting,
+  costsTooMuch: (c, e) => isCurrentReply(c, e) && replies.costsTooMuch(c, e),
+  mustRefuseTools: replies.mustRefuseTools,
+  ...limits.guards,
   mustReport: (c) => mustReportEnd(c) && !c.queue.length,
   mustReportEnd,
   mustRefuseAloud,
@@ -129,7 +147,7 @@ const guards = {
   isCompressing: inPhase("compressing"),
   isAwaitingTool: inPhase("tools"),
   mustCallTools: replies.toolsWanted,
-  isCurrentReply: (c, e) => c.reply?.phase === "replying" && c.reply.requestId === e.requestId,
+  isCurrentReply,
   cutsOnStop: (c) => c.reply !== null && c.config.onStop === "cut",
   crystallizesPlainly: (c, e) => (c.config.model === null || Boolean(e.plain)) && isAccepted(c, e),
   isCrystallizing: (c) => c.crystallizing !== null,

@@ -12,13 +12,14 @@ const answered = (c, e, result, lost) => ({
 });
 const parentOf = ({ self }) => self._parent;
 const requestOf = (e) => (({ id, calls, timeoutMs }) => ({ id, calls, timeoutMs }))(e.output?.request ?? e);
+const isMakeable = (call) => !("problem" in call);
 const update = (f) => assign(({ context, event }) => f(context, event));
 
 const actions = {
   askPermission: spawnChild("permission", {
     id: "permission",
     input: ({ context: { requestId, calls, consent, timeoutMs } }) => ({
-      id: requestId, calls, mode: consent.mode ?? "ask", timeoutMs, reportsToParent: true,
+      id: requestId, calls: calls.filter(isMakeable), mode: consent.mode ?? "ask", timeoutMs, reportsToParent: true,
       rules: Object.fromEntries(["blocked", "tripped", "overrides", "autoAllow"].map((key) => [key, consent[key] ?? []])),
     }),
   }),
@@ -26,7 +27,7 @@ const actions = {
   refuseCalls: update((c) => {
     const text = `not allowed: ${c.permission ? c.permission.reason : "the request for permission failed"}`;
     return {
-      results: Object.fromEntries(c.calls.map((call, number) => [child(number), failure(call.id, text)])),
+      results: { ...Object.fromEntries(c.calls.map((call, number) => [child(number), failure(call.id, text)])), ...c.results },
       lost: c.permission !== null && c.permission.decision === "expired" && c.permission.reason === PROCESS_LOST,
     };
   }),
@@ -51,8 +52,9 @@ const actions = {
   forgetProcess: stopChild("process"),
   expirePermission: sendTo("permission", { type: "EXPIRE" }),
   startCalls: enqueueActions(({ context: { calls }, enqueue }) => {
-    calls.forEach((call, number) => enqueue.spawnChild("tool", { id: child(number), input: { call } }));
-    enqueue.assign({ pending: calls.map((_, number) => child(number)) });
+    const made = calls.map((call, number) => [child(number), call]).filter(([, call]) => isMakeable(call));
+    made.forEach(([id, call]) => enqueue.spawnChild("tool", { id, input: { call } }));
+    enqueue.assign({ pending: made.map(([id]) => id) });
   }),
   keepResult: update((c, e) => {
     const isResult = isObject(e.output) && Array.isArray(e.output.parts);
@@ -70,6 +72,7 @@ const actions = {
 const guards = {
   hasApprover: ({ context }) => Boolean(context.consent.approver),
   isUndecided: ({ event }) => event.output.answer === null,
+  hasNoCalls: ({ context: { calls } }) => calls.length > 0 && !calls.some(isMakeable),
   isAllowed: ({ event }) => event.output.decision === "allowed",
   isPending: ({ context, event }) => context.pending.includes(event.actorId),
   isAllAnswered: ({ context }) => !context.pending.length,
@@ -81,6 +84,10 @@ exports.toolsMachine = (chart, recorder, machineOf) =>
     actors: { permission: machineOf("permission"), approver: recorder, tool: recorder, process: recorder },
   }).createMachine({
     ...chart,
-    context: ({ input }) => given(chart, input),
+    context: ({ input }) => {
+      const context = given(chart, input);
+      const answered = context.calls.flatMap((call, number) => (isMakeable(call) ? [] : [[child(number), failure(call.id, call.problem)]]));
+      return { ...context, results: { ...Object.fromEntries(answered), ...context.results } };
+    },
     output: ({ context: c }) => ({ results: c.calls.map((_, number) => c.results[child(number)]), permission: c.permission, lost: c.lost }),
   });

@@ -152,8 +152,8 @@ def test_a_command_is_asked_about_as_it_is_risky_and_shown_word_by_word(
 
 
 @pytest.mark.requirement("S1.4-9")
-def test_what_a_person_allows_is_done_and_what_nobody_knows_is_asked_about(tmp_path: Path) -> None:
-    """A tool that is not listed counts as destructive, whatever the mode."""
+def test_what_a_person_allows_is_done_and_an_unknown_tool_is_answered_without_asking(tmp_path: Path) -> None:
+    """The other calls of the reply are made."""
     (tmp_path / "data").mkdir()
     calls = [Call("shell", {"command": "rm -r data"}), Call("format_disk", {})]
     troupe = Troupe(developer=lambda scene: "Done." if scene.results else calls)
@@ -162,7 +162,7 @@ def test_what_a_person_allows_is_done_and_what_nobody_knows_is_asked_about(tmp_p
         id = await runs.create(team("developer"), tools=tools, **lone_run("auto"))
         heard = await idle(runs, id, "Do it")
         (asked,) = [one for one in heard if one.kind == "agent_waits"]
-        assert [call["risk"] for call in asked.facts["calls"]] == ["destructive", "destructive"]
+        assert [call["risk"] for call in asked.facts["calls"]] == ["destructive"]
         await answered(runs, id, "allow")
         assert await runs.status(id) == "completed"
 

@@ -107,7 +107,7 @@ def test_a_call_with_broken_arguments_is_denied_without_asking() -> None:
 
     teller, _ = chat(approve, [ToolStart("c1", "send"), ToolArgs("c1", '{"to": ')], GOOD)
 
-    assert results(teller) == [("not allowed: the arguments of send are not a JSON object", True)]
+    assert results(teller) == [("The arguments of send are not a JSON object.", True)]
 
 
 @pytest.mark.parametrize("decision", ["allow", "deny"])

@@ -1,5 +1,6 @@
 // Twins of chat/machine/crystal.py and emitted.py: what remains of a conversation, and what is said about it.
 const { hashAt, headOf, path, textOf, turnAt, turnsOf } = require("./tree.cjs");
+const { reachedFacts, warningFacts } = require("./limits.cjs");
 const { lineOf, utilisation, words } = require("./windows.cjs");
 const { unresolved } = require("./merging.cjs");
 
@@ -53,6 +54,9 @@ const FACTS = {
   },
   permission_asked: (c, { type, ...facts }) => facts,
   permission_answered: (c, e) => ({ id: e.id ?? null, decision: e.decision ?? null }),
+  limit_reached: reachedFacts,
+  limit_warning: warningFacts,
+  limit_answered: (c, e) => ({ id: e.id, decision: e.decision }),
   message_queued: (c) => ({ waiting: c.queue.length }),
   fork_initiated: (c) => c.fork,
   checkpointed: (c) => ({ ...where(c), checkpointId: `c${hashAt(c.messages, headOf(c))}` }),

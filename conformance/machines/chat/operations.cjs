@@ -1,5 +1,6 @@
 // Twins of chat/machine/operations.py: what a person does with a conversation.
 const { crystalOf } = require("./crystal.cjs");
+const { LIMITS, continued, messageBegun, unraised } = require("./limits.cjs");
 const { merged, planned, resolved } = require("./merging.cjs");
 const { otherBranches } = require("./refusals.cjs");
 const { emptied, givenSettings, newBranch } = require("./settings.cjs");
@@ -33,7 +34,8 @@ const say = (c, e) => {
     c = counting(withMessage(c, branch, draft, joined.parent), { turns: -1 });
   } else c = appended(c, branch, draft);
   c = pinnedIfAsked(runBegun(c, e), e, branch);
-  return role !== "user" || c.config.model === null ? { ...c, reply: null } : wantingReply(c, branch, e.resumeNote ?? null);
+  return role !== "user" || c.config.model === null 
+    ? { ...c, reply: null } : wantingReply(messageBegun(c, e.at), branch, e.resumeNote ?? null);
 };
 const queued = (c, { type, ...item }) => {
   const joins = c.config.onBusy === "merge" ? { joins: true } : {};
@@ -74,8 +76,11 @@ const marked = (c, e) => {
 module.exports = {
   forkPlanned, forked, marked, nextSaid, queued, rewound, runBegun, say, wantingReply,
   configured: (c, e) => ({ ...c, config: { ...c.config, ...givenSettings(e) } }),
-  resumed: (c, e) => wantingReply(runBegun(c, e), c.branch, e.resumeNote || null),
-  retried: (c, e) => wantingReply(withBranch(runBegun(c, e), c.branch, { head: lastQuestion(c) }), c.branch),
+  limitRaised: (c, e) =>
+    unraised({ ...c, config: { ...c.config, ...givenSettings(e) } }, Object.keys(LIMITS).filter((name) => name in givenSettings(e))),
+  resumed: (c, e) => wantingReply(continued(runBegun(c, e), e.at), c.branch, e.resumeNote || null),
+  retried: (c, e) =>
+    wantingReply(messageBegun(withBranch(runBegun(c, e), c.branch, { head: lastQuestion(c) }), e.at), c.branch),
   injected: (c, e) => {
     const tags = e.tags?.length ? e.tags : ["REQUIRED"];
     return pinnedIfAsked(appended(c, c.branch, { ...pick(e, GIVEN), role: "system", parts: partsOf(e), tags }), e, c.branch);

@@ -1,5 +1,6 @@
 // Twins of chat/machine/validation.py: why a chat does not accept an event. Only what a parent may hear has its exact words.
 const { isObject, repr } = require("../python.cjs");
+const { LIMITS, described, spentOf } = require("./limits.cjs");
 const { sides, unresolved } = require("./merging.cjs");
 const { areSettings, givenSettings } = require("./settings.cjs");
 const { callsOf, headOf, lastQuestion, turnAt } = require("./tree.cjs");
@@ -70,6 +71,19 @@ const close = (c, e) => {
   if (!isIn(e.branch, c.branches) || e.branch === c.branch) return "not to be closed";
   return c.queue.some((item) => item.branch === e.branch) || c.reply?.branch === e.branch ? IN_FLIGHT : null;
 };
+const answer = (c, e) => {
+  const request = c.reply?.limit != null ? c.reply.request : null;
+  if (request == null) return "the chat waits at no limit";
+  if (e.id !== request.id) return `the request ${repr(e.id)} is not open; open: ${repr(request.id)}`;
+  if (!["allow", "deny"].includes(e.decision)) return `decision is ${repr(e.decision)}; known: allow, deny`;
+  if (e.limit == null) return null;
+  const spent = spentOf(c, c.reply.limit);
+  return typeof e.limit === "number" && e.limit > spent ? null : `limit is ${repr(e.limit)}; it must be a number above ${spent}`;
+};
+const raiseLimit = (c, e) => {
+  const keys = Object.keys(givenSettings(e));
+  return keys.length && keys.every((key) => key in LIMITS) && areSettings(givenSettings(e)) ? null : "no limits";
+};
 const retry = (c) => {
   if (isBusy(c)) return IN_FLIGHT;
   if (c.config.model === null) return "there is no model to ask";
@@ -83,6 +97,7 @@ const resume = (c, e) => {
 };
 const toolResults = (c, e) => {
   if (c.reply?.phase !== "tools") return "no tool was asked for";
+  if (c.reply.limit != null) return described(c, c.reply.limit);
   if (!Array.isArray(e.results) || e.results.some((part) => part?.type !== "toolResult")) return "no results";
   return idOf(c, e);
 };
@@ -97,6 +112,7 @@ const REASONS = {
   switch: (c, e) => (isIn(e.branch, c.branches) ? null : "no branch"),
   pin: (c, e) => (isIn(e.message, c.messages) ? null : "no message"),
   tool_results: toolResults,
+  raise_limit: raiseLimit, ANSWER: answer,
   use_model: (c, e) => configure(c, e) ?? (Object.keys(givenSettings(e)).every((key) => key === "model") ? null : "not a model"),
   flush: ending,
   crystallize: (c, e) =>

@@ -1,12 +1,19 @@
 // Twins of chat/machine/replies.py: the life of a reply.
 const { lastingOverrides } = require("../permission.cjs");
 const { isObject } = require("../python.cjs");
+const { problemWithCall } = require("../call_problems.cjs");
 const { crystalOf } = require("./crystal.cjs");
-const { wantingReply } = require("./operations.cjs");
+const limits = require("./limits.cjs");
+const { runBegun, wantingReply } = require("./operations.cjs");
 const { appended, callsOf, counting, headOf, textOf } = require("./tree.cjs");
 const { asked, digest, rearmed, shift, shifted, view } = require("./windows.cjs");
 
 const INTERRUPTED = { code: "interrupted", message: "the process was lost while tools were called", recoverable: true };
+const NO_CONSENT = {
+  code: "no_consent", recoverable: false,
+  message: "the model called tools, and the chat has no permissions for them; create it with consent, for example {'mode': 'ask'}",
+};
+const CONTINUE = "[The reply was cut at a limit, which was raised. Continue where it ends.]";
 const TIMED_OUT = { code: "turn_timeout", message: "the turn took longer than it may", recoverable: true };
 const facts = (e) => (isObject(e.output) ? e.output : {});
 const withPhase = (c, phase, changes = {}) => ({ ...c, reply: { ...c.reply, phase, ...changes } });
@@ -14,6 +21,7 @@ const ended = (c, outcome, error = null) => ({ ...c, reply: null, run: c.run && 
 const spent = (c, e) => {
   const [usage, cost, duration] = [e.usage ?? {}, e.costUsd ?? 0, e.durationMs ?? 0];
   const unpriced = Object.keys(usage).length && e.costUsd == null ? 1 : 0;
+  c = limits.timed(limits.spending(c, "costUsd", cost), e.at);
   const counted = counting(c, {
     inputTokens: usage.input ?? 0, outputTokens: usage.output ?? 0, costUsd: cost, unpriced, durationMs: duration,
   });
@@ -35,12 +43,35 @@ const withNote = (messages, note) => {
   if (last?.role !== "user") return [...messages, { role: "user", parts: [{ type: "text", text: note.trim() }] }];
   return [...messages.slice(0, -1), { ...last, parts: [{ type: "text", text: note }, ...last.parts] }];
 };
-const answered = (c, e) =>
-  wantingReply(appended(c, c.reply.branch, { role: "tool", parts: e.results, at: e.at, id: e.id }), c.reply.branch);
+const answered = (c, e) => wantingReply(
+  limits.spending(appended(c, c.reply.branch, { role: "tool", parts: e.results, at: e.at, id: e.id }), "toolRounds", 1), c.reply.branch);
+const rest = (c, e) => wantingReply(spent(keptText(c, e), e), c.reply.branch, e.text ? CONTINUE : null);
+const budgetOf = (c) => {
+  const budgets = [limits.remaining(c, "costUsd"), c.config.settings.budgetUsd].filter((usd) => usd != null);
+  return budgets.length ? { budgetUsd: Math.min(...budgets) } : {};
+};
+const refused = (c, error) => {
+  const head = headOf(c, c.reply.branch);
+  const calls = head === null ? [] : callsOf(c.messages[head].parts);
+  const text = [{ type: "text", text: `not called: ${error.message}` }];
+  const parts = calls.map((call) => ({ type: "toolResult", callId: call.id, parts: text, isError: true }));
+  if (calls.length) c = appended(c, c.reply.branch, { role: "tool", parts });
+  return ended({ ...c, lastError: error }, "failed", error);
+};
 
 module.exports = {
-  answered, spent, withPhase, TIMED_OUT,
-  summaryWanted: (c) => c.reply?.phase === "wanted" && c.config.strategy === "summarise" && c.config.summaries === "model"
+  answered, rest, spent, withPhase, TIMED_OUT,
+  withoutLimit: (c) => (c.reply.limit == null ? c : { ...c, reply: { ...c.reply, limit: null } }),
+  costsTooMuch: (c, e) => errorOf(e.error).code === "3002" && limits.isCostReached(spent(c, e)),
+  toolsRefused: (c) => refused(c, NO_CONSENT),
+  mustRefuseTools: (c) => c.reportsToParent && c.config.consent === null && c.reply?.phase === "tools",
+  limitAnswered: (c, e) => {
+    const name = c.reply.limit;
+    c = limits.continued(c, e.at);
+    if (e.decision === "allow") return limits.left(limits.raised(c, name, e.limit));
+    return refused(c, { code: "limit_reached", message: limits.described(c, name), recoverable: true });
+  },
+  summaryWanted: (c) => c.reply?.phase === "wanted" && !c.reply.waiting && c.config.strategy === "summarise" && c.config.summaries === "model"
     && shift(c, c.reply.branch) !== null,
   summaryInput: (c) => {
     const [found, old] = [shift(c, c.reply.branch), view(c, c.reply.branch).summary];
@@ -61,38 +92,43 @@ module.exports = {
     return withPhase(c, "replying");
   },
   replyInput: (c) => ({
-    ...c.config.settings, requestId: c.reply.requestId, model: c.config.model, prompt: null,
+    ...c.config.settings, ...budgetOf(c), requestId: c.reply.requestId, model: c.config.model, prompt: null,
     messages: withNote(asked(c, c.reply.branch), c.reply.prefix), reportsToParent: true,
   }),
   completed: (c, e) => {
-    const { branch, cut } = c.reply;
+    const { reply } = c;
+    const { branch } = reply;
     const parts = e.message?.parts ?? [];
     const draft = { role: "assistant", parts, source: e.message?.source, at: e.at, usage: e.usage, costUsd: e.costUsd };
     c = { ...counting(spent(appended(c, branch, draft), e), { replies: 1 }), lastError: null };
-    return callsOf(parts).length && cut === null ? withPhase(c, "tools") : ended(c, "completed");
+    const goesOn = callsOf(parts).length && (reply.cut === null || reply.limit != null);
+    if (reply.limit != null) c = { ...c, reply: { ...c.reply, cut: null, limit: null } };
+    return goesOn ? withPhase(c, "tools") : ended(c, "completed");
   },
   failed: (c, e) => {
     const error = errorOf(e.error);
     return ended({ ...counting(spent(keptText(c, e), e), { failures: 1 }), lastError: error }, "failed", error);
   },
   cut: (c, e) => {
-    const { cut, error } = c.reply;
+    const { cut, error, limit } = c.reply;
+    if (limit != null) return rest(c, e);
     c = counting(spent(cut === "discard" ? c : keptText(c, e), e), { cancelled: 1 });
     return error !== null ? ended({ ...c, lastError: error }, "failed", error) : ended(c, "cancelled");
   },
-  toolsWanted: (c) => c.config.consent !== null && c.reply?.phase === "tools" && !c.reply.called,
+  toolsWanted: (c) => c.config.consent !== null && c.reply?.phase === "tools" && !c.reply.called && !c.reply.waiting,
   toolsInput: (c) => {
     const known = Object.fromEntries((c.config.settings.options?.tools ?? []).map((tool) => [tool.name, tool]));
     const calls = callsOf(c.messages[headOf(c, c.reply.branch)].parts);
     const given = c.config.consent ?? {};
     return {
       requestId: c.reply.requestId,
-      calls: calls.map((call) => ({ ...call, risk: known[call.name]?.risk ?? "destructive" })),
+      calls: calls.map((call) => ({ ...call, risk: known[call.name]?.risk ?? "destructive", ...problemWithCall(call, known) })),
       consent: { ...given, overrides: [...(given.overrides ?? []), ...c.overrides] },
       ...(given.timeoutMs == null ? {} : { timeoutMs: given.timeoutMs }),
     };
   },
   toolsDone: (c, { output: { results, permission, lost } }) => {
+    if (c.reply.waiting) c = limits.continued(c, null);
     if (permission?.decision === "allowed" && permission.scope === "thread") {
       const isKnown = (one) => c.overrides.some((known) => known.pattern === one.pattern && known.decision === one.decision);
       c = { ...c, overrides: [...c.overrides, ...lastingOverrides(permission.calls).filter((one) => !isKnown(one))] };

@@ -23,7 +23,9 @@ Event = tuple[str, Json]
 WORDS: Mapping[str, str] = {"TEXT_CHUNK": "text", "THINKING_CHUNK": "thinking"}
 CHAT_REPLY = ["chat", "reply"]
 # Activities about a request to a person: that it was opened, and that it is closed.
-REQUESTS = ("permission_asked", "permission_answered", "agent_waits", "agent_goes_on")
+REQUESTS = (
+    "permission_asked", "permission_answered", "agent_waits", "agent_goes_on", "limit_reached", "limit_answered",
+)  # fmt: skip
 AGENTS = ["run", "executeAgent"]
 DEBATER = "reply-"
 # Actors whose emitted events are activities: the thread itself, and its content, whatever its kind.
@@ -123,7 +125,9 @@ def _tool_end(call: str, event: Json) -> Json:
 def _of_request(sender: str, facts: Json) -> Json:
     """Return the facts about a request, with its id, and with its address in the thread."""
     named = {"requestId" if key == "id" else key: value for key, value in facts.items()}
-    return {**named, "address": f"{sender}/{facts['address']}"} if "address" in facts else named
+    if "address" not in facts:
+        return named
+    return {**named, "address": "/".join(part for part in (sender, facts["address"]) if part)}
 
 
 def _of_emitted(event: Json) -> Event:

@@ -16,7 +16,10 @@ DECISIONS = {"allow": "ALLOW", "deny": "DENY"}
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """Request to a person: `calls` for a permission, `text` and `options` for a question; `speaker` is the agent."""
+    """Request to a person: `calls` for a permission, `text` and `options` for a question; `speaker` is the agent.
+
+    `limit` has the name, the value and the spending of a limit that is reached, and the `next` value, which is offered.
+    """
 
     id: str
     address: str
@@ -26,6 +29,7 @@ class OpenRequest:
     options: Sequence[Any] = ()
     calls: Sequence[Json] = ()
     timeout_ms: int | None = None
+    limit: Json | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the request as JSON, without what it does not have."""
@@ -36,6 +40,7 @@ class OpenRequest:
             "options": list(self.options),
             "calls": [dict(call) for call in self.calls],
             "timeoutMs": self.timeout_ms,
+            "limit": None if self.limit is None else dict(self.limit),
         }
         return {**place, **{key: value for key, value in more.items() if value}}
 
@@ -51,6 +56,7 @@ def request_from_json(stored: Json) -> OpenRequest:
         options=tuple(stored.get("options") or ()),
         calls=tuple(stored.get("calls") or ()),
         timeout_ms=stored.get("timeoutMs"),
+        limit=stored.get("limit"),
     )
 
 
@@ -84,6 +90,7 @@ class Answer:
     decision: str | None = None
     scope: str = "once"
     reason: str | None = None
+    limit: float | None = None  # at a limit: the new one
 
     def to_event(self, request: OpenRequest, at: int) -> dict[str, Any]:
         """Return the event that answers a request at its address; raise `Refused` if the answer does not fit it."""
@@ -92,17 +99,27 @@ class Answer:
         if not request.address:
             message = {} if self.text is None else {"message": {"text": self.text, "at": at}}
             return {"type": "RESPOND", "requestId": request.id, "at": at, **message}
+        if request.limit is not None:
+            return self._raise_limit(request, at)
         if self.text is None and self.decision is None:
             raise Refused(f"request {request.id!r} is a {request.reason}; answer it with a text")
         optional = {"text": self.text, "decision": self.decision, "reason": self.reason}
         fields = {key: value for key, value in optional.items() if value is not None}
         return {"type": "ANSWER", "id": request.id, "at": at, **fields}
 
-    def _decide(self, request: OpenRequest) -> dict[str, Any]:
+    def _raise_limit(self, request: OpenRequest, at: int) -> dict[str, Any]:
+        self._require_decision(request, "about a limit")
+        return {"type": "ANSWER", "id": request.id, "decision": self.decision, "limit": self.limit, "at": at}
+
+    def _require_decision(self, request: OpenRequest, purpose: str) -> None:
         if self.decision not in DECISIONS:
             raise Refused(
-                f"request {request.id!r} is for permission, and decision is {self.decision!r}; "
+                f"request {request.id!r} is {purpose}, and decision is {self.decision!r}; "
                 "answer it with decision='allow' or decision='deny'"
             )
+
+    def _decide(self, request: OpenRequest) -> dict[str, Any]:
+        self._require_decision(request, "for permission")
+        assert self.decision is not None
         event = {"type": DECISIONS[self.decision], "id": request.id, "scope": self.scope}
         return event if self.reason is None else {**event, "reason": self.reason}

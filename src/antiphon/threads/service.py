@@ -123,14 +123,16 @@ class ThreadService:
         scope: str = "once",
         reason: str | None = None,
         request: str | None = None,
+        limit: float | None = None,
     ) -> Receipt:
         """Answer a question in words, or a request for permission: `allow` or `deny`, `once` or for the `thread`.
 
+        A chat at one of its limits is allowed to go on up to `limit`, or up to the one that it offers.
         `request` is the id of the request, and may be left out where only one is open. `UnknownRequest` says that it
         is not open any more, or never was.
         """
         asked = find_request(await self.snapshot(id), request)
-        event = Answer(text, decision, scope, reason).to_event(asked, self.runtime.now())
+        event = Answer(text, decision, scope, reason, limit).to_event(asked, self.runtime.now())
         receipt = await self.runtime.send(id, event, to=asked.address)
         if receipt.problem is not None:
             raise Refused(receipt.problem.text)

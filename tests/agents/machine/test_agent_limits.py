@@ -68,14 +68,24 @@ def test_a_parent_hears_that_a_turn_goes_on_only_if_it_does():
 
 
 @pytest.mark.requirement("S1-92")
-def test_a_tool_that_nobody_knows_is_held_for_the_worst():
-    """What is not known to be harmless is asked about."""
-    turn = Turn(replied("", call("write"), call("mystery")))
+def test_an_unknown_tool_and_broken_arguments_are_answered_without_asking():
+    """The other calls of the reply are made."""
+    broken = {**call("write"), "id": "c-broken", "arguments": '{"path": '}
+    turn = Turn(replied("", call("write"), call("mystery"), broken))
 
-    assert [(one["name"], one["risk"]) for one in turn.context["calls"]] == [
-        ("write", "write"),
-        ("mystery", "destructive"),
-    ]
+    results = {id: result["parts"][0]["text"] for id, result in turn.context["results"].items()}
+    assert [one["name"] for one in turn.context["calls"]] == ["write"]
+    assert results == {
+        "c-mystery": "There is no tool 'mystery'.",
+        "c-broken": "The arguments of write are not a JSON object.",
+    }
+
+
+@pytest.mark.requirement("S1-92")
+def test_calls_of_an_unknown_tool_count_as_turns():
+    turn = Turn(*[replied("", call("mystery"))] * 3, maxTurns=3)
+
+    assert (turn.state, turn.output["exhausted"], turn.output["turns"]) == ("done", True, 3)
 
 
 @pytest.mark.requirement("S1-B11")

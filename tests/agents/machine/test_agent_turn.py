@@ -274,12 +274,12 @@ def test_a_request_for_permission_is_reported_with_its_address_and_when_it_is_cl
 
 
 @pytest.mark.requirement("S1.4-9")
-def test_a_command_is_as_risky_as_it_is_and_a_tool_that_nobody_knows_as_any():
+def test_a_command_is_as_risky_as_it_is_and_a_tool_of_unknown_risk_as_any():
     tools = [{"name": "shell", "risk": "command"}, {"name": "silent"}]
     asked = [call("shell", command="git status"), call("shell", command="make"), call("shell", command="rm -r src")]
-    turn = Turn(replied("", *asked, call("silent"), call("unknown")), tools=tools)
+    turn = Turn(replied("", *asked, call("silent")), tools=tools)
 
-    assert [one["risk"] for one in turn.context["calls"]] == ["read", "write", *["destructive"] * 3]
+    assert [one["risk"] for one in turn.context["calls"]] == ["read", "write", *["destructive"] * 2]
 
 
 @pytest.mark.requirement("S1-92", "S1.4-2", "S1.4-9")

@@ -140,6 +140,24 @@ WALKS = [
         ],
     ),
     ({"model": MODEL, "consent": {}}, ["start", "message", TOOLS, {"type": "xstate.error.actor.tools", "error": "x"}]),
+    ({"reportsToParent": True, "model": MODEL}, [{"type": "message", "runId": "n1"}, TOOLS]),
+    (
+        {"reportsToParent": True, "model": MODEL, "consent": {}, "maxToolRounds": 0},
+        [{"type": "message", "runId": "n1"}, TOOLS, {"type": "ANSWER", "id": "limit-1", "decision": "allow"}],
+    ),
+    (
+        {"model": MODEL, "maxCostUsd": 1},
+        [
+            "start",
+            "message",
+            {**DONE, "costUsd": 0.9},
+            "message",
+            {**DONE, "requestId": "r2", "type": "REPLY.FAILED", "error": {"code": "3002"}, "costUsd": 1, "text": "so"},
+            {"type": "raise_limit", "maxCostUsd": 3},
+        ],
+    ),
+    ({"model": MODEL, "maxWallMs": 5}, ["start", "message", "wall_time", {**DONE, "type": "REPLY.CANCELLED"}]),
+    ({"model": MODEL, "maxThreadWallMs": 5}, ["start", "message", DONE]),
 ]
 
 
@@ -201,9 +219,13 @@ PAYLOADS = {
     "results": st.just([RESULT]),
     "pinned": st.booleans(),
     "runId": st.sampled_from(["n1", "n2"]),
-    "id": st.sampled_from(["a", "b"]),
+    "id": st.sampled_from(["a", "b", "limit-1", "limit-2"]),
     "address": st.just("permission"),
-    "decision": st.sampled_from(["allowed", "denied"]),
+    "decision": st.sampled_from(["allowed", "denied", "allow", "deny"]),
+    "limit": st.sampled_from([1, 5, 0.5]),
+    "at": st.integers(0, 50),
+    "costUsd": st.sampled_from([0.1, 0.5]),
+    "maxToolRounds": st.sampled_from([None, 3]),
 }
 ALLOWED = {"decision": "allowed", "scope": "thread", "calls": [{**CALL[0], "risk": "write", "text": "look({})"}]}
 tools_outputs = st.fixed_dictionaries(
@@ -222,6 +244,9 @@ def walks(draw):
         "contextLimit": draw(st.sampled_from([40, 1_000])),
         "reportsToParent": draw(st.booleans()),
         "consent": draw(st.sampled_from([None, {}])),
+        "maxToolRounds": draw(st.sampled_from([0, 1, 25])),
+        "maxThreadCostUsd": draw(st.sampled_from([None, 0.3])),
+        "maxWallMs": draw(st.sampled_from([None, 20])),
     }
     events = []
     for type in draw(st.lists(st.sampled_from(TYPES), max_size=40)):
@@ -258,7 +283,7 @@ def test_any_walk_keeps_the_context_json_and_a_restored_chat_goes_on_alike(walk)
 KEYS = sorted(
     {"text", "parts", "role", "id", "at", "tags", "pinned", "branch", "runId", "resumeNote", "key", "config", "name"}
     | {"from", "turn", "turns", "checkpointId", "source", "strategy", "conflict", "pick", "plain", "trigger"}
-    | {"message", "results", "reason", "decision", "scope", "model", "output"}
+    | {"message", "results", "reason", "decision", "scope", "model", "output", "limit", "maxCostUsd", "maxWallMs"}
 )
 PERSONS = [type for type in TYPES if not type.startswith(("xstate.", "REPLY."))]
 json_values = st.recursive(

@@ -352,7 +352,7 @@ def test_a_reply_that_was_cancelled_asks_for_no_tools():
 @pytest.mark.requirement("S2-B9")
 def test_a_person_who_is_asked_can_answer_with_a_message():
     """Tools may wait for a person."""
-    talk = Talk(THREAD, start=False, model=MODEL).do("message", text="go", runId="n1")
+    talk = Talk(THREAD, start=False, model=MODEL, consent={}).do("message", text="go", runId="n1")
     talk.reply(calls=[("t1", "ask")]).do("wait", reason="question")
     assert talk.sent == [{"type": "WAIT", "reason": "question", "runId": "n1", "cost": 0.0}]
 

@@ -56,11 +56,11 @@ def test_the_tools_are_given_all_calls_with_their_risk():
 
 
 @pytest.mark.requirement("S3.4-7")
-def test_a_tool_that_nobody_knows_counts_as_destructive():
-    """Never a silent approval."""
+def test_a_tool_that_was_not_offered_is_a_problem_of_its_call():
+    """The tools machine answers it, and nothing is called."""
     (call,) = calling("format_disk").spawned["tools"]["calls"]
 
-    assert call["risk"] == "destructive"
+    assert (call["risk"], call["problem"]) == ("destructive", "There is no tool 'format_disk'.")
 
 
 @pytest.mark.requirement("S3.4-7")

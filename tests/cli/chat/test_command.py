@@ -16,7 +16,7 @@ from antiphon.cli.main import main
 from antiphon.providers.catalog import ModelListing
 from antiphon.providers.local.weights import SMOLLM2
 from antiphon.providers.prices import known_models
-from tests.fixtures.chats import script
+from tests.fixtures.chats import ECHO, echo_server, script
 
 HELLO = [{"text": "Good evening."}, {"usage": {"input": 3, "output": 4}}]
 
@@ -104,12 +104,42 @@ def test_a_conversation_is_named_by_the_start_of_its_id(tmp_path, capsys):
 
 
 def test_where_nobody_can_be_asked_a_tool_is_denied_and_the_model_is_told(tmp_path, capsys):
-    model = script(tmp_path, ("file", [{"text": "Not filed, then."}]), [{"tool": "file", "arguments": {"name": "x"}}])
-    code = main(["chat", "-m", model, "File it"])
+    model = script(tmp_path, (ECHO, [{"text": "Not filed, then."}]), [{"tool": ECHO, "arguments": {"name": "x"}}])
+    code = main(["chat", "-m", model, "--mcp", echo_server(tmp_path), "File it"])
 
     out, err = capsys.readouterr()
     assert (code, out) == (0, "Not filed, then.\n")
-    assert '→ file(name="x")' in err
+    assert '→ old__echo(name="x")' in err
+    assert "old__echo denied: no user to ask" in err
+
+
+def test_a_model_that_always_calls_a_tool_ends_at_the_limit_with_an_error(tmp_path, capsys):
+    code = main(["chat", "-m", script(tmp_path, [{"tool": "look", "arguments": {}}]), "Look"])
+
+    err = capsys.readouterr().err
+    assert code == 1
+    assert err.count("← look not called: There is no tool 'look'.") == 25
+    assert "limit reached: 25 tool rounds for this message; no user to ask; --max-tool-rounds sets a higher one" in err
+
+
+def test_a_limit_is_an_error_in_the_last_line_of_json(tmp_path, capsys):
+    model = script(tmp_path, [{"tool": "look", "arguments": {}}])
+    code = main(["chat", "--json", "-m", model, "--max-tool-rounds", "3", "Look"])
+
+    *happened, end = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (code, end["status"], end["error"]["code"]) == (1, "failed", "limit_reached")
+    assert len([one for one in happened if one["kind"] == "call_refused"]) == 3
+    (limit,) = [one["facts"] for one in happened if one["kind"] == "limit_reached"]
+    assert (limit["limit"], limit["value"], limit["spent"]) == ("maxToolRounds", 3, 3)
+
+
+def test_a_reply_that_takes_too_long_ends_with_an_error(tmp_path, capsys):
+    slow = script(tmp_path, [{"text": "It begins"}, {"delay_ms": 600_000}])
+    code = main(["chat", "-m", slow, "--max-time", "0.2", "Look"])
+
+    out, err = capsys.readouterr()
+    assert (code, out) == (1, "It begins\n")
+    assert "limit reached: 0.2 s for this message; no user to ask; --max-time sets a higher one" in err
 
 
 @pytest.mark.parametrize(

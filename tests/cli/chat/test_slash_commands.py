@@ -13,7 +13,7 @@ from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.render.plain import PlainView
-from tests.fixtures.chats import script
+from tests.fixtures.chats import ECHO, echo_server, script
 
 
 class ScriptedLines:
@@ -40,11 +40,10 @@ def typed(tmp_path):
     """What is shown when these lines are typed."""
     model = script(tmp_path, [{"text": "First."}], [{"text": "Second."}], [{"text": "Third."}])
 
-    def run(*lines, model=model):
+    def run(*lines, model=model, **given):
         shown = io.StringIO()
-        options = argparse.Namespace(
-            store=tmp_path / "store.db", system=None, mode="ask", mcp=None, last=False, thread=None, model=None
-        )
+        unset = dict.fromkeys(("system", "mcp", "thread", "model", "max_tool_rounds", "max_cost", "max_time"))
+        options = argparse.Namespace(**{**unset, "store": tmp_path / "store.db", "mode": "ask", "last": False, **given})
         opened = open_chat(options, ModelChoice(model), PlainView(shown))
         with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
             Terminal(background, client, ScriptedLines(lines)).run(run_slash_command)
@@ -152,11 +151,36 @@ def test_it_is_exported_into_a_new_file_only(typed, tmp_path, suffix):
 
 def test_leaving_at_a_question_denies_and_stops(typed, tmp_path):
     (tmp_path / "other").mkdir()
-    asking = script(tmp_path / "other", [{"tool": "file", "arguments": {"name": "x"}}])
-    shown = typed("File it", KeyboardInterrupt, "/branches", model=asking)
+    asking = script(tmp_path / "other", [{"tool": ECHO, "arguments": {"name": "x"}}])
+    shown = typed("File it", KeyboardInterrupt, "/branches", model=asking, mcp=Path(echo_server(tmp_path)))
 
     assert "permission denied; reply stopped" in shown
     assert "* main: 1 turn" in shown
+
+
+def test_leaving_at_a_limit_stops_the_reply(typed, tmp_path):
+    (tmp_path / "other").mkdir()
+    calling = script(tmp_path / "other", [{"tool": "file", "arguments": {"name": "x"}}])
+    shown = typed("File it", KeyboardInterrupt, "/branches", model=calling, max_tool_rounds=2)
+
+    assert shown.count("← file not called: There is no tool 'file'.") == 2
+    assert "reply stopped at its limit" in shown
+
+
+@pytest.mark.parametrize(
+    ("settings", "answer", "again"),
+    [
+        ({"max_tool_rounds": 5}, "y", "limit reached: 10 tool rounds for this message"),
+        ({"max_tool_rounds": 5}, "6", "limit reached: 6 tool rounds for this message"),
+    ],
+)
+def test_a_higher_limit_is_taken_and_there_is_a_warning_before_it(typed, tmp_path, settings, answer, again):
+    (tmp_path / "other").mkdir()
+    calling = script(tmp_path / "other", [{"tool": "file", "arguments": {"name": "x"}}])
+    shown = typed("File it", answer, "n", model=calling, **settings)
+
+    assert "4 tool rounds of 5 tool rounds for this message" in shown
+    assert again in shown
 
 
 def test_quitting_ends_it(typed):

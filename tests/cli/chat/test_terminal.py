@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fixtures.chats import script
+from tests.fixtures.chats import ECHO, echo_server, script
 from tests.fixtures.screen import Screen
 
 LEAVE, CUT = b"\x04", b"\x03"
@@ -61,10 +61,8 @@ def test_control_c_cuts_the_reply_and_the_prompt_comes_back(tmp_path):
 
 
 def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
-    model = script(
-        tmp_path, ("file", [{"text": "As you say."}]), [{"tool": "file", "arguments": {"name": "a\x1b[2Jb"}}]
-    )
-    with Screen("chat", "-m", model) as screen:
+    model = script(tmp_path, (ECHO, [{"text": "As you say."}]), [{"tool": ECHO, "arguments": {"name": "a\x1b[2Jb"}}])
+    with Screen("chat", "-m", model, "--mcp", echo_server(tmp_path)) as screen:
         screen.until(PROMPT)
         screen.type("File this")
         asked = screen.until(ASKED)
@@ -82,16 +80,16 @@ def test_what_a_tool_would_do_is_shown_exactly_and_a_person_decides(tmp_path):
         _, code = screen.end()
 
     assert code == 0
-    assert "the model requests file (destructive)\n  name: a‹U+001B›[2Jb" in asked
+    assert "the model requests old__echo (destructive)\n  name: a‹U+001B›[2Jb" in asked
     assert "permission needed: " in again
     assert "\x1b[2J" not in screen.raw
 
 
 def test_what_was_typed_before_a_call_was_shown_allows_nothing(tmp_path):
-    call = {"tool": "file", "arguments": {"path": "a\u202eb"}}
+    call = {"tool": ECHO, "arguments": {"path": "a\u202eb"}}
     soon = [{"text": "Soon"}, {"delay_ms": 500}, call]
-    model = script(tmp_path, ("file", [{"text": "Then not."}]), soon)
-    with Screen("chat", "-m", model) as screen:
+    model = script(tmp_path, (ECHO, [{"text": "Then not."}]), soon)
+    with Screen("chat", "-m", model, "--mcp", echo_server(tmp_path)) as screen:
         screen.until(PROMPT)
         screen.type("Go")
         screen.until("Soon")
@@ -199,6 +197,30 @@ def test_a_reply_that_a_killed_process_lost_is_offered_again(tmp_path):
         screen.until(PROMPT)
         screen.type("/resume")
         screen.until("Whole again.")
+        screen.until(PROMPT)
+        screen.press(LEAVE)
+        _, code = screen.end()
+
+    assert code == 0
+
+
+def test_at_a_limit_the_person_is_asked_and_again_after_the_process_has_ended(tmp_path):
+    model = script(tmp_path, [{"tool": "look", "arguments": {}}])
+    with Screen("chat", "-m", model, "--max-tool-rounds", "2") as screen:
+        screen.until(PROMPT)
+        screen.type("Look")
+        screen.until("limit reached: 2 tool rounds for this message")
+        screen.until("continue up to 4 tool rounds? y: yes, n: end here, or another limit > ")
+        screen.type("perhaps")
+        screen.until("or another limit > ")
+        screen.type("3")
+        screen.until("limit reached: 3 tool rounds for this message")
+        screen.until("or another limit > ")
+        screen.process.kill()
+    with Screen("chat", "-c") as screen:
+        screen.until("limit reached: 3 tool rounds for this message")
+        screen.until("or another limit > ")
+        screen.type("n")
         screen.until(PROMPT)
         screen.press(LEAVE)
         _, code = screen.end()

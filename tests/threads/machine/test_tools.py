@@ -31,6 +31,8 @@ PAGE = (DOCS / "machines" / "tools.md").read_text(encoding="utf-8")
 READ = {"id": "a", "name": "look", "arguments": "{}", "risk": "read"}
 EDIT = {"id": "b", "name": "edit", "arguments": '{"path": "x"}', "risk": "write"}
 
+UNKNOWN = {"id": "u", "name": "seek", "arguments": "{}", "risk": "destructive", "problem": "There is no tool 'seek'."}
+
 
 def request(*calls, **known):
     return {"requestId": "r1", "calls": list(calls), "timeoutMs": 60_000, **known}
@@ -329,6 +331,35 @@ def test_tools_that_are_stopped_stop_what_they_do():
     assert ends == ["a", "b"]
 
 
+# -- calls with a problem --------------------------------------------------------------------------------------------
+
+
+def test_calls_with_a_problem_are_answered_at_once():
+    snapshot, effects = initial_transition(tools_machine, request(UNKNOWN))
+
+    assert snapshot.status == "done"
+    assert snapshot.output["results"] == [refusal_of("u", "There is no tool 'seek'.")]
+    assert [effect for effect in effects if isinstance(effect, SpawnChild)] == []
+
+
+def test_a_call_with_a_problem_is_neither_judged_nor_made_and_the_others_are():
+    actor, _, _ = working(UNKNOWN, READ)
+
+    assert [call["id"] for call in actor.get_snapshot().context["permission"]["calls"]] == ["a"]
+    assert actor.get_snapshot().context["pending"] == ["call-1"]
+    actor.send(child_event("call-1", output=tool_result()))
+    assert actor.get_snapshot().output["results"] == [refusal_of("u", "There is no tool 'seek'."), tool_result()]
+
+
+def test_a_refusal_leaves_the_answer_of_a_call_with_a_problem():
+    actor, _, _ = working(UNKNOWN, EDIT, consent={"mode": "plan"})
+
+    assert actor.get_snapshot().output["results"] == [
+        refusal_of("u", "There is no tool 'seek'."),
+        refusal_of("b", "not allowed: plan mode"),
+    ]
+
+
 # -- the chart -------------------------------------------------------------------------------------------------------
 
 ASKED = {"id": "r1", "calls": [], "timeoutMs": 60_000}
@@ -355,11 +386,14 @@ OPTIONS = {
 
 @pytest.mark.requirement("X-11", "E-19")
 def test_every_state_is_reached_and_every_transition_taken():
+    """Calls with an approver, and calls that all have a problem, take transitions of their own."""
     approved = get_transition_paths(tools_machine, **{**OPTIONS, "input": request(EDIT, consent={"approver": True})})
     paths = get_transition_paths(tools_machine, **OPTIONS)
+    answered = get_transition_paths(tools_machine, **{**OPTIONS, "input": request(UNKNOWN)})
 
     assert unreachable_states(tools_machine, **OPTIONS) == []
-    assert [label for label in paths.unreached if label in approved.unreached] == [], str(paths)
+    others = [approved.unreached, answered.unreached]
+    assert [label for label in paths.unreached if all(label in unreached for unreached in others)] == [], str(paths)
 
 
 @pytest.mark.requirement("E-14")
@@ -367,7 +401,7 @@ def test_every_state_is_described_and_left_or_final():
     assert CHART["description"]
     assert all(state["description"].endswith(".") for state in CHART["states"].values())
     assert [name for name, state in CHART["states"].items() if state.get("type") == "final"] == ["done"]
-    assert all(state["on"] for name, state in CHART["states"].items() if name != "done")
+    assert all(state.get("on") or state["always"] for name, state in CHART["states"].items() if name != "done")
 
 
 @pytest.mark.requirement("E-01")

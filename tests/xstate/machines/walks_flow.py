@@ -101,6 +101,7 @@ REPLIES = [
         ("REPLY.COMPLETED", {"message": {"parts": [*text("x"), call(number, "look", "no json")]}}),
         ("REPLY.FAILED", {"error": {"code": "3001", "message": "no", "recoverable": False}, "text": "so far"}),
         ("REPLY.FAILED", {"error": "broken", "costUsd": 0.05}),
+        ("REPLY.FAILED", {"error": {"code": "3002", "message": "dear"}, "costUsd": 0.5, "text": "so far", "at": 30}),
         ("REPLY.CANCELLED", {"text": "so far", "at": 4}),
         ("REPLY.CANCELLED", {}),
         ("turn_timeout", {}),
@@ -126,6 +127,19 @@ TOOLS = [
     event("tool_results", results=text("no")),
     *(event("go_on", id="r1", decision=decision) for decision in ("allowed", "denied", "expired")),
     event("message", text="no", branch="nowhere", runId="n1"),
+    event("ANSWER", id="limit-1", decision="allow"),
+    event("ANSWER", id="limit-2", decision="allow", at=30),
+    event("ANSWER", id="limit-1", decision="allow", limit=4, at=40),
+    event("ANSWER", id="limit-2", decision="allow", limit=0.75),
+    event("ANSWER", id="limit-1", decision="deny", at=60),
+    event("ANSWER", id="limit-2", decision="deny"),
+    event("ANSWER", id="limit-0", decision="allow"),
+    event("ANSWER", id="limit-1", decision="perhaps"),
+    event("raise_limit", maxToolRounds=2, maxCostUsd=None),
+    event("raise_limit", maxWallMs=90, at=70),
+    event("raise_limit"),
+    event("raise_limit", maxTurns=3),
+    event("raise_limit", maxThreadCostUsd=0),
     *(
         event("xstate.done.actor.tools", output={"results": [result(1), result(0)], "permission": one, "lost": lost})
         for one in PERMISSIONS
@@ -148,13 +162,24 @@ OTHERS = [
 ]
 MACHINE = flow_machine.provide(actors=dict.fromkeys(CHILDREN, recorder))
 # What is seldom possible is likely when it is, or else nobody would answer the tools.
-SELDOM = [one for one in TOOLS if one["type"] in ("wait", "go_on") and "runId" not in one]
+SELDOM = [one for one in TOOLS if one["type"] in ("wait", "go_on", "ANSWER") and "runId" not in one]
 MERGING = [one for one in TREE if one["type"] in ("merge", "confirm_merge", "resolve_conflict")]
 POOL = [*MESSAGES, *MESSAGES, *TREE, *MERGING, *ENDING, *REPLIES, *REPLIES, *TOOLS, *OTHERS, *SELDOM * 30, 10, 1_000]
+LOOK = {"required": ["path"], "properties": {"path": {"type": "string"}}}
 OPTIONS = {
-    "options": {"tools": [{"name": "look", "risk": "read"}, {"name": "edit", "risk": "write"}]},
+    "options": {
+        "tools": [
+            {
+                "name": "look",
+                "risk": "read",
+                "parameters": LOOK,
+            },
+            {"name": "edit", "risk": "write", "parameters": {"additionalProperties": False}},
+        ]
+    },
     "temperature": 0,
 }
+PAID = {"maxCostUsd": 0.3, "maxThreadCostUsd": 0.8, "warnAt": 0.5}
 INPUTS = [
     None,
     {"autoStart": True, "maxBranches": 4},
@@ -181,6 +206,10 @@ INPUTS = [
     {"autoStart": True, "model": MODEL, "strategy": "summarise", "contextLimit": 90, "onBusy": "interrupt"},
     {"reportsToParent": True, "model": MODEL, "strategy": "summarise", "summaries": "plain", "contextLimit": 120},
     {"autoStart": True, "model": MODEL, "strategy": "none", "contextLimit": 30, "maxTurns": 3},
+    *[{"reportsToParent": True, "model": MODEL, "consent": {}, "maxToolRounds": 0, "maxThreadToolRounds": 2}] * 3,
+    *[{"reportsToParent": True, "model": MODEL, "consent": {}, "settings": {**OPTIONS, "budgetUsd": 0.5}, **PAID}] * 3,
+    {"autoStart": True, "model": MODEL, "onBusy": "interrupt", **PAID},
+    *[{"reportsToParent": True, "model": MODEL, "consent": {}, "maxWallMs": 20, "maxThreadWallMs": 45}] * 2,
 ]
 # These take every transition of the chart; a test says so.
 STORIES = [(input, [event(step) if isinstance(step, str) else step for step in walk]) for input, walk in WALKS]

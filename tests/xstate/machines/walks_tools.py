@@ -4,6 +4,7 @@ from antiphon.threads.machine.tools import tools_machine
 from tests.xstate.machines.walks import recorder
 
 READ = {"id": "a", "name": "look", "arguments": "{}", "risk": "read"}
+LOST = {"id": "c", "name": "seek", "arguments": "{", "risk": "destructive", "problem": "There is no tool 'seek'."}
 EDIT = {"id": "b", "name": "edit", "arguments": '{"path": "x"}', "risk": "write"}
 PARTS = [{"type": "text", "text": "found"}]
 ENDS = [
@@ -31,7 +32,7 @@ MACHINE = tools_machine.provide(actors={"approver": recorder, "tool": recorder, 
 POOL = [*ENDS, *ANSWERS, *ANSWERS, *STRAYS, *APPROVALS, *APPROVALS, 1_000, 60_000]
 INPUTS = [
     {"requestId": "r1", "calls": calls, "consent": consent, "timeoutMs": 60_000}
-    for calls in ([], [READ], [EDIT], [READ, EDIT], [READ, {**READ, "name": "seek"}])
+    for calls in ([], [READ], [EDIT], [READ, EDIT], [READ, {**READ, "name": "seek"}], [LOST], [LOST, EDIT, LOST])
     for consent in (
         {},
         {"mode": "auto"},

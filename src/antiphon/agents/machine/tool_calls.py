@@ -1,9 +1,10 @@
 """The tool calls of a reply: sorted, given to the tools or to a person, and answered."""
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from antiphon.agents.machine.agent_config import ASK_USER, UPDATE_PLAN, refusal
+from antiphon.agents.machine.agent_config import ASK_USER, UPDATE_PLAN, AgentConfig, ToolJson, refusal
 from antiphon.agents.machine.agent_types import (
     AgentContext,
     AgentQuestion,
@@ -17,13 +18,15 @@ from antiphon.agents.machine.agent_types import (
 from antiphon.agents.machine.plan import plan_of
 from antiphon.agents.machine.results import Json, error_of, is_loss
 from antiphon.chart.actions import Enqueue
+from antiphon.threads.machine.call_problems import problem_with_call
 from antiphon.threads.machine.content import PartJson, ResultPart, calls_of
 from antiphon.threads.machine.permission_rules import CallRequest, lasting_overrides
 from antiphon.threads.machine.streaming_types import ReplyCompleted
 from antiphon.threads.machine.tools import Wait
-from antiphon.tools.risk import risk_of_call
+from antiphon.tools.risk import Risk, risk_of_call
 
 AgentEnqueue = Enqueue[AgentContext, Any]
+Refusal = Callable[[AgentConfig | None, CallRequest, Mapping[str, ToolJson]], str | None]
 TOOLS = "tools"
 OWN = (ASK_USER, UPDATE_PLAN)
 
@@ -40,17 +43,22 @@ def wants_tools(context: AgentContext, event: ReplyCompleted) -> bool:
 
 
 def sort_calls(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
-    """Refuse calls that the agent's rules forbid, answer the agent's own tools, and leave the others to `tools`."""
-    risks = {tool["name"]: tool.get("risk") for tool in context["tools"]}
+    """Answer the agent's own tools, and calls that cannot be made or are forbidden; leave the others to `tools`."""
+    return sort_calls_by(_refusal, context, event)
+
+
+def sort_calls_by(find_refusal: Refusal, context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
+    """Sort the calls of a reply; `find_refusal` returns why a call is not made."""
+    tools = {tool["name"]: tool for tool in context["tools"]}
     agent = context["agent"]
     calls: list[CallRequest] = []
     questions: list[AskedQuestion] = []
     updates = context["planUpdates"]
     results: dict[str, ResultPart] = {}
     for part in cast("list[CallRequest]", calls_of(reply_parts(event))):
-        call: CallRequest = {**part, "risk": risk_of_call(risks.get(part["name"]), part["arguments"])}
+        call: CallRequest = {**part, "risk": _risk(part, tools)}
         arguments = _arguments(call)
-        reason = refusal(agent, call) if agent is not None and call["name"] not in OWN else None
+        reason = find_refusal(agent, call, tools)
         if reason is not None:
             results[call["id"]] = _result(call["id"], reason, is_error=True)
         elif call["name"] == ASK_USER:
@@ -64,6 +72,18 @@ def sort_calls(context: AgentContext, event: ReplyCompleted) -> AgentUpdate:
         else:
             calls.append(call)
     return {"calls": calls, "questions": questions, "results": results, "planUpdates": updates}
+
+
+def _risk(call: CallRequest, tools: Mapping[str, ToolJson]) -> Risk:
+    tool = tools.get(call["name"])
+    return risk_of_call(tool.get("risk") if tool else None, call["arguments"])
+
+
+def _refusal(agent: AgentConfig | None, call: CallRequest, tools: Mapping[str, ToolJson]) -> str | None:
+    """Return why a call is not made, or None; the agent's own tools are answered in any case."""
+    if call["name"] in OWN:
+        return None
+    return (refusal(agent, call) if agent is not None else None) or problem_with_call(call, tools)
 
 
 def _arguments(call: CallRequest) -> Json:

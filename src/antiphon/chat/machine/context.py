@@ -18,6 +18,10 @@ Parts = list[dict[str, Any]]
 Phase = Literal["wanted", "compressing", "replying", "tools"]
 RunOutcome = Literal["completed", "failed", "cancelled"]
 Strategy = Literal["sequential", "interleave", "manual"]
+Scope = Literal["message", "thread"]
+LimitName = Literal[
+    "maxToolRounds", "maxThreadToolRounds", "maxCostUsd", "maxThreadCostUsd", "maxWallMs", "maxThreadWallMs"
+]
 
 
 class FlowConfig(TypedDict):
@@ -38,6 +42,14 @@ class FlowConfig(TypedDict):
     maxTurns: int | None
     maxQueue: int
     turnTimeoutMs: int | None
+    # Limits of what is done for one message, and in the whole thread.
+    maxToolRounds: int | None
+    maxThreadToolRounds: int | None
+    maxCostUsd: float | None
+    maxThreadCostUsd: float | None
+    maxWallMs: int | None
+    maxThreadWallMs: int | None
+    warnAt: float
     autoStart: bool
     # Permissions of the tools; without them, results of tools come from outside.
     consent: ConsentSettings | None
@@ -59,6 +71,13 @@ DEFAULTS: FlowConfig = {
     "maxTurns": None,
     "maxQueue": 100,
     "turnTimeoutMs": None,
+    "maxToolRounds": 25,
+    "maxThreadToolRounds": None,
+    "maxCostUsd": None,
+    "maxThreadCostUsd": None,
+    "maxWallMs": None,
+    "maxThreadWallMs": None,
+    "warnAt": 0.8,
     "autoStart": False,
     "consent": None,
 }
@@ -209,11 +228,14 @@ class PendingReply(TypedDict):
     prefix: str | None
     # Whether the text so far is kept when the reply is cut; None while it is not cut.
     cut: Literal["keep", "discard"] | None
-    # Its tools were started, and wait for a person.
+    # Its tools were started.
     called: bool
+    # A person is asked: for permission, or for more than the limit.
     waiting: bool
     # The request that they wait with.
     request: NotRequired[RequestJson | None]
+    # The limit that it waits at, or that cuts it.
+    limit: NotRequired[LimitName | None]
     # The reason why the machine itself cut it.
     error: ErrorInfo | None
 
@@ -275,6 +297,30 @@ class Metrics(TypedDict):
     slowestMs: float
 
 
+class Spent(TypedDict):
+    """Spending that limits apply to."""
+
+    toolRounds: int
+    costUsd: float
+    wallMs: float
+
+
+class Budget(TypedDict):
+    """Spending for the current message and in the whole thread, and the state of the limits."""
+
+    message: Spent
+    thread: Spent
+    # Limits that a person raised.
+    raised: dict[LimitName, float]
+    warned: list[LimitName]
+    # How often a person was asked at a limit.
+    asked: int
+    # The time up to which wall time is counted, or None if it is not known.
+    since: int | None
+    # The wall time of message and thread when the timer ends, while it is set.
+    timer: dict[Scope, float] | None
+
+
 class FlowContext(TypedDict):
     """The context of the machine `chat`."""
 
@@ -297,6 +343,7 @@ class FlowContext(TypedDict):
     crystallizing: str | None
     crystal: Crystal | None
     metrics: Metrics
+    budget: Budget
     nextMessage: int
     nextRequest: int
 
@@ -335,6 +382,24 @@ def new_metrics() -> Metrics:
     }
 
 
+def new_spent() -> Spent:
+    """Return a spending of nothing."""
+    return {"toolRounds": 0, "costUsd": 0.0, "wallMs": 0}
+
+
+def new_budget() -> Budget:
+    """Return a budget of which nothing is spent."""
+    return {
+        "message": new_spent(),
+        "thread": new_spent(),
+        "raised": {},
+        "warned": [],
+        "asked": 0,
+        "since": None,
+        "timer": None,
+    }
+
+
 def empty_context(config: FlowConfig, reports: bool, next_message: int, next_request: int) -> FlowContext:
     """Return the context of a chat without messages; counters of ids go on, so that no id is used twice."""
     return {
@@ -356,6 +421,7 @@ def empty_context(config: FlowConfig, reports: bool, next_message: int, next_req
         "crystallizing": None,
         "crystal": None,
         "metrics": new_metrics(),
+        "budget": new_budget(),
         "nextMessage": next_message,
         "nextRequest": next_request,
     }

@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 from antiphon.chat.machine.context import FlowContext
 from antiphon.chat.machine.crystal import harvest
 from antiphon.chat.machine.events import FlowFields
+from antiphon.chat.machine.limits import limit_facts, reached_facts
 from antiphon.chat.machine.merging import unresolved_conflicts
 from antiphon.chat.machine.operations import checkpoint_id
 from antiphon.chat.machine.tree import head_of, turn_at
@@ -54,12 +55,19 @@ def _merge(context: FlowContext, event: FlowFields) -> Facts:
     return {"source": merge["source"], "target": merge["target"], "conflicts": conflicts}
 
 
+def _warning(context: FlowContext, event: FlowFields) -> Facts:
+    return limit_facts(context, context["budget"]["warned"][-1])
+
+
 FACTS: dict[str, Callable[[FlowContext, FlowFields], Facts]] = {
     "started": lambda context, event: {"ready": True},
     "configured": lambda context, event: {"config": dict(context["config"])},
     "message_processed": _message,
     "permission_asked": lambda context, event: {key: value for key, value in event.items() if key != "type"},
     "permission_answered": lambda context, event: {"id": event.get("id"), "decision": event.get("decision")},
+    "limit_reached": lambda context, event: reached_facts(context),
+    "limit_warning": _warning,
+    "limit_answered": lambda context, event: {"id": event["id"], "decision": event["decision"]},
     "message_queued": lambda context, event: {"waiting": len(context["queue"])},
     "fork_initiated": lambda context, event: dict(context["fork"] or {}),
     "checkpointed": _checkpoint,

@@ -11,7 +11,8 @@ from antiphon.threads.machine.tools import RequestClosed, ToolsOutput, Wait
 PUBLIC = (
     "start", "configure", "message", "inject_context", "fork", "confirm_fork", "cancel_fork", "rewind", "checkpoint",
     "merge", "resolve_conflict", "confirm_merge", "cancel_merge", "switch", "close", "pin", "stop", "flush",
-    "crystallize", "harvest", "reset", "cancel", "tool_results", "resume", "retry", "use_model",
+    "crystallize", "harvest", "reset", "cancel", "tool_results", "ANSWER", "resume", "retry", "use_model",
+    "raise_limit",
 )  # fmt: skip
 """Events that may come from outside; the others come from the reply, the tools and a timer."""
 
@@ -28,7 +29,18 @@ class Start(Timed):
     type: Literal["start"]
 
 
-class FlowSettings(TypedDict, total=False):
+class LimitSettings(TypedDict, total=False):
+    """Some limits of a chat."""
+
+    maxToolRounds: int | None
+    maxThreadToolRounds: int | None
+    maxCostUsd: float | None
+    maxThreadCostUsd: float | None
+    maxWallMs: int | None
+    maxThreadWallMs: int | None
+
+
+class FlowSettings(LimitSettings, total=False):
     """Some settings of a chat."""
 
     model: str | None
@@ -46,6 +58,7 @@ class FlowSettings(TypedDict, total=False):
     maxTurns: int | None
     maxQueue: int
     turnTimeoutMs: int | None
+    warnAt: float
     autoStart: bool
     consent: ConsentSettings | None
 
@@ -162,6 +175,17 @@ class ToolResults(Timed):
     id: NotRequired[str | None]
 
 
+class LimitAnswer(Timed):
+    """A person raises the limit that a reply waits at, or ends the turn there."""
+
+    type: Literal["ANSWER"]
+    id: str
+    decision: Literal["allow", "deny"]
+    reason: NotRequired[str | None]
+    # The new limit; without it, the one that the request offers.
+    limit: NotRequired[float | None]
+
+
 class RepeatEvent(Timed, RunFields):
     """Continue a reply that was lost, or ask the last question again."""
 
@@ -173,6 +197,18 @@ class UseModel(Timed):
 
     type: Literal["use_model"]
     model: str
+
+
+class RaiseLimits(Timed, LimitSettings):
+    """Change limits from now on; a reply that waits at one of them may continue."""
+
+    type: Literal["raise_limit"]
+
+
+class WallTime(TypedDict):
+    """The wall time of the message or of the thread is over."""
+
+    type: Literal["wall_time"]
 
 
 class TurnTimeout(TypedDict):
@@ -200,10 +236,13 @@ FlowEvent = (
     | ToolResults
     | Wait
     | RequestClosed
+    | LimitAnswer
     | RepeatEvent
     | UseModel
+    | RaiseLimits
     | ReplyReport
     | TurnTimeout
+    | WallTime
 )
 
 
@@ -256,6 +295,7 @@ class FlowFields(RunFields, total=False):
     id: str | None
     decision: str
     reason: str
+    at: int
 
 
 _ForkOrigin = TypedDict("_ForkOrigin", {"from": object}, total=False)
@@ -282,6 +322,8 @@ class FlowRequest(_ForkOrigin, total=False):
     pick: object
     message: object
     results: object
+    decision: object
+    limit: object
     runId: object
     resumeNote: object
     trigger: object

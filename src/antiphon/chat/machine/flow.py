@@ -1,7 +1,7 @@
 """The machine of a chat: the chart `flow.json` bound to the operations on a conversation."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from antiphon.chart.actions import (
     Action,
@@ -16,16 +16,16 @@ from antiphon.chart.actions import (
 )
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
-from antiphon.chat.machine import operations, replies
+from antiphon.chat.machine import operations, pauses, replies
 from antiphon.chat.machine.context import FlowChanges, FlowContext, Phase
 from antiphon.chat.machine.emitted import output
-from antiphon.chat.machine.events import PUBLIC, FlowEvent, FlowFields, FlowRequest
+from antiphon.chat.machine.events import PUBLIC, FailureEvent, FlowEvent, FlowFields, FlowRequest
 from antiphon.chat.machine.settings import initial_context
 from antiphon.chat.machine.validation import is_busy, refusal
 from antiphon.threads.machine.charts import load_chart
 
 REPLY = "reply"
-TOOLS = replies.TOOLS
+TOOLS = pauses.TOOLS
 SUMMARISER = "summariser"
 CRYSTALLIZER = "crystallizer"
 TIMEOUT = "turnTimeout"
@@ -69,6 +69,11 @@ def is_current_reply(context: FlowContext, event: FlowFields) -> bool:
     return reply is not None and reply["phase"] == "replying" and reply["requestId"] == event.get("requestId")
 
 
+def costs_too_much(context: FlowContext, event: FailureEvent) -> bool:
+    """Return whether the reply in flight failed because it reached the limit of cost."""
+    return is_current_reply(context, cast(FlowFields, event)) and replies.costs_too_much(context, event)
+
+
 def is_reply_in_flight(context: FlowContext) -> bool:
     """Return whether a reply is in flight."""
     return context["reply"] is not None
@@ -89,6 +94,12 @@ def must_summarise(context: FlowContext) -> bool:
     return replies.summary_shift(context) is not None
 
 
+def must_reply(context: FlowContext) -> bool:
+    """Return whether a reply can be requested now."""
+    reply = context["reply"]
+    return reply is not None and reply["phase"] == "wanted" and not reply["waiting"]
+
+
 def must_report(context: FlowContext) -> bool:
     """Return whether a run has ended and no message waits."""
     return must_report_end(context) and not context["queue"]
@@ -107,21 +118,6 @@ def crystallizes_plainly(context: FlowContext, event: FlowRequest) -> bool:
 def is_crystallizing(context: FlowContext) -> bool:
     """Return whether a model builds the crystal."""
     return context["crystallizing"] is not None
-
-
-def is_waiting(context: FlowContext) -> bool:
-    """Return whether the tools wait for a person."""
-    return context["reply"] is not None and context["reply"]["waiting"]
-
-
-def must_refuse_aloud(context: FlowContext, event: FlowRequest) -> bool:
-    """Return whether a parent must be told that its event is refused."""
-    return context["reportsToParent"] and event.get("runId") is not None
-
-
-def must_ask_again(context: FlowContext, event: FlowRequest) -> bool:
-    """Return whether a parent must be told that the question is still open."""
-    return is_waiting(context) and must_refuse_aloud(context, event)
 
 
 def cut_reply(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
@@ -175,37 +171,9 @@ def refusal_report(context: FlowContext, event: FlowRequest) -> dict[str, Any]:
     return {"type": "FAIL", "runId": event["runId"], "error": error, "cost": cost_usd, "duration": 0.0}
 
 
-def waiting_report(context: FlowContext, reason: str | None, run_id: str | None) -> dict[str, Any]:
-    """Return the report to the parent that a person is asked."""
-    request = replies.current_reply(context).get("request")
-    requests = {"requests": [request]} if request else {}
-    return {"type": "WAIT", "reason": reason, "runId": run_id, "cost": context["metrics"]["costUsd"], **requests}
-
-
-def report_again(context: FlowContext, event: FlowFields) -> dict[str, Any]:
-    """Return the report to a parent that went on while the question is still open."""
-    return waiting_report(context, "permission", event["runId"])
-
-
-def run_of(context: FlowContext) -> str | None:
-    """Return the id of the run that the parent waits for."""
-    return context["run"]["runId"] if context["run"] else None
-
-
-def go_on_if_waited(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
-    """Tell the parent that the request is closed, unless the event came from it and names a run."""
-    if context["reportsToParent"] and is_waiting(context) and event.get("runId") is None:
-        enqueue.send_parent({"type": "GO_ON", "runId": run_of(context)})
-
-
-def report_waiting(context: FlowContext, event: FlowFields, enqueue: _Enqueue) -> None:
-    """Report to the parent, if there is one, that a person is asked."""
-    if context["reportsToParent"]:
-        enqueue.send_parent(waiting_report(context, event.get("reason"), run_of(context)))
-
-
 # Each function takes the events that the chart gives it, so the setup itself takes any.
 ACTIONS: dict[str, Action[FlowContext, Any]] = {
+    **pauses.ACTIONS,
     "emitOutput": emit(output),
     "configure": assign(operations.configure),
     "appendMessage": assign(operations.append_message),
@@ -240,18 +208,9 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "keepReply": assign(replies.keep_reply),
     "keepFailure": assign(replies.keep_failure),
     "keepCut": assign(replies.keep_cut),
-    "appendResults": assign(replies.append_results),
-    "beginTools": assign(replies.begin_tools),
-    "spawnTools": spawn_child(TOOLS, id=TOOLS, input=replies.tools_input),
-    "stopTools": stop_child(TOOLS),
-    "goOnIfWaited": enqueue_actions(go_on_if_waited),
-    "keepAnswers": assign(replies.keep_answers),
+    "keepRest": assign(replies.keep_rest),
     "resumeReply": assign(operations.resume_reply),
     "retryReply": assign(operations.retry_reply),
-    "keepRequest": assign(replies.keep_request),
-    "forgetRequest": assign(replies.forget_request),
-    "reportWaiting": enqueue_actions(report_waiting),
-    "reportAgain": send_parent(report_again),
     "reportToParent": send_parent(report),
     "endRun": assign(end_run),
     "refuseAloud": send_parent(refusal_report),
@@ -263,6 +222,7 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "cancelCrystal": assign(operations.cancel_crystal),
 }
 GUARDS: dict[str, Callable[..., bool]] = {
+    **pauses.GUARDS,
     "isAccepted": is_accepted,
     "acceptsMessage": accepts_message,
     "queuesMessage": queues_message,
@@ -270,17 +230,14 @@ GUARDS: dict[str, Callable[..., bool]] = {
     "startsByItself": starts_by_itself,
     "mustSendNext": must_send_next,
     "mustSummarise": must_summarise,
-    "mustReply": is_in_phase("wanted"),
+    "mustReply": must_reply,
     "mustReport": must_report,
     "mustReportEnd": must_report_end,
-    "mustRefuseAloud": must_refuse_aloud,
     "isReplyInFlight": is_reply_in_flight,
     "isReplying": is_in_phase("replying"),
     "isCompressing": is_in_phase("compressing"),
     "isAwaitingTool": is_in_phase("tools"),
-    "mustCallTools": replies.must_call_tools,
-    "isWaiting": is_waiting,
-    "mustAskAgain": must_ask_again,
+    "costsTooMuch": costs_too_much,
     "isCurrentReply": is_current_reply,
     "cutsOnStop": cuts_on_stop,
     "crystallizesPlainly": crystallizes_plainly,

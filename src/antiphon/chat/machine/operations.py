@@ -25,10 +25,12 @@ from antiphon.chat.machine.events import (
     MergeEvent,
     MessageEvent,
     Pin,
+    RaiseLimits,
     RepeatEvent,
     ResolveConflict,
     Rewind,
 )
+from antiphon.chat.machine.limits import LIMITS, begin_message, continue_at, forget_raised
 from antiphon.chat.machine.merging import STRATEGIES, apply_merge, new_merge, with_pick
 from antiphon.chat.machine.persistent_map import PersistentMap
 from antiphon.chat.machine.settings import event_settings
@@ -56,6 +58,11 @@ def configure(context: FlowContext, event: Mapping[str, Any]) -> FlowContext:
     return {**context, "config": config}
 
 
+def raise_limit(context: FlowContext, event: RaiseLimits) -> FlowContext:
+    """Change the limits that an event brings."""
+    return forget_raised(configure(context, event), [name for name in LIMITS if name in event_settings(event)])
+
+
 def append_message(context: FlowContext, event: QueuedMessage) -> FlowContext:
     """Append a message to its branch, and request a reply if there is a model to ask."""
     role = event.get("role") or "user"
@@ -74,12 +81,13 @@ def append_message(context: FlowContext, event: QueuedMessage) -> FlowContext:
     context = _pin_head(begin_run(context, event), branch, event.get("pinned"))
     if role != "user" or context["config"]["model"] is None:
         return {**context, "reply": None}
-    return request_reply(context, branch, event.get("resumeNote"))
+    return request_reply(begin_message(context, event.get("at")), branch, event.get("resumeNote"))
 
 
 def resume_reply(context: FlowContext, event: RepeatEvent) -> FlowContext:
     """Request a reply that continues the one that was lost."""
-    return request_reply(begin_run(context, event), context["branch"], event.get("resumeNote") or None)
+    context = continue_at(begin_run(context, event), event.get("at"))
+    return request_reply(context, context["branch"], event.get("resumeNote") or None)
 
 
 def retry_reply(context: FlowContext, event: RepeatEvent) -> FlowContext:
@@ -87,7 +95,7 @@ def retry_reply(context: FlowContext, event: RepeatEvent) -> FlowContext:
     question = last_question(context)
     assert question is not None
     moved = move_head(begin_run(context, event), context["branch"], question)
-    return request_reply(moved, context["branch"])
+    return request_reply(begin_message(moved, event.get("at")), context["branch"])
 
 
 def _draft(event: QueuedMessage | InjectContext) -> MessageDraft:

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from antiphon.chart.text import GrowingText
+from antiphon.chat.machine import limits
 from antiphon.chat.machine.context import (
     ChatRun,
     ErrorInfo,
     FlowContext,
     MessageDraft,
-    Parts,
     PendingReply,
     Phase,
     RunOutcome,
@@ -25,25 +25,16 @@ from antiphon.chat.machine.events import (
     FailureEvent,
     SummaryEnded,
     SummaryOutput,
-    ToolResults,
-    ToolsEnded,
+    Timed,
 )
 from antiphon.chat.machine.operations import request_reply
-from antiphon.chat.machine.tree import append, head_of
+from antiphon.chat.machine.tree import append
 from antiphon.chat.machine.windows import Shift, apply_shift, digest, find_shift, rearm, request_messages, view
-from antiphon.threads.machine.content import PartJson, calls_of, text_of
-from antiphon.threads.machine.permission_rules import lasting_overrides
+from antiphon.errors import Code
+from antiphon.threads.machine.content import calls_of, text_of
 from antiphon.threads.machine.streaming_types import ReplyCompleted, Spending, UnfinishedReply
-from antiphon.threads.machine.thread_events import RequestJson
-from antiphon.threads.machine.tools import Wait
-from antiphon.tools.risk import risk_of_call
 
-TOOLS = "tools"
-INTERRUPTED: ErrorInfo = {
-    "code": "interrupted",
-    "message": "the process was lost while tools were called",
-    "recoverable": True,
-}
+CONTINUE = "[The reply was cut at a limit, which was raised. Continue where it ends.]"
 TIMED_OUT: ErrorInfo = {
     "code": "turn_timeout",
     "message": "the turn took longer than it may",
@@ -68,25 +59,6 @@ def begin_summary(context: FlowContext) -> FlowContext:
     return set_phase(context, "compressing")
 
 
-def begin_tools(context: FlowContext) -> FlowContext:
-    """Record that the tools of the reply were called."""
-    return {**context, "reply": {**current_reply(context), "phase": "tools", "called": True}}
-
-
-def keep_request(context: FlowContext, event: Wait) -> FlowContext:
-    """Record that the tools wait for a person, and their request; other tools may wait without one."""
-    reply: PendingReply = {**current_reply(context), "waiting": True, "request": None}
-    if "address" in event:
-        request = {key: value for key, value in event.items() if key != "type"}
-        reply["request"] = cast(RequestJson, {**request, "address": f"{TOOLS}/{event['address']}"})
-    return {**context, "reply": reply}
-
-
-def forget_request(context: FlowContext) -> FlowContext:
-    """Record that the tools wait for nobody any more."""
-    return {**context, "reply": {**current_reply(context), "waiting": False, "request": None}}
-
-
 def note_timeout(context: FlowContext) -> FlowContext:
     """Record that the reply is cut because its turn took too long."""
     return {**context, "reply": {**current_reply(context), "error": TIMED_OUT}}
@@ -98,6 +70,7 @@ def summary_shift(context: FlowContext) -> Shift | None:
     reply = context["reply"]
     if (
         reply is None
+        or reply["waiting"]
         or reply["phase"] != "wanted"
         or (config["strategy"], config["summaries"]) != ("summarise", "model")
     ):
@@ -149,8 +122,11 @@ def reply_input(context: FlowContext) -> dict[str, Any]:
     """Return the input of the child that streams the reply."""
     reply = current_reply(context)
     config = context["config"]
+    remaining_usd = limits.remaining_cost(context)
+    budgets = [usd for usd in (remaining_usd, config["settings"].get("budgetUsd")) if usd is not None]
     return {
         **config["settings"],
+        **({"budgetUsd": min(budgets)} if budgets else {}),
         "requestId": reply["requestId"],
         "model": config["model"],
         "prompt": None,  # it is the last of the messages
@@ -186,9 +162,19 @@ def keep_reply(context: FlowContext, event: ReplyCompleted) -> FlowContext:
     context = add_spending(append(context, reply["branch"], draft), event)
     metrics = context["metrics"]
     context = {**context, "metrics": {**metrics, "replies": metrics["replies"] + 1}, "lastError": None}
-    if calls_of(parts) and reply["cut"] is None:
+    # A reply that was complete before a limit could cut it is kept as it is.
+    is_cut_at_limit = reply.get("limit") is not None
+    if is_cut_at_limit:
+        context = _without_limit({**context, "reply": {**reply, "cut": None}})
+    if calls_of(parts) and (reply["cut"] is None or is_cut_at_limit):
         return set_phase(context, "tools")
     return end_reply(context, "completed")
+
+
+def _without_limit(context: FlowContext) -> FlowContext:
+    """Return the context with a reply that no limit cuts."""
+    reply = current_reply(context)
+    return context if reply.get("limit") is None else {**context, "reply": {**reply, "limit": None}}
 
 
 def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,9 +191,23 @@ def keep_failure(context: FlowContext, event: FailureEvent) -> FlowContext:
     return end_reply(context, "failed", error)
 
 
+def costs_too_much(context: FlowContext, event: FailureEvent) -> bool:
+    """Return whether a reply failed because it reached the limit of cost."""
+    is_over_budget = error_to_json(event.get("error"))["code"] == Code.QUOTA
+    return is_over_budget and limits.is_cost_reached(add_spending(context, event))
+
+
+def keep_rest(context: FlowContext, event: UnfinishedReply) -> FlowContext:
+    """Keep the text of a reply before it was cut at a limit, and request the rest."""
+    context = add_spending(_keep_text(context, event), event)
+    return request_reply(context, current_reply(context)["branch"], CONTINUE if event.get("text") else None)
+
+
 def keep_cut(context: FlowContext, event: UnfinishedReply) -> FlowContext:
-    """Keep the text of a reply before it was cut, unless it is to be discarded."""
+    """Keep the text of a reply before it was cut, unless it is to be discarded; at a limit it waits for a person."""
     reply = current_reply(context)
+    if reply.get("limit") is not None:
+        return keep_rest(context, event)
     if reply["cut"] != "discard":
         context = _keep_text(context, event)
     context = add_spending(context, event)
@@ -220,7 +220,7 @@ def keep_cut(context: FlowContext, event: UnfinishedReply) -> FlowContext:
 
 def drop_reply(context: FlowContext) -> FlowContext:
     """End a reply that has no text to keep."""
-    return keep_cut(context, {})
+    return keep_cut(_without_limit(context), {})
 
 
 def _keep_text(context: FlowContext, event: UnfinishedReply) -> FlowContext:
@@ -244,10 +244,11 @@ def end_reply(context: FlowContext, outcome: RunOutcome, error: ErrorInfo | None
 
 
 def add_spending(context: FlowContext, event: Spending) -> FlowContext:
-    """Add the usage, the cost and the duration of a request to the metrics and to the run."""
+    """Add the usage, the cost and the duration of a request to the metrics, to the run and to the budget."""
     usage = event.get("usage") or {}
     cost_usd = event.get("costUsd")
     duration_ms = event.get("durationMs") or 0
+    context = limits.count_time(limits.add_spent(context, "costUsd", cost_usd or 0.0), cast(Timed, event).get("at"))
     metrics = context["metrics"]
     run = context["run"]
     counted: FlowContext = {
@@ -265,60 +266,6 @@ def add_spending(context: FlowContext, event: Spending) -> FlowContext:
     if run is not None:
         counted["run"] = {**run, "cost": run["cost"] + (cost_usd or 0.0), "duration": run["duration"] + duration_ms}
     return counted
-
-
-def append_results(context: FlowContext, event: ToolResults) -> FlowContext:
-    """Append the results of tools, and request the next reply."""
-    reply = current_reply(context)
-    parts = cast(Parts, event["results"])
-    draft: MessageDraft = {"role": "tool", "parts": parts, "at": event.get("at"), "id": event.get("id")}
-    return request_reply(append(context, reply["branch"], draft), reply["branch"])
-
-
-def must_call_tools(context: FlowContext) -> bool:
-    """Return whether the reply waits for tools that this machine calls."""
-    reply = context["reply"]
-    return (
-        context["config"]["consent"] is not None
-        and reply is not None
-        and reply["phase"] == "tools"
-        and not reply["called"]
-    )
-
-
-def tools_input(context: FlowContext) -> dict[str, Any]:
-    """Return the input of the child that calls tools: the calls, their risks, and the permissions."""
-    reply = current_reply(context)
-    config = context["config"]
-    head = head_of(context, reply["branch"])
-    assert head is not None
-    tools = {tool["name"]: tool for tool in config["settings"].get("options", {}).get("tools", ())}
-    calls = [_with_risk(call, tools) for call in calls_of(context["messages"][head]["parts"])]
-    consent = config["consent"] or {}
-    # The latest decision counts, and a person decides after the settings.
-    overrides = [*consent.get("overrides", []), *context["overrides"]]
-    input = {"requestId": reply["requestId"], "calls": calls, "consent": {**consent, "overrides": overrides}}
-    timeout_ms = consent.get("timeoutMs")
-    return input if timeout_ms is None else {**input, "timeoutMs": timeout_ms}
-
-
-def _with_risk(call: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a call with its risk; an unknown tool has the highest."""
-    return {**call, "risk": risk_of_call(tools.get(call["name"], {}).get("risk"), call["arguments"])}
-
-
-def keep_answers(context: FlowContext, event: ToolsEnded) -> FlowContext:
-    """Append the results of the tools, and request the next reply, unless the effects of the tools are unknown."""
-    output = event["output"]
-    permission = output["permission"]
-    if permission and permission["decision"] == "allowed" and permission["scope"] == "thread":
-        overrides = context["overrides"]
-        new = [override for override in lasting_overrides(permission["calls"]) if override not in overrides]
-        context = {**context, "overrides": [*overrides, *new]}
-    context = append_results(context, {"type": "tool_results", "results": cast("list[PartJson]", output["results"])})
-    if not output["lost"]:
-        return context
-    return end_reply({**context, "lastError": INTERRUPTED}, "failed", INTERRUPTED)
 
 
 def error_to_json(error: object) -> ErrorInfo:

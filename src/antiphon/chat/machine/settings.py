@@ -25,6 +25,10 @@ def _is_optional_text(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
+def _is_amount(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value > 0)
+
+
 def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and 0 < value <= 1
 
@@ -42,6 +46,7 @@ def _is_override(value: object) -> bool:
 
 
 _TEXT = (_is_optional_text, "a text, or null")
+_AMOUNT = (_is_amount, "a number above 0, or null")
 _SHARE = (_is_share, "a number above 0, up to 1")
 CONSENT: dict[str, Check] = {
     "mode": lambda value: value in MODES,
@@ -75,6 +80,13 @@ RULES: dict[str, tuple[Check, str]] = {
     "maxTurns": _at_least(0, optional=True),
     "maxQueue": _at_least(0),
     "turnTimeoutMs": _at_least(1, optional=True),
+    "maxToolRounds": _at_least(0, optional=True),
+    "maxThreadToolRounds": _at_least(0, optional=True),
+    "maxCostUsd": _AMOUNT,
+    "maxThreadCostUsd": _AMOUNT,
+    "maxWallMs": _at_least(1, optional=True),
+    "maxThreadWallMs": _at_least(1, optional=True),
+    "warnAt": _SHARE,
     "autoStart": ((lambda value: isinstance(value, bool)), "true or false"),
     "consent": (_is_consent, f"null, or an object with {', '.join(CONSENT)}, each as the permission machine takes it"),
 }

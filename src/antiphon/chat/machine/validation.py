@@ -5,6 +5,7 @@ from typing import Any, TypeGuard, cast
 
 from antiphon.chat.machine.context import TAGS, TRIGGERS, FlowContext
 from antiphon.chat.machine.events import FlowRequest
+from antiphon.chat.machine.limits import LIMITS, describe_limit, format_number, spent_of
 from antiphon.chat.machine.merging import PICKS, STRATEGIES, sides, unresolved_conflicts
 from antiphon.chat.machine.settings import event_settings, problem_with
 from antiphon.chat.machine.shapes import problem_with_parts
@@ -172,6 +173,36 @@ def _pin(context: FlowContext, event: FlowRequest) -> str | None:
     return None if exists else f"there is no message {event.get('message')!r}"
 
 
+def _answer(context: FlowContext, event: FlowRequest) -> str | None:
+    reply = context["reply"]
+    request = reply.get("request") if reply is not None and reply.get("limit") is not None else None
+    if request is None:
+        return "the chat waits at no limit"
+    if event.get("id") != request["id"]:
+        return f"the request {event.get('id')!r} is not open; open: {request['id']!r}"
+    if event.get("decision") not in ("allow", "deny"):
+        return f"decision is {event.get('decision')!r}; known: allow, deny"
+    return _new_limit(context, event.get("limit"))
+
+
+def _new_limit(context: FlowContext, limit: object) -> str | None:
+    name = context["reply"].get("limit") if context["reply"] else None
+    if limit is None or name is None:
+        return None
+    spent = spent_of(context, name)
+    if isinstance(limit, int | float) and not isinstance(limit, bool) and limit > spent:
+        return None
+    return f"limit is {limit!r}; it must be a number above {format_number(spent)}"
+
+
+def _raise_limit(context: FlowContext, event: FlowRequest) -> str | None:
+    settings = event_settings(cast(Mapping[str, Any], event))
+    unknown = [key for key in settings if key not in LIMITS]
+    if unknown or not settings:
+        return f"{f'unknown limit {unknown[0]!r}' if unknown else 'no limit is named'}; known: {', '.join(LIMITS)}"
+    return problem_with(settings)
+
+
 def _retry(context: FlowContext, event: FlowRequest) -> str | None:
     if is_busy(context):
         return IN_FLIGHT
@@ -201,6 +232,8 @@ def _tool_results(context: FlowContext, event: FlowRequest) -> str | None:
     results = event.get("results")
     if reply is None or reply["phase"] != "tools":
         return "no tool was asked for"
+    if (limit := reply.get("limit")) is not None:
+        return describe_limit(context, limit)
     if not isinstance(results, list):
         return problem_with_parts([None])
     reason = problem_with_parts(results)
@@ -241,9 +274,11 @@ REASONS: dict[str, Callable[[FlowContext, FlowRequest], str | None]] = {
     "close": _close,
     "pin": _pin,
     "tool_results": _tool_results,
+    "ANSWER": _answer,
     "resume": _resume,
     "retry": _retry,
     "use_model": _use_model,
+    "raise_limit": _raise_limit,
     "flush": _ending,
     "crystallize": _crystallize,
 }

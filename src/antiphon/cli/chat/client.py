@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from antiphon.app import App
+from antiphon.cli.chat.limits import LimitDecision
 from antiphon.cli.chat.printer import ReplyPrinter
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.default_model import settings_for
@@ -35,22 +36,28 @@ class ChatClient:
             self.thread = await self.app.chats.create(**{**settings_for(self.config["model"]), **self.config})
         return await self._print((await self.app.chats.say(self.thread, text)).seq - 1)
 
-    async def answer(self, stats: ReplyStats, decision: PermissionDecision) -> ReplyStats:
-        """Answer a request for permission and print what follows."""
-        assert stats.request is not None
-        request = stats.request["requestId"]
+    async def answer(self, stats: ReplyStats, decision: PermissionDecision | LimitDecision) -> ReplyStats:
+        """Answer a request for permission, or the question at a limit, and print what follows."""
+        if isinstance(decision, LimitDecision):
+            asked = stats.limit
+            answer: Json = {"decision": decision.decision, "limit": decision.limit}
+        else:
+            asked = stats.request
+            answer = {"decision": decision.decision, "scope": decision.scope, "reason": decision.reason}
+        assert asked is not None
         try:
-            receipt = await self.app.chats.answer(
-                self.open_thread(),
-                request=request,
-                decision=decision.decision,
-                scope=decision.scope,
-                reason=decision.reason,
-            )
+            receipt = await self.app.chats.answer(self.open_thread(), request=asked["requestId"], **answer)
         except UnknownRequest:
             self.view.line(TOO_LATE, "error")
             return await self._print(self._after, stats)
         return await self._print(receipt.seq - 1, stats)
+
+    async def waiting_reply(self) -> ReplyStats:
+        """Return the reply that has waited since an earlier process, with the limit that it waits at."""
+        thread = self.open_thread()
+        requests = await self.app.chats.requests(thread)
+        limit = next(({"requestId": asked.id, **asked.limit} for asked in requests if asked.limit is not None), None)
+        return ReplyStats(status=await self.app.chats.status(thread), limit=limit)
 
     async def retry(self) -> ReplyStats:
         """Request the last reply again and print it."""

@@ -9,7 +9,7 @@ from antiphon.cli.chat.conversation import hold_conversation
 from antiphon.cli.chat.question import ask_question
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import ID_HELP
-from antiphon.cli.options import add_json, add_store
+from antiphon.cli.options import add_json, add_store, positive_int, positive_number
 from antiphon.threads import MODES
 
 NO_RICH = "antiphon chat needs rich; run: pip install 'antiphon[cli]', or use --plain"
@@ -26,6 +26,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--system", metavar="TEXT", help="system prompt")
     add("--mcp", type=Path, metavar="FILE", help="offer the tools of the MCP servers in a TOML file")
     add("--mode", choices=MODES, default="ask", help="what tools may do without permission (default: ask)")
+    add("--max-tool-rounds", type=positive_int, metavar="N", help="maximum tool rounds of a message (default: 25)")
+    add("--max-cost", type=positive_number, metavar="USD", help="maximum cost of a message")
+    add("--max-time", type=positive_number, metavar="SECONDS", help="maximum duration of a message")
     add("--thinking", action="store_true", help="show the thinking of the model")
     add_json(parser, "print each activity as a JSON object")
     add("--plain", action="store_true", help="print plain text as it arrives")

@@ -15,6 +15,7 @@ from antiphon.cli.readline_sigint import watch_sigint
 from antiphon.cli.render.units import plural
 
 LOST = "the last reply was lost when its process ended; /resume continues it, or type a message"
+LIMIT = "limit"  # the reason why a thread waits
 EXPIRED = "the last reply waited for permission when its process ended; /resume continues it, or type a message"
 
 
@@ -52,5 +53,7 @@ def _greet(terminal: Terminal, choice: ModelChoice) -> None:
         for part in message["parts"]:
             if part["type"] == "text":
                 view.markdown(f"> {part['text']}" if message["role"] == "user" else part["text"])
-    if record.view.status in ("interrupted", "waiting"):
+    if record.view.waiting == LIMIT:
+        terminal.converse(client.waiting_reply())
+    elif record.view.status in ("interrupted", "waiting"):
         view.line(LOST if record.view.status == "interrupted" else EXPIRED, "error")

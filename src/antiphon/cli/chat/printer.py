@@ -1,6 +1,7 @@
 """Prints a reply as it arrives: each activity as text or as a line of a view."""
 
 from antiphon.chat.service import Attempt
+from antiphon.cli.chat.limits import warning_line
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.render.calls import format_arguments, format_result
 from antiphon.cli.render.plain import TextView
@@ -38,6 +39,10 @@ class ReplyPrinter:
                 self._view.line(f"→ {facts['name']}({format_arguments(facts['input'])})", "tool")
             case "tool_ended":
                 self._print_tool_end(activity)
+            case "call_refused":
+                self._view.line(f"← {facts['name']} not called: {facts['message']}", "error")
+            case "limit_warning":
+                self._view.line(warning_line(facts))
             case "retrying" if attempt is not None:
                 retry = f"attempt {attempt.number} of {attempt.most} in {attempt.delay_ms / 1000:.1f} s"
                 self._view.line(f"{retry}: {facts['message']}")

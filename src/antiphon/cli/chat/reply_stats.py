@@ -25,7 +25,8 @@ class ReplyStats:
     is_priced: bool = True
     replies: int = 0
     error: Mapping[str, Any] | None = None
-    request: Mapping[str, Any] | None = None
+    request: Mapping[str, Any] | None = None  # for permission, until it is answered
+    limit: Mapping[str, Any] | None = None  # at which the user is asked, until it is answered
     text: list[str] = field(default_factory=list)
     calls: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     called_at: int = 0  # when the calls of the last reply started
@@ -54,14 +55,25 @@ class ReplyStats:
                 self.request = facts
             case "reply_failed":
                 self.error = facts["error"]
+            case "limit_reached":
+                self.limit = facts
+            case "limit_answered":
+                self.limit = None
             case "status":
-                self._end(facts["status"])
+                self._end(facts)
             case "permission_answered":
                 self.request = None
                 self.called_at = activity.at
 
-    def _end(self, status: str) -> None:
-        self.status = None if status == "running" else status
+    @property
+    def is_asking(self) -> bool:
+        """True if the user is asked for permission, or at a limit."""
+        return self.status == "waiting" and (self.request is not None or self.limit is not None)
+
+    def _end(self, facts: Mapping[str, Any]) -> None:
+        self.status = None if facts["status"] == "running" else facts["status"]
+        if facts["status"] == "failed" and self.error is None:
+            self.error = (facts["resultInfo"] or {}).get("error")
         if self.status and self._partial is not None:
             self._spend(self._partial)
             self._partial = None

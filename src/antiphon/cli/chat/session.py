@@ -24,7 +24,12 @@ async def open_chat(
     options: argparse.Namespace, choice: ModelChoice, view: TextView, listener: Listener | None = None
 ) -> AsyncIterator[ChatClient]:
     """Open the store, the models and the tools, and find the thread to continue."""
-    config: dict[str, Any] = {"model": choice.reference, "system": options.system, "consent": {"mode": options.mode}}
+    config: dict[str, Any] = {
+        "model": choice.reference,
+        "system": options.system,
+        "consent": {"mode": options.mode},
+        **_limits(options),
+    }
     async with AsyncExitStack() as stack:
         toolbox = None
         if options.mcp is not None:
@@ -38,6 +43,15 @@ async def open_chat(
         if client.thread is None:
             await app.models.check(choice.reference)  # fails before a message is typed
         yield client
+
+
+def _limits(options: argparse.Namespace) -> dict[str, Any]:
+    limits = {
+        "maxToolRounds": options.max_tool_rounds,
+        "maxCostUsd": options.max_cost,
+        "maxWallMs": round(options.max_time * 1000) if options.max_time is not None else None,
+    }
+    return {name: limit for name, limit in limits.items() if limit is not None}
 
 
 async def _continue(client: ChatClient, prefix: str | None, model: str | None) -> None:

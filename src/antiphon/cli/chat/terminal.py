@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 
 from antiphon.background_loop import BackgroundLoop
 from antiphon.cli.chat.client import ChatClient
+from antiphon.cli.chat.limits import LimitDecision, ask_limit, reached_line, unattended_line
 from antiphon.cli.chat.reply_stats import ReplyStats
 from antiphon.cli.frame import PROBLEMS, error_text
 from antiphon.cli.interruptible import InterruptibleWait, Quit
-from antiphon.cli.permission_prompt import Answerer, LineInput, TerminalAnswerer
+from antiphon.cli.permission_prompt import Answerer, LineInput, PermissionDecision, TerminalAnswerer
 
 T = TypeVar("T")
 MODEL = "the model"
@@ -31,6 +32,7 @@ class Terminal:
         self.view = client.view
         self.branch = "main"
         self._interruptible = InterruptibleWait(background, client.stop, now=now)
+        self._has_user = answerer is None
         self._answerer = answerer or TerminalAnswerer(lines, self.view)
 
     def run(self, command: Callable[["Terminal", str], None]) -> None:
@@ -56,17 +58,28 @@ class Terminal:
         return self._interruptible.wait(work)
 
     def converse(self, work: Coroutine[Any, Any, ReplyStats]) -> ReplyStats:
-        """Print a reply to its end, asking for permissions on the way."""
+        """Print a reply to its end, asking for permissions and at limits on the way."""
         stats = self.wait(work)
-        while stats.status == "waiting" and stats.request is not None:
+        while stats.is_asking:
             try:
-                decision = self._answerer.permit(stats.request["calls"], MODEL)
+                decision = self._decide(stats)
             except (EOFError, KeyboardInterrupt):
                 self.wait(self.client.stop())
-                self.view.line("permission denied; reply stopped")
+                self.view.line("permission denied; reply stopped" if stats.request else "reply stopped at its limit")
                 stats.request = None
+                stats.limit = None
                 return stats
             stats = self.wait(self.client.answer(stats, decision))
         if stats.replies or stats.tokens_in:
             self.view.line(stats.line())
         return stats
+
+    def _decide(self, stats: ReplyStats) -> PermissionDecision | LimitDecision:
+        if stats.request is not None:
+            return self._answerer.permit(stats.request["calls"], MODEL)
+        assert stats.limit is not None
+        if not self._has_user:
+            self.view.line(unattended_line(stats.limit), "error")
+            return LimitDecision("deny")
+        self.view.line(reached_line(stats.limit), "title")
+        return ask_limit(self.lines, stats.limit)

@@ -13,7 +13,7 @@ An unknown risk, mode or decision counts as the most careful one.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from antiphon.tools.patterns import escape_pattern, matches
 from antiphon.tools.risk import Risk
@@ -50,6 +50,8 @@ class CallRequest(TypedDict):
     name: str
     arguments: Mapping[str, Any] | str
     risk: Risk
+    # Why it cannot be made; such a call is answered, and not judged.
+    problem: NotRequired[str]
 
 
 class Override(TypedDict):

@@ -8,7 +8,7 @@ from antiphon.threads.machine.content import PartJson, RunFields
 ThreadStatus = Literal["pending", "running", "waiting", "completed", "failed", "stopped", "interrupted"]
 """Status of a thread."""
 ResumeReason = Literal["interrupted", "waiting-response", "post-merge", "follow-up"]
-WaitingReason = Literal["question", "plan", "permission", "provider_error", "cost_warning"]
+WaitingReason = Literal["question", "plan", "permission", "provider_error", "cost_warning", "limit"]
 Kind = Literal["chat", "run", "debate"]
 StartType = Literal["START", "RESTART", "RESPOND", "FOLLOW_UP"]
 PUBLIC = ("START", "RESTART", "RESPOND", "FOLLOW_UP", "STOP", "MERGED", "ARCHIVE", "UNARCHIVE", "RENAME")
@@ -54,6 +54,8 @@ class RequestJson(TypedDict):
     options: NotRequired[Any]
     calls: NotRequired[Any]
     timeoutMs: NotRequired[Any]
+    # Of a chat at one of its limits: its name, its value, the spending, and the next value.
+    limit: NotRequired[Any]
 
 
 class Begin(TypedDict):

@@ -2,6 +2,7 @@
 
 1. Permission for all calls of a reply is requested at once, and no call is made before all are allowed.
 2. A refused call has a result too: the model needs the reason, and every provider wants a result for every call.
+   So has a call with a `problem`: it is answered with that, neither judged nor made.
 3. A call that a dead process left behind is *lost*: its effects are unknown, so a person decides how to go on.
    A request that it left behind expires. The child `process` stands for it: it ends when the process does.
 4. A person answers the permission machine itself; the parent is told that somebody is asked, and that it is over.
@@ -130,7 +131,15 @@ class CallFailed(CallEvent):
 
 def first_context(input: Mapping[str, Any]) -> ToolsContext:
     """Return the context for calls: the input has `requestId`, `calls`, `consent` and `timeoutMs`."""
-    return cast(ToolsContext, {key: input.get(key, default) for key, default in CHART["context"].items()})
+    context = cast(ToolsContext, {key: input.get(key, default) for key, default in CHART["context"].items()})
+    calls = enumerate(context["calls"])
+    answered = {_child_id(number): _failure(call["id"], call["problem"]) for number, call in calls if "problem" in call}
+    return {**context, "results": {**answered, **context["results"]}}
+
+
+def has_no_calls(context: ToolsContext) -> bool:
+    """Return whether there is a call, and every call has a problem."""
+    return bool(context["calls"]) and all("problem" in call for call in context["calls"])
 
 
 def permission_input(context: ToolsContext) -> Json:
@@ -138,7 +147,7 @@ def permission_input(context: ToolsContext) -> Json:
     consent = context["consent"]
     return {
         "id": context["requestId"],
-        "calls": context["calls"],
+        "calls": [call for call in context["calls"] if "problem" not in call],
         "mode": consent.get("mode", "ask"),
         "rules": {
             "blocked": consent.get("blocked", []),
@@ -165,10 +174,11 @@ def refuse_calls(context: ToolsContext) -> ToolsChanges:
     """Give every call a result with the reason of the refusal."""
     permission = context["permission"]
     reason = permission["reason"] if permission else "the request for permission failed"
-    results = {
+    refused = {
         _child_id(number): _failure(call["id"], f"not allowed: {reason}")
         for number, call in enumerate(context["calls"])
     }
+    results = {**refused, **context["results"]}
     return {"results": results, "lost": permission is not None and _is_lost(permission)}
 
 
@@ -177,10 +187,11 @@ def _is_lost(permission: PermissionOutput) -> bool:
 
 
 def start_calls(context: ToolsContext, event: CallEvent, enqueue: Enqueue[ToolsContext, Any]) -> None:
-    """Start a task for every call."""
-    for number, call in enumerate(context["calls"]):
-        enqueue.spawn_child("tool", id=_child_id(number), input={"call": call})
-    started: ToolsChanges = {"pending": [_child_id(number) for number in range(len(context["calls"]))]}
+    """Start a task for every call that can be made."""
+    calls = {_child_id(number): call for number, call in enumerate(context["calls"]) if "problem" not in call}
+    for id, call in calls.items():
+        enqueue.spawn_child("tool", id=id, input={"call": call})
+    started: ToolsChanges = {"pending": list(calls)}
     enqueue.assign(lambda: started)
 
 
@@ -294,6 +305,7 @@ CHART = load_chart(__name__)
 PROCESS_LOST = "the process that asked is gone"
 _tools = setup[ToolsContext, Any](
     guards={
+        "hasNoCalls": has_no_calls,
         "isAllowed": is_allowed,
         "hasApprover": has_approver,
         "isUndecided": is_undecided,

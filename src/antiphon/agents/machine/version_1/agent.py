@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from antiphon.agents.machine import agent, tool_calls
+from antiphon.agents.machine.agent_config import refusal
 from antiphon.agents.machine.version_1.answer_schema import schema_problem
 from antiphon.chart.actions import assign, enqueue_actions, spawn_child
 from antiphon.chart.machine import Machine
@@ -41,6 +42,14 @@ def _conclude(context: Any, event: Any) -> Any:
     return agent.conclude_with(_problem(context, event), context, event)
 
 
+def _refusal(agent: Any, call: Any, tools: Any) -> str | None:
+    return refusal(agent, call) if agent is not None and call["name"] not in tool_calls.OWN else None
+
+
+def _sort_calls(context: Any, event: Any) -> Any:
+    return tool_calls.sort_calls_by(_refusal, context, event)
+
+
 def _ask_person(context: Any, event: Event, enqueue: Any) -> None:
     unanswered = [question for question in context["questions"] if question["id"] not in context["results"]]
     if unanswered and not context["cancelled"] and not context["lost"]:
@@ -72,6 +81,7 @@ agent_machine_1: Machine[Any, Any] = bind_former(
         "complain": assign(_complain),
         "conclude": assign(_conclude),
         "askPerson": enqueue_actions(_ask_person),
+        "sortCalls": assign(_sort_calls),
         "keepAnswer": assign(_keep_answer),
         "answerPermission": enqueue_actions(_answer_permission),
         "goOnIfWaited": enqueue_actions(_go_on_if_waited),

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from antiphon.chart.actions import assign, emit, enqueue_actions
+from antiphon.chart.actions import assign, emit, enqueue_actions, spawn_child
 from antiphon.chart.machine import Machine
 from antiphon.chat.machine import operations, replies
 from antiphon.chat.machine.emitted import output
-from antiphon.chat.machine.flow import TOOLS, flow_machine, is_accepted, is_waiting, run_of
+from antiphon.chat.machine.flow import TOOLS, flow_machine, is_accepted
+from antiphon.chat.machine.pauses import is_waiting, run_of
 from antiphon.chat.machine.settings import initial_context
+from antiphon.chat.machine.tool_calls import tools_input
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.former import bind_former
 
@@ -66,6 +68,13 @@ def _go_on_if_waited(context: Any, event: Event, enqueue: Any) -> None:
         enqueue.send_parent({"type": "RESPOND", "runId": run_of(context)})
 
 
+def _tools_input(context: Any) -> dict[str, Any]:
+    # Calls that cannot be made were left to the tools.
+    input = tools_input(context)
+    calls = [{key: value for key, value in call.items() if key != "problem"} for call in input["calls"]]
+    return {**input, "calls": calls}
+
+
 def _output(context: Any, event: Any, params: Any) -> dict[str, Any]:
     if params["event"] == "permission_answered":
         return {"type": "permission_answered", "decision": event["decision"]}
@@ -84,6 +93,7 @@ flow_machine_1: Machine[Any, Any] = bind_former(
     context=_context,
     actions={
         "emitOutput": emit(_output),
+        "spawnTools": spawn_child(TOOLS, id=TOOLS, input=_tools_input),
         "noteWaiting": assign(_note_waiting),
         "goOnIfWaited": enqueue_actions(_go_on_if_waited),
         "answerPermission": enqueue_actions(_answer_permission),

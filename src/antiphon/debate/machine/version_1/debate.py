@@ -5,6 +5,7 @@ from typing import Any
 from antiphon.chart.actions import enqueue_actions
 from antiphon.chart.machine import Machine
 from antiphon.debate.machine import budget, judging
+from antiphon.debate.machine.context import first_context
 from antiphon.debate.machine.debate import debate_machine
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.former import bind_former
@@ -27,6 +28,7 @@ def _stop_judge(context: Any, event: Any, enqueue: Any) -> None:
 debate_machine_1: Machine[Any, Any] = bind_former(
     debate_machine,
     load_chart(__name__),
+    context=first_context,
     actions={
         "compileTranscript": enqueue_actions(_compile_transcript),
         "invokeJudge": enqueue_actions(judging.ask_judge),

@@ -1,0 +1,115 @@
+"""The tool calls of a chat: given to the child that makes them, refused, and answered."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from antiphon.chat.machine.context import ErrorInfo, FlowContext, MessageDraft, Parts
+from antiphon.chat.machine.events import ToolResults, ToolsEnded
+from antiphon.chat.machine.limits import add_spent, continue_at
+from antiphon.chat.machine.operations import request_reply
+from antiphon.chat.machine.replies import current_reply, end_reply
+from antiphon.chat.machine.tree import append, head_of
+from antiphon.threads.machine.call_problems import problem_with_call
+from antiphon.threads.machine.content import PartJson, calls_of
+from antiphon.threads.machine.permission_rules import lasting_overrides
+from antiphon.tools.risk import risk_of_call
+
+INTERRUPTED: ErrorInfo = {
+    "code": "interrupted",
+    "message": "the process was lost while tools were called",
+    "recoverable": True,
+}
+NO_CONSENT: ErrorInfo = {
+    "code": "no_consent",
+    "message": "the model called tools, and the chat has no permissions for them; "
+    "create it with consent, for example {'mode': 'ask'}",
+    "recoverable": False,
+}
+
+
+def begin_tools(context: FlowContext) -> FlowContext:
+    """Record that the tools of the reply were called."""
+    return {**context, "reply": {**current_reply(context), "phase": "tools", "called": True}}
+
+
+def must_call_tools(context: FlowContext) -> bool:
+    """Return whether the reply waits for tools that this machine calls."""
+    reply = context["reply"]
+    return (
+        context["config"]["consent"] is not None
+        and reply is not None
+        and reply["phase"] == "tools"
+        and not (reply["called"] or reply["waiting"])
+    )
+
+
+def tools_input(context: FlowContext) -> dict[str, Any]:
+    """Return the input of the child that calls tools: the calls, their risks, and the permissions."""
+    reply = current_reply(context)
+    config = context["config"]
+    head = head_of(context, reply["branch"])
+    assert head is not None
+    tools = {tool["name"]: tool for tool in config["settings"].get("options", {}).get("tools", ())}
+    calls = [_with_verdict(call, tools) for call in calls_of(context["messages"][head]["parts"])]
+    consent = config["consent"] or {}
+    # The latest decision counts, and a person decides after the settings.
+    overrides = [*consent.get("overrides", []), *context["overrides"]]
+    input = {"requestId": reply["requestId"], "calls": calls, "consent": {**consent, "overrides": overrides}}
+    timeout_ms = consent.get("timeoutMs")
+    return input if timeout_ms is None else {**input, "timeoutMs": timeout_ms}
+
+
+def _with_verdict(call: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a call with its risk, and with its problem if it cannot be made."""
+    risk = risk_of_call(tools.get(call["name"], {}).get("risk"), call["arguments"])
+    problem = problem_with_call(call, tools)
+    return {**call, "risk": risk, **({"problem": problem} if problem else {})}
+
+
+def append_results(context: FlowContext, event: ToolResults) -> FlowContext:
+    """Append the results of tools, which ends a round, and request the next reply."""
+    reply = current_reply(context)
+    parts = cast(Parts, event["results"])
+    draft: MessageDraft = {"role": "tool", "parts": parts, "at": event.get("at"), "id": event.get("id")}
+    context = add_spent(append(context, reply["branch"], draft), "toolRounds", 1)
+    return request_reply(context, reply["branch"])
+
+
+def keep_answers(context: FlowContext, event: ToolsEnded) -> FlowContext:
+    """Append the results of the tools, and request the next reply, unless the effects of the tools are unknown."""
+    output = event["output"]
+    permission = output["permission"]
+    if current_reply(context)["waiting"]:
+        context = continue_at(context, None)  # a person was asked until now
+    if permission and permission["decision"] == "allowed" and permission["scope"] == "thread":
+        overrides = context["overrides"]
+        new = [override for override in lasting_overrides(permission["calls"]) if override not in overrides]
+        context = {**context, "overrides": [*overrides, *new]}
+    context = append_results(context, {"type": "tool_results", "results": cast("list[PartJson]", output["results"])})
+    if not output["lost"]:
+        return context
+    return end_reply({**context, "lastError": INTERRUPTED}, "failed", INTERRUPTED)
+
+
+def refuse_calls(context: FlowContext, error: ErrorInfo) -> FlowContext:
+    """Answer the calls of the reply, if there are any, with an error, and end the turn with it."""
+    branch = current_reply(context)["branch"]
+    head = head_of(context, branch)
+    calls = calls_of(context["messages"][head]["parts"]) if head is not None else []
+    if calls:
+        text = [{"type": "text", "text": f"not called: {error['message']}"}]
+        parts = [{"type": "toolResult", "callId": call["id"], "parts": text, "isError": True} for call in calls]
+        context = append(context, branch, {"role": "tool", "parts": parts})
+    return end_reply({**context, "lastError": error}, "failed", error)
+
+
+def refuse_tools(context: FlowContext) -> FlowContext:
+    """End a turn whose model called tools without any permissions."""
+    return refuse_calls(context, NO_CONSENT)
+
+
+def must_refuse_tools(context: FlowContext) -> bool:
+    """Return whether tools were called that neither this machine nor a person will call."""
+    reply = context["reply"]
+    has_consent = context["config"]["consent"] is not None
+    return context["reportsToParent"] and not has_consent and reply is not None and reply["phase"] == "tools"
