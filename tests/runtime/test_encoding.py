@@ -140,3 +140,13 @@ def test_text_that_is_json_already_is_not_written_again():
 def test_without_orjson_python_writes_everything(monkeypatch):
     monkeypatch.setitem(sys.modules, "orjson", None)  # as if it were not installed
     assert encoding._fastest_encoder() is encode_in_python
+
+
+def test_white_space_around_a_stored_text_is_ignored():
+    assert decode(' {"a": 1}\n') == {"a": 1}
+
+
+@pytest.mark.parametrize("text", ["", '{"a": 1', '{"a": 1} 2', "nothing"])
+def test_a_text_that_is_not_json_cannot_be_decoded(text):
+    with pytest.raises(ValueError, match="line 1"):
+        decode(text)

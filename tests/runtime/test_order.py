@@ -7,6 +7,7 @@ import pytest
 
 from antiphon import assign, create_machine, from_callback, from_task
 from antiphon.runtime.errors import UnknownRoot
+from antiphon.runtime.loop import BATCH_LETTERS
 from antiphon.runtime.records import Letter
 from antiphon.stores.memory import MemoryStore
 from tests.fixtures.runtime import crash, runtime, simulate
@@ -37,6 +38,16 @@ def test_no_send_overtakes_an_acknowledged_post(loaded):
                     host.trees.discard(root)
                 assert (await host.send(root, note(n + 1))).status == "accepted"
             assert await notes_of(host, root) == list(range(20))
+
+    simulate(main)
+
+
+def test_letters_of_several_turns_are_taken_once_and_in_order():
+    async def main():
+        async with runtime(MemoryStore(), notebook) as host:
+            root = await host.create("notebook")
+            await asyncio.gather(*(host.send(root, note(n)) for n in range(3 * BATCH_LETTERS)))
+            assert await notes_of(host, root) == list(range(3 * BATCH_LETTERS))
 
     simulate(main)
 

@@ -17,7 +17,7 @@ from antiphon.chart.persist import is_plain, to_json_value, to_key
 from antiphon.runtime.errors import Undecodable, Unstorable
 
 _encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False, allow_nan=False)
-_scan = json.JSONDecoder().scan_once
+_decode_start = json.JSONDecoder().raw_decode
 _encode_ascii = json.JSONEncoder(separators=(",", ":")).encode
 _TAG_TEXT = f'"{TAG}"'
 
@@ -88,13 +88,12 @@ def decode(text: str) -> Any:
 
 
 def _decode_plain(text: str) -> Any:
-    """Decode a JSON text without the checks of `json.loads` for its type, for options and for white space."""
+    """Decode a JSON text; stores write no white space around it, and looking for some takes as long as decoding."""
     try:
-        value, end = _scan(text, 0)
-        is_whole = end == len(text)
-    except StopIteration:
-        is_whole = False
-    return value if is_whole else json.loads(text)  # which raises, unless there is white space
+        value, end = _decode_start(text)
+    except ValueError:
+        return json.loads(text)
+    return value if end == len(text) else json.loads(text)
 
 
 def _check_json(value: Any, path: str) -> None:
