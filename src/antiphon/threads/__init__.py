@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from antiphon.threads.consent import Consent, consent_from_json
     from antiphon.threads.errors import (
         Busy,
+        InvalidCursor,
         InvalidTransition,
         NothingSaid,
         NothingToRetry,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from antiphon.threads.export.markdown import to_markdown
     from antiphon.threads.following import ThreadChange, UntilIdle
     from antiphon.threads.kinds import Record, ThreadKind, ThreadSummary, ThreadView
-    from antiphon.threads.library import Library
+    from antiphon.threads.library import Library, ThreadMatch
     from antiphon.threads.machine.content import text_of
     from antiphon.threads.machine.permission import permission_machine
     from antiphon.threads.machine.permission_rules import MODES
@@ -65,6 +66,7 @@ __getattr__ = lazy_names(
         ),
         "errors": (
             "Busy",
+            "InvalidCursor",
             "InvalidTransition",
             "NotOpen",
             "NothingSaid",
@@ -92,7 +94,10 @@ __getattr__ = lazy_names(
             "ThreadKind",
             "ThreadView",
         ),
-        "library": ("Library",),
+        "library": (
+            "Library",
+            "ThreadMatch",
+        ),
         "machine.content": ("text_of",),
         "machine.permission": ("permission_machine",),
         "machine.permission_rules": ("MODES",),
@@ -139,6 +144,7 @@ __all__ = [
     "Busy",
     "Consent",
     "Document",
+    "InvalidCursor",
     "InvalidTransition",
     "Library",
     "NoTools",
@@ -154,6 +160,7 @@ __all__ = [
     "ThreadError",
     "ThreadEvent",
     "ThreadKind",
+    "ThreadMatch",
     "ThreadService",
     "ThreadStatus",
     "ThreadStatusMachine",
