@@ -25,6 +25,7 @@ from antiphon.testing.contracts.store_facts import read_contents
 from antiphon.testing.contracts.store_samples import VALUES, first_commit, letter, make_origin, step, steps, task
 from tests.fixtures.command import parser_of, subparsers
 from tests.paths import DOCS
+from tests.stores import kept
 from tests.stores.old_files import old_file
 from tests.stores.open_store import use
 from tests.stores.processes import owner, run_script
@@ -434,6 +435,22 @@ def test_a_store_without_its_log_is_opened_once_the_loss_is_accepted(db, tmp_pat
     assert db("accept-loss", "--json", store=path)[:2] == (0, '{\n  "missing": false\n}\n')
     assert db("check", store=path)[0] == 0
     assert db("migrate", store=path)[0] == 0
+
+
+# -- reindex ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_index_is_written_again_from_the_journals(db, tmp_path):
+    path = kept.migrate(kept.unpack(kept.kept_names()[0], tmp_path / "old.db"))
+
+    assert db("reindex", store=path)[:2] == (0, "indexed 7 trees\n")
+    assert db("reindex", "--json", store=path)[:2] == (0, '{\n  "indexed": 7\n}\n')
+    assert db("check", store=path)[0] == 0
+
+
+def test_trees_of_other_machines_are_not_in_the_index(db, path):
+    assert db("reindex")[:2] == (0, "indexed 2 trees\n")
+    assert use(SqliteStore(path, read_only=True), lambda store: store.index.ids("")) == []
 
 
 # -- export and import ---------------------------------------------------------------------------------------------

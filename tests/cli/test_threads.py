@@ -233,3 +233,25 @@ def test_misuse_exits_with_two(words):
         main(["threads", *words])
 
     assert caught.value.code == 2
+
+
+def test_a_list_continues_after_the_cursor_of_its_last_page(capsys, thread):
+    _, first, hint = threads(capsys, "list", "--limit", "1")
+    cursor = json.loads(threads(capsys, "list", "--json")[1])[0]["cursor"]
+
+    assert hint == f"next page: --after {cursor}\n"
+    assert first.startswith(thread)
+    assert threads(capsys, "list", "--after", cursor) == (0, "no more\n", "")
+
+
+def test_a_list_is_filtered_by_kind_status_and_owner(capsys, thread):
+    assert threads(capsys, "list", "--status", "completed", "--kind", "chat", "--owner", "")[1].startswith(thread)
+    for wrong in (("--status", "failed"), ("--kind", "run"), ("--owner", "ann")):
+        assert not threads(capsys, "list", *wrong)[1].startswith(thread)
+
+
+def test_a_text_that_is_no_cursor_is_wrong_usage(capsys, thread):
+    code, _, err = threads(capsys, "list", "--after", "x")
+
+    assert code != 0
+    assert "'x' is not a cursor of a list" in err

@@ -11,11 +11,13 @@ from antiphon.runtime.feed import Feeds
 from antiphon.runtime.histories import HistoryIds
 from antiphon.runtime.ids import StepNumbers
 from antiphon.runtime.inboxes import Inboxes
+from antiphon.runtime.index.projection import Projector
 from antiphon.runtime.loop import TurnLoop
 from antiphon.runtime.quarantine import Quarantine
 from antiphon.runtime.recording_host import RecordingHost
 from antiphon.runtime.records import Commit
 from antiphon.runtime.recovery import Recovery
+from antiphon.runtime.replay.time_travel import TimeTravel
 from antiphon.runtime.tree import Tree
 from antiphon.runtime.tree_cache import TreeCache
 from antiphon.stores.memory import MemoryStore
@@ -362,6 +364,27 @@ def migrations_are_not_published(patch):
 
 
 # Each bug, and the law that it breaks.
+def migrations_are_not_indexed(patch):
+    migrate = Tree.migrate
+    patch.setattr(Tree, "migrate", lambda tree, *values: migrate(tree, *values)._replace(index_change=None))
+    return MemoryStore
+
+
+def forks_are_not_indexed(patch):
+    fork = TimeTravel.fork
+
+    async def forget(self, root, seq, new):
+        patch.setattr(Projector, "project", lambda self, *values: None)
+        try:
+            return await fork(self, root, seq, new)
+        finally:
+            patch.setattr(Projector, "project", project)
+
+    project = Projector.project
+    patch.setattr(TimeTravel, "fork", forget)
+    return MemoryStore
+
+
 BUGS = {
     no_dedup: "was applied twice|was rejected at .*, and was applied at",
     no_fence: "is the result of|which has no task|a stranger's result",
@@ -394,6 +417,8 @@ BUGS = {
     lost_answers_are_failures: "but is not run|has been due for|the feed gave .* after",
     migrations_drop_timers: "the timers after replaying the journal|has been due for|was not set any more",
     migrations_are_not_published: "the feed ended at",
+    migrations_are_not_indexed: "the row in the index is",
+    forks_are_not_indexed: "the row in the index is",
     replay_uses_the_latest_history: (
         "is the result of|the (tasks|timers) after replaying|was not set any more|but replaying it gives"
     ),

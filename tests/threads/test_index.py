@@ -227,7 +227,7 @@ def test_after_any_operations_the_index_is_that_of_the_journals(chosen: list[str
             await app.runtime.fork(id, last, new="fork")
             words = ("tea", "title", "message 1", "untitled")
             before = await read_index(store, *words)
-            await app.runtime._index.run(everything=True)
+            await app.runtime.index.run(everything=True)
             return before, await read_index(store, *words)
 
     before, after = asyncio.run(run())

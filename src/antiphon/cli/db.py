@@ -1,7 +1,6 @@
 """The command `antiphon db`: maintenance of the store."""
 
 import argparse
-import asyncio
 import io
 import json
 import sys
@@ -11,9 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
-from antiphon.app import reindex
 from antiphon.cli.exports import refuse_existing
-from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, CliCommand, UsageError, print_error, print_lines
+from antiphon.cli.frame import DONE, FAILED, CliCommand, UsageError, print_error, print_lines
 from antiphon.cli.options import Subcommands, existing_store, run_subcommand, store_file
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
@@ -24,8 +22,6 @@ from antiphon.stores import archive, maintenance
 from antiphon.stores.access import atomic_file
 from antiphon.stores.checks import check
 
-MANY_TREES = 200  # that take more than a second to index
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands."""
@@ -35,7 +31,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     about = "show contents and size of the store; works while it is in use"
     commands.add("stats", _stats, about, json=True)
     commands.add("accept-loss", _accept_loss, "continue without the log of the store, if it is missing", json=True)
-    commands.add("reindex", _reindex, "write the index of lists and searches again, from the journals", json=True)
     commands.add("vacuum", _vacuum, "release unused space", json=True)
     sub = commands.add("backup", _backup, "copy the store to a new file; works while it is in use", json=True)
     sub.add_argument("file", type=Path, metavar="FILE")
@@ -88,16 +83,6 @@ def _accept_loss(options: argparse.Namespace) -> int:
     is_missing = maintenance.accept_loss(store)
     line = "continuing without the missing log; run `antiphon db check`" if is_missing else "the log is not missing"
     return _print(options, [line], {"missing": is_missing})
-
-
-def _reindex(options: argparse.Namespace) -> int:
-    try:
-        with Progress("indexing", MANY_TREES) as progress:
-            count = asyncio.run(reindex(existing_store(options), progress, everything=True))
-    except KeyboardInterrupt:
-        rest = "interrupted; the other trees are indexed when the store is opened next"
-        return print_error("db", rest, INTERRUPTED)
-    return _print(options, [f"indexed {plural(count, 'tree')}"], {"indexed": count})
 
 
 def _vacuum(options: argparse.Namespace) -> int:

@@ -72,8 +72,8 @@ class Runtime:
         self.inboxes = self.loop.inboxes
         self.tasks = self.loop.tasks
         self.feeds = self.loop.feeds
-        self._index = IndexRebuild(self.trees, self.now, self.new_id)
-        self.time_travel = self._index.time_travel
+        self.index = IndexRebuild(self.trees, self.now, self.new_id)
+        self.time_travel = self.index.time_travel
         self._deliveries = Deliveries(store, self.trees, self.inboxes, self.now, self.new_id)
         self._calls = self._deliveries.calls
         self._recovery = Recovery(self.trees, self.loop, self.now)
@@ -94,7 +94,7 @@ class Runtime:
         self._running = asyncio.create_task(self.loop.run())
         try:
             if self.ownership.owns_all:
-                await self._index.run()
+                await self.index.run()
                 await self._recovery.run()
             self._check_running()
         except BaseException:
@@ -354,7 +354,7 @@ class Runtime:
             self.inboxes.set_alarm(self.now(), root)  # no letter overtakes those that wait
             if accept:
                 await self.trees.accept(root)
-                await self._index.rebuild(root)
+                await self.index.rebuild(root)
         self.feeds.end(root)
         await self._recovery.recover_tree(root)
         return True

@@ -1,6 +1,6 @@
 """Port to a store of letters, journals, tasks and snapshots, and to the projection that fills its index."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from antiphon.runtime.index.rows import IndexChange, TreeIndex
@@ -135,7 +135,7 @@ class Store(Protocol):
 
 
 class Projection(Protocol):
-    """Pure functions that index trees of one machine."""
+    """Pure functions that index the trees of some machines."""
 
     @property
     def version(self) -> int:
@@ -143,8 +143,8 @@ class Projection(Protocol):
         ...
 
     @property
-    def machine(self) -> str:
-        """The machine whose trees are indexed."""
+    def machines(self) -> Collection[str]:
+        """The ids of the machines whose trees are indexed."""
         ...
 
     def project(self, before: Json | None, after: Json, entry: Entry) -> IndexChange | None:

@@ -5,6 +5,7 @@
 2. A timer fired only while it was set; no letter is overdue or from the future.
 3. A result was applied only to the task that was open; every open task is being run.
 4. A tree rebuilt at half of its steps from a snapshot is the same as by replaying the journal up to there.
+5. If the runtime has a projection, the row of a tree in the index is the one that its journal gives.
 """
 
 from collections.abc import Collection
@@ -35,6 +36,7 @@ async def broken_laws(
         else:
             broken += await _check_fork(runtime, saved)
         broken += _check_open(runtime, saved, overdue_ms)
+        broken += await _check_index(runtime, store, summary.root)
     return broken
 
 
@@ -109,6 +111,17 @@ async def _check_fork(runtime: Runtime, saved: Saved) -> list[str]:
     replayed = tree.actor.get_persisted_snapshot()
     loaded = await runtime.snapshot(saved.root)
     return [] if replayed == loaded else [f"{saved.root}: the fork replays to {replayed}, and stored is {loaded}"]
+
+
+async def _check_index(runtime: Runtime, store: Store, root: str) -> list[str]:
+    """Compare the row of a tree with the one that is projected from its journal."""
+    change = await runtime.index.project(root)
+    projected = None if change is None else change.row
+    listed = (await store.index.get([root])).get(root)
+    stored = None if listed is None else listed.row
+    if change is None or stored == projected:
+        return []
+    return [f"{root}: the row in the index is {stored}, and its journal gives {projected}"]
 
 
 def _check_result(tree: Tree, entry: Entry) -> list[str]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from antiphon.threads.consent import Consent, consent_from_json
     from antiphon.threads.errors import (
         Busy,
+        InvalidCursor,
         InvalidTransition,
         NothingSaid,
         NothingToRetry,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from antiphon.threads.export.markdown import to_markdown
     from antiphon.threads.following import ThreadChange, UntilIdle
     from antiphon.threads.kinds import Record, ThreadKind, ThreadSummary, ThreadView
-    from antiphon.threads.library import Library
+    from antiphon.threads.library import Library, ThreadMatch
     from antiphon.threads.machine.content import text_of
     from antiphon.threads.machine.permission import permission_machine
     from antiphon.threads.machine.permission_rules import MODES
@@ -69,6 +70,7 @@ __getattr__ = lazy_names(
         ),
         "errors": (
             "Busy",
+            "InvalidCursor",
             "InvalidTransition",
             "NotOpen",
             "NothingSaid",
@@ -98,7 +100,10 @@ __getattr__ = lazy_names(
             "ThreadKind",
             "ThreadView",
         ),
-        "library": ("Library",),
+        "library": (
+            "Library",
+            "ThreadMatch",
+        ),
         "machine.content": ("text_of",),
         "machine.permission": ("permission_machine",),
         "machine.permission_rules": ("MODES",),
@@ -147,6 +152,7 @@ __all__ = [
     "Busy",
     "Consent",
     "Document",
+    "InvalidCursor",
     "InvalidTransition",
     "Library",
     "NoTools",
@@ -163,6 +169,7 @@ __all__ = [
     "ThreadError",
     "ThreadEvent",
     "ThreadKind",
+    "ThreadMatch",
     "ThreadService",
     "ThreadStatus",
     "ThreadStatusMachine",

@@ -20,7 +20,7 @@ class ThreadProjection:
     """Pure functions that index threads, by their kinds."""
 
     version = VERSION
-    machine = "thread"
+    machines = ("thread",)
 
     def __init__(self, kinds: Iterable[ThreadKind]) -> None:
         self.kinds: Mapping[str, ThreadKind] = {kind.name: kind for kind in kinds}

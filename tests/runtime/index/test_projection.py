@@ -19,7 +19,7 @@ ALL = RowFilter()
 class Counting:
     """Projection of counters: their number is their status, and each is a text."""
 
-    machine = "counter"
+    machines = ("counter",)
 
     def __init__(self, version=1):
         self.version = version
@@ -205,7 +205,7 @@ def test_the_index_of_a_migrated_tree_is_rebuilt_from_its_migration_on():
         async with runtime(store, *versions, projection=Counting()) as host:
             await host.send("a", {"type": "ADD"})
             before = await statuses(store)
-            await host._index.run(everything=True)
+            await host.index.run(everything=True)
             return before, await statuses(store)
 
     assert simulate(main) == ({"a": "1"}, {"a": "1"})
@@ -259,7 +259,7 @@ def test_progress_is_reported_by_trees():
     async def work(host, store):
         for root in "abc":
             await host.create("counter", root=root)
-        index: IndexRebuild = host._index
+        index: IndexRebuild = host.index
         return await index.run(lambda done, total: reports.append((done, total)), everything=True)
 
     assert run(work) == 3

@@ -24,7 +24,7 @@ class Projector:
     def __init__(self, projection: Projection | None = None, machine: str | None = None) -> None:
         self.projection = projection
         self.version = 0 if projection is None else projection.version
-        self._is_covered = projection is not None and projection.machine == machine
+        self._is_covered = projection is not None and machine in projection.machines
 
     def of(self, machine: str) -> "Projector":
         """Return the projector of trees of a machine."""

@@ -64,9 +64,9 @@ class IndexRebuild:
             return
         version = projection.version
         change: IndexChange | None = None
-        if summary.machine == projection.machine:
+        if summary.machine in projection.machines:
             try:
-                change = await self._project(root)
+                change = await self.project(root)
             except Exception as error:
                 # What a machine raises, or a damaged row, concerns this tree; other errors of the store concern all.
                 if isinstance(error, NotOwner | UnknownRoot | StoreError) and not isinstance(error, OF_ONE_TREE):
@@ -76,7 +76,8 @@ class IndexRebuild:
                 version = -version  # by its journal: the next start tries again
         await self._store.index.replace(root, change or IndexChange(summary.updated), version)
 
-    async def _project(self, root: str) -> IndexChange | None:
+    async def project(self, root: str) -> IndexChange | None:
+        """Return the row and the texts of a tree, from its journal."""
         try:
             return await self._project_steps(root)
         except StoreError:

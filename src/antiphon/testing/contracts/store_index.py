@@ -14,7 +14,7 @@ ALL = RowFilter()
 
 def listed(root: str, at: int, *texts: str, **labels: Any) -> Commit:
     """Return the commit that creates a tree with a row, and texts of consecutive times."""
-    row = IndexRow(**{"kind": "chat", "status": "running", "facts": {"title": root}, "summary": {"turns": 1}, **labels})
+    row = IndexRow(**{"kind": "chat", "status": "on", "facts": {"title": root}, "summary": {"turns": 1}, **labels})
     found = tuple(IndexText(str(n), at + n, text) for n, text in enumerate(texts))
     return first_commit(root, index_change=IndexChange(at, row, found), projection=1)
 
@@ -44,7 +44,7 @@ class IndexFacts:
     @on_a_store
     async def test_a_row_is_listed_as_it_was_stored(self, store: Store) -> None:
         """With the facts of its tree that tell whether it can be run."""
-        row = IndexRow("run", "waiting", "ann \ud800", True, {"title": "é \ud800"}, {"cost": 0.1, "model": None})
+        row = IndexRow("run", "held", "ann \ud800", True, {"title": "é \ud800"}, {"cost": 0.1, "model": None})
         commit = first_commit("a", origin=make_origin(version=[2, "x"]), index_change=IndexChange(7, row))
         await store.commit([commit])
 
@@ -60,16 +60,16 @@ class IndexFacts:
         await store.commit(
             [
                 listed("a", 1, kind="run", owner="ann"),
-                listed("b", 2, status="failed", owner="ann"),
+                listed("b", 2, status="off", owner="ann"),
                 listed("c", 3, archived=True),
-                listed("d", 4, status="failed"),
+                listed("d", 4, status="off"),
             ]
         )
         await store.commit([Commit("d", 1, 30, "quarantined")])
 
         assert await ids(store, RowFilter(kind="chat")) == ["d", "c", "b"]
-        assert await ids(store, RowFilter(statuses=("failed",))) == ["b"]
-        assert await ids(store, RowFilter(statuses=("failed", "running"))) == ["c", "b", "a"]
+        assert await ids(store, RowFilter(statuses=("off",))) == ["b"]
+        assert await ids(store, RowFilter(statuses=("off", "on"))) == ["c", "b", "a"]
         assert await ids(store, RowFilter(statuses=("quarantined",))) == ["d"]
         assert await ids(store, RowFilter(statuses=())) == []
         assert await ids(store, RowFilter(archived=False)) == ["d", "b", "a"]
@@ -80,14 +80,14 @@ class IndexFacts:
     async def test_a_later_row_replaces_the_one_before_and_may_keep_its_summary(self, store: Store) -> None:
         """A change of texts alone changes the time."""
         await store.commit([listed("a", 1)])
-        row = IndexRow("chat", "completed", facts={"title": "new"})
+        row = IndexRow("chat", "over", facts={"title": "new"})
         await store.commit([steps("a", 1, index_change=IndexChange(5, row))])
         (tree,) = await store.index.page(ALL, None, 20)
         assert (tree.updated, tree.row) == (5, row._replace(summary={"turns": 1}))
 
         await store.commit([steps("a", 2, index_change=IndexChange(9, None, (IndexText("x", 9, "tea"),)))])
         (tree,) = await store.index.page(ALL, None, 20)
-        assert (tree.updated, tree.row.status) == (9, "completed")
+        assert (tree.updated, tree.row.status) == (9, "over")
 
     @on_a_store
     async def test_a_search_finds_texts_with_all_words_the_newest_first(self, store: Store) -> None:
@@ -191,7 +191,7 @@ class IndexFacts:
     async def test_the_rows_of_a_tree_are_replaced_as_a_whole(self, store: Store) -> None:
         """And all are deleted, to be written again."""
         await store.commit([listed("a", 1, "tea", "more tea"), listed("b", 2, "tea")])
-        row = IndexRow("chat", "failed", facts={})
+        row = IndexRow("chat", "off", facts={})
         await store.index.replace("a", IndexChange(8, row, (IndexText("x", 8, "coffee"),)), 3)
 
         (tree,) = (await store.index.get(["a"])).values()

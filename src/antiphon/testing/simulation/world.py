@@ -18,6 +18,7 @@ from antiphon.testing.simulation.faults import NONE, Faults
 from antiphon.testing.simulation.history import History
 from antiphon.testing.simulation.pasts import Backups, Readers
 from antiphon.testing.simulation.processes import Died, Process
+from antiphon.testing.simulation.projection import StateProjection
 from antiphon.testing.simulation.store import FaultyStore
 
 EPOCH_MS = 1_000_000_000_000
@@ -47,6 +48,7 @@ class World:
         self.store = store
         self._machines = list(machines)
         self._releases = [list(release) for release in releases]  # that are not deployed yet
+        self._projection = StateProjection([machine.id for machine in self._machines])
         self._skew = 0  # of the wall clock, in milliseconds
         self._ahead = 0  # the largest skew that the clock of the process may have followed
         self._ids = 0
@@ -120,6 +122,7 @@ class World:
             now=SteadyClock(self._wall_s, asyncio.get_running_loop().time).now,
             new_id=self.new_id,
             point=process.point,
+            projection=self._projection,
             **self._limits,
         )
         self._ahead = self._skew
