@@ -16,7 +16,7 @@ from antiphon.chart.actions import (
 )
 from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
-from antiphon.chat.machine import operations, replies
+from antiphon.chat.machine import operations, replies, requests
 from antiphon.chat.machine.context import FlowChanges, FlowContext, Phase
 from antiphon.chat.machine.emitted import output
 from antiphon.chat.machine.events import PUBLIC, FlowEvent, FlowFields, FlowRequest
@@ -25,7 +25,7 @@ from antiphon.chat.machine.validation import is_busy, refusal
 from antiphon.threads.machine.charts import load_chart
 
 REPLY = "reply"
-TOOLS = replies.TOOLS
+TOOLS = requests.TOOLS
 SUMMARISER = "summariser"
 CRYSTALLIZER = "crystallizer"
 TIMEOUT = "turnTimeout"
@@ -178,8 +178,8 @@ def refusal_report(context: FlowContext, event: FlowRequest) -> dict[str, Any]:
 def waiting_report(context: FlowContext, reason: str | None, run_id: str | None) -> dict[str, Any]:
     """Return the report to the parent that a person is asked."""
     request = replies.current_reply(context).get("request")
-    requests = {"requests": [request]} if request else {}
-    return {"type": "WAIT", "reason": reason, "runId": run_id, "cost": context["metrics"]["costUsd"], **requests}
+    open_requests = {"requests": [request]} if request else {}
+    return {"type": "WAIT", "reason": reason, "runId": run_id, "cost": context["metrics"]["costUsd"], **open_requests}
 
 
 def report_again(context: FlowContext, event: FlowFields) -> dict[str, Any]:
@@ -248,8 +248,8 @@ ACTIONS: dict[str, Action[FlowContext, Any]] = {
     "keepAnswers": assign(replies.keep_answers),
     "resumeReply": assign(operations.resume_reply),
     "retryReply": assign(operations.retry_reply),
-    "keepRequest": assign(replies.keep_request),
-    "forgetRequest": assign(replies.forget_request),
+    "keepRequest": assign(requests.keep_request),
+    "forgetRequest": assign(requests.forget_request),
     "reportWaiting": enqueue_actions(report_waiting),
     "reportAgain": send_parent(report_again),
     "reportToParent": send_parent(report),

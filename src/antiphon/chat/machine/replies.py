@@ -34,11 +34,8 @@ from antiphon.chat.machine.windows import Shift, apply_shift, digest, find_shift
 from antiphon.threads.machine.content import PartJson, calls_of, text_of
 from antiphon.threads.machine.permission_rules import lasting_overrides
 from antiphon.threads.machine.streaming_types import ReplyCompleted, Spending, UnfinishedReply
-from antiphon.threads.machine.thread_events import RequestJson
-from antiphon.threads.machine.tools import Wait
 from antiphon.tools.risk import risk_of_call
 
-TOOLS = "tools"
 INTERRUPTED: ErrorInfo = {
     "code": "interrupted",
     "message": "the process was lost while tools were called",
@@ -71,20 +68,6 @@ def begin_summary(context: FlowContext) -> FlowContext:
 def begin_tools(context: FlowContext) -> FlowContext:
     """Record that the tools of the reply were called."""
     return {**context, "reply": {**current_reply(context), "phase": "tools", "called": True}}
-
-
-def keep_request(context: FlowContext, event: Wait) -> FlowContext:
-    """Record that the tools wait for a person, and their request; other tools may wait without one."""
-    reply: PendingReply = {**current_reply(context), "waiting": True, "request": None}
-    if "address" in event:
-        request = {key: value for key, value in event.items() if key != "type"}
-        reply["request"] = cast(RequestJson, {**request, "address": f"{TOOLS}/{event['address']}"})
-    return {**context, "reply": reply}
-
-
-def forget_request(context: FlowContext) -> FlowContext:
-    """Record that the tools wait for nobody any more."""
-    return {**context, "reply": {**current_reply(context), "waiting": False, "request": None}}
 
 
 def note_timeout(context: FlowContext) -> FlowContext:
