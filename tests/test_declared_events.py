@@ -228,4 +228,4 @@ def test_what_a_chat_and_its_tools_send_each_other_is_as_declared(strays):
     problems, types = strays()
 
     assert problems == []
-    assert {("chat", "wait"), ("chat", "answer"), ("tools", "ALLOW"), ("permission", "ALLOW")} <= types
+    assert {("chat", "wait"), ("chat", "go_on"), ("thread", "GO_ON"), ("permission", "ALLOW")} <= types

@@ -9,22 +9,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from antiphon.actors.tasks import AsyncLogic, from_task
+from antiphon.agents import composition as runs
 from antiphon.agents.arbiter_function import Arbiter
-from antiphon.agents.composition import VERSION_1, compose_run
 from antiphon.agents.kind import RUN
-from antiphon.agents.machine.version_1.migration import CHANGES as RUN_CHANGES
 from antiphon.agents.service import Runs
 from antiphon.chart.machine import Machine
-from antiphon.chat.composition import compose_chat
+from antiphon.chat import composition as chats
 from antiphon.chat.kind import CHAT
-from antiphon.chat.machine.version_1.flow import flow_machine_1
-from antiphon.chat.machine.version_1.migration import CHANGES as CHAT_CHANGES
 from antiphon.chat.service import Chats
 from antiphon.chat.summaries import Summariser
-from antiphon.debate.composition import compose_debate
+from antiphon.debate import composition as debates
 from antiphon.debate.judge_function import Judge
 from antiphon.debate.kind import DEBATE
-from antiphon.debate.machine.version_1.debate import debate_machine_1
 from antiphon.debate.service import Debates
 from antiphon.errors import Code
 from antiphon.providers.base import Provider
@@ -52,7 +48,7 @@ from antiphon.threads.machine.former import migrate_by
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.thread import thread_machine
 from antiphon.threads.machine.tools import tools_machine
-from antiphon.threads.machine.version_1.migration import CHANGES as THREAD_CHANGES
+from antiphon.threads.machine.version_1.migration import CHANGES
 from antiphon.threads.machine.version_1.thread import thread_machine_1
 from antiphon.threads.machine.version_1.tools import tools_machine_1
 from antiphon.threads.reply import stream_reply
@@ -166,12 +162,12 @@ def compose(
     tools = tools_machine.provide(actors={"tool": calls, "process": process, "approver": ask_approver(approver)})
     machine = thread_machine.provide(
         actors={
-            "chat": compose_chat(open_model, prices=price_table, reply=reply, tools=tools, summariser=summariser),
-            "run": compose_run(open_model, prices=price_table, reply=reply, tools=tools, arbiter=arbiter),
-            "debate": compose_debate(open_model, prices=price_table, reply=reply, judge=judge),
+            "chat": chats.compose_chat(open_model, prices=price_table, reply=reply, tools=tools, summariser=summariser),
+            "run": runs.compose_run(open_model, prices=price_table, reply=reply, tools=tools, arbiter=arbiter),
+            "debate": debates.compose_debate(open_model, prices=price_table, reply=reply, judge=judge),
         }
     )
-    machine.migrate = migrate_by(machine, {**THREAD_CHANGES, **CHAT_CHANGES, **RUN_CHANGES})
+    machine.migrate = migrate_by(machine, {**CHANGES, **chats.MIGRATION, **runs.MIGRATION})
     return machine
 
 
@@ -186,9 +182,9 @@ def former_machines() -> tuple[Machine[Any, Any], ...]:
     process = _process(asyncio.Event())
     calls = call_tool(NoTools())
     tools = tools_machine_1.provide(actors={"tool": calls, "process": process, "approver": ask_approver(None)})
-    chat = compose_chat(_no_model, prices=prices, reply=reply, tools=tools, machine=flow_machine_1)
-    run = compose_run(_no_model, prices=prices, reply=reply, tools=tools, machines=VERSION_1)
-    debate = compose_debate(_no_model, prices=prices, reply=reply, machine=debate_machine_1)
+    chat = chats.compose_chat(_no_model, prices=prices, reply=reply, tools=tools, machine=chats.VERSION_1)
+    run = runs.compose_run(_no_model, prices=prices, reply=reply, tools=tools, machines=runs.VERSION_1)
+    debate = debates.compose_debate(_no_model, prices=prices, reply=reply, machine=debates.VERSION_1)
     return (thread_machine_1.provide(actors={"chat": chat, "run": run, "debate": debate}),)
 
 

@@ -132,6 +132,66 @@ def test_a_run_killed_at_any_commit_is_resumed_and_repeats_no_finished_call(
     assert (tmp_path / "a.py").read_text() == GOOD
 
 
+async def answered_to_the_end(runs: Runs, id: str) -> None:
+    """Let a run come to its end: its questions are answered by their ids, and it is resumed if it is interrupted."""
+    while (status := await runs.until_idle(id)) not in ("completed", "failed", "stopped"):
+        requests = await runs.requests(id)
+        for request in requests:
+            await runs.answer(id, "Ada", request=request.id)
+        if status == "interrupted" or not requests:
+            await runs.resume(id)
+
+
+def asked(folder: Path, at: int, after: bool) -> tuple[bool, Any, list[str]]:
+    """A run that asks a question and whose first process dies; whether it died, its result, and the words of people."""
+    model = script(
+        folder,
+        says("developer", "Named.", after="ask_user"),
+        calls("developer", "ask_user", {"question": "Which name?"}),
+    )
+    agents = {one["name"]: one for one in team("developer")}
+    given = {"threadId": ID, "kind": "run", "config": {"agents": agents, "model": model, "arbiter": {"kind": "rules"}}}
+
+    async def main() -> tuple[bool, Any, list[str]]:
+        box = Workshop(folder)
+        store = MemoryStore()
+        mortal = Mortal(store, at, after)
+        first = await life(mortal, box).start()
+        mortal._left += 1
+        await first.create("thread", root=ID, input=given)
+        await runs_of(first).start(ID, "Name it")
+        work = asyncio.create_task(answered_to_the_end(runs_of(first), ID))
+        dying = asyncio.create_task(mortal.dead.wait())
+        await asyncio.wait({work, dying}, return_when=asyncio.FIRST_COMPLETED)
+        crash(first)
+        for one in (work, dying):
+            one.cancel()
+        await asyncio.gather(work, dying, return_exceptions=True)
+        second = await life(store, box).start()
+        async with asyncio.timeout(PATIENCE_S):
+            await answered_to_the_end(runs_of(second), ID)
+        result = await runs_of(second).result(ID)
+        answers = [entry.event["text"] for entry in await store.entries(ID, 0, 1000) if entry.event["type"] == "ANSWER"]
+        await second.stop()
+        return mortal.dead.is_set(), result, answers
+
+    return simulated(main())
+
+
+@pytest.mark.requirement("S1-99", "E-17")
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_question_outlives_a_kill_at_any_commit_and_is_answered_once(tmp_path: Path, after: bool) -> None:
+    deaths = 0
+    for at in range(2, 50):
+        died, result, answers = asked(tmp_path, at, after)
+        if not died:
+            break
+        deaths += 1
+        assert (result["success"], answers) == (True, ["Ada"]), at
+
+    assert deaths > 2
+
+
 async def lost_while_asking(box: Workshop, model: str) -> tuple[Runtime, str]:
     """The second life of a run whose first process died while it asked for a permission, and the run's id."""
     store = MemoryStore()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from antiphon import Runtime, SqliteStore, assign, create_machine, from_task, not_, state_in
-from antiphon.app import compose
+from antiphon.app import former_machines
 from antiphon.runtime.errors import UnknownMachine
 from antiphon.runtime.machines import AnyMachine, chart_hash, former_hashes, hash_by_text
 from antiphon.runtime.records import Commit, Saved
@@ -385,7 +385,7 @@ def test_a_changed_description_of_a_shipped_chart_keeps_every_conversation_of_an
     tmp_path: Path,
 ) -> None:
     path = kept.unpack("schema-6-thread-1", tmp_path / "store.db")
-    app = compose(lambda reference: None)  # type: ignore[arg-type, return-value]
+    (app,) = former_machines()
     config = {**app.config, "description": "Another text."}
     described = create_machine(
         config,

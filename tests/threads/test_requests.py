@@ -218,10 +218,14 @@ def test_a_thread_cannot_be_made_to_run_while_it_is_asked(tmp_path: Path, event:
     run_two_agents(tmp_path, main)
 
 
-def test_a_message_leaves_the_requests_open(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["message", "resume", "retry"])
+def test_a_message_or_a_resumption_leaves_the_requests_of_a_run_open(tmp_path: Path, way: str) -> None:
     async def main(app: App, id: str, box: Workshop) -> None:
         before = await app.threads.requests(id)
-        await app.threads.begin(id, message={"text": "Be quick", "at": 1})
+        if way == "message":
+            await app.threads.begin(id, message={"text": "Be quick", "at": 1})
+        else:
+            await getattr(app.threads, way)(id)
         assert (await app.threads.until_idle(id), await app.threads.requests(id)) == ("waiting", before)
 
     run_two_agents(tmp_path, main)

@@ -9,6 +9,7 @@ from antiphon.agents.machine.agent import agent_machine
 from antiphon.agents.machine.crew import crew_machine
 from antiphon.agents.machine.orchestrator import orchestrator_machine
 from antiphon.agents.machine.version_1.agent import agent_machine_1
+from antiphon.agents.machine.version_1.migration import CHANGES
 from antiphon.agents.machine.version_1.orchestrator import crew_machine_1, orchestrator_machine_1
 from antiphon.chart.machine import Machine
 from antiphon.providers.base import Provider
@@ -26,6 +27,7 @@ class RunMachines(NamedTuple):
 
 
 CURRENT = RunMachines()
+MIGRATION = CHANGES
 VERSION_1 = RunMachines(orchestrator_machine_1, crew_machine_1, agent_machine_1)
 
 

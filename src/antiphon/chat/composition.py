@@ -5,10 +5,15 @@ from typing import Any
 
 from antiphon.chart.machine import Machine
 from antiphon.chat.machine.flow import flow_machine
+from antiphon.chat.machine.version_1.flow import flow_machine_1
+from antiphon.chat.machine.version_1.migration import CHANGES
 from antiphon.chat.summaries import Summariser, crystallizer, summarise_by_function
 from antiphon.chat.summaries import summariser as summarise_by_model
 from antiphon.providers.base import Provider
 from antiphon.providers.prices import Prices
+
+VERSION_1 = flow_machine_1
+MIGRATION = CHANGES
 
 
 def compose_chat(

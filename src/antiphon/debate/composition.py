@@ -8,8 +8,11 @@ from antiphon.debate.judge import initialiser
 from antiphon.debate.judge import judge as judge_by_model
 from antiphon.debate.judge_function import Judge, judge_by_function
 from antiphon.debate.machine.debate import debate_machine
+from antiphon.debate.machine.version_1.debate import debate_machine_1
 from antiphon.providers.base import Provider
 from antiphon.providers.prices import Prices
+
+VERSION_1 = debate_machine_1
 
 
 def compose_debate(

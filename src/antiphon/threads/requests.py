@@ -62,7 +62,7 @@ def request_from_json(stored: Json) -> OpenRequest:
 
 def open_requests(snapshot: Json) -> list[OpenRequest]:
     """Return the open requests in the snapshot of a thread, the oldest first."""
-    return [request_from_json(stored) for stored in snapshot["context"]["requests"]]
+    return [request_from_json(stored) for stored in snapshot["context"].get("requests") or ()]
 
 
 def find_request(snapshot: Json, id: str | None) -> OpenRequest:

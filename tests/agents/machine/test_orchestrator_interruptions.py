@@ -52,6 +52,15 @@ def test_a_message_is_no_answer_and_the_parent_hears_that_the_requests_are_open(
     assert [one["id"] for one in run.told[-1]["requests"]] == ["q0", "q1"]
 
 
+@pytest.mark.parametrize("type", ["resume", "retry"])
+def test_a_run_that_waits_and_is_resumed_goes_on_waiting_as_the_run_of_its_parent(type):
+    """The parent has begun another run; it would else run for ever, or fail while agents wait."""
+    run = Watched(*AT_WORK, waits(0), {"type": type, "runId": "n2"}, reportsToParent=True)
+
+    assert (run.told[-1]["type"], run.told[-1]["runId"]) == ("WAIT", "n2")
+    assert [one["id"] for one in run.told[-1]["requests"]] == ["q0"]
+
+
 def test_requests_are_reported_with_their_addresses_in_the_run():
     run = Watched(*AT_WORK, waits(0), reportsToParent=True)
 

@@ -68,7 +68,7 @@ def answers(store):
             entries = await opened.entries(run.root, 0, 1000)
         finally:
             await opened.close()
-        return [entry.event["answer"]["text"] for entry in entries if "answer" in entry.event]
+        return [entry.event["text"] for entry in entries if entry.event["type"] == "ANSWER"]
 
     return asyncio.run(read())
 

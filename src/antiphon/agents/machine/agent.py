@@ -127,7 +127,8 @@ def is_waiting(context: AgentContext) -> bool:
 
 def is_answer(context: AgentContext, event: AnswerGiven) -> bool:
     """Return whether an answer is for the open question, and not for an earlier one."""
-    return context["waiting"] is not None and context["waiting"].get("id") == event["id"]
+    waiting = context["waiting"]
+    return waiting is not None and waiting.get("id") == event["id"]
 
 
 def is_cancelled(context: AgentContext) -> bool:

@@ -175,7 +175,7 @@ class ToolResults(Timed):
     id: NotRequired[str | None]
 
 
-class LimitAnswer(Timed):
+class AnswerAtLimit(Timed):
     """A person raises the limit that a reply waits at, or ends the turn there."""
 
     type: Literal["ANSWER"]
@@ -236,7 +236,7 @@ FlowEvent = (
     | ToolResults
     | Wait
     | RequestClosed
-    | LimitAnswer
+    | AnswerAtLimit
     | RepeatEvent
     | UseModel
     | RaiseLimits

@@ -6,7 +6,7 @@ from typing import Any, cast
 from antiphon.chart.actions import Action, Enqueue, assign, enqueue_actions, send_parent, spawn_child, stop_child
 from antiphon.chat.machine import limits, tool_calls
 from antiphon.chat.machine.context import ErrorInfo, FlowContext, PendingReply
-from antiphon.chat.machine.events import FlowFields, FlowRequest, LimitAnswer
+from antiphon.chat.machine.events import AnswerAtLimit, FlowFields, FlowRequest
 from antiphon.chat.machine.operations import raise_limit
 from antiphon.chat.machine.replies import current_reply
 from antiphon.threads.machine.thread_events import RequestJson
@@ -87,7 +87,7 @@ def forget_request(context: FlowContext) -> FlowContext:
     return limits.continue_at({**context, "reply": reply}, None)
 
 
-def answer_limit(context: FlowContext, event: LimitAnswer) -> FlowContext:
+def answer_limit(context: FlowContext, event: AnswerAtLimit) -> FlowContext:
     """Raise the limit that the reply waits at, or end the turn there."""
     name = current_reply(context).get("limit")
     assert name is not None

@@ -7,18 +7,24 @@ from antiphon.chart.functions import from_input
 from antiphon.chart.machine import Machine, Migrate
 from antiphon.chart.names import Implementations
 
-Snapshot = dict[str, Any]
+AnyMachine = Machine[Any, Any]
+Json = dict[str, Any]
+Snapshot = Json
+# What functions of former charts get; their types were those of the former release.
+Context = Any
+Event = Any
+Queue = Any
 Changes = Mapping[str, Callable[[Snapshot], None]]
 
 
 def bind_former(
-    machine: Machine[Any, Any],
+    machine: AnyMachine,
     chart: Mapping[str, Any],
     *,
     actions: Mapping[str, Any] | None = None,
     guards: Mapping[str, Any] | None = None,
     context: Callable[..., Any] | None = None,
-) -> Machine[Any, Any]:
+) -> AnyMachine:
     """Return a former chart of a machine, with its functions of today and those that only the former chart needs.
 
     Unless `context` makes it, a new context is that of today, with the keys that the former chart names.
@@ -28,16 +34,16 @@ def bind_former(
     return Machine(config, machine.implementations.merge(Implementations(actions, guards)))
 
 
-def _former_context(machine: Machine[Any, Any], keys: Mapping[str, Any]) -> Callable[[Any], dict[str, Any]]:
+def _former_context(machine: AnyMachine, keys: Mapping[str, Any]) -> Callable[[Any], Json]:
     make_context = from_input(machine.config["context"])
 
-    def context(input: Any = None) -> dict[str, Any]:
+    def context(input: Any = None) -> Json:
         return {key: value for key, value in make_context(input, None).items() if key in keys}
 
     return context
 
 
-def migrate_by(machine: Machine[Any, Any], changes: Changes) -> Migrate:
+def migrate_by(machine: AnyMachine, changes: Changes) -> Migrate:
     """Return the `migrate` function of a composed machine.
 
     `changes` has a function for the snapshots of a machine, by its id, which changes them in place. Children come
@@ -51,7 +57,7 @@ def migrate_by(machine: Machine[Any, Any], changes: Changes) -> Migrate:
     return migrate
 
 
-def _migrate_actor(machine: Machine[Any, Any], snapshot: Snapshot, changes: Changes) -> None:
+def _migrate_actor(machine: AnyMachine, snapshot: Snapshot, changes: Changes) -> None:
     for child in snapshot["children"].values():
         logic = machine.logic(child["src"])
         if isinstance(logic, Machine):
@@ -61,7 +67,7 @@ def _migrate_actor(machine: Machine[Any, Any], snapshot: Snapshot, changes: Chan
     snapshot["context"] = {**_new_context(machine), **snapshot["context"]}
 
 
-def _new_context(machine: Machine[Any, Any]) -> dict[str, Any]:
+def _new_context(machine: AnyMachine) -> Json:
     context = machine.config.get("context") or {}
     values = from_input(context)({}, None) if callable(context) else context
     return dict(values)

@@ -1,44 +1,40 @@
 """Version 1 of the agent: it checked answers by their schema itself, and answers of people came from its parent."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from antiphon.agents.machine import agent, tool_calls
 from antiphon.agents.machine.agent_config import refusal
 from antiphon.agents.machine.version_1.answer_schema import schema_problem
 from antiphon.chart.actions import assign, enqueue_actions, spawn_child
-from antiphon.chart.machine import Machine
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.content import text_of
-from antiphon.threads.machine.former import bind_former
-
-Event = Mapping[str, Any]
+from antiphon.threads.machine.former import AnyMachine, Context, Event, Json, Queue, bind_former
 
 
-def _reply_input(context: Any) -> dict[str, Any]:
-    input: dict[str, Any] = {**agent.reply_input(context)}
+def _reply_input(context: Context) -> Json:
+    input: Json = {**agent.reply_input(context)}
     return {**input, "options": {**context["options"], "tools": context["tools"]}}
 
 
-def _ask_model(context: Any, event: Event, enqueue: Any) -> None:
+def _ask_model(context: Context, event: Event, enqueue: Queue) -> None:
     enqueue.assign({"turns": context["turns"] + 1})
     enqueue(spawn_child(agent.REPLY, id=agent.REPLY, input=_reply_input))
 
 
-def _problem(context: Any, event: Any) -> str | None:
+def _problem(context: Context, event: Event) -> str | None:
     schema = context["agent"].get("responseSchema") if context["agent"] else None
     return schema_problem(text_of(tool_calls.reply_parts(event)), schema) if schema else None
 
 
-def _must_answer_again(context: Any, event: Any) -> bool:
+def _must_answer_again(context: Context, event: Event) -> bool:
     return not context["reasked"] and _problem(context, event) is not None
 
 
-def _complain(context: Any, event: Any) -> Any:
+def _complain(context: Context, event: Event) -> Context:
     return agent.complain_about(str(_problem(context, event)), context)
 
 
-def _conclude(context: Any, event: Any) -> Any:
+def _conclude(context: Context, event: Event) -> Context:
     return agent.conclude_with(_problem(context, event), context, event)
 
 
@@ -46,11 +42,11 @@ def _refusal(agent: Any, call: Any, tools: Any) -> str | None:
     return refusal(agent, call) if agent is not None and call["name"] not in tool_calls.OWN else None
 
 
-def _sort_calls(context: Any, event: Any) -> Any:
+def _sort_calls(context: Context, event: Event) -> Any:
     return tool_calls.sort_calls_by(_refusal, context, event)
 
 
-def _ask_person(context: Any, event: Event, enqueue: Any) -> None:
+def _ask_person(context: Context, event: Event, enqueue: Queue) -> None:
     unanswered = [question for question in context["questions"] if question["id"] not in context["results"]]
     if unanswered and not context["cancelled"] and not context["lost"]:
         waiting = {"reason": "question", **unanswered[0]}
@@ -58,22 +54,22 @@ def _ask_person(context: Any, event: Event, enqueue: Any) -> None:
         enqueue.send_parent({"type": "AGENT_WAITS", "agentId": context["agentId"], **waiting})
 
 
-def _keep_answer(context: Any, event: Any) -> Any:
+def _keep_answer(context: Context, event: Event) -> Context:
     text = event.get("text") or event.get("reason") or event.get("decision") or ""
     return tool_calls.keep_text(str(text), context["waiting"]["id"], context, event)
 
 
-def _answer_permission(context: Any, event: Event, enqueue: Any) -> None:
+def _answer_permission(context: Context, event: Event, enqueue: Queue) -> None:
     answer = {key: event[key] for key in ("id", "scope", "reason") if event.get(key) is not None}
     enqueue.send_to(tool_calls.TOOLS, {"type": "ALLOW" if event.get("decision") == "allow" else "DENY", **answer})
 
 
-def _go_on_if_waited(context: Any, event: Event, enqueue: Any) -> None:
+def _go_on_if_waited(context: Context, event: Event, enqueue: Queue) -> None:
     if context["waiting"] is not None and not event["output"].get("lost"):
         enqueue.send_parent({"type": "AGENT_GOES_ON", "agentId": context["agentId"]})
 
 
-agent_machine_1: Machine[Any, Any] = bind_former(
+agent_machine_1: AnyMachine = bind_former(
     agent.agent_machine,
     load_chart(__name__),
     actions={

@@ -1,10 +1,8 @@
 """Version 1 of the chat: answers of people came from the thread, and were passed on to the tools."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from antiphon.chart.actions import assign, emit, enqueue_actions, spawn_child
-from antiphon.chart.machine import Machine
 from antiphon.chat.machine import operations, replies
 from antiphon.chat.machine.emitted import output
 from antiphon.chat.machine.flow import TOOLS, flow_machine, is_accepted
@@ -12,9 +10,8 @@ from antiphon.chat.machine.pauses import is_waiting, run_of
 from antiphon.chat.machine.settings import initial_context
 from antiphon.chat.machine.tool_calls import tools_input
 from antiphon.threads.machine.charts import load_chart
-from antiphon.threads.machine.former import bind_former
+from antiphon.threads.machine.former import AnyMachine, Context, Event, Json, Queue, bind_former
 
-Event = Mapping[str, Any]
 # The keys of a context, which the chart does not name, and the settings.
 CONTEXT = (
     "config", "reportsToParent", "messages", "branches", "closed", "branch", "checkpoints", "pinned", "fork", "merge",
@@ -27,11 +24,11 @@ SETTINGS = (
 )  # fmt: skip
 
 
-def _is_accepted(context: Any, event: Any) -> bool:
+def _is_accepted(context: Context, event: Event) -> bool:
     return _accepts_answer(context, event) if event["type"] == "answer" else is_accepted(context, event)
 
 
-def _accepts_answer(context: Any, event: Event) -> bool:
+def _accepts_answer(context: Context, event: Event) -> bool:
     reply = context["reply"]
     return (
         reply is not None
@@ -44,50 +41,50 @@ def _accepts_answer(context: Any, event: Event) -> bool:
     )
 
 
-def _answer_permission(context: Any, event: Event, enqueue: Any) -> None:
+def _answer_permission(context: Context, event: Event, enqueue: Queue) -> None:
     answer = {key: event[key] for key in ("id", "scope", "reason") if event.get(key) is not None}
 
-    def note_answer(context: Any) -> Any:
-        return _set_waiting(operations.begin_run(context, event), waiting=False)  # type: ignore[arg-type]
+    def note_answer(context: Context) -> Context:
+        return _set_waiting(operations.begin_run(context, event), waiting=False)
 
     enqueue.assign(note_answer)
     enqueue.send_to(TOOLS, {"type": "ALLOW" if event["decision"] == "allow" else "DENY", **answer})
 
 
-def _set_waiting(context: Any, *, waiting: bool) -> Any:
+def _set_waiting(context: Context, *, waiting: bool) -> Context:
     return {**context, "reply": {**replies.current_reply(context), "phase": "tools", "waiting": waiting}}
 
 
-def _note_waiting(context: Any) -> Any:
+def _note_waiting(context: Context) -> Context:
     return _set_waiting(context, waiting=True)
 
 
-def _go_on_if_waited(context: Any, event: Event, enqueue: Any) -> None:
+def _go_on_if_waited(context: Context, event: Event, enqueue: Queue) -> None:
     lost = event["type"] == "xstate.done.actor.tools" and event["output"]["lost"]
     if context["reportsToParent"] and is_waiting(context) and event.get("runId") is None and not lost:
         enqueue.send_parent({"type": "RESPOND", "runId": run_of(context)})
 
 
-def _tools_input(context: Any) -> dict[str, Any]:
+def _tools_input(context: Context) -> Json:
     # Calls that cannot be made were left to the tools.
     input = tools_input(context)
     calls = [{key: value for key, value in call.items() if key != "problem"} for call in input["calls"]]
     return {**input, "calls": calls}
 
 
-def _output(context: Any, event: Any, params: Any) -> dict[str, Any]:
+def _output(context: Context, event: Event, params: Any) -> Json:
     if params["event"] == "permission_answered":
         return {"type": "permission_answered", "decision": event["decision"]}
     return output(context, event, params)
 
 
-def _context(input: Any = None) -> dict[str, Any]:
-    context: dict[str, Any] = {**initial_context(input)}
+def _context(input: Any = None) -> Json:
+    context: Json = {**initial_context(input)}
     config = {key: value for key, value in context["config"].items() if key in SETTINGS}
     return {**{key: context[key] for key in CONTEXT}, "config": config}
 
 
-flow_machine_1: Machine[Any, Any] = bind_former(
+flow_machine_1: AnyMachine = bind_former(
     flow_machine,
     load_chart(__name__),
     context=_context,

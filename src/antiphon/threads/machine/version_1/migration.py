@@ -13,7 +13,8 @@ def migrate_thread(snapshot: Snapshot) -> None:
     if snapshot["value"] != "waiting":
         return
     content = context["content"]
-    requests = [] if content is None else _requests_of(snapshot["children"][content]["snapshot"]["context"])
+    child = None if content is None else child_of(snapshot, content)
+    requests = [] if child is None else _requests_of(child["context"])
     context["requests"] = [{**request, "address": f"{content}/{request['address']}"} for request in requests]
     if not requests and not context["processLost"]:
         context["requests"] = [own_request(1, context["waitingReason"])]
