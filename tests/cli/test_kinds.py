@@ -71,9 +71,9 @@ def test_a_thread_of_another_kind_is_refused_with_the_command_to_use(
 
 
 def test_the_last_conversation_is_a_chat_although_a_debate_was_used_later(store: Path, threads: dict[str, str]) -> None:
-    before = dict((id, seq) for id, seq, _ in steps_of(store))
+    before = {id: seq for id, seq, _ in steps_of(store)}
     answered = antiphon("chat", "-c", "Hello", "--store", store)
-    after = dict((id, seq) for id, seq, _ in steps_of(store))
+    after = {id: seq for id, seq, _ in steps_of(store)}
 
     assert (answered.returncode, "Traceback" in answered.stderr) == (0, False)
     assert [id for id in after if after[id] != before[id]] == [threads["chat"]]
