@@ -41,6 +41,7 @@ from antiphon.threads.library import Library
 from antiphon.threads.machine.streaming import streaming_machine
 from antiphon.threads.machine.thread import thread_machine
 from antiphon.threads.machine.tools import tools_machine
+from antiphon.threads.owners import OwnerLimits, Owners
 from antiphon.threads.reply import stream_reply
 from antiphon.threads.service import ThreadService
 from antiphon.threads.toolbox import NoTools, Toolbox, call_tool
@@ -52,6 +53,7 @@ class App:
     """Chats, runs and debates on one store; an asynchronous context manager.
 
     The functions `judge`, `arbiter`, `approver` and `summariser` take the place of a model or a person in all threads.
+    `limits` hold for each owner of threads.
     """
 
     def __init__(
@@ -65,11 +67,13 @@ class App:
         arbiter: Arbiter | None = None,
         approver: Approver | None = None,
         summariser: Summariser | None = None,
+        limits: OwnerLimits | None = None,
     ) -> None:
         self.models = models or Models()
         self._closing = asyncio.Event()
+        owners = Owners(lambda: self.runtime, limits, prices)
         machine = compose(
-            self.models.open,
+            lambda reference: owners.open(self.models.open(reference)),
             prices=prices,
             toolbox=toolbox,
             closing=self._closing,

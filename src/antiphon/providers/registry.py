@@ -12,16 +12,31 @@ from antiphon.providers.keys import Keys
 from antiphon.providers.local.engine import Engine, open_engine
 from antiphon.providers.local.model import LocalModel
 from antiphon.providers.plugins import Opener, Plugins
+from antiphon.providers.rate_limits import KeyLimiter, RateLimitedProvider, RateLimits
 from antiphon.providers.references import NAMES, Reference, parse_reference
 from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
-from antiphon.providers.scripted import open_script
+from antiphon.providers.scripted import ScriptedModel, open_script
 from antiphon.providers.wire import Transport
 
 
 class Models:
-    """Opens models; close it to close their connections."""
+    """Opens models; close it to close their connections.
 
-    __slots__ = ("_base_urls", "_clock", "_engines", "_keys", "_plugins", "_raised", "_timeouts", "_transport")
+    `rate_limits` are by the name of a key: a provider, or the base URL of a server. All models with one key share them.
+    """
+
+    __slots__ = (
+        "_base_urls",
+        "_clock",
+        "_engines",
+        "_keys",
+        "_limiters",
+        "_plugins",
+        "_raised",
+        "_rate_limits",
+        "_timeouts",
+        "_transport",
+    )
 
     def __init__(
         self,
@@ -31,6 +46,7 @@ class Models:
         base_urls: Mapping[str, str] | None = None,
         openers: Mapping[str, Opener] | None = None,
         transport: Transport | None = None,
+        rate_limits: Mapping[str, RateLimits] | None = None,
         clock: ProviderClock = LOOP_CLOCK,
     ) -> None:
         self._keys = keys or Keys()
@@ -41,6 +57,8 @@ class Models:
         self._clock = clock
         self._raised: Counter[str] = Counter()
         self._engines: dict[str, Engine] = {}
+        self._rate_limits = dict(rate_limits or {})
+        self._limiters: dict[str, KeyLimiter] = {}
         for name, opener in (openers or {}).items():
             self.register(name, opener)
 
@@ -66,6 +84,15 @@ class Models:
     def open(self, reference: str | Reference) -> Provider:
         """Open the model that a reference names; a missing key is reported by the first request."""
         parsed = parse_reference(reference) if isinstance(reference, str) else reference
+        provider = self._open(parsed)
+        key_name = parsed.base_url or parsed.provider
+        if key_name not in self._rate_limits and isinstance(provider, ScriptedModel | LocalModel):
+            return provider  # nothing limits them
+        if key_name not in self._limiters:
+            self._limiters[key_name] = KeyLimiter(self._rate_limits.get(key_name), self._clock)
+        return RateLimitedProvider(provider, self._limiters[key_name])
+
+    def _open(self, parsed: Reference) -> Provider:
         if parsed.provider in self._plugins or parsed.provider not in NAMES:
             return self._plugins.open(parsed)
         if parsed.provider == "scripted":

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from antiphon.threads.machine.thread_events import ThreadEvent, ThreadStatus
     from antiphon.threads.machine.tools import tools_machine
+    from antiphon.threads.owners import OwnerLimits
     from antiphon.threads.reply import reply_events, stream_reply
     from antiphon.threads.service import ThreadService
     from antiphon.threads.status import StatusChange, ThreadStatusMachine
@@ -112,6 +113,7 @@ __getattr__ = lazy_names(
             "reply_events",
             "stream_reply",
         ),
+        "owners": ("OwnerLimits",),
         "service": ("ThreadService",),
         "status": (
             "StatusChange",
@@ -146,6 +148,7 @@ __all__ = [
     "NothingSaid",
     "NothingToRetry",
     "OverBudget",
+    "OwnerLimits",
     "Record",
     "Refused",
     "StatusChange",

@@ -43,14 +43,18 @@ async def reply_events(
     *,
     request_id: str,
     prices: Prices | None = None,
+    limited: bool = False,
     clock: Clock = REAL_CLOCK,
     jitter: Callable[[], float] = random,
 ) -> AsyncGenerator[Event, None]:
-    """Ask a model and iterate over the events of its reply; the last one is `COMPLETE` or `ERROR`."""
+    """Ask a model and iterate over the events of its reply; the last one is `COMPLETE` or `ERROR`.
+
+    If the cost is `limited`, a model without a price is not asked.
+    """
     reporter = _ReplyReporter(provider.model, request, request_id, prices or Prices(), clock)
     yield reporter.begin()
     try:
-        reporter.prices.require(provider.model)
+        reporter.prices.require(provider.model, limited=limited)
         async with aclosing(provider.stream(request)) as deltas:
             async for delta in deltas:
                 for event in reporter.take(delta):
@@ -82,7 +86,15 @@ def stream_reply(
         except ProviderError as error:
             scope.send_back(failure(error, request_id, jitter()))
             return
-        events = reply_events(provider, request, request_id=request_id, prices=price_list, clock=clock, jitter=jitter)
+        events = reply_events(
+            provider,
+            request,
+            request_id=request_id,
+            prices=price_list,
+            limited=bool(input.get("limited")),
+            clock=clock,
+            jitter=jitter,
+        )
         async with aclosing(events):
             async for event in events:
                 scope.send_back(event, "content" if event["type"] in CHUNKS else None)
