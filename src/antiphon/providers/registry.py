@@ -15,7 +15,7 @@ from antiphon.providers.plugins import Opener, Plugins
 from antiphon.providers.rate_limits import KeyLimiter, RateLimitedProvider, RateLimits
 from antiphon.providers.references import NAMES, Reference, parse_reference
 from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
-from antiphon.providers.scripted import ScriptedModel, open_script
+from antiphon.providers.scripted import open_script
 from antiphon.providers.wire import Transport
 
 
@@ -86,8 +86,8 @@ class Models:
         parsed = parse_reference(reference) if isinstance(reference, str) else reference
         provider = self._open(parsed)
         key_name = parsed.base_url or parsed.provider
-        if key_name not in self._rate_limits and isinstance(provider, ScriptedModel | LocalModel):
-            return provider  # nothing limits them
+        if key_name not in self._rate_limits and not isinstance(provider, RemoteModel):
+            return provider  # it has no key that a server could limit
         if key_name not in self._limiters:
             self._limiters[key_name] = KeyLimiter(self._rate_limits.get(key_name), self._clock)
         return RateLimitedProvider(provider, self._limiters[key_name])
