@@ -110,6 +110,25 @@ class Owned:
         return {"context": {"owner": self._names[root]}}
 
 
+def test_requests_that_are_no_replies_count_too(tmp_path: Path) -> None:
+    """A crystal is made by a model."""
+    model = Paid()
+
+    async def main() -> Any:
+        async with app(tmp_path, model, OwnerLimits(usd_per_day=1)) as opened:
+            thread = await opened.chats.create(model=MODEL)
+            await say(opened, thread)
+            await opened.chats.perform(thread, "stop")
+            await opened.chats.perform(thread, "crystallize")
+            async for activity in opened.chats.follow(thread):
+                if activity.kind == "crystallize_failed":
+                    return activity.facts["error"]["message"]
+        return None
+
+    assert "reached the limit of $1.00 for today" in asyncio.run(main())
+    assert model.asked == 1
+
+
 def test_the_requests_of_an_owner_take_turns(tmp_path: Path) -> None:
     model = Paid()
 
