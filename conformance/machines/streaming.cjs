@@ -55,7 +55,7 @@ const actions = {
     id: "stream",
     input: ({ context: c }) => ({
       requestId: c.requestId, sessionId: c.sessionId, messages: c.messages, model: c.settings.model,
-      options: c.settings.options, attempt: c.attempt,
+      options: c.settings.options, attempt: c.attempt, ...(c.settings.budgetUsd === null ? {} : { limited: true }),
     }),
   }),
   stopReply: stopChild("stream"),

@@ -51,6 +51,7 @@ from antiphon.threads.machine.tools import tools_machine
 from antiphon.threads.machine.version_1.migration import CHANGES
 from antiphon.threads.machine.version_1.thread import thread_machine_1
 from antiphon.threads.machine.version_1.tools import tools_machine_1
+from antiphon.threads.owners import OwnerLimits, Owners
 from antiphon.threads.reply import stream_reply
 from antiphon.threads.resources import Resources
 from antiphon.threads.threads import Threads
@@ -66,6 +67,7 @@ class App:
 
     `machines` are hosted beside those of Antiphon, and reached by `app.runtime`.
     The functions `judge`, `arbiter`, `approver` and `summariser` take the place of a model or a person in all threads.
+    `limits` hold for each owner of threads.
     """
 
     def __init__(
@@ -80,11 +82,13 @@ class App:
         approver: Approver | None = None,
         summariser: Summariser | None = None,
         machines: Iterable[Machine[Any, Any]] = (),
+        limits: OwnerLimits | None = None,
     ) -> None:
         self.models = models or Models()
         self._closing = asyncio.Event()
+        owners = Owners(lambda: self.runtime, limits, prices)
         machine = compose(
-            self.models.open,
+            lambda reference: owners.open(self.models.open(reference)),
             prices=prices,
             toolbox=toolbox,
             closing=self._closing,

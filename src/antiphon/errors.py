@@ -19,6 +19,7 @@ class Code(StrEnum):
     RATE_LIMITED = "3001"
     QUOTA = "3002"
     CONCURRENCY = "3003"
+    OWNER_LIMIT = "3004"
     BAD_REQUEST = "9001"
     REFUSED = "9002"
     NOT_FOUND = "9003"
@@ -28,7 +29,7 @@ class Code(StrEnum):
     UNPRICED = "9007"
 
 
-# QUOTA is a 3xxx code that waiting does not resolve: someone has to pay or raise a limit.
+# QUOTA and OWNER_LIMIT are 3xxx codes that waiting does not resolve soon: someone has to pay or raise a limit.
 RECOVERABLE = frozenset(
     {
         Code.NETWORK,

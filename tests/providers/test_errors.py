@@ -162,7 +162,7 @@ def test_an_error_is_an_event_as_json():
 @pytest.mark.parametrize("code", Code)
 def test_the_class_of_a_code_says_what_to_do(code):
     assert code[0] in "1239"
-    assert (code in RECOVERABLE) == (code[0] in "13" and code is not Code.QUOTA)
+    assert (code in RECOVERABLE) == (code[0] in "13" and code not in (Code.QUOTA, Code.OWNER_LIMIT))
 
 
 def test_words_are_known_in_lower_case():

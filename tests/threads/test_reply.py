@@ -30,14 +30,15 @@ ASKED = Request((user("Hello"),))
 PRICED = Prices({"openai:puppet": Price(Decimal(100_000), Decimal(200_000))})
 
 
-def events_of(*deltas, prices=None, reference="scripted:puppet", jitter=0.5, checker=None):
+def events_of(*deltas, reference="scripted:puppet", jitter=0.5, **known):
     """The events for some deltas, with time standing still."""
 
     async def collect():
         puppet = Puppet(reference)
         puppet.say(*deltas)
-        facts = {"prices": prices, "clock": SimulatedClock(1_000), "jitter": lambda: jitter, "checker": checker}
-        events = reply_events(puppet, ASKED, request_id="r1", **facts)
+        events = reply_events(
+            puppet, ASKED, request_id="r1", clock=SimulatedClock(1_000), jitter=lambda: jitter, **known
+        )
         return [event async for event in events]
 
     return run(collect)
@@ -104,6 +105,13 @@ def test_a_model_without_a_price_is_not_asked_when_money_is_limited():
     [started, error] = events_of(*WHOLE, reference="openai:puppet", prices=Prices(limited=True))
 
     assert (started["type"], error["code"], error["recoverable"]) == ("REQUEST_STARTED", "9007", False)
+
+
+@pytest.mark.parametrize(("policy", "asked"), [("warn", False), ("assume", True)])
+def test_a_reply_with_a_budget_needs_a_cost_to_count(policy, asked):
+    events = events_of(*WHOLE, reference="openai:puppet", prices=Prices(policy=policy), limited=True)
+
+    assert (events[-1]["type"], events[-1].get("code")) == (("COMPLETE", None) if asked else ("ERROR", "9007"))
 
 
 @pytest.mark.requirement("S0-28", "S0-71..S0-74", "S0-B11", "X-2")

@@ -82,6 +82,10 @@ class Chats(ThreadService):
             raise Refused(reason or f"{action!r} is not possible now; possible: {allowed}")
         return (await self.read(thread)).content
 
+    async def raise_limit(self, id: str, **limits: float | None) -> Json:
+        """Change limits of a chat, such as `maxCostUsd`; a reply that waits at one of them continues if it may."""
+        return await self.perform(id, "raise_limit", **limits)
+
     async def read(self, id: str) -> Record:
         """Read a chat with the messages of all branches."""
         return await self.library.read(id, self.kind)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from antiphon.providers.keys import Keys, Secret
     from antiphon.providers.local.settings import LocalSettings
     from antiphon.providers.prices import Price, Prices
+    from antiphon.providers.rate_limits import RateLimits
     from antiphon.providers.references import Reference, parse_reference
     from antiphon.providers.registry import Models
     from antiphon.providers.reply import Reply, collect
@@ -103,6 +104,7 @@ __getattr__ = lazy_names(
             "Price",
             "Prices",
         ),
+        "rate_limits": ("RateLimits",),
         "references": (
             "Reference",
             "parse_reference",
@@ -142,6 +144,7 @@ __all__ = [
     "Prices",
     "Provider",
     "ProviderError",
+    "RateLimits",
     "Reference",
     "Reply",
     "Request",

@@ -120,9 +120,11 @@ class Prices:
         own = self._own_price(model, model.name)
         return own or (FREE if _is_free(model) else _table_price(model))
 
-    def require(self, model: Model) -> None:
-        """Raise `ProviderError` for a model without a price if the policy is "block"."""
-        if self.policy == "block" and self.price(model) is None:
+    def require(self, model: Model, *, limited: bool = False) -> None:
+        """Raise `ProviderError` for a model without a price if the policy is "block", or its cost is limited."""
+        # With the policy "assume" there is always a cost to count.
+        is_required = self.policy == "block" or (limited and self.policy == "warn")
+        if is_required and self.price(model) is None:
             raise self._unpriced(model)
 
     def _unknown(self, model: Model, usage: Usage) -> Cost | None:

@@ -14,6 +14,7 @@ from antiphon.providers.local.model import LocalModel
 from antiphon.providers.local.settings import LocalSettings
 from antiphon.providers.ollama import ollama_url
 from antiphon.providers.plugins import Opener, Plugins
+from antiphon.providers.rate_limits import KeyLimiter, RateLimitedProvider, RateLimits
 from antiphon.providers.references import NAMES, Reference, parse_reference
 from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
 from antiphon.providers.scripted import open_script
@@ -21,9 +22,23 @@ from antiphon.providers.wire import Transport
 
 
 class Models:
-    """Opens models; close it to close their connections."""
+    """Opens models; close it to close their connections.
 
-    __slots__ = ("_base_urls", "_clock", "_engines", "_keys", "_plugins", "_raised", "_timeouts", "_transport")
+    `rate_limits` are by the name of a key: a provider, or the base URL of a server. All models with one key share them.
+    """
+
+    __slots__ = (
+        "_base_urls",
+        "_clock",
+        "_engines",
+        "_keys",
+        "_limiters",
+        "_plugins",
+        "_raised",
+        "_rate_limits",
+        "_timeouts",
+        "_transport",
+    )
 
     def __init__(
         self,
@@ -33,6 +48,7 @@ class Models:
         base_urls: Mapping[str, str] | None = None,
         openers: Mapping[str, Opener] | None = None,
         transport: Transport | None = None,
+        rate_limits: Mapping[str, RateLimits] | None = None,
         clock: ProviderClock = LOOP_CLOCK,
         local: LocalSettings | None = None,
     ) -> None:
@@ -44,6 +60,8 @@ class Models:
         self._clock = clock
         self._raised: Counter[str] = Counter()
         self._engines = Engines(local)
+        self._rate_limits = dict(rate_limits or {})
+        self._limiters: dict[str, KeyLimiter] = {}
         for name, opener in (openers or {}).items():
             self.register(name, opener)
 
@@ -68,6 +86,15 @@ class Models:
     def open(self, reference: str | Reference) -> Provider:
         """Open the model that a reference names; a missing key is reported by the first request."""
         parsed = parse_reference(reference) if isinstance(reference, str) else reference
+        provider = self._open(parsed)
+        key_name = parsed.base_url or parsed.provider
+        if key_name not in self._rate_limits and not isinstance(provider, RemoteModel):
+            return provider  # it has no key that a server could limit
+        if key_name not in self._limiters:
+            self._limiters[key_name] = KeyLimiter(self._rate_limits.get(key_name), self._clock)
+        return RateLimitedProvider(provider, self._limiters[key_name])
+
+    def _open(self, parsed: Reference) -> Provider:
         if parsed.provider in self._plugins or parsed.provider not in NAMES:
             return self._plugins.open(parsed)
         if parsed.provider == "scripted":
@@ -81,7 +108,7 @@ class Models:
 
         No request is sent: the server may still refuse the key or the model.
         """
-        provider = self.open(reference)
+        provider = self._open(parse_reference(reference) if isinstance(reference, str) else reference)
         if isinstance(provider, RemoteModel):
             provider.check()
         elif isinstance(provider, LocalModel):

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from types import CoroutineType
@@ -21,6 +22,8 @@ from antiphon.runtime.errors import Unstorable
 from antiphon.runtime.paths import parent_of
 from antiphon.runtime.records import Letter, Task
 
+CURRENT: ContextVar[Task | None] = ContextVar("antiphon_task", default=None)
+"""The durable task that runs now, if any."""
 AWAITABLE = (CoroutineType, Awaitable, AsyncIterable)
 
 Deliver = Callable[[Letter], None]
@@ -162,6 +165,7 @@ class TaskRunner:
     async def _run(
         self, task: Task, logic: Any, call: Callable[[], Any], scope: DurableScope, outbox: "Outbox"
     ) -> None:
+        CURRENT.set(task)
         try:
             work = call()
             if isinstance(work, CoroutineType):  # the usual case

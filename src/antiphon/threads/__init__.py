@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from antiphon.threads.machine.thread_events import ThreadEvent, ThreadStatus
     from antiphon.threads.machine.tools import tools_machine
+    from antiphon.threads.owners import OwnerLimits
     from antiphon.threads.reply import reply_events, stream_reply
     from antiphon.threads.requests import OpenRequest
     from antiphon.threads.service import ThreadService
@@ -123,6 +124,7 @@ __getattr__ = lazy_names(
             "reply_events",
             "stream_reply",
         ),
+        "owners": ("OwnerLimits",),
         "requests": ("OpenRequest",),
         "service": ("ThreadService",),
         "status": (
@@ -161,6 +163,7 @@ __all__ = [
     "NothingToRetry",
     "OpenRequest",
     "OverBudget",
+    "OwnerLimits",
     "Record",
     "Refused",
     "StatusChange",

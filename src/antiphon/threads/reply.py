@@ -46,18 +46,20 @@ async def reply_events(
     *,
     request_id: str,
     prices: Prices | None = None,
+    limited: bool = False,
     clock: Clock = REAL_CLOCK,
     jitter: Callable[[], float] = random,
     checker: Checker | None = None,
 ) -> AsyncGenerator[Event, None]:
     """Ask a model and iterate over the events of its reply; the last one is `COMPLETE` or `ERROR`.
 
-    With a checker, a complete answer that does not match its schema has `problems`.
+    With a checker, a complete answer that does not match its schema has `problems`. If the cost is `limited`, a model
+    without a price is not asked.
     """
     reporter = _ReplyReporter(provider.model, request, request_id, prices or Prices(), clock, checker)
     yield reporter.begin()
     try:
-        reporter.prices.require(provider.model)
+        reporter.prices.require(provider.model, limited=limited)
         async with aclosing(provider.stream(request)) as deltas:
             async for delta in deltas:
                 for event in reporter.take(delta):
@@ -90,8 +92,16 @@ def stream_reply(
         except ProviderError as error:
             scope.send_back(failure(error, request_id, jitter()))
             return
-        settings: dict[str, Any] = {"prices": price_list, "clock": clock, "jitter": jitter, "checker": checker}
-        events = reply_events(provider, request, request_id=request_id, **settings)
+        events = reply_events(
+            provider,
+            request,
+            request_id=request_id,
+            prices=price_list,
+            limited=bool(input.get("limited")),
+            clock=clock,
+            jitter=jitter,
+            checker=checker,
+        )
         async with aclosing(events):
             async for event in events:
                 scope.send_back(event, "content" if event["type"] in CHUNKS else None)

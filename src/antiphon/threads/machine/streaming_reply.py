@@ -117,7 +117,10 @@ def next_attempt(context: StreamingContext) -> StreamingChanges:
 def reply_input(context: StreamingContext) -> dict[str, Any]:
     """Return the input of `streamReply`."""
     settings = context["settings"]
+    # A cost that is limited must be known.
+    limited = {} if settings["budgetUsd"] is None else {"limited": True}
     return {
+        **limited,
         "requestId": context["requestId"],
         "sessionId": context["sessionId"],
         "messages": context["messages"],

@@ -1,0 +1,194 @@
+"""Limits of owners: what all threads of an owner may spend in a day, and how fast they may ask models.
+
+1. The owner of a thread is a plain text; threads without one share the empty owner.
+2. A limit is checked before each request to a model, whoever asks it: a reply, a judge, an arbiter or a summariser.
+3. The spending of the day is read from the journals when the first request is made, and counted in memory from then on.
+   A day begins at midnight UTC. Requests in progress are counted when they end, so the limit may be exceeded by them.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass
+
+from antiphon.actors.tasks import RESOLVE
+from antiphon.errors import Code
+from antiphon.money import format_usd
+from antiphon.providers.base import Delta, Provider, Request
+from antiphon.providers.errors import ProviderError
+from antiphon.providers.prices import Prices
+from antiphon.providers.rate_limits import SHARER, KeyLimiter, RateLimits
+from antiphon.providers.reply import Reply
+from antiphon.runtime.doors import Doors
+from antiphon.runtime.errors import JournalCompacted
+from antiphon.runtime.records import Entry
+from antiphon.runtime.tasks import CURRENT
+
+DAY_MS = 86_400_000
+PAGE = 1000
+MOST_KNOWN = 10_000  # threads whose owners are kept in memory
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerLimits:
+    """Limits of each owner; None is no limit."""
+
+    usd_per_day: float | None = None
+    rate: RateLimits | None = None
+
+    def __post_init__(self) -> None:
+        usd = self.usd_per_day
+        if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or not usd > 0):
+            raise ValueError(f"usd_per_day is {usd!r}; it must be a number above 0, or None")
+
+
+class Owners:
+    """Spending and rates of the owners of a runtime's threads."""
+
+    def __init__(self, runtime: Callable[[], Doors], limits: OwnerLimits | None, prices: Prices | None) -> None:
+        self._runtime = runtime
+        self._limits = limits or OwnerLimits()
+        self._prices = prices or Prices()
+        self._owners: dict[str, str] = {}
+        self._spent_usd: defaultdict[tuple[str, int], float] = defaultdict(float)  # by owner and day
+        self._limiters: dict[str, KeyLimiter] = {}
+        self._is_loaded = False
+        self._loading = asyncio.Lock()
+
+    def open(self, provider: Provider) -> Provider:
+        """Return a provider that asks for the owner of the thread whose task uses it."""
+        return OwnedProvider(provider, self)
+
+    async def owner_of(self, root: str) -> str:
+        """Return the owner of a thread."""
+        if root not in self._owners:
+            if len(self._owners) >= MOST_KNOWN:
+                self._owners.clear()
+            snapshot = await self._runtime().snapshot(root)
+            self._owners[root] = str(snapshot["context"].get("owner") or "")
+        return self._owners[root]
+
+    async def spent_usd(self, owner: str) -> float:
+        """Return what an owner has spent today."""
+        async with self._loading:
+            if not self._is_loaded:
+                await self._load()
+                self._is_loaded = True
+        return self._spent_usd[owner, self._today()]
+
+    async def enter(self, root: str, provider: Provider, request: Request, stack: AsyncExitStack) -> Reply | None:
+        """Check the limits of a thread's owner and wait for its turn; return the reply to count, if costs are limited.
+
+        Raise `ProviderError` if the owner may spend nothing more today, or if the price of the model is unknown.
+        """
+        rate = self._limits.rate
+        limit_usd = self._limits.usd_per_day
+        if rate is None and limit_usd is None:
+            return None
+        owner = await self.owner_of(root)
+        if rate is not None:
+            limiter = self._limiters.setdefault(owner, KeyLimiter(rate))
+            await stack.enter_async_context(limiter.turn(limiter.estimate(request)))
+        if limit_usd is None:
+            return None
+        self._prices.require(provider.model, limited=True)
+        if await self.spent_usd(owner) >= limit_usd:
+            name = f"the owner {owner!r}" if owner else "threads without an owner"
+            message = f"{name} reached the limit of {format_usd(limit_usd)} for today; it ends at midnight UTC"
+            raise ProviderError(Code.OWNER_LIMIT, message)
+        reply = Reply(provider.model, request)
+        stack.callback(self._count, owner, reply)
+        return reply
+
+    def _count(self, owner: str, reply: Reply) -> None:
+        if reply.has_begun:
+            cost = self._prices.cost(reply.model, reply.usage, answered_by=reply.answered_by, tier=reply.tier)
+            self._spent_usd[owner, self._today()] += float(cost.amount) if cost is not None else 0.0
+
+    def _today(self) -> int:
+        return int(self._runtime().now() // DAY_MS)
+
+    async def _load(self) -> None:
+        """Read the spending of the day from the journals of the threads that were used today."""
+        store = self._runtime().store
+        today = self._today()
+        after = ""
+        while page := await store.roots(after, PAGE):
+            after = page[-1].root
+            for tree in page:
+                if tree.machine == "thread" and tree.updated >= today * DAY_MS:
+                    costs_usd = await self._costs_since(tree.root, tree.seq, today * DAY_MS)
+                    self._spent_usd[await self.owner_of(tree.root), today] += costs_usd
+
+    async def _costs_since(self, root: str, last: int, at: int) -> float:
+        after = await self._last_before(root, last, at)
+        entries: list[Entry] = []
+        while page := await self._runtime().store.entries(root, after, PAGE):
+            entries += [entry for entry in page if "costUsd" in entry.event or entry.event["type"] in COUNTED]
+            after = page[-1].seq
+        return sum_costs(entries)
+
+    async def _last_before(self, root: str, last: int, at: int) -> int:
+        """Return the last step before a time, or the last one that was removed from the journal."""
+        low = 0
+        high = last
+        while low < high:
+            middle = (low + high) // 2
+            try:
+                page = await self._runtime().store.entries(root, middle, 1)
+            except JournalCompacted as error:
+                low = error.first - 1
+                continue
+            if page and page[0].at < at:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+COUNTED = ("REQUEST_STARTED", "USAGE", "COMPLETE", "ERROR", RESOLVE)
+
+
+def sum_costs(entries: Iterable[Entry]) -> float:
+    """Return the costs in USD that some steps of a journal report; replies that were cut cost what they had used."""
+    total_usd = 0.0
+    growing: dict[str, float] = {}  # costs so far of replies in progress, by their actors
+    for entry in entries:
+        event = entry.event
+        match event["type"]:
+            case "USAGE":
+                growing[entry.to] = event.get("costUsd") or 0.0
+            case "REQUEST_STARTED":
+                total_usd += growing.pop(entry.to, 0.0)
+            case "COMPLETE" | "ERROR":
+                so_far_usd = growing.pop(entry.to, 0.0)
+                total_usd += so_far_usd if event.get("costUsd") is None else event["costUsd"]
+            case type if type == RESOLVE and isinstance(event.get("data"), Mapping):
+                total_usd += event["data"].get("costUsd") or 0.0
+    return total_usd + sum(growing.values())
+
+
+class OwnedProvider:
+    """Provider whose requests count for the owner of the thread that makes them."""
+
+    __slots__ = ("_owners", "_provider", "model")
+
+    def __init__(self, provider: Provider, owners: Owners) -> None:
+        self._provider = provider
+        self._owners = owners
+        self.model = provider.model
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+        """Check the limits of the owner, send the request and yield the deltas of the reply."""
+        task = CURRENT.get()
+        async with AsyncExitStack() as stack:
+            reply = None
+            if task is not None:
+                SHARER.set(task.root)
+                reply = await self._owners.enter(task.root, self._provider, request, stack)
+            deltas = await stack.enter_async_context(aclosing(self._provider.stream(request)))
+            async for delta in deltas:
+                if reply is not None:
+                    reply.add(delta)
+                yield delta
