@@ -367,3 +367,34 @@ def test_deep_json_in_an_error_is_not_read():
             return await read(here.open("openai", "text"))
 
     assert run(work()).error.code == "9001"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["[" * 5_000],
+        ["{", '"a":['] * 60,
+        ['{"a": ' * 101 + "1" + "}" * 101],
+        ['{"b": "\\\\', '"', ', "a":'] + ["{"] * 101,
+    ],
+    ids=["brackets", "in pieces", "valid", "after a backslash"],
+)
+def test_arguments_that_are_nested_too_deeply_are_an_error(arguments):
+    outcome = answer("compatible", calls(*([piece("look", text, index=0)] for text in arguments)))
+
+    assert (outcome.error.code, outcome.error.recoverable) == ("1005", False)
+    assert outcome.error.message == "the arguments of the tool call 'look' are nested too deeply"
+
+
+@pytest.mark.parametrize("arguments", ['{"a": "' + "[" * 5_000 + '"}', "[" + "[]," * 5_000 + "1]", '{"a": "\\"[[["}'])
+def test_arguments_with_many_brackets_are_no_error(arguments):
+    assert shown("compatible", calls([piece("look", arguments, index=0)])) == ("", [("look", arguments)], "tool_calls")
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_half_a_character_in_arguments_is_replaced(size):
+    arguments = r'{"a": "\\ud83d \ud83d\ude00 \ud83d \ude00 \n \\\ud83d", "b": "\ud83d"}'
+    pieces = [arguments[at : at + size] for at in range(0, len(arguments), size)]
+    [(_, text)] = shown("compatible", calls(*([piece("look", part, index=0)] for part in pieces)))[1]
+
+    assert json.loads(text) == {"a": "\\ud83d 😀 � � \n \\�", "b": "�"}
