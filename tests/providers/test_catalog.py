@@ -1,21 +1,20 @@
 """The catalog says which models can be used here, what they cost, and what is missing for the rest."""
 
-import asyncio
-
 import pytest
 
 import antiphon.providers.catalog as catalog_module
-from antiphon.providers.catalog import list_models, ollama_models
+from antiphon.providers.catalog import list_models
 from antiphon.providers.keys import Keys
 from antiphon.providers.local.library import library_problem
 from antiphon.providers.local.weights import SMOLLM2, file_of
 from antiphon.providers.references import parse_reference
-from tests.fixtures.providers import CANARY, NOWHERE, run
+from tests.fixtures.providers import CANARY, NOWHERE, no_ollama
 
 
 def catalog(environment=None, local=None, problem=None, path=NOWHERE):
     where = {"ANTIPHON_MODELS": "/nowhere", **(environment or {})}
-    options = {"local_models": lambda host: local, "embedded_problem": lambda: problem}
+    local_models = no_ollama if local is None else lambda address, key: local
+    options = {"local_models": local_models, "embedded_problem": lambda: problem}
     return list_models(Keys(environment or {}, path), environment=where, **options)
 
 
@@ -59,23 +58,6 @@ def test_what_ollama_has_is_usable_and_free():
 
     assert [(row.reference, row.usable, row.price.output) for row in listings] == [("ollama:llama3.2:3b", True, 0)]
     assert "ollama pull" in next(row for row in catalog(local=[]) if row.reference == "ollama:*").why
-
-
-def test_ollama_is_asked_what_it_has():
-    async def answer(reader, writer):
-        await reader.readuntil(b"\r\n\r\n")
-        body = b'{"models": [{"name": "llama3.2:3b"}]}'
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
-        writer.close()
-
-    async def work():
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        async with server:
-            port = server.sockets[0].getsockname()[1]
-            return await asyncio.to_thread(ollama_models, f"127.0.0.1:{port}")
-
-    assert run(work()) == ["llama3.2:3b"]
-    assert ollama_models("http://127.0.0.1:9") is None
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,57 @@ TOLD = [
 ]
 
 
+# Messages of gateways and of servers behind them; the type is often missing, or that of any error.
+LITELLM = "litellm.ContextWindowExceededError: litellm.BadRequestError: OpenAIException - "
+OVERFLOWS = [
+    (400, LITELLM + "Input tokens exceed the configured limit of 272000 tokens."),
+    (400, "This endpoint's maximum context length is 32768 tokens. However, you requested about 42832 tokens."),
+    (400, "This model's maximum context length is 16384 tokens. However, your request has 19427 input tokens."),
+    (400, "the request exceeds the available context size (512 tokens), try increasing it"),
+    (400, "The prompt (total length 25938) is too long to fit into the model (context length 4096)."),
+    (400, 'BedrockException - {"message":"Input is too long for requested model."}'),
+    (400, "Please reduce the length of the messages or completion."),
+    (500, "litellm.APIError: AnthropicException - prompt is too long: 209303 tokens > 200000 maximum"),
+]
+UNKNOWN_MODELS = [
+    (400, "/chat/completions: Invalid model name passed in model=x. Call `/v1/models` to view available models."),
+    (400, "litellm.BadRequestError: You passed in model=x. There is no 'model_name' with this string"),
+    (400, "vendor/x:free is not a valid model ID"),
+    (404, "No endpoints found for vendor/x:free."),
+    (400, "The provided model identifier is invalid."),
+    (400, "Model Not Exist"),
+    (400, "The model `x` does not exist or you do not have access to it."),
+    (500, 'upstream: model "x" not found, try pulling it first'),
+    (400, "The requested model 'x' is not supported by any provider you have enabled."),
+    (500, "litellm.NotFoundError: OpenAIException - the model 'x' does not exist"),
+]
+SHAPES = [
+    lambda status, text: {"error": {"message": text, "type": None, "param": None, "code": str(status)}},
+    lambda status, text: {"error": {"message": text, "type": "internal_server_error", "code": status}},
+    lambda status, text: {"error": {"message": "Provider returned error", "metadata": {"raw": text}}},
+    lambda status, text: {"detail": {"error": text}},
+    lambda status, text: {"error": json.dumps({"error": {"message": text, "type": "invalid_request_error"}})},
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("status", "text", "code"),
+    [(*case, Code.TOO_LONG) for case in OVERFLOWS] + [(*case, Code.NOT_FOUND) for case in UNKNOWN_MODELS],
+)
+def test_errors_behind_a_gateway_are_recognised(status, text, code, shape):
+    value = shape(status, text)
+
+    assert status_error(status, {}, json.dumps(value).encode()).code == code
+    assert frame_error(value if "error" in value else {"error": value}).code == code
+
+
+def test_an_error_of_a_server_that_only_mentions_a_model_is_not_an_unknown_model():
+    body = {"error": {"message": "The model produced invalid content", "type": "server_error"}}
+
+    assert status_error(500, {}, json.dumps(body).encode()).code == Code.OVERLOADED
+
+
 @pytest.mark.parametrize(("status", "body", "code"), TOLD)
 def test_what_a_server_says_becomes_a_code(status, body, code):
     error = status_error(status, {}, b"" if body is None else json.dumps(body).encode())

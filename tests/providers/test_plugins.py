@@ -25,6 +25,7 @@ from antiphon.providers import (
     list_models,
 )
 from tests.fixtures.chats import told
+from tests.fixtures.providers import no_ollama
 
 ONE = Reference("own", "one")
 REQUEST = Request((user("Hello"),))
@@ -200,7 +201,7 @@ def test_the_provider_of_an_installed_package_is_found_and_listed(
     monkeypatch.syspath_prepend(tmp_path)
 
     assert say(Models(), "parrot:grey") == "Hello"
-    rows = {row.reference: row for row in list_models(environment={}, local_models=lambda host: None)}
+    rows = {row.reference: row for row in list_models(environment={}, local_models=no_ollama)}
     assert (rows["parrot:*"].usable, rows["parrot:*"].note) == (True, "plug-in of the package parrot-models 1.2")
 
 
@@ -221,7 +222,7 @@ def test_a_package_that_cannot_be_imported_is_an_error_that_names_it_and_other_m
 
     assert text in problem(models, "parrot:grey")
     assert say(models, "own:one") == "one"
-    rows = {row.reference: row for row in list_models(environment={}, local_models=lambda host: None)}
+    rows = {row.reference: row for row in list_models(environment={}, local_models=no_ollama)}
     assert not rows["parrot:*"].usable
     assert text in rows["parrot:*"].why
     assert rows["scripted:demo"].usable

@@ -10,7 +10,7 @@ from antiphon.providers.errors import ProviderError
 from antiphon.providers.http.client import HttpTransport
 from antiphon.providers.keys import Keys
 from antiphon.testing.recorder import Recorder
-from tests.fixtures.providers import CANARY, ENVIRONMENT, FORMATS, HELLO, NOWHERE, run, stand
+from tests.fixtures.providers import CANARY, ENVIRONMENT, FORMATS, HELLO, NOWHERE, no_ollama, run, stand
 
 SCENARIOS = ("ok", "401", "429", "500", "drop", "eof", "garbage", "overload", "html", "302")
 
@@ -83,7 +83,7 @@ def test_a_server_that_repeats_the_key_does_not_spread_it():
 
 
 def test_the_catalog_shows_no_key():
-    listing = repr(list_models(Keys(ENVIRONMENT, NOWHERE), local_models=lambda host: None))
+    listing = repr(list_models(Keys(ENVIRONMENT, NOWHERE), local_models=no_ollama))
 
     assert "anthropic:" in listing
     assert CANARY not in listing

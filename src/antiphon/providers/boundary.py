@@ -2,10 +2,10 @@
 
 1. The key is redacted in every string, in pieces of text as in whole ones, before anything is cut.
 2. A character outside of the basic plane may be split between two pieces; half of one alone is replaced.
+   Arguments of tool calls are not nested too deeply to be parsed.
 3. A complete reply has text or a tool call, and the tool call that the request demands.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 
 from antiphon.errors import Code
@@ -22,10 +22,7 @@ from antiphon.providers.base import (
 )
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Secret
-from antiphon.providers.redaction import KeyPattern, PieceRedactor
-
-SURROGATE = re.compile("[\ud800-\udfff]")
-HIGH_SURROGATES = ("\ud800", "\udbff")
+from antiphon.providers.pieces import ArgumentPieces, Pieces, join_surrogates
 
 
 class Boundary:
@@ -36,10 +33,10 @@ class Boundary:
     def __init__(self, request: Request, key: Secret | None) -> None:
         self._request = request
         self._pattern = None if key is None else key.pattern
-        self._text = _Pieces(self._pattern)
-        self._thoughts = _Pieces(self._pattern)
+        self._text = Pieces(self._pattern)
+        self._thoughts = Pieces(self._pattern)
         # By the id of the tool call, as the server sent it.
-        self._arguments: dict[str, _Pieces] = {}
+        self._arguments: dict[str, ArgumentPieces] = {}
         self._called: list[str] = []
 
     def __repr__(self) -> str:
@@ -63,6 +60,8 @@ class Boundary:
                 case Done(stop, request_id):
                     yield from self._rest()
                     self._check(delta)
+                    # Some servers end a reply with tool calls like any other.
+                    stop = "tool_calls" if self._called and stop == "end" else stop
                     yield Done(stop, self._clean_optional(request_id))
                 case _:
                     yield self._whole(delta)
@@ -82,8 +81,8 @@ class Boundary:
     def _whole(self, delta: Delta) -> Delta:
         match delta:
             case ToolStart(id, name):
-                self._arguments[id] = _Pieces(self._pattern)
                 name = self.clean(name)
+                self._arguments[id] = ArgumentPieces(name, self._pattern)
                 self._called.append(name)
                 return ToolStart(self.clean(id), name)
             case SignatureDelta(signature, call_id, redacted):
@@ -105,6 +104,9 @@ class Boundary:
     def _check(self, done: Done) -> None:
         if done.stop == "pause":
             return
+        if done.stop == "tool_calls" and not self._called:
+            reason = "the server announced a tool call, but sent none"
+            raise ProviderError(Code.MALFORMED, reason, request_id=done.request_id)
         if not self._text.has_begun and not self._called:
             raise self._empty(done)
         choice = self._request.tool_choice
@@ -123,36 +125,3 @@ class Boundary:
             return ProviderError(Code.BAD_REQUEST, reason, request_id=done.request_id)
         reason = "the reply has reasoning, but no text" if self._thoughts.has_begun else "the reply is empty"
         return ProviderError(Code.MALFORMED, reason, request_id=done.request_id)
-
-
-class _Pieces:
-    """Text that arrives in pieces."""
-
-    __slots__ = ("_half", "_redactor", "has_begun")
-
-    def __init__(self, pattern: KeyPattern | None) -> None:
-        self.has_begun = False
-        self._half = ""
-        self._redactor = None if pattern is None else PieceRedactor(pattern)
-
-    def feed(self, piece: str) -> str:
-        """Return the text that is complete."""
-        self.has_begun = True
-        if self._half or not piece.isascii():
-            piece = self._half + piece
-            self._half = piece[-1] if HIGH_SURROGATES[0] <= piece[-1:] <= HIGH_SURROGATES[1] else ""
-            piece = join_surrogates(piece[:-1] if self._half else piece)
-        return piece if self._redactor is None else self._redactor.feed(piece)
-
-    def rest(self) -> str:
-        """Return what was held back."""
-        half = join_surrogates(self._half)
-        self._half = ""
-        return half if self._redactor is None else self._redactor.feed(half) + self._redactor.flush()
-
-
-def join_surrogates(text: str) -> str:
-    """Join the halves of characters, and replace single halves, which cannot be encoded."""
-    if text.isascii() or SURROGATE.search(text) is None:
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,28 +1,23 @@
 """List of the known models: whether each can be used here, its price, and what is missing."""
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException
 from importlib.util import find_spec
-from urllib.parse import urlsplit
 
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
-from antiphon.providers.keys import Keys
-from antiphon.providers.local.added import AddedModel, read_added
+from antiphon.providers.keys import Keys, Secret
 from antiphon.providers.local.library import library_problem
-from antiphon.providers.local.settings import local_settings
-from antiphon.providers.local.sources import added_source
+from antiphon.providers.local.sources import list_added
 from antiphon.providers.local.weights import WEIGHTS, models_folder, weights_problem
+from antiphon.providers.ollama import ollama_address, ollama_models
 from antiphon.providers.plugins import installed_names, installed_provider
 from antiphon.providers.prices import FREE, Price, Prices, known_models
 from antiphon.providers.references import HOSTED
 from antiphon.providers.scripted import script_names
 
-PROBE_S = 0.5
 # Models in the price table that are not for chat.
 NO_CHAT = re.compile(
     r"embed|tts|whisper|transcri|image|audio|voxtral|ocr|moderation|realtime|live|instruct|davinci|babbage|^ada|^curie"
@@ -55,32 +50,18 @@ def list_models(
     prices: Prices | None = None,
     *,
     environment: Mapping[str, str] = os.environ,
-    local_models: Callable[[str], list[str] | None] | None = None,
+    local_models: Callable[[str, Secret | None], list[str]] = ollama_models,
     embedded_problem: Callable[[], str | None] = library_problem,
 ) -> list[ModelListing]:
     """List all known models; a provider that cannot be used has one row with the reason."""
     keys = keys or Keys(environment)
     prices = prices or Prices()
     result = [row for provider in HOSTED for row in _hosted(provider, keys, prices)]
-    result += _ollama(environment, prices, local_models or ollama_models)
+    result += _ollama(environment, keys, prices, local_models)
     result += _local_models(environment, embedded_problem())
     result += [_priced_listing(f"scripted:{name}", "scripted", name, prices) for name in script_names()]
     result += [_installed(name) for name in installed_names()]
     return result
-
-
-def ollama_models(host: str) -> list[str] | None:
-    """List the models that Ollama has; None if it does not run."""
-    address = urlsplit(host if "://" in host else f"http://{host}")
-    connection = HTTPConnection(address.hostname or "127.0.0.1", address.port or 11434, timeout=PROBE_S)
-    try:
-        connection.request("GET", "/api/tags")
-        tags = json.loads(connection.getresponse().read())
-        return [entry["name"] for entry in tags["models"]]
-    except (OSError, HTTPException, ValueError, KeyError, TypeError):
-        return None
-    finally:
-        connection.close()
 
 
 def _hosted(provider: str, keys: Keys, prices: Prices) -> Iterator[ModelListing]:
@@ -102,18 +83,22 @@ def _hosted(provider: str, keys: Keys, prices: Prices) -> Iterator[ModelListing]
 
 
 def _ollama(
-    environment: Mapping[str, str], prices: Prices, local_models: Callable[[str], list[str] | None]
+    environment: Mapping[str, str],
+    keys: Keys,
+    prices: Prices,
+    local_models: Callable[[str, Secret | None], list[str]],
 ) -> Iterator[ModelListing]:
-    host = environment.get("OLLAMA_HOST") or "127.0.0.1:11434"
-    names = local_models(host)
     if find_spec("httpx2") is None:
         yield ModelListing("ollama:*", False, NOT_INSTALLED)
-    elif names is None:
-        yield ModelListing("ollama:*", False, f"Ollama does not answer at {host}")
-    elif not names:
+        return
+    try:
+        names = local_models(ollama_address(environment), keys.find("ollama"))
+    except ProviderError as error:
+        yield ModelListing("ollama:*", False, error.message)
+        return
+    if not names:
         yield ModelListing("ollama:*", False, "Ollama has no model installed: ollama pull <model>")
-    else:
-        yield from (_priced_listing(f"ollama:{name}", "compatible", name, prices) for name in names)
+    yield from (_priced_listing(f"ollama:{name}", "compatible", name, prices) for name in names)
 
 
 def _installed(name: str) -> ModelListing:
@@ -134,21 +119,11 @@ def _local_models(environment: Mapping[str, str], problem: str | None) -> Iterat
         reason = problem or weights_problem(weights, folder)
         yield ModelListing(weights.reference, reason is None, reason or "", FREE, weights.note)
     try:
-        added = read_added(folder)
+        for reference, note, why in list_added(folder, environment):
+            reason = problem or why
+            yield ModelListing(reference, reason is None, reason or "", FREE, note)
     except ProviderError as error:
         yield ModelListing("local:*", False, error.message)
-        return
-    for model in added.values():
-        yield _added(model, environment, problem)
-
-
-def _added(model: AddedModel, environment: Mapping[str, str], problem: str | None) -> ModelListing:
-    try:
-        source = added_source(model, local_settings(environment))
-    except ProviderError as error:
-        return ModelListing(model.reference, False, problem or error.message, FREE)
-    reason = problem or source.problem()
-    return ModelListing(model.reference, reason is None, reason or "", FREE, source.note)
 
 
 def _priced_listing(reference: str, provider: str, name: str, prices: Prices) -> ModelListing:

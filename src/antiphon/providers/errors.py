@@ -3,6 +3,7 @@
 `BY_KIND`, `BY_TEXT` and `BY_STATUS` are the only place where errors of providers are mapped to codes.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -109,7 +110,14 @@ BY_KIND: dict[str, Code] = {
     "content_filter": Code.REFUSED,
     "content_policy_violation": Code.REFUSED,
     "model_not_found": Code.NOT_FOUND,
+    "model_not_supported": Code.NOT_FOUND,
+    "model_not_available": Code.NOT_FOUND,
+    "deploymentnotfound": Code.NOT_FOUND,
+    "notfounderror": Code.NOT_FOUND,
     "context_length_exceeded": Code.TOO_LONG,
+    "context_window_exceeded": Code.TOO_LONG,
+    "contextwindowexceedederror": Code.TOO_LONG,
+    "prompt_too_long": Code.TOO_LONG,
     "string_above_max_length": Code.TOO_LONG,
     "exceed_context_size_error": Code.TOO_LONG,
     # Mistral
@@ -134,12 +142,36 @@ BY_TEXT: tuple[tuple[str, Code], ...] = (
     ("perday", Code.QUOTA),
     ("concurren", Code.CONCURRENCY),
     ("api key not valid", Code.UNAUTHENTICATED),
+    # Context overflows, also those of a server behind a gateway, whose error the gateway quotes.
     ("prompt is too long", Code.TOO_LONG),
     ("context length", Code.TOO_LONG),
+    ("context_length", Code.TOO_LONG),
     ("context window", Code.TOO_LONG),
+    ("contextwindowexceeded", Code.TOO_LONG),
+    ("context size", Code.TOO_LONG),
+    ("exceed_context_size", Code.TOO_LONG),
     ("input token count", Code.TOO_LONG),
+    ("input tokens exceed", Code.TOO_LONG),
+    ("input is too long", Code.TOO_LONG),
+    ("is too long to fit into the model", Code.TOO_LONG),
+    ("reduce the length of", Code.TOO_LONG),
+    ("max_model_len", Code.TOO_LONG),
+    ("too many input tokens", Code.TOO_LONG),
+    # Unknown models, in the words of gateways.
     ("try pulling it first", Code.NOT_FOUND),
+    ("invalid model name", Code.NOT_FOUND),
+    ("not a valid model", Code.NOT_FOUND),
+    ("there is no 'model_name'", Code.NOT_FOUND),
+    ("no endpoints found", Code.NOT_FOUND),
+    ("unknown model", Code.NOT_FOUND),
+    ("model not found", Code.NOT_FOUND),
+    ("model_not_found", Code.NOT_FOUND),
+    ("model not exist", Code.NOT_FOUND),
+    ("model identifier is invalid", Code.NOT_FOUND),
+    ("not supported by any provider", Code.NOT_FOUND),
 )
+# The model has a name between these words.
+MODEL_MISSING = re.compile(r"\bmodel\b.{0,120}?\b(?:does not exist|not found|is not available)\b")
 
 BY_STATUS: dict[int, Code] = {
     401: Code.UNAUTHENTICATED,
@@ -154,22 +186,27 @@ BY_STATUS: dict[int, Code] = {
     504: Code.TIMEOUT,
 }
 
-# Types so broad that the message and the status take precedence.
-VAGUE = frozenset({Code.RATE_LIMITED})
+# Types so broad that the message takes precedence: a gateway has one for every error of the server behind it.
+VAGUE_KINDS = frozenset(
+    {"api_error", "server_error", "internal_server_error", "internalservererror", "internal"}
+    | {kind for kind, code in BY_KIND.items() if code is Code.RATE_LIMITED}
+)
 
 
 def classify(status: int | None, kinds: Iterable[str], text: str) -> Code:
     """Return the code of a server error, by its type, then its message, then the HTTP status."""
-    codes = [BY_KIND[kind] for kind in kinds if kind in BY_KIND]
-    precise = next((code for code in codes if code not in VAGUE), None)
+    kinds = [kind for kind in kinds if kind in BY_KIND]
+    precise = next((kind for kind in kinds if kind not in VAGUE_KINDS), None)
     if precise is not None:
-        return precise
+        return BY_KIND[precise]
     lowered = text.lower()
     for fragment, code in BY_TEXT:
         if fragment in lowered:
             return code
-    if codes:
-        return codes[0]
+    if MODEL_MISSING.search(lowered):
+        return Code.NOT_FOUND
+    if kinds:
+        return BY_KIND[kinds[0]]
     if status is None or status >= 500:
         return BY_STATUS.get(status or 0, Code.OVERLOADED)
     return BY_STATUS.get(status, Code.BAD_REQUEST)

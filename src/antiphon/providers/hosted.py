@@ -1,6 +1,5 @@
 """Hosted providers: the wire format and the base URL of each."""
 
-import os
 from collections.abc import Mapping
 
 from antiphon.errors import Code
@@ -26,8 +25,6 @@ BASE_URLS: Mapping[str, str] = {
     "google": "https://generativelanguage.googleapis.com",
     "mistral": "https://api.mistral.ai/v1",
 }
-
-
 NOT_INSTALLED = "models on servers need the extra `models`, which is not installed: pip install 'antiphon[models]'"
 
 
@@ -51,10 +48,3 @@ def wire_for(reference: Reference) -> Wire:
 def needs_key(wire: Wire) -> bool:
     """Return whether servers of a format require a key."""
     return wire is not COMPATIBLE
-
-
-def ollama_url(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the base URL of Ollama."""
-    host = environment.get("OLLAMA_HOST") or "127.0.0.1:11434"
-    address = host if "://" in host else f"http://{host}"
-    return f"{address.rstrip('/').replace('://0.0.0.0', '://127.0.0.1')}/v1"

@@ -17,6 +17,8 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "mistral": ("MISTRAL_API_KEY",),
 }
+# Servers that need a key only if they are behind one.
+OPTIONAL_VARIABLES: Mapping[str, tuple[str, ...]] = {"ollama": ("OLLAMA_API_KEY",)}
 GROUP_OR_OTHERS = 0o077
 
 
@@ -76,7 +78,7 @@ class Keys:
 
     def find(self, name: str) -> Secret | None:
         """Return the key of a provider, or of a server by its base URL; None if there is none."""
-        for variable in VARIABLES.get(name, ()):
+        for variable in _variables(name):
             if value := self._environment.get(variable, "").strip():
                 return make_secret(value, variable)
         stored = self._file().get(name)
@@ -88,7 +90,7 @@ class Keys:
 
     def advice(self, name: str) -> str:
         """Explain how to provide a missing key."""
-        variables = VARIABLES.get(name)
+        variables = _variables(name)
         by_variable = f"set {' or '.join(variables)}, or " if variables else ""
         return f"no key for {name!r}: {by_variable}add it to {self._path}"
 
@@ -109,6 +111,10 @@ class Keys:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError):
             # The message of the parser may quote the line with the key.
             raise ProviderError(Code.UNAUTHENTICATED, f"{self._path} is not valid TOML") from None
+
+
+def _variables(name: str) -> tuple[str, ...]:
+    return VARIABLES.get(name) or OPTIONAL_VARIABLES.get(name, ())
 
 
 def make_secret(value: str, origin: str) -> Secret:

@@ -16,8 +16,8 @@ SHORTEST_KEY = 8
 HELD_ELEMENTS = 4
 # Characters before a piece in which a form may have begun: the elements that are not held back, plain and escaped.
 SHORT_CONTEXT = HELD_ELEMENTS - 1
-CONTEXT = 36
-PARTIAL_ESCAPE = re.compile(r"\\{1,4}(?:u0?0?[0-9a-fA-F]?)?|%(?:25){0,2}[0-9a-fA-F]?2?")
+CONTEXT = 72
+PARTIAL_ESCAPE = re.compile(r"\\{1,16}(?:u0?0?[0-9a-fA-F]?)?|%(?:25){0,2}[0-9a-fA-F]?2?")
 
 
 class KeyPattern:
@@ -136,5 +136,5 @@ def _encoded_forms(key: str) -> set[str]:
 
 def _escaped(character: str) -> str:
     digits = "".join(f"[{digit}{digit.upper()}]" for digit in f"{ord(character):02x}")
-    literal = {"\\": r"\\{1,8}", '"': r'\\{0,4}"', "/": r"\\{0,4}/"}.get(character, re.escape(character))
-    return rf"(?:\\{{1,4}}u00{digits}|%(?:25){{0,2}}{digits}|{literal})"
+    literal = {"\\": r"\\{1,16}", '"': r'\\{0,16}"', "/": r"\\{0,16}/"}.get(character, re.escape(character))
+    return rf"(?:\\{{1,16}}u00{digits}|%(?:25){{0,2}}{digits}|{literal})"

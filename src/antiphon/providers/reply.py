@@ -142,7 +142,7 @@ class Reply:
 def _is_whole(call: ToolCall) -> bool:
     try:
         call.input()
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

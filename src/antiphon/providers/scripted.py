@@ -50,7 +50,7 @@ from antiphon.providers.base import (
 from antiphon.providers.clock import LOOP_CLOCK, ProviderClock, sleep
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.references import Reference
-from antiphon.providers.usage import estimate_usage
+from antiphon.providers.usage import complete_usage
 
 MAX_REMEMBERED = 1_000
 PATTERNS = ("when", "system", "after")
@@ -86,7 +86,7 @@ class ScriptedModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Yield the deltas of the scripted reply to a request."""
-        yield UsageDelta(estimate_usage(request, 0), self.model.name)
+        yield UsageDelta(complete_usage(None, request, 0), self.model.name)
         usage: Usage | None = None
         size = 0
         called = False
@@ -107,7 +107,7 @@ class ScriptedModel:
                         if self._pace_ms:
                             await sleep(self._clock, self._pace_ms)
                     yield delta
-        yield UsageDelta(usage or estimate_usage(request, size), self.model.name)
+        yield UsageDelta(usage or complete_usage(None, request, size), self.model.name)
         yield Done("tool_calls" if called else "end")
 
     def _reply(self, request: Request) -> Mapping[str, Any]:

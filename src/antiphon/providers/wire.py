@@ -109,7 +109,7 @@ class Wire(Protocol):
 
 
 # Raised when a frame does not have the shape that its format defines.
-SHAPE_ERRORS = (KeyError, TypeError, AttributeError, IndexError)
+SHAPE_ERRORS = (KeyError, TypeError, AttributeError, IndexError, RecursionError)
 
 
 def shape_error(data: str) -> ProviderError:
@@ -133,18 +133,13 @@ def as_name(value: Any) -> str:
     return text
 
 
-def as_count(value: Any) -> int:
-    """Return a count of a frame; invalid values count as zero."""
-    return value if value.__class__ is int and value > 0 else 0
-
-
 def parse_frame(data: str) -> dict[str, Any]:
     """Parse the JSON object of a frame."""
     try:
         frame, end = _scan(data)
         if end != len(data):
             frame = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         frame = _parse_padded_json(data)
     if frame.__class__ is not dict:
         raise ProviderError(Code.MALFORMED, "the server sent a frame that is not an object", quote=data)
@@ -156,4 +151,8 @@ def _parse_padded_json(data: str) -> Any:
     try:
         return json.loads(data)
     except ValueError:
-        raise ProviderError(Code.MALFORMED, "the server sent a frame that is not JSON", quote=data) from None
+        reason = "the server sent a frame that is not JSON"
+        raise ProviderError(Code.MALFORMED, reason, quote=data) from None
+    except RecursionError:
+        reason = "the server sent a frame that is nested too deeply"
+        raise ProviderError(Code.MALFORMED, reason, recoverable=False, quote=data) from None

@@ -19,7 +19,7 @@ from antiphon.providers.base import (
 )
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.hosted import COMPATIBLE, WIRES
-from tests.fixtures.providers import HELLO, read, run, stand
+from tests.fixtures.providers import HELLO, Canned, read, run, stand
 
 REQUEST = Request((user("Hello"),))
 
@@ -202,31 +202,6 @@ def test_a_call_of_google_may_have_its_own_id():
     deltas = replies("google", parts({"functionCall": {"id": "g1", "name": "look"}}, finish="STOP"))
 
     assert deltas == [ToolStart("g1", "look"), ToolArgs("g1", "{}"), Done("tool_calls", "req")]
-
-
-def test_an_answer_that_is_not_streamed_is_malformed():
-    whole = json.dumps({"object": "chat.completion", "choices": [{"message": {"content": "Hi"}}]}, indent=1)
-
-    assert replies("openai", whole.encode()) == ["1005"]
-
-
-class Canned:
-    """A transport that gives one answer."""
-
-    def __init__(self, status, headers, *chunks):
-        self.status = status
-        self.headers = headers
-        self._chunks = chunks
-
-    async def send(self, call):
-        return self
-
-    async def chunks(self):
-        for chunk in self._chunks:
-            yield chunk
-
-    async def close(self):
-        pass
 
 
 def test_an_endless_error_is_read_to_a_limit():

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+from uuid import uuid4
 
 from antiphon.errors import Code
 from antiphon.messages import Usage
@@ -22,8 +23,8 @@ from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.error_bodies import frame_error
 from antiphon.providers.formats.truncation import last_deltas, truncation_error
 from antiphon.providers.http.sse import FrameDecoder
-from antiphon.providers.usage import tokens_of_request
-from antiphon.providers.wire import SHAPE_ERRORS, as_count, as_name, as_text, parse_frame, shape_error
+from antiphon.providers.usage import CountReader, complete_usage
+from antiphon.providers.wire import SHAPE_ERRORS, as_name, as_text, parse_frame, shape_error
 from antiphon.tokens import tokens_of_bytes
 
 STOPS: Mapping[str, Stop] = {
@@ -40,7 +41,8 @@ class AnthropicDecoder:
     """Decodes the events of one message, which ends with `message_stop`."""
 
     __slots__ = (
-        "_calls", "_counted", "_frames", "_model", "_request", "_request_id", "_size", "_stop", "_usage", "finished",
+        "_calls", "_counted", "_frames", "_index", "_model", "_request", "_request_id", "_size", "_stop", "_usage",
+        "finished",
     )  # fmt: skip
 
     def __init__(self, model: str, request: Request, request_id: str | None) -> None:
@@ -49,6 +51,8 @@ class AnthropicDecoder:
         self._model = model
         self._request = request
         self._request_id = request_id
+        # Some proxies leave out the number of a block: it is then the next one.
+        self._index = -1
         self._calls: dict[int, str] = {}
         self._size = 0
         self._usage: dict[str, Any] = {}
@@ -70,7 +74,7 @@ class AnthropicDecoder:
                             self._size += len(text)
                             yield TextDelta(text)
                     else:
-                        yield from self._other_delta(frame["index"], delta)
+                        yield from self._other_delta(frame.get("index", self._index), delta)
                 else:
                     yield from self._event(kind, frame)
             except SHAPE_ERRORS as error:
@@ -80,7 +84,7 @@ class AnthropicDecoder:
 
     def end(self) -> Iterator[Delta]:
         """Raise an error if the body ended before `message_stop`."""
-        yield from last_deltas(self.feed, self._truncated)
+        yield from last_deltas(self._frames, self.feed, self._truncated)
         if not self.finished:
             raise self._truncated()
 
@@ -101,58 +105,89 @@ class AnthropicDecoder:
     def _event(self, kind: str | None, frame: dict[str, Any]) -> Iterator[Delta]:
         match kind:
             case "content_block_start":
-                yield from self._block(frame["index"], frame["content_block"])
+                self._index = frame.get("index", self._index + 1)
+                yield from self._block(self._index, frame["content_block"])
             case "message_start":
-                message = frame["message"]
-                self._model = as_text(message.get("model") or self._model)
-                self._add(message.get("usage"))
-                yield self._count()
+                yield self._start(frame["message"])
             case "message_delta":
-                self._stop = as_text(frame["delta"].get("stop_reason") or self._stop or "")
                 self._add(frame.get("usage"))
                 self._counted = bool(frame.get("usage"))
-                if self._stop == "refusal":
-                    yield self._count()
-                    raise ProviderError(Code.REFUSED, _refusal(frame["delta"]), request_id=self._request_id)
+                yield from self._set_stop(frame["delta"])
             case "message_stop":
-                self.finished = True
-                yield self._count()
-                yield Done(STOPS.get(self._stop or "", "end"), self._request_id)
+                yield from self._complete()
+            case "message":
+                # The whole reply, from a server that does not stream.
+                yield self._start(frame)
+                for index, block in enumerate(frame["content"]):
+                    yield from self._block(index, block)
+                self._counted = bool(frame.get("usage"))
+                yield from self._set_stop(frame)
+                yield from self._complete()
             case "error":
                 raise frame_error(frame, request_id=self._request_id)
+
+    def _start(self, message: dict[str, Any]) -> UsageDelta:
+        self._model = as_text(message.get("model") or self._model)
+        self._add(message.get("usage"))
+        return self._count()
+
+    def _set_stop(self, delta: dict[str, Any]) -> Iterator[Delta]:
+        self._stop = as_text(delta.get("stop_reason") or self._stop or "")
+        if self._stop == "refusal":
+            yield self._count()
+            raise ProviderError(Code.REFUSED, _refusal(delta), request_id=self._request_id)
+
+    def _complete(self) -> Iterator[Delta]:
+        self.finished = True
+        yield self._count()
+        yield Done(STOPS.get(self._stop or "", "end"), self._request_id)
 
     def _block(self, index: int, block: dict[str, Any]) -> Iterator[Delta]:
         match block["type"]:
             case "tool_use":
-                id = self._calls[index] = as_name(block["id"])
+                id = self._calls[index] = as_text(block.get("id") or f"toolu_{uuid4().hex}")
                 yield ToolStart(id, as_name(block["name"]))
                 # Proxies that do not stream arguments send them here.
                 if block.get("input"):
-                    yield ToolArgs(id, json.dumps(block["input"]))
+                    arguments = json.dumps(block["input"])
+                    self._size += len(arguments)
+                    yield ToolArgs(id, arguments)
             case "redacted_thinking":
                 yield SignatureDelta(as_text(block["data"]), redacted=True)
             case "text" if block.get("text"):
-                yield TextDelta(as_text(block["text"]))
-            case "thinking" if block.get("thinking"):
-                yield ThinkingDelta(as_text(block["thinking"]))
+                text = as_text(block["text"])
+                self._size += len(text)
+                yield TextDelta(text)
+            case "thinking":
+                if thought := as_text(block.get("thinking") or ""):
+                    self._size += len(thought)
+                    yield ThinkingDelta(thought)
+                if block.get("signature"):
+                    yield SignatureDelta(as_text(block["signature"]))
 
-    def _add(self, reported: dict[str, Any] | None) -> None:
-        self._usage |= {key: value for key, value in (reported or {}).items() if value is not None}
+    def _add(self, reported: Any) -> None:
+        if isinstance(reported, dict):
+            self._usage |= {key: value for key, value in reported.items() if value is not None}
 
     def _count(self) -> UsageDelta:
         reported = self._usage
-        read = as_count(reported.get("cache_read_input_tokens"))
-        written = as_count(reported.get("cache_creation_input_tokens"))
-        output = as_count(reported.get("output_tokens"))
+        reader = CountReader()
+        read = reader.count(reported.get("cache_read_input_tokens"))
+        written = reader.count(reported.get("cache_creation_input_tokens"))
+        output = reader.count(reported.get("output_tokens"))
+        details = reader.group(reported.get("output_tokens_details"))
         usage = Usage(
-            input=(as_count(reported.get("input_tokens")) + read + written) or tokens_of_request(self._request),
+            input=reader.count(reported.get("input_tokens")) + read + written,
             output=output if self._counted else max(output, tokens_of_bytes(self._size)),
             cached_read=read,
             cached_write=written,
-            reasoning=as_count((reported.get("output_tokens_details") or {}).get("thinking_tokens")),
-            estimated=not (self._counted and "input_tokens" in reported),
+            reasoning=reader.count(details.get("thinking_tokens")),
+            estimated=not (self._counted and "input_tokens" in reported and reader.is_exact),
         )
-        return UsageDelta(usage, self._model, reported.get("service_tier"))
+        tier = reported.get("service_tier")
+        return UsageDelta(
+            complete_usage(usage, self._request, self._size), self._model, tier if isinstance(tier, str) else None
+        )
 
 
 def _refusal(delta: dict[str, Any]) -> str:

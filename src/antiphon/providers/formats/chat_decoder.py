@@ -1,9 +1,7 @@
 """Decoder for the chunks of a chat completion, in all dialects."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
-from uuid import uuid4
 
 from antiphon.errors import Code
 from antiphon.messages import Usage
@@ -15,17 +13,17 @@ from antiphon.providers.base import (
     Stop,
     TextDelta,
     ThinkingDelta,
-    ToolArgs,
-    ToolStart,
     UsageDelta,
 )
 from antiphon.providers.errors import ProviderError
+from antiphon.providers.formats.chat_calls import ToolCalls
 from antiphon.providers.formats.error_bodies import frame_error, is_error_frame
 from antiphon.providers.formats.truncation import last_deltas, truncation_error
 from antiphon.providers.http.sse import FrameDecoder
-from antiphon.providers.usage import estimate_usage
-from antiphon.providers.wire import SHAPE_ERRORS, as_count, as_name, as_text, parse_frame, shape_error
+from antiphon.providers.usage import CountReader, complete_usage
+from antiphon.providers.wire import SHAPE_ERRORS, as_text, parse_frame, shape_error
 
+END = "[DONE]"
 STOPS: Mapping[str, Stop] = {
     "stop": "end",
     "length": "length",
@@ -39,8 +37,8 @@ class ChatDecoder:
     """Decodes one completion, which ends with `[DONE]`, or in lenient dialects with a finish reason."""
 
     __slots__ = (
-        "_calls", "_finish", "_frames", "_model", "_needs_done", "_refusal", "_reported", "_request", "_request_id",
-        "_size", "_started", "_tier", "finished",
+        "_calls", "_finish", "_frames", "_has_deltas", "_is_whole", "_model", "_needs_done", "_refusal", "_reported",
+        "_request", "_request_id", "_size", "_started", "_tier", "finished",
     )  # fmt: skip
 
     def __init__(self, model: str, request: Request, request_id: str | None, *, needs_done: bool) -> None:
@@ -51,7 +49,9 @@ class ChatDecoder:
         self._request_id = request_id
         self._needs_done = needs_done
         self._started = False
-        self._calls: dict[int, str] = {}
+        self._has_deltas = False
+        self._is_whole = False
+        self._calls = ToolCalls()
         self._size = 0
         self._reported: Usage | None = None
         self._tier: str | None = None
@@ -61,7 +61,7 @@ class ChatDecoder:
     def feed(self, chunk: bytes) -> Iterator[Delta]:
         """Yield the deltas that these bytes complete."""
         for data in self._frames.feed(chunk):
-            if data == "[DONE]":
+            if data[:1] in "[ \t" and data.strip() == END:
                 yield from self._complete()
                 return
             frame = parse_frame(data)
@@ -72,25 +72,30 @@ class ChatDecoder:
                 for choice in choices or ():
                     delta = choice.get("delta")
                     if delta:
+                        self._has_deltas = True
                         content = delta.get("content")
                         if content and type(content) is str and len(delta) == 1:
                             self._size += len(content)
                             yield TextDelta(content)
                         else:
                             yield from self._parts(delta)
+                    elif not self._has_deltas:
+                        yield from self._other_parts(choice)
                     if choice.get("finish_reason"):
                         self._finish = as_text(choice["finish_reason"])
-                if frame.get("usage"):
+                if isinstance(frame.get("usage"), dict):
                     self._reported = _usage(frame["usage"])
             except SHAPE_ERRORS as error:
                 raise shape_error(data) from error
 
     def end(self) -> Iterator[Delta]:
         """Yield the last deltas; raise an error if the body ended too early."""
-        yield from last_deltas(self.feed, self._truncated)
+        yield from last_deltas(self._frames, self.feed, self._truncated)
         if self.finished:
             return
-        if self._needs_done or self._finish is None:
+        if self._is_whole:
+            self._finish = self._finish or "stop"
+        if self._finish is None or (self._needs_done and self._has_deltas):
             raise self._truncated()
         yield from self._complete()
 
@@ -104,8 +109,18 @@ class ChatDecoder:
             return
         self._started = True
         self._model = as_text(frame.get("model") or self._model)
-        self._tier = frame.get("service_tier")
+        tier = frame.get("service_tier")
+        self._tier = tier if isinstance(tier, str) else None
+        self._is_whole = frame.get("object") == "chat.completion"
         yield self._count()
+
+    def _other_parts(self, choice: dict[str, Any]) -> Iterator[Delta]:
+        """Yield the deltas of a choice that has another name for its delta, or a whole message."""
+        message = choice.get("message")
+        if message:
+            yield from self._parts(message)
+        elif text := as_text(choice.get("text") or ""):
+            yield from self._content(text)
 
     def _parts(self, delta: dict[str, Any]) -> Iterator[Delta]:
         # Servers use one of two names, and some send both.
@@ -118,8 +133,11 @@ class ChatDecoder:
             yield from self._content(content)
         if delta.get("refusal"):
             self._refusal.append(as_text(delta["refusal"]))
-        for call in delta.get("tool_calls") or ():
-            yield from self._call(call)
+        if delta.get("function_call"):
+            # The name of the field before there could be several calls.
+            yield from self._calls.feed([{"index": "function_call", "function": delta["function_call"]}])
+        if delta.get("tool_calls"):
+            yield from self._calls.feed(delta["tool_calls"])
 
     def _content(self, content: str | list[dict[str, Any]]) -> Iterator[Delta]:
         if isinstance(content, str):
@@ -139,22 +157,6 @@ class ChatDecoder:
                     if part.get("signature"):
                         yield SignatureDelta(as_text(part["signature"]))
 
-    def _call(self, call: dict[str, Any]) -> Iterator[Delta]:
-        index = call.get("index") or 0
-        function = call.get("function") or {}
-        id = call.get("id")
-        # A call begins with a new id; later pieces repeat it, leave it out, or have "null".
-        begins = index not in self._calls or (id and id not in ("null", self._calls[index]) and function.get("name"))
-        if begins:
-            id = as_text(id) if id and id != "null" else f"call_{uuid4().hex}"
-            self._calls[index] = id
-            yield ToolStart(id, as_name(function["name"]))
-        arguments = function.get("arguments")
-        if arguments:
-            text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-            self._size += len(text)
-            yield ToolArgs(self._calls[index], text)
-
     def _complete(self) -> Iterator[Delta]:
         finish = self._finish
         # A proxy may send `[DONE]` although the server behind it broke off.
@@ -167,21 +169,22 @@ class ChatDecoder:
         if finish in ("error", "abort"):
             raise ProviderError(Code.OVERLOADED, "the server aborted the reply", request_id=self._request_id)
         self.finished = True
-        default: Stop = "tool_calls" if self._calls else "end"
-        yield Done(STOPS.get(finish, default), self._request_id)
+        yield Done(STOPS.get(finish, "end"), self._request_id)
 
     def _count(self) -> UsageDelta:
-        usage = self._reported or estimate_usage(self._request, self._size)
+        usage = complete_usage(self._reported, self._request, self._size + self._calls.size)
         return UsageDelta(usage, self._model, self._tier)
 
 
 def _usage(reported: dict[str, Any]) -> Usage:
-    prompt = reported.get("prompt_tokens_details") or {}
-    completion = reported.get("completion_tokens_details") or {}
+    reader = CountReader()
+    prompt = reader.group(reported.get("prompt_tokens_details"))
+    completion = reader.group(reported.get("completion_tokens_details"))
     return Usage(
-        input=as_count(reported.get("prompt_tokens")),
-        output=as_count(reported.get("completion_tokens")),
-        cached_read=as_count(prompt.get("cached_tokens") or reported.get("prompt_cache_hit_tokens")),
-        cached_write=as_count(prompt.get("cache_write_tokens")),
-        reasoning=as_count(completion.get("reasoning_tokens")),
+        input=reader.count(reported.get("prompt_tokens")),
+        output=reader.count(reported.get("completion_tokens")),
+        cached_read=reader.count(prompt.get("cached_tokens") or reported.get("prompt_cache_hit_tokens")),
+        cached_write=reader.count(prompt.get("cache_write_tokens")),
+        reasoning=reader.count(completion.get("reasoning_tokens")),
+        estimated=not reader.is_exact,
     )

@@ -31,14 +31,20 @@ def is_error_frame(frame: Mapping[str, Any]) -> bool:
 
 def parse_error_body(value: Any) -> ErrorBody:
     """Parse a decoded body or frame; every provider has its own shape."""
+    try:
+        return _parse_error(value)
+    except RecursionError:
+        return ErrorBody((), "the server sent an error that is nested too deeply", "")
+
+
+def _parse_error(value: Any) -> ErrorBody:
     if isinstance(value, list):
         value = value[0] if value else {}
     inner = value.get("error", value) if isinstance(value, dict) else value
     if not isinstance(inner, dict):
         return ErrorBody((), str(inner), str(inner))
-    details = [detail for detail in inner.get("details") or () if isinstance(detail, dict)]
-    if isinstance(inner.get("details"), dict):
-        details = [inner["details"]]
+    listed = inner.get("details")
+    details = [detail for detail in (listed if isinstance(listed, list) else [listed]) if isinstance(detail, dict)]
     # OpenAI's `code` is more specific than its `type`, Google's reason more than its status.
     words = [*(detail.get("reason") for detail in details), *(detail.get("error_code") for detail in details)]
     words += [inner.get("code"), inner.get("type"), inner.get("status")]
@@ -59,7 +65,7 @@ def status_error(status: int, headers: Mapping[str, str], body: bytes) -> Provid
     """Return the error for a response whose HTTP status is not 200."""
     try:
         error_body = parse_error_body(json.loads(body))
-    except ValueError:
+    except (ValueError, RecursionError):
         text = body.decode("utf-8", "replace").strip()
         error_body = ErrorBody((), text if text and not text.startswith("<") else f"HTTP {status}", text)
     delay = retry_after(headers)

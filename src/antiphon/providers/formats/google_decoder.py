@@ -23,8 +23,8 @@ from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.error_bodies import frame_error, is_error_frame
 from antiphon.providers.formats.truncation import last_deltas, truncation_error
 from antiphon.providers.http.sse import FrameDecoder
-from antiphon.providers.usage import estimate_usage
-from antiphon.providers.wire import SHAPE_ERRORS, as_count, as_name, as_text, parse_frame, shape_error
+from antiphon.providers.usage import CountReader, complete_usage
+from antiphon.providers.wire import SHAPE_ERRORS, as_name, as_text, parse_frame, shape_error
 
 GENERATED_ID = "gcall_"
 # The server could not parse the output of the model; a retry may succeed.
@@ -60,8 +60,7 @@ class GoogleDecoder:
                 if not self._started or "candidates" not in frame:
                     yield from self._start(frame)
                 if frame.get("usageMetadata"):
-                    self._reported = _usage(frame["usageMetadata"])
-                    self._tier = frame["usageMetadata"].get("serviceTier")
+                    self._add(frame["usageMetadata"])
                 for candidate in frame.get("candidates") or ():
                     for part in (candidate.get("content") or {}).get("parts") or ():
                         yield from self._part(part)
@@ -72,7 +71,7 @@ class GoogleDecoder:
 
     def end(self) -> Iterator[Delta]:
         """Yield the last deltas; raise an error without a regular finish reason."""
-        yield from last_deltas(self.feed, self._truncated)
+        yield from last_deltas(self._frames, self.feed, self._truncated)
         if self._finish is None or self._frames.stray.strip():
             raise self._truncated()
         yield self._count()
@@ -120,16 +119,23 @@ class GoogleDecoder:
         elif signature:
             yield SignatureDelta(signature)
 
+    def _add(self, reported: Any) -> None:
+        if isinstance(reported, dict):
+            self._reported = _usage(reported)
+            tier = reported.get("serviceTier")
+            self._tier = tier if isinstance(tier, str) else None
+
     def _count(self) -> UsageDelta:
-        usage = self._reported or estimate_usage(self._request, self._size)
-        return UsageDelta(usage, self._model, self._tier)
+        return UsageDelta(complete_usage(self._reported, self._request, self._size), self._model, self._tier)
 
 
 def _usage(reported: dict[str, Any]) -> Usage:
-    thoughts = as_count(reported.get("thoughtsTokenCount"))
+    reader = CountReader()
+    thoughts = reader.count(reported.get("thoughtsTokenCount"))
     return Usage(
-        input=as_count(reported.get("promptTokenCount")) + as_count(reported.get("toolUsePromptTokenCount")),
-        output=as_count(reported.get("candidatesTokenCount")) + thoughts,
-        cached_read=as_count(reported.get("cachedContentTokenCount")),
+        input=reader.count(reported.get("promptTokenCount")) + reader.count(reported.get("toolUsePromptTokenCount")),
+        output=reader.count(reported.get("candidatesTokenCount")) + thoughts,
+        cached_read=reader.count(reported.get("cachedContentTokenCount")),
         reasoning=thoughts,
+        estimated=not reader.is_exact,
     )

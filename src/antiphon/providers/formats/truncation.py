@@ -1,7 +1,8 @@
-"""Errors of streams that end too early."""
+"""Ends of replies: bodies that end without a final event, and bodies that are no streams."""
 
 import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from antiphon.errors import Code
 from antiphon.providers.base import Delta
@@ -10,12 +11,22 @@ from antiphon.providers.formats.error_bodies import frame_error, is_error_frame
 from antiphon.providers.http.sse import FrameDecoder
 
 
-def last_deltas(feed: Callable[[bytes], Iterator[Delta]], truncated: Callable[[], ProviderError]) -> Iterator[Delta]:
-    """Yield the deltas of a last frame without its end; an incomplete frame is truncated, not malformed."""
+def last_deltas(
+    frames: FrameDecoder, feed: Callable[[bytes], Iterator[Delta]], truncated: Callable[[], ProviderError]
+) -> Iterator[Delta]:
+    """Yield the deltas of a last frame without its end, and of a reply that is not a stream but JSON of several lines.
+
+    An incomplete frame is truncated, not malformed.
+    """
     try:
         yield from feed(b"\n\n")
     except ProviderError as error:
-        raise (truncated() if error.code is Code.MALFORMED else error) from None
+        raise (truncated() if error.code is Code.MALFORMED and error.recoverable else error) from None
+    values = _objects(_parse_stray(frames))
+    if values:
+        frames.take_stray()
+    for value in values:
+        yield from feed(b"data: %b\n\n" % json.dumps(value).encode())
 
 
 def truncation_error(frames: FrameDecoder, terminal: str, request_id: str | None) -> ProviderError:
@@ -23,12 +34,20 @@ def truncation_error(frames: FrameDecoder, terminal: str, request_id: str | None
     stray = frames.stray.strip()
     if not stray:
         return ProviderError(Code.TRUNCATED, f"the reply ended without {terminal}", request_id=request_id)
-    try:
-        value = json.loads(stray)
-    except ValueError:
-        value = None
     # Google interrupts the events with the plain, indented JSON of the error.
-    error = value[0] if isinstance(value, list) and value else value
-    if isinstance(error, dict) and is_error_frame(error):
-        return frame_error(error, request_id=request_id)
+    errors = [value for value in _objects(_parse_stray(frames)) if is_error_frame(value)]
+    if errors:
+        return frame_error(errors[0], request_id=request_id)
     return ProviderError(Code.MALFORMED, "the response is not an event stream", request_id=request_id, quote=stray)
+
+
+def _parse_stray(frames: FrameDecoder) -> Any:
+    try:
+        return json.loads(frames.stray)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    values = value if isinstance(value, list) else [value]
+    return [entry for entry in values if isinstance(entry, dict)]

@@ -12,6 +12,7 @@ import httpx2
 
 from antiphon.errors import Code
 from antiphon.providers.errors import ProviderError
+from antiphon.providers.http.log_filter import install_filter
 from antiphon.providers.http.routes import certificate_problem, find_proxy, format_proxy, is_loopback
 from antiphon.providers.http.sockets import LoopBackend, LoopStream, StaleConnection, TlsError
 from antiphon.providers.keys import Secret
@@ -21,6 +22,7 @@ HEADERS = {"accept-encoding": "identity", "user-agent": "antiphon"}
 # A pool scans all its connections for every request, so many streams are spread over several pools.
 STREAMS_PER_POOL = 32
 IDLE_S = 60
+LOG_FILTER = install_filter()
 BROKEN = (
     httpx2.TransportError,
     httpcore2.NetworkError,
@@ -57,7 +59,10 @@ class HttpTransport:
         pool = self._pool_for(request.url, proxy)
         # No read timeout: the reader measures the time between deltas instead.
         timeout = httpx2.Timeout(None, connect=request.connect_ms / 1000)
-        auth = _KeyHeader(request.key, request.key_header, request.key_prefix) if request.key else None
+        auth = None
+        if request.key is not None:
+            auth = _KeyHeader(request.key, request.key_header, request.key_prefix)
+            LOG_FILTER.add(request.key)
         response: httpx2.Response | None = None
         pool.streams += 1
         try:
@@ -241,8 +246,10 @@ def _send_error(error: Exception, request: HttpRequest, proxy: SplitResult | Non
         # Another attempt would get the same certificate.
         return ProviderError(Code.NETWORK, f"no secure connection to {url}: {_reason(error)}", recoverable=False)
     if proxy is not None and isinstance(error, httpcore2.ConnectError | httpcore2.ProxyError):
+        # A proxy answers with a status of 5xx if it does not reach the server, which may pass.
+        is_passing = isinstance(error, httpcore2.ProxyError) and str(error).startswith("5")
         reason = f"no connection by the proxy {format_proxy(proxy)}: {_reason(error)}"
-        return ProviderError(Code.NETWORK, reason, recoverable=False)
+        return ProviderError(Code.NETWORK, reason, recoverable=is_passing)
     return ProviderError(Code.NETWORK, f"no response from {url}: {_reason(error)}")
 
 

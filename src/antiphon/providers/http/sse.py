@@ -3,7 +3,8 @@
 1. A line ends with LF, CR LF or CR; a frame ends with an empty line (WHATWG event streams).
 2. Only complete lines are decoded, so a character split between two chunks is decoded correctly.
 3. A line that is a JSON object is a frame too: some servers send errors that way.
-4. Other lines that are not fields are kept, up to a limit, because they may explain why the stream broke.
+4. Other lines that are not fields are kept, up to a limit, because they may be a reply that is not a stream, or
+   explain why the stream broke.
 5. A line that does not end is an error after a limited size; its cost is linear in its length.
 """
 
@@ -52,6 +53,12 @@ class FrameDecoder:
     def stray(self) -> str:
         """Lines that belong to no frame."""
         return self._stray.decode("utf-8", "replace")
+
+    def take_stray(self) -> str:
+        """Return the lines that belong to no frame, and forget them."""
+        stray = self.stray
+        self._stray.clear()
+        return stray
 
     def feed(self, chunk: bytes) -> Iterator[str]:
         """Yield the data of the frames that these bytes complete."""
@@ -117,9 +124,16 @@ class FrameDecoder:
             self._data.append(value)
         elif line.startswith(b"{") and line.endswith(b"}"):
             return line.decode("utf-8", "replace")
-        elif not (line.startswith(b":") or name in (b"id", b"retry")) and len(self._stray) < MAX_STRAY:
-            self._stray += line[:MAX_STRAY] + b"\n"
+        elif not (line.startswith(b":") or name in (b"id", b"retry")):
+            self._keep_stray(line)
         return None
+
+    def _keep_stray(self, line: bytes) -> None:
+        # A body that begins like JSON may be a whole reply.
+        is_json = (self._stray or line).lstrip().startswith((b"{", b"["))
+        limit = self._longest if is_json else MAX_STRAY
+        if len(self._stray) < limit:
+            self._stray += line[:limit] + b"\n"
 
     def _normalize_line_ends(self, chunk: bytes) -> bytes:
         # A chunk may end between the CR and the LF of one line end.
