@@ -7,13 +7,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LIBRARY := $(VENV)/.local
 SITE := $(VENV)/.docs
+SERVERS := .servers
 # What pip is at, on one line that changes; its own exit code counts.
 INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check $(1); \
 	echo $$? > $(VENV)/.status; } \
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run test check slow lint types pyright bench compare conformance sim crash local docs images clean
+.PHONY: help run test check slow lint types pyright bench compare conformance sim crash local servers docs images clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,9 +67,13 @@ sim: $(STAMP) ## run the durable runtime through 12,000 simulated lives full of 
 crash: $(STAMP) ## kill a real process 1,000 times, cut its power, let its disk fail, and look for what is lost
 	@$(BIN)/python campaigns/crash.py
 
-local: $(LIBRARY) ## test the embedded model itself (fetches it the first time)
+local: $(LIBRARY) ## test the embedded model itself, and llama.cpp's server with it (fetches it the first time)
 	@$(BIN)/antiphon models install local:smollm2 --quiet
-	@$(BIN)/python -m pytest -m local tests/providers/local tests/agents tests/debate
+	@$(BIN)/python -m pytest -m local tests/providers/local tests/agents tests/debate tests/servers
+
+servers: $(LIBRARY) $(SERVERS)/.installed ## test with real servers: llama.cpp, a gateway, MCP servers (needs Node)
+	@$(BIN)/antiphon models install local:smollm2 --quiet
+	@$(BIN)/python -m pytest -m 'servers or local' tests/servers
 
 docs: $(SITE) ## build the docs site into .site; a warning is an error
 	@$(BIN)/python website/build.py
@@ -77,7 +82,7 @@ images: $(SITE) ## record the terminal again for the pictures in docs/images
 	@$(BIN)/python website/record.py
 
 clean: ## remove what was installed and built
-	rm -rf $(VENV) .bench .cache .conformance .pyright .site
+	rm -rf $(VENV) .bench .cache .conformance .pyright .site $(SERVERS)
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Antiphon needs Python 3.11 or newer; set PYTHON=/path/to/python3.11")'
@@ -94,4 +99,16 @@ $(LIBRARY): $(STAMP)
 $(SITE): $(STAMP)
 	@echo "setting up what the docs site needs ..."
 	@$(call INSTALL,--editable '.[docs]')
+	@touch $@
+
+# Each in an environment of its own: nothing of them gets into $(VENV). The gateway is pinned by hash, with all it needs.
+$(SERVERS)/.installed: tests/servers/gateway.txt tests/servers/mcp.txt tests/servers/package.json
+	@echo "setting up a gateway and MCP servers in $(SERVERS) ..."
+	@test -x $(SERVERS)/gateway/bin/python || $(PYTHON) -m venv $(SERVERS)/gateway
+	@$(SERVERS)/gateway/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+		--only-binary :all: -r tests/servers/gateway.txt
+	@test -x $(SERVERS)/mcp-python/bin/python || $(PYTHON) -m venv $(SERVERS)/mcp-python
+	@$(SERVERS)/mcp-python/bin/python -m pip install --quiet --disable-pip-version-check -r tests/servers/mcp.txt
+	@mkdir -p $(SERVERS)/mcp-node && cp tests/servers/package.json $(SERVERS)/mcp-node/
+	@npm install --silent --no-audit --no-fund --prefix $(SERVERS)/mcp-node
 	@touch $@

@@ -131,3 +131,14 @@ def _read_to_the_end(server: Server) -> None:
     for line in server.output:
         server.lines.append(line)
         del server.lines[:-LAST_LINES]
+
+
+@contextmanager
+def everything_over_http(program: Path) -> Iterator[str]:
+    """Run a reference server of MCP over HTTP; it ends when it is killed."""
+    port = free_port()
+    options = f"--require={HERE / 'loopback.cjs'}"
+    environment = {"PORT": str(port), "NODE_OPTIONS": options}
+    with _serving([str(program), "streamableHttp"], environment, "listening") as server:
+        yield f"http://127.0.0.1:{port}"
+        server.kill()

@@ -10,7 +10,7 @@ from antiphon.stores.memory import MemoryStore
 from tests.fixtures.agents import idle, team
 from tests.servers.scenes import CountingTransport
 
-PATIENCE_S = 900
+PATIENCE_S = 1500
 AT_ONCE = 4
 MANY = 20
 FEW = 2
@@ -32,9 +32,9 @@ def debate_settings(server, number):
         "topic": f"Should a city close street {number} to private cars?",
         "format": "oxford",
         "maxRounds": 1,
-        "contextLimit": 300,
-        "participants": [{"id": side, "position": side, "model": speaker(server, 20)} for side in ("for", "against")],
-        "judge": {"model": speaker(server, 120)},
+        "contextLimit": 200,
+        "participants": [{"id": side, "position": side, "model": speaker(server, 12)} for side in ("for", "against")],
+        "judge": {"model": speaker(server, 24)},
     }
 
 

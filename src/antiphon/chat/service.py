@@ -82,7 +82,7 @@ class Chats(ThreadService):
             raise Refused(reason or f"{action!r} is not possible now; possible: {allowed}")
         return (await self.read(thread)).content
 
-    async def raise_limit(self, id: str, **limits: float | None) -> Json:
+    async def raise_limit(self, id: str, **limits: Any) -> Json:
         """Change limits of a chat, such as `maxCostUsd`; a reply that waits at one of them continues if it may."""
         return await self.perform(id, "raise_limit", **limits)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from antiphon.messages import Message, Usage
 
@@ -147,4 +147,13 @@ class Provider(Protocol):
 
     def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Send a request and yield the deltas of the reply."""
+        ...
+
+
+@runtime_checkable
+class CheckedProvider(Provider, Protocol):
+    """A model that can tell, without a request, that it cannot be asked."""
+
+    async def check(self) -> None:
+        """Raise `ProviderError` if a key or a file is missing."""
         ...

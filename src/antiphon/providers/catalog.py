@@ -9,10 +9,8 @@ from importlib.util import find_spec
 from antiphon.providers.base import Model
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.keys import Keys, Secret
-from antiphon.providers.local.added import AddedModel, read_added
 from antiphon.providers.local.library import library_problem
-from antiphon.providers.local.settings import local_settings
-from antiphon.providers.local.sources import added_source
+from antiphon.providers.local.sources import list_added
 from antiphon.providers.local.weights import WEIGHTS, models_folder, weights_problem
 from antiphon.providers.ollama import ollama_address, ollama_models
 from antiphon.providers.plugins import installed_names, installed_provider
@@ -121,21 +119,11 @@ def _local_models(environment: Mapping[str, str], problem: str | None) -> Iterat
         reason = problem or weights_problem(weights, folder)
         yield ModelListing(weights.reference, reason is None, reason or "", FREE, weights.note)
     try:
-        added = read_added(folder)
+        for reference, note, why in list_added(folder, environment):
+            reason = problem or why
+            yield ModelListing(reference, reason is None, reason or "", FREE, note)
     except ProviderError as error:
         yield ModelListing("local:*", False, error.message)
-        return
-    for model in added.values():
-        yield _added(model, environment, problem)
-
-
-def _added(model: AddedModel, environment: Mapping[str, str], problem: str | None) -> ModelListing:
-    try:
-        source = added_source(model, local_settings(environment))
-    except ProviderError as error:
-        return ModelListing(model.reference, False, problem or error.message, FREE)
-    reason = problem or source.problem()
-    return ModelListing(model.reference, reason is None, reason or "", FREE, source.note)
 
 
 def _priced_listing(reference: str, provider: str, name: str, prices: Prices) -> ModelListing:

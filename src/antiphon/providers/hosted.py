@@ -9,6 +9,7 @@ from antiphon.providers.formats.compatible import COMPATIBLE
 from antiphon.providers.formats.google import GoogleWire
 from antiphon.providers.formats.mistral import MISTRAL
 from antiphon.providers.formats.openai import OPENAI
+from antiphon.providers.ollama import ollama_url
 from antiphon.providers.references import Reference
 from antiphon.providers.wire import Transport, Wire
 
@@ -26,6 +27,11 @@ BASE_URLS: Mapping[str, str] = {
     "mistral": "https://api.mistral.ai/v1",
 }
 NOT_INSTALLED = "models on servers need the extra `models`, which is not installed: pip install 'antiphon[models]'"
+
+
+def default_url(provider: str) -> str:
+    """Return the base URL of a provider; Ollama alone has an address in the environment."""
+    return BASE_URLS.get(provider) or ollama_url()
 
 
 def open_transport() -> Transport:

@@ -5,14 +5,12 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-from antiphon.providers.base import Model, Provider, Timeouts
+from antiphon.providers.base import CheckedProvider, Model, Provider, Timeouts
 from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
-from antiphon.providers.hosted import BASE_URLS, needs_key, open_transport, wire_for
+from antiphon.providers.hosted import default_url, needs_key, open_transport, wire_for
 from antiphon.providers.keys import Keys
 from antiphon.providers.local.engines import Engines
-from antiphon.providers.local.model import LocalModel
 from antiphon.providers.local.settings import LocalSettings
-from antiphon.providers.ollama import ollama_url
 from antiphon.providers.plugins import Opener, Plugins
 from antiphon.providers.rate_limits import KeyLimiter, RateLimitedProvider, RateLimits
 from antiphon.providers.references import NAMES, Reference, parse_reference
@@ -54,7 +52,7 @@ class Models:
     ) -> None:
         self._keys = keys or Keys()
         self._timeouts = timeouts
-        self._base_urls = {**BASE_URLS, **(base_urls or {})}
+        self._base_urls = dict(base_urls or {})
         self._plugins = Plugins()
         self._transport = transport
         self._clock = clock
@@ -100,7 +98,8 @@ class Models:
         if parsed.provider == "scripted":
             return open_script(parsed, self._clock, self._raised)
         if parsed.provider == "local":
-            return self._open_local(parsed)
+            transport = self._open_transport()
+            return self._engines.open_model(parsed.model, transport, timeouts=self._timeouts, clock=self._clock)
         return self._open_remote(parsed)
 
     async def check(self, reference: str | Reference) -> Model:
@@ -109,15 +108,9 @@ class Models:
         No request is sent: the server may still refuse the key or the model.
         """
         provider = self._open(parse_reference(reference) if isinstance(reference, str) else reference)
-        if isinstance(provider, RemoteModel):
-            provider.check()
-        elif isinstance(provider, LocalModel):
+        if isinstance(provider, CheckedProvider):
             await provider.check()
         return provider.model
-
-    def _open_local(self, reference: Reference) -> LocalModel:
-        engine = self._engines.open(reference.model)
-        return LocalModel(engine, self._open_transport(), timeouts=self._timeouts, clock=self._clock)
 
     def _open_remote(self, reference: Reference) -> RemoteModel:
         wire = wire_for(reference)
@@ -126,8 +119,7 @@ class Models:
             Model(str(reference), wire.name, reference.model),
             wire,
             self._open_transport(),
-            # Ollama alone has an address in the environment.
-            base_url=base_url or ollama_url(),
+            base_url=base_url or default_url(reference.provider),
             keys=self._keys,
             # The key of a provider is sent to that provider only: a reference may name any server.
             key_name=reference.base_url or reference.provider,

@@ -62,7 +62,7 @@ class RemoteModel:
     def __repr__(self) -> str:
         return f"RemoteModel({self.model.reference!r})"
 
-    def check(self) -> None:
+    async def check(self) -> None:
         """Raise `ProviderError` if a key is needed and missing."""
         self._key()
 

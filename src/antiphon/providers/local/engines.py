@@ -1,8 +1,12 @@
 """Engines of local models: one for each model, shared by all who open it."""
 
+from antiphon.providers.base import Timeouts
+from antiphon.providers.clock import ProviderClock
 from antiphon.providers.local.engine import Engine
+from antiphon.providers.local.model import LocalModel
 from antiphon.providers.local.settings import LocalSettings, local_settings
 from antiphon.providers.local.sources import PREFIX, absolute_reference, open_source
+from antiphon.providers.wire import Transport
 
 
 class Engines:
@@ -21,6 +25,10 @@ class Engines:
             source = open_source(model, self._settings.over(local_settings()))
             self._by_reference[reference] = Engine(source)
         return self._by_reference[reference]
+
+    def open_model(self, model: str, transport: Transport, *, timeouts: Timeouts, clock: ProviderClock) -> LocalModel:
+        """Return a model on its engine."""
+        return LocalModel(self.open(model), transport, timeouts=timeouts, clock=clock)
 
     async def close(self) -> None:
         """End all child processes."""

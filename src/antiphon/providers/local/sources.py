@@ -1,7 +1,7 @@
 """Sources of local models: the pinned weights of an embedded model, or a file of the user."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ from antiphon.providers.errors import ProviderError
 from antiphon.providers.local.added import SUFFIX, AddedModel, read_added
 from antiphon.providers.local.gguf import Gguf, read_gguf
 from antiphon.providers.local.memory import Memory, available_memory, estimate_memory, format_memory
-from antiphon.providers.local.settings import CONTEXT, DEFAULTS, LocalSettings
+from antiphon.providers.local.settings import CONTEXT, DEFAULTS, LocalSettings, local_settings
 from antiphon.providers.local.weights import (
     WEIGHTS,
     Weights,
@@ -188,6 +188,17 @@ def unknown_model(model: str, added: Iterable[str]) -> ProviderError:
 def added_source(model: AddedModel, settings: LocalSettings) -> FileSource:
     """Return the source of an added model; its own settings precede others."""
     return FileSource(model.reference, read_gguf(model.path), model.settings.over(settings))
+
+
+def list_added(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, str, str | None]]:
+    """Yield the reference, the note, and the problem if there is one, of each model that the user added."""
+    for model in read_added(folder).values():
+        try:
+            source = added_source(model, local_settings(environment))
+        except ProviderError as error:
+            yield model.reference, "", error.message
+        else:
+            yield model.reference, source.note, source.problem()
 
 
 def is_path(model: str) -> bool:
