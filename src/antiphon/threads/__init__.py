@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from antiphon.threads.following import ThreadChange, UntilIdle
     from antiphon.threads.kinds import Record, ThreadKind, ThreadSummary, ThreadView
     from antiphon.threads.library import Library
+    from antiphon.threads.machine.agent_events import runner_event_to_machine_event, ws_event_to_machine_event
     from antiphon.threads.machine.content import text_of
     from antiphon.threads.machine.permission import permission_machine
     from antiphon.threads.machine.permission_rules import MODES
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
         thread_machine,
         with_resume_note,
     )
-    from antiphon.threads.machine.thread_events import ThreadEvent, ThreadStatus
+    from antiphon.threads.machine.thread_events import ResumeReason, ThreadEvent, ThreadStatus
     from antiphon.threads.machine.tools import tools_machine
     from antiphon.threads.reply import reply_events, stream_reply
     from antiphon.threads.service import ThreadService
@@ -93,6 +94,10 @@ __getattr__ = lazy_names(
             "ThreadView",
         ),
         "library": ("Library",),
+        "machine.agent_events": (
+            "runner_event_to_machine_event",
+            "ws_event_to_machine_event",
+        ),
         "machine.content": ("text_of",),
         "machine.permission": ("permission_machine",),
         "machine.permission_rules": ("MODES",),
@@ -106,7 +111,11 @@ __getattr__ = lazy_names(
             "thread_machine",
             "with_resume_note",
         ),
-        "machine.thread_events": ("ThreadEvent", "ThreadStatus"),
+        "machine.thread_events": (
+            "ResumeReason",
+            "ThreadEvent",
+            "ThreadStatus",
+        ),
         "machine.tools": ("tools_machine",),
         "reply": (
             "reply_events",
@@ -148,6 +157,7 @@ __all__ = [
     "OverBudget",
     "Record",
     "Refused",
+    "ResumeReason",
     "StatusChange",
     "ThreadChange",
     "ThreadContext",
@@ -169,6 +179,7 @@ __all__ = [
     "format_of",
     "permission_machine",
     "reply_events",
+    "runner_event_to_machine_event",
     "start_event",
     "stream_reply",
     "streaming_machine",
@@ -179,4 +190,5 @@ __all__ = [
     "tools_machine",
     "tools_to_json",
     "with_resume_note",
+    "ws_event_to_machine_event",
 ]
