@@ -337,7 +337,6 @@ def test_at_the_start_of_a_process_stale_threads_are_interrupted():
     assert threads.transition("a", event(start_event("interrupted"))).resume_reason == "interrupted"
 
 
-@pytest.mark.requirement("S3-18")
 def test_an_archived_thread_leaves_the_memory_and_comes_back_when_it_is_used():
     machine = ThreadStatusMachine()
     for event in ("START", "COMPLETE", "ARCHIVE"):
