@@ -74,6 +74,11 @@ MUTANTS = (
     Mutant(
         "S0-83", "threads/machine/streaming_reply.py", '"totalTokens": event.get("totalTokens")', '"totalTokens": None'
     ),
+    # A server that fails is asked again and again; or never again.
+    Mutant("X-2", "providers/circuit.py", "is_open = self._failures >= self._limits.failures", "is_open = False"),
+    Mutant("X-2", "providers/circuit.py", "rest_ms = max(0, round(open_until - self._clock.now()))", "rest_ms = 1_000"),
+    # A loop ends much later.
+    Mutant("E-18", "chart/steps.py", "limit = work.machine.max_iterations", "limit = 30_000"),
     # The machine is not in the list of the chat.
     Mutant("S0-97", "chat/__init__.py", '    "streaming_machine",\n    "to_archive",', '    "to_archive",'),
 )

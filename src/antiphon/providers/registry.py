@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 from antiphon.providers.base import Model, Provider, Timeouts
+from antiphon.providers.circuit import Circuit, CircuitLimits
 from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
 from antiphon.providers.hosted import BASE_URLS, needs_key, ollama_url, open_transport, wire_for
 from antiphon.providers.keys import Keys
@@ -17,11 +19,24 @@ from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
 from antiphon.providers.scripted import open_script
 from antiphon.providers.wire import Transport
 
+DEFAULT_CIRCUIT = CircuitLimits()
+
 
 class Models:
     """Opens models; close it to close their connections."""
 
-    __slots__ = ("_base_urls", "_clock", "_engines", "_keys", "_plugins", "_raised", "_timeouts", "_transport")
+    __slots__ = (
+        "_base_urls",
+        "_circuit_limits",
+        "_circuits",
+        "_clock",
+        "_engines",
+        "_keys",
+        "_plugins",
+        "_raised",
+        "_timeouts",
+        "_transport",
+    )
 
     def __init__(
         self,
@@ -32,7 +47,10 @@ class Models:
         openers: Mapping[str, Opener] | None = None,
         transport: Transport | None = None,
         clock: ProviderClock = LOOP_CLOCK,
+        circuit: CircuitLimits | None = DEFAULT_CIRCUIT,
     ) -> None:
+        self._circuit_limits = circuit
+        self._circuits: dict[str, Circuit] = {}
         self._keys = keys or Keys()
         self._timeouts = timeouts
         self._base_urls = {**BASE_URLS, "ollama": ollama_url(), **(base_urls or {})}
@@ -83,18 +101,30 @@ class Models:
 
     def _open_remote(self, reference: Reference) -> RemoteModel:
         wire = wire_for(reference)
+        base_url = reference.base_url or self._base_urls[reference.provider]
         return RemoteModel(
             Model(str(reference), wire.name, reference.model),
             wire,
             self._open_transport(),
-            base_url=reference.base_url or self._base_urls[reference.provider],
+            base_url=base_url,
             keys=self._keys,
             # The key of a provider is sent to that provider only: a reference may name any server.
             key_name=reference.base_url or reference.provider,
             key_needed=needs_key(wire),
             timeouts=self._timeouts,
             clock=self._clock,
+            circuit=self._circuit_of(base_url),
         )
+
+    def _circuit_of(self, base_url: str) -> Circuit | None:
+        """Return the breaker that all models of a server share."""
+        if self._circuit_limits is None:
+            return None
+        if base_url not in self._circuits:
+            # Only the host is named in errors: a URL may contain a password.
+            host = urlsplit(base_url).hostname or "the server"
+            self._circuits[base_url] = Circuit(host, self._circuit_limits, self._clock)
+        return self._circuits[base_url]
 
     def _open_transport(self) -> Transport:
         if self._transport is None:
