@@ -14,7 +14,7 @@ INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progre
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run test check slow lint types pyright bench compare conformance sim crash local servers docs images clean
+.PHONY: help run test check slow lint types pyright bench compare conformance mutants sim crash local servers docs images clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ compare: $(STAMP) ## compare the speed with another revision, e.g. make compare 
 
 conformance: $(STAMP) ## compare fresh random charts with XState (needs Node)
 	@$(BIN)/python conformance/run.py
+
+mutants: $(STAMP) ## break the code for each row that tests/mutants lists, and show that a test of the row fails
+	@$(BIN)/python -m tests.mutants $(ROWS)
 
 sim: $(STAMP) ## run the durable runtime through 12,000 simulated lives full of faults, 2,000 of them with two owners
 	@$(BIN)/python campaigns/simulate.py

@@ -6,7 +6,7 @@
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ PREFIX = r"(?:S\d(?:\.\d)?|E|X)-[BT]?"
 ROW = re.compile(rf"^\| (?P<id>{PREFIX}\d+) \| (?P<sentence>.*?) ?\|(?P<tests>[^|]*)\|$")
 RANGE = re.compile(rf"(?P<prefix>{PREFIX})(?P<first>\d+)\.\.(?P=prefix)(?P<last>\d+)")
 GAPS = "## Rows without a test\n"
+NO_BEHAVIOUR = "no behaviour"  # in place of the tests of a row that describes none
 
 
 class MarkedTest(NamedTuple):
@@ -94,6 +95,12 @@ def sentences(page: str) -> dict[str, str]:
     return {match["id"]: match["sentence"] for match in matches}
 
 
+def without_behaviour(page: str) -> list[str]:
+    """List the rows that are marked as describing no behaviour, so that no test can hold them."""
+    matches = filter(None, map(ROW.match, page.splitlines()))
+    return [match["id"] for match in matches if match["tests"].strip() == NO_BEHAVIOUR]
+
+
 def format_row(row: str, sentence: str, names: list[str]) -> str:
     """Write the line of a row: links to the files of its first tests, and the number of the others."""
     links = [f"[`{name}`](../{name.partition('::')[0]})" for name in names[:MOST_SHOWN]]
@@ -101,12 +108,12 @@ def format_row(row: str, sentence: str, names: list[str]) -> str:
     return f"| {row} | {sentence} | {'<br>'.join(links + more)} |".replace("|  |", "| |")
 
 
-def format_gaps(groups: Mapping[str, list[str]], tests: Mapping[str, list[str]]) -> str:
+def format_gaps(groups: Mapping[str, list[str]], tests: Mapping[str, list[str]], exempt: Collection[str]) -> str:
     """Write the table of the rows without a test, group by group."""
     lines = ["| group | rows | without a test | which |", "|---|--:|--:|---|"]
     total = 0
     for group, rows in groups.items():
-        gaps = [row for row in rows if row not in tests]
+        gaps = [row for row in rows if row not in tests and row not in exempt]
         total += len(gaps)
         lines.append(f"| {group} | {len(rows)} | {len(gaps)} | {', '.join(gaps) or '–'} |")
     return "\n".join([*lines, f"| all | {sum(map(len, groups.values()))} | {total} | |"])
@@ -115,6 +122,7 @@ def format_gaps(groups: Mapping[str, list[str]], tests: Mapping[str, list[str]])
 def rewrite(page: str, tests: Mapping[str, list[str]]) -> str:
     """Return the page with the tests of each row, and the rows without one at its end."""
     groups: dict[str, list[str]] = defaultdict(list)
+    exempt = without_behaviour(page)
     lines = []
     group = ""
     for line in page.partition(GAPS)[0].splitlines():
@@ -125,8 +133,11 @@ def rewrite(page: str, tests: Mapping[str, list[str]]) -> str:
             lines.append(line)
             continue
         groups[group].append(match["id"])
+        if match["id"] in exempt:
+            lines.append(f"| {match['id']} | {match['sentence']} | {NO_BEHAVIOUR} |")
+            continue
         lines.append(format_row(match["id"], match["sentence"], tests.get(match["id"], [])))
-    return "\n".join([*lines, GAPS, format_gaps(groups, tests), ""])
+    return "\n".join([*lines, GAPS, format_gaps(groups, tests, exempt), ""])
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from antiphon import assign, create_actor, create_machine, initial_transition, r
 from antiphon.chart.errors import LoopError
 
 
+@pytest.mark.requirement("E-18")
 def test_endless_eventless_loop_ends_in_an_error_that_names_the_limit():
     states = {"a": {"always": "b"}, "b": {"always": "a"}}
 
@@ -13,6 +14,7 @@ def test_endless_eventless_loop_ends_in_an_error_that_names_the_limit():
         initial_transition(create_machine({"initial": "a", "states": states}))
 
 
+@pytest.mark.requirement("E-18")
 def test_endless_loop_of_raised_events_ends_in_an_error():
     machine = create_machine({"on": {"AGAIN": {"actions": raise_({"type": "AGAIN"})}}})
 
@@ -25,6 +27,7 @@ def test_assign_without_a_guard_is_an_endless_loop():
         initial_transition(create_machine({"context": {"n": 0}, "always": {"actions": assign({"n": 1})}}))
 
 
+@pytest.mark.requirement("E-18")
 def test_actor_in_an_endless_loop_ends_in_status_error():
     states = {"a": {"on": {"GO": "b"}}, "b": {"always": "c"}, "c": {"always": "b"}}
     actor = create_actor(create_machine({"initial": "a", "states": states}))
@@ -46,6 +49,7 @@ def counting(limit, rounds):
     return create_machine({"context": {"n": 0}, "always": always, "options": {"maxIterations": limit}})
 
 
+@pytest.mark.requirement("E-18")
 def test_limit_is_the_number_of_rounds_that_are_allowed():
     assert initial_transition(counting(20, 18))[0].context == {"n": 18}
 

@@ -105,7 +105,7 @@ async def test_reset_goes_back_to_the_beginning(stage):
     assert (stage.chat.state, stage.chat.context["messages"]) == ("idle", [])
 
 
-@pytest.mark.requirement("S0-T26", "S0-61", "S0-70")
+@pytest.mark.requirement("S0-T26", "S0-61")
 @scene
 async def test_is_loading_while_sending_and_streaming(stage):
     asking = await stage.ask()

@@ -4,7 +4,17 @@ from collections import Counter
 
 import pytest
 
-from tests.requirements import PAGE, ROW, MarkedTest, expand, find_tests, marked_tests, rewrite, sentences
+from tests.requirements import (
+    PAGE,
+    ROW,
+    MarkedTest,
+    expand,
+    find_tests,
+    marked_tests,
+    rewrite,
+    sentences,
+    without_behaviour,
+)
 
 TEXT = PAGE.read_text(encoding="utf-8")
 TESTS = find_tests()
@@ -44,6 +54,20 @@ def test_the_page_is_what_the_generator_writes():
 
 def test_every_row_named_by_a_test_is_on_the_page():
     assert sorted(TESTS.keys() - sentences(TEXT).keys()) == []
+
+
+def test_rows_without_behaviour_are_marked_and_named_by_no_test():
+    rows = [*expand("S1-100..S1-103"), "S0-70", "S0-92", "S0-96", "S2-51", "S3-47"]
+
+    assert sorted(without_behaviour(TEXT)) == sorted(rows)
+    assert sorted(TESTS.keys() & set(rows)) == []
+
+
+def test_a_row_without_behaviour_stays_so_and_is_no_gap():
+    page = SMALL.replace("stale |", "no behaviour |")
+
+    assert "| S0-11 | It holds too. | no behaviour |" in rewrite(page, {})
+    assert "| Streaming | 2 | 1 | S0-10 |" in rewrite(page, {})
 
 
 def test_every_row_stands_once_and_has_a_sentence():

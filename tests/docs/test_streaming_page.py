@@ -63,7 +63,7 @@ def test_every_error_of_a_chat_is_named(error):
     assert f"`{error}`" in PAGE
 
 
-@pytest.mark.requirement("S0-96", "S0-77", "S0-92")
+@pytest.mark.requirement("S0-77")
 @pytest.mark.parametrize(
     "fact",
     [

@@ -335,3 +335,13 @@ def test_at_the_start_of_a_process_stale_threads_are_interrupted():
     assert [(entry.thread_id, entry.status) for entry in changes] == [("a", "interrupted"), ("b", "waiting")]
     assert threads.get_context("b")["processLost"]
     assert threads.transition("a", event(start_event("interrupted"))).resume_reason == "interrupted"
+
+
+def test_an_archived_thread_leaves_the_memory_and_comes_back_when_it_is_used():
+    machine = ThreadStatusMachine()
+    for event in ("START", "COMPLETE", "ARCHIVE"):
+        machine.transition("t1", {"type": event})
+    assert (len(machine), "t1" in machine, machine.get_status("t1")) == (0, True, "completed")
+
+    machine.transition("t1", {"type": "UNARCHIVE"})
+    assert (len(machine), machine.archive) == (1, {})

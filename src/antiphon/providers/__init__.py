@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         UsageDelta,
     )
     from antiphon.providers.catalog import ModelListing, list_models
+    from antiphon.providers.circuit import CircuitLimits
     from antiphon.providers.errors import ProviderError
     from antiphon.providers.http.client import HttpTransport
     from antiphon.providers.keys import Keys, Secret
@@ -93,6 +94,7 @@ __getattr__ = lazy_names(
             "ModelListing",
             "list_models",
         ),
+        "circuit": ("CircuitLimits",),
         "errors": ("ProviderError",),
         "http.client": ("HttpTransport",),
         "keys": (
@@ -126,6 +128,7 @@ __getattr__ = lazy_names(
 )
 
 __all__ = [
+    "CircuitLimits",
     "Code",
     "Cost",
     "Delta",

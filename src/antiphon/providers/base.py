@@ -39,6 +39,9 @@ class Timeouts:
     between_deltas_ms: int = 120_000
 
 
+DEFAULT_TIMEOUTS = Timeouts()
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """Request to a model; absent settings mean the provider's defaults."""

@@ -3,11 +3,12 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 
 from antiphon.errors import Code
-from antiphon.providers.base import Delta, Model, Request, Timeouts
+from antiphon.providers.base import DEFAULT_TIMEOUTS, Delta, Model, Request, Timeouts
 from antiphon.providers.boundary import Boundary
+from antiphon.providers.circuit import Circuit
 from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
 from antiphon.providers.errors import ProviderError
 from antiphon.providers.formats.error_bodies import request_id, status_error
@@ -18,7 +19,6 @@ from antiphon.providers.wire import HttpRequest, HttpResponse, Transport, Wire
 LARGEST_ERROR_BODY = 64 * 1024
 # A server ends the body right after the last frame; reading that end allows the connection to be reused.
 DRAIN_S = 0.25
-DEFAULT_TIMEOUTS = Timeouts()
 
 
 class RemoteModel:
@@ -26,6 +26,7 @@ class RemoteModel:
 
     __slots__ = (
         "_base_url",
+        "_circuit",
         "_clock",
         "_key_name",
         "_key_needed",
@@ -48,8 +49,10 @@ class RemoteModel:
         key_needed: bool = True,
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         clock: ProviderClock = LOOP_CLOCK,
+        circuit: Circuit | None = None,
     ) -> None:
         self.model = model
+        self._circuit = circuit
         self._wire = wire
         self._transport = transport
         self._base_url = base_url
@@ -74,7 +77,8 @@ class RemoteModel:
         boundary = Boundary(request, key)
         chunk = b""
         try:
-            with IdleTimer(self._clock, timeouts.first_delta_ms) as timer:
+            attempt = nullcontext() if self._circuit is None else self._circuit.attempt()
+            with attempt, IdleTimer(self._clock, timeouts.first_delta_ms) as timer:
                 response = await self._transport.send(http_request)
                 try:
                     if response.status != 200:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from antiphon.threads.following import ThreadChange, UntilIdle
     from antiphon.threads.kinds import Record, ThreadKind, ThreadSummary, ThreadView
     from antiphon.threads.library import Library, ThreadMatch
+    from antiphon.threads.machine.agent_events import runner_event_to_machine_event, ws_event_to_machine_event
     from antiphon.threads.machine.content import text_of
     from antiphon.threads.machine.permission import permission_machine
     from antiphon.threads.machine.permission_rules import MODES
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         thread_machine,
         with_resume_note,
     )
-    from antiphon.threads.machine.thread_events import ThreadEvent, ThreadStatus
+    from antiphon.threads.machine.thread_events import ResumeReason, ThreadEvent, ThreadStatus
     from antiphon.threads.machine.tools import tools_machine
     from antiphon.threads.owners import OwnerLimits
     from antiphon.threads.reply import reply_events, stream_reply
@@ -105,6 +106,10 @@ __getattr__ = lazy_names(
             "Library",
             "ThreadMatch",
         ),
+        "machine.agent_events": (
+            "runner_event_to_machine_event",
+            "ws_event_to_machine_event",
+        ),
         "machine.content": ("text_of",),
         "machine.permission": ("permission_machine",),
         "machine.permission_rules": ("MODES",),
@@ -118,7 +123,11 @@ __getattr__ = lazy_names(
             "thread_machine",
             "with_resume_note",
         ),
-        "machine.thread_events": ("ThreadEvent", "ThreadStatus"),
+        "machine.thread_events": (
+            "ResumeReason",
+            "ThreadEvent",
+            "ThreadStatus",
+        ),
         "machine.tools": ("tools_machine",),
         "reply": (
             "reply_events",
@@ -166,6 +175,7 @@ __all__ = [
     "OwnerLimits",
     "Record",
     "Refused",
+    "ResumeReason",
     "StatusChange",
     "ThreadChange",
     "ThreadContext",
@@ -191,6 +201,7 @@ __all__ = [
     "format_of",
     "permission_machine",
     "reply_events",
+    "runner_event_to_machine_event",
     "start_event",
     "stream_reply",
     "streaming_machine",
@@ -201,4 +212,5 @@ __all__ = [
     "tools_machine",
     "tools_to_json",
     "with_resume_note",
+    "ws_event_to_machine_event",
 ]

@@ -1,7 +1,9 @@
 """A registry of the statuses of threads that are not actors, on the pure thread machine.
 
 Every change of a status is a transition of the machine, and every result says whether there was one.
-The registry keeps running threads and those used last in memory, and the others as JSON in an archive.
+The registry keeps running threads and those used last in memory, and the others as JSON in an archive; so is a thread
+that is archived, at once. `forget` deletes one. It is for programs that embed the status machine: chats, runs and
+debates are actors, and do not use it.
 It has no lock and never waits: use it from one event loop.
 """
 
@@ -162,6 +164,10 @@ class ThreadStatusMachine:
         return snapshot
 
     def _keep(self, thread_id: str, snapshot: ThreadSnapshot) -> None:
+        if snapshot.context["archived"] and snapshot.value != "running":
+            self._threads.pop(thread_id, None)
+            self.archive[thread_id] = _to_json(snapshot)
+            return
         self._threads[thread_id] = snapshot
         self._threads.move_to_end(thread_id)
         self.archive.pop(thread_id, None)

@@ -124,7 +124,7 @@ def test_every_state_is_described_and_the_chart_is_data(name):
     assert json.loads(json.dumps(chart)) == chart
 
 
-@pytest.mark.requirement("X-10", "E-20", "S1-02", "S1-100", "S1-101")
+@pytest.mark.requirement("X-10", "E-20", "S1-02")
 def test_the_pictures_on_the_page_are_the_machines():
     """What happens can be seen."""
     for machine in (orchestrator_machine, crew_machine, agent_machine):

@@ -96,7 +96,6 @@ def test_the_page_names_every_event_and_every_part_of_the_context():
     assert [name for name in [*events, *CHART["context"], *STATUSES] if f"`{name}`" not in text] == []
 
 
-@pytest.mark.requirement("S3-47")
 def test_the_modules_that_the_page_names_exist():
     """The page names the module of each part of the original specification."""
     root = ROOT

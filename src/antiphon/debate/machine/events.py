@@ -80,9 +80,10 @@ class RoundComplete(TypedDict):
 
 
 class GivenVerdict(TypedDict):
-    """A verdict as the judge gives it."""
+    """A verdict as the judge gives it; the winner is the debater with the highest score, whoever is named."""
 
     scores: dict[str, float]
+    winner: NotRequired[str | None]
     criteria: NotRequired[Json]
     reasoning: NotRequired[str]
     references: NotRequired[list[Json]]
@@ -131,6 +132,7 @@ class GivenWarning(TypedDict):
     threshold: float
     currentCost: float
     timestamp: NotRequired[float | None]
+    acknowledged: NotRequired[bool]
 
 
 class Warned(TypedDict):

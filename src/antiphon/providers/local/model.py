@@ -5,13 +5,24 @@ from contextlib import aclosing
 from uuid import uuid4
 
 from antiphon.messages import Usage
-from antiphon.providers.base import Delta, Done, Model, Request, TextDelta, Timeouts, ToolArgs, ToolStart, UsageDelta
+from antiphon.providers.base import (
+    DEFAULT_TIMEOUTS,
+    Delta,
+    Done,
+    Model,
+    Request,
+    TextDelta,
+    Timeouts,
+    ToolArgs,
+    ToolStart,
+    UsageDelta,
+)
 from antiphon.providers.clock import LOOP_CLOCK, ProviderClock
 from antiphon.providers.keys import Secret
 from antiphon.providers.local.engine import Child, Engine
 from antiphon.providers.local.tool_calls import arguments_request, choice_request, parse_choice
 from antiphon.providers.local.wire import NAME, LocalWire
-from antiphon.providers.remote import DEFAULT_TIMEOUTS, RemoteModel
+from antiphon.providers.remote import RemoteModel
 from antiphon.providers.wire import Transport
 
 

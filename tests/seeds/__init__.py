@@ -1,0 +1,1 @@
+"""The five documents that Antiphon grew from, read line by line against the code."""
