@@ -146,7 +146,7 @@ def test_runs_are_listed_and_read_beside_the_process_that_runs_them(tmp_path: Pa
             assert [one.title for one in listed] == [f"Write b.py {EVIL}", "Write add.py"]
             assert listed[0].updated >= listed[1].updated
             assert {one.id for one in await library.latest()} == {chat, first, second}
-            assert [view.id for view, _ in await library.search("add.py")] == [first]
+            assert [match.view.id for match in await library.search("add.py")] == [first]
             assert (await library.read(first)).content["outcome"]["summary"] == "add.py adds."
             assert (await library.read(second)).content["status"] == "waiting"
 

@@ -9,6 +9,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from antiphon.runtime.errors import StoreBusy, StoreCorrupt, StoreError, Unstorable
@@ -88,6 +89,8 @@ def connect(path: Path, durability: str, *, without_log: bool = False) -> StoreC
     """
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old; Antiphon needs 3.37 or newer")
+    if not has_fts5():
+        raise StoreError("this SQLite was built without FTS5, which searches need; use a Python whose SQLite has it")
     _create(path)
     log_exists = has_log(path)
     connection = forks.connect(path, str(path))
@@ -117,6 +120,16 @@ def connect(path: Path, durability: str, *, without_log: bool = False) -> StoreC
         connection.close()
         raise
     return connection
+
+
+@cache
+def has_fts5() -> bool:
+    """Return whether SQLite can search texts."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        return connection.execute("select 1 from pragma_module_list where name = 'fts5'").fetchone() is not None
+    finally:
+        connection.close()
 
 
 def connect_reader(path: Path) -> StoreConnection:

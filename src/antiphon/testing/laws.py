@@ -115,6 +115,8 @@ async def _check_fork(runtime: Runtime, saved: Saved) -> list[str]:
 
 async def _check_index(runtime: Runtime, store: Store, root: str) -> list[str]:
     """Compare the row of a tree with the one that is projected from its journal."""
+    if runtime.trees.projector.projection is None:
+        return []
     change = await runtime.index.project(root)
     projected = None if change is None else change.row
     listed = (await store.index.get([root])).get(root)

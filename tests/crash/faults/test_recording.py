@@ -57,7 +57,7 @@ def test_messages_are_recorded_in_the_order_of_the_calls(folder):
 
 
 def test_planned_calls_fail_and_others_do_not(folder):
-    fault = Fault("write", "-wal", first=90, times=2, error=errno.ENOSPC)
+    fault = Fault("write", "-wal", first=150, times=2, error=errno.ENOSPC)
     recording = record(folder, Plan(seed=1, life=1, letters=10), faults=[fault])
     writes = [call for call in recording.calls if call.action in (Action.WRITE, Action.FAULT)]
 

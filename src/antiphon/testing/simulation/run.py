@@ -16,6 +16,7 @@ from antiphon.stores.memory import MemoryStore
 from antiphon.testing.laws import broken_laws
 from antiphon.testing.simulation.faults import Faults
 from antiphon.testing.simulation.loop import SimulatedLoop, Stalled, first
+from antiphon.testing.simulation.projection import StateProjection
 from antiphon.testing.simulation.world import WORLD, World
 
 FAULTS_S = 20.0  # how long faults are injected
@@ -67,7 +68,8 @@ def simulate(
     faults = faults or Faults.draw(rng)
     if faults.restore and not restores:
         faults = replace(faults, restore=0.0)
-    world = World(rng, machines, store(), faults, releases)
+    own = list(machines)
+    world = World(rng, own, store(), faults, releases, StateProjection([machine.id for machine in own]))
     return run_world(seed, world, _run(world, traffic, check))
 
 

@@ -13,12 +13,11 @@ from antiphon.runtime.clock import SUSTAINED_S, SteadyClock
 from antiphon.runtime.errors import RuntimeFault
 from antiphon.runtime.records import Commit, Letter, Task
 from antiphon.runtime.runtime import Runtime
-from antiphon.runtime.store import Store
+from antiphon.runtime.store import Projection, Store
 from antiphon.testing.simulation.faults import NONE, Faults
 from antiphon.testing.simulation.history import History
 from antiphon.testing.simulation.pasts import Backups, Readers
 from antiphon.testing.simulation.processes import Died, Process
-from antiphon.testing.simulation.projection import StateProjection
 from antiphon.testing.simulation.store import FaultyStore
 
 EPOCH_MS = 1_000_000_000_000
@@ -37,6 +36,7 @@ class World:
         store: Store,
         faults: Faults,
         releases: Iterable[Iterable[Machine[Any, Any]]] = (),
+        projection: Projection | None = None,
     ) -> None:
         self.rng = rng
         self.faults = faults
@@ -48,7 +48,7 @@ class World:
         self.store = store
         self._machines = list(machines)
         self._releases = [list(release) for release in releases]  # that are not deployed yet
-        self._projection = StateProjection([machine.id for machine in self._machines])
+        self._projection = projection
         self._skew = 0  # of the wall clock, in milliseconds
         self._ahead = 0  # the largest skew that the clock of the process may have followed
         self._ids = 0
