@@ -19,7 +19,7 @@ from antiphon.chart.text import GrowingText
 from antiphon.runtime.errors import Unstorable
 from antiphon.runtime.machines import chart_hash
 from antiphon.runtime.records import Letter, Origin
-from antiphon.runtime.replay import changes
+from antiphon.runtime.replay import changes, stored_values
 from antiphon.runtime.replay.changes import ABSENT, CONTEXT, LIMIT, Changes, changed_positions, check, compare_dicts
 from antiphon.runtime.tree import Tree
 from tests.laws.charts import law
@@ -208,10 +208,10 @@ def test_deep_change_visits_only_the_path_to_it():
 
 def test_weighing_stops_at_the_limit(monkeypatch):
     weighed = []
-    weigh = changes.weigh
-    monkeypatch.setattr(changes, "weigh", lambda value, room: (weighed.append(value), weigh(value, room))[1])
+    weigh = stored_values.weigh
+    monkeypatch.setattr(stored_values, "weigh", lambda value, room: (weighed.append(value), weigh(value, room))[1])
 
-    changes.weigh(messages(10_000), LIMIT)
+    stored_values.weigh(messages(10_000), LIMIT)
     changed({"items": messages(10)}, {"items": messages(10_000)})
 
     assert len(weighed) < 400

@@ -6,13 +6,12 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from antiphon.app import accept_replay, reindex
+from antiphon.app import accept_replay
 from antiphon.cli.compact import add_compact
-from antiphon.cli.frame import FAILED, INTERRUPTED, UsageError, print_error, print_lines
+from antiphon.cli.frame import FAILED, UsageError, print_error, print_lines
 from antiphon.cli.options import Subcommands, existing_store
-from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
-from antiphon.cli.render.units import format_time, plural
+from antiphon.cli.render.units import format_time
 from antiphon.cli.replay import add_machines, add_replay, load_all
 from antiphon.cli.roots import add_roots
 from antiphon.runtime.errors import RuntimeFault, StoreError
@@ -21,7 +20,6 @@ from antiphon.stores import maintenance
 from antiphon.stores.sqlite import SqliteStore
 
 T = TypeVar("T")
-MANY_TREES = 200  # that take more than a second to index
 
 
 def add_repairs(commands: Subcommands) -> None:
@@ -29,7 +27,6 @@ def add_repairs(commands: Subcommands) -> None:
     add_roots(commands)
     add_compact(commands)
     add_replay(commands)
-    commands.add("reindex", _reindex, "write the index of lists and searches again, from the journals", json=True)
     sub = commands.add("dead", _dead, "list the letters that could not be processed", json=True)
     sub.add_argument("--root", metavar="ID", help="only those of this tree")
     sub = commands.add(
@@ -46,16 +43,6 @@ def add_repairs(commands: Subcommands) -> None:
     sub = commands.add("discard", _discard, "delete a dead letter; this cannot be undone", json=True)
     sub.add_argument("root", metavar="ID", help="a tree")
     sub.add_argument("letter", metavar="LETTER", help="the id of a dead letter")
-
-
-def _reindex(options: argparse.Namespace) -> int:
-    try:
-        with Progress("indexing", MANY_TREES) as progress:
-            count = asyncio.run(reindex(existing_store(options), progress, everything=True))
-    except KeyboardInterrupt:
-        rest = "interrupted; the other trees are indexed when the store is opened next"
-        return print_error("db", rest, INTERRUPTED)
-    return _print(options, [f"indexed {plural(count, 'tree')}"], {"indexed": count})
 
 
 def _dead(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`antiphon db replay`: journals replayed with the code of today."""
+"""`antiphon db replay` and `reindex`: journals replayed with the code of today, and indexed again."""
 
 import argparse
 import asyncio
@@ -8,17 +8,20 @@ import os
 import sys
 from typing import Any
 
-from antiphon.app import replay_journals
-from antiphon.cli.frame import DONE, FAILED, UsageError, print_lines
+from antiphon.app import reindex, replay_journals
+from antiphon.cli.frame import DONE, FAILED, INTERRUPTED, UsageError, print_error, print_lines
 from antiphon.cli.options import Subcommands, existing_store
 from antiphon.cli.render.progress import Progress
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import plural
 from antiphon.runtime.replay.dry_run import TreeReplay
 
+MANY_TREES = 200  # that take more than a second to index
+
 
 def add_replay(commands: Subcommands) -> None:
-    """Add the subcommand."""
+    """Add the subcommands."""
+    commands.add("reindex", _reindex, "write the index of lists and searches again, from the journals", json=True)
     about = "replay journals with the code of today and show what would differ; changes nothing"
     parser = commands.add("replay", replay, about, json=True)
     parser.add_argument("--root", metavar="ID", help="only this tree")
@@ -33,6 +36,16 @@ def add_machines(parser: argparse.ArgumentParser, option: str = "--against", ver
         action="append",
         help=f"a machine, or a list of machines, to {verb} instead of those of Antiphon; may be repeated",
     )
+
+
+def _reindex(options: argparse.Namespace) -> int:
+    try:
+        with Progress("indexing", MANY_TREES) as progress:
+            count = asyncio.run(reindex(existing_store(options), progress, everything=True))
+    except KeyboardInterrupt:
+        rest = "interrupted; the other trees are indexed when the store is opened next"
+        return print_error("db", rest, INTERRUPTED)
+    return print_lines([json.dumps({"indexed": count}) if options.json else f"indexed {plural(count, 'tree')}"])
 
 
 def replay(options: argparse.Namespace) -> int:

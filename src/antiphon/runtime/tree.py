@@ -396,39 +396,19 @@ class Tree:
         snapshot, work = self._snapshot_if_due(status, batch.at) if batch.entries else (None, None)
         entries = tuple(batch.entries)
         taken = tuple(batch.taken)
-        rejected = tuple(batch.rejected)
         new = self.renewed
         if new is not None and entries:
             self.renewed = None  # if this commit fails, the tree is discarded
+        version = self.projector.version if entries else None
+        place = (self.root, batch.expected, batch.at, status, batch.origin, new, entries)
+        rest = (tuple(batch.rejected), (), None, self.host.boot, work, batch.index_change, version)
         if not batch.effects:
-            details = ((), (), (), snapshot, (), mark, rejected, (), None, self.host.boot, work)
-            return Commit(self.root, batch.expected, batch.at, status, batch.origin, new, entries, taken, *details)
-        ended = batch.sort_tasks(self.host.tasks)
+            return Commit(*place, taken, (), (), (), snapshot, (), mark, *rest)
+        ended = tuple(batch.sort_tasks(self.host.tasks))
         cancelled = {id for effects in batch.effects for id in effects.cancelled}
-        letters = [letter for effects in batch.effects for letter in effects.timers if letter.id not in cancelled]
-        return Commit(
-            self.root,
-            batch.expected,
-            batch.at,
-            status,
-            batch.origin,
-            new,
-            entries,
-            (*taken, *sorted(cancelled)),
-            tuple(letters),
-            batch.stored_tasks(),
-            tuple(ended),
-            snapshot,
-            (),
-            mark,
-            rejected,
-            (),
-            None,
-            self.host.boot,
-            work,
-            batch.index_change,
-            self.projector.version if batch.entries else None,
-        )
+        timers = [letter for effects in batch.effects for letter in effects.timers if letter.id not in cancelled]
+        taken = (*taken, *sorted(cancelled))
+        return Commit(*place, taken, tuple(timers), batch.stored_tasks(), ended, snapshot, (), mark, *rest)
 
     def commit_snapshot(self, now: int) -> Commit:
         """Return a commit that stores the tree as it is now, without a step; its rows may be out of date."""

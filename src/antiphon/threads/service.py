@@ -16,7 +16,6 @@ from antiphon.threads.forks import rename_thread
 from antiphon.threads.kinds import Json, content_of
 from antiphon.threads.library import THREAD, Library
 from antiphon.threads.machine.thread import start_event
-from antiphon.threads.machine.thread_events import Kind
 from antiphon.threads.requests import Answer, OpenRequest, find_request, open_requests, unknown_request
 from antiphon.threads.resources import Resources
 
@@ -28,7 +27,7 @@ PAGE = 1000
 class ThreadService:
     """Threads of a runtime: of any kind, or of the kind of a subclass."""
 
-    kind: ClassVar[Kind | None] = None
+    kind: ClassVar[str | None] = None
 
     def __init__(self, runtime: Doors, library: Library, resources: Resources | None = None) -> None:
         self.runtime = runtime
@@ -37,7 +36,7 @@ class ThreadService:
 
     async def _create(
         self,
-        kind: Kind,
+        kind: str,
         make_config: Callable[[str], Json],
         *,
         title: str | None = None,
@@ -234,7 +233,7 @@ class ThreadService:
         if self.kind is not None or summary is None or summary.machine != THREAD:
             await self._check(id)
 
-    async def _check(self, id: str) -> Kind | None:
+    async def _check(self, id: str) -> str | None:
         """Return the kind of a thread; raise `UnknownThread` if there is none, `WrongKind` if it is of another kind."""
         try:
             origin = await self.runtime.origin(id)
@@ -242,7 +241,7 @@ class ThreadService:
             raise UnknownThread(f"there is no {self.noun} {id!r}") from None
         if origin.machine != THREAD:
             raise UnknownThread(f"{id!r} runs the machine {origin.machine!r} and is not a thread; use app.runtime")
-        kind: Kind | None = (origin.input or {}).get("kind")
+        kind: str | None = (origin.input or {}).get("kind")
         if self.kind not in (None, kind):
             raise WrongKind(id, kind, self.noun)
         return kind

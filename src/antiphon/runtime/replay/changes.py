@@ -28,11 +28,12 @@ from typing import Any
 from antiphon.actors.callbacks import CallbackLogic
 from antiphon.actors.tasks import AsyncLogic
 from antiphon.chart.codecs import find_codec
-from antiphon.chart.persist import PLAIN, is_plain, to_json_error
+from antiphon.chart.persist import PLAIN, is_plain
 from antiphon.chart.snapshot import Snapshot
 from antiphon.chart.text import GrowingText
 from antiphon.runtime.errors import Unstorable
 from antiphon.runtime.paths import path_of
+from antiphon.runtime.replay.stored_values import is_actor, restored_value, stored_form, stored_kind, weigh
 
 LIMIT = 1024  # the weight, about the size as JSON, above which a value counts by its length
 SHORT = 32  # lists and dicts up to this length are compared item by item
@@ -204,7 +205,7 @@ def compare_dicts(old: Any, new: Any, path: str, values: Values) -> None:
 
 def _differs(old: Any, new: Any) -> bool:
     """Return whether a text, number, truth value or None differs from a value of another type."""
-    before = old if type(old) in PLAIN else _restored(old)
+    before = old if type(old) in PLAIN else restored_value(old)
     return bool(new != before) or (type(new) is bool) is not (type(before) is bool)
 
 
@@ -214,21 +215,21 @@ def compare(old: Any, new: Any, path: str, values: Values) -> None:
     if kind is list and type(old) is list:
         _check_items(old, new, path)
         if len(old) != len(new) or not _is_same(old, new):
-            values += (path, _form(new) if weigh(new, LIMIT) >= 0 else (len(new),))
+            values += (path, stored_form(new) if weigh(new, LIMIT) >= 0 else (len(new),))
         return
     if kind is GrowingText:
         length = len(new)
         if (type(old) is GrowingText and len(old) != length) or new != old:
             values += (path, str(new) if length <= LIMIT else (length,))
         return
-    before = _restored(old)
-    after = _restored(new)
+    before = restored_value(old)
+    after = restored_value(new)
     if isinstance(after, Mapping) and isinstance(before, Mapping):
         compare_dicts(before, after, path, values)
         return
     check_change(old, new, path)
     if not _is_same(before, after):
-        values += (path, _form(after) if weigh(after, LIMIT) >= 0 else (len(after),))
+        values += (path, stored_form(after) if weigh(after, LIMIT) >= 0 else (len(after),))
 
 
 def check_change(old: Any, new: Any, path: str) -> None:
@@ -294,11 +295,6 @@ def _check(value: Any, path: str) -> None:
 def _check_key(key: Any, path: str) -> None:
     if type(key) is not str and not isinstance(key, str):
         raise Unstorable(f"{path}: the key {key!r} cannot be stored because it is not a string; {ADVICE}")
-
-
-def is_actor(value: Any) -> bool:
-    """Return whether a value is an actor or a reference to one."""
-    return hasattr(value, "get_snapshot") and hasattr(value, "send")
 
 
 def changed_positions(old: list[Any], new: list[Any]) -> Iterable[int]:
@@ -376,78 +372,14 @@ def _changed_items(old: Any, new: Any) -> Iterable[tuple[Any, Any]]:
     return [(keys[i], values[i]) for i in positions if i >= end or values[i] is not before[i]]
 
 
-def _restored(value: Any) -> Any:
-    """Return a value as it is once it was stored and read, if its kind differs: actors may have ended by then."""
-    if isinstance(value, BaseException):
-        return to_json_error(value)
-    return None if is_actor(value) else value
-
-
 def _is_same(old: Any, new: Any) -> bool:
     """Return whether the digest has no difference between two values; `new` was checked."""
-    if old is ABSENT or _kind(old) is not _kind(new):
+    if old is ABSENT or stored_kind(old) is not stored_kind(new):
         return False
-    if _kind(new) is None:
-        return _equal(_form(old), _form(new))
+    if stored_kind(new) is None:
+        return _equal(stored_form(old), stored_form(new))
     if len(old) != len(new):
         return False
     if weigh(new, LIMIT) < 0:
         return weigh(old, LIMIT) < 0
-    return _equal(old, new) or (weigh(old, LIMIT) >= 0 and _equal(_form(old), _form(new)))
-
-
-def _kind(value: Any) -> type | None:
-    """Return the type that a text, list or dict has once it was stored and read, or None for other values."""
-    if isinstance(value, list | tuple):
-        return list
-    if isinstance(value, str | GrowingText):
-        return str
-    return dict if isinstance(value, Mapping) else None
-
-
-def weigh(value: Any, room: int) -> int:
-    """Return what is left of `room` after a value, negative as soon as it is used up."""
-    kind = type(value)
-    if kind is str or kind is GrowingText:
-        return room - len(value)
-    if kind in PLAIN or kind is float:
-        return room - 8
-    if kind is list or isinstance(value, list | tuple):
-        room -= 2 * len(value)
-        for inner in value:
-            if room < 0:
-                break
-            room = room - len(inner) if type(inner) is str else weigh(inner, room)
-        return room
-    if kind is dict or isinstance(value, Mapping):
-        room -= 4 * len(value)
-        for key, inner in value.items():
-            if room < 0:
-                break
-            room -= len(key)
-            room = room - len(inner) if type(inner) is str else weigh(inner, room)
-        return room
-    codec = find_codec(kind)
-    if codec is not None:
-        return weigh(codec.encode(value), room)
-    restored = _restored(value)
-    return room - 8 if restored is value else weigh(restored, room)
-
-
-def _form(value: Any) -> Any:
-    """Return a value of at most 1 kB as it is once it was stored and read."""
-    if is_plain(value):
-        return value
-    if isinstance(value, str | GrowingText):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(key): _form(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_form(inner) for inner in value]
-    codec = find_codec(type(value))
-    if codec is not None:
-        return [codec.tag, _form(codec.encode(value))]
-    restored = _restored(value)
-    if restored is not value:
-        return restored
-    return next((base(value) for base in (int, float) if isinstance(value, base)), type(value).__name__)
+    return _equal(old, new) or (weigh(old, LIMIT) >= 0 and _equal(stored_form(old), stored_form(new)))
