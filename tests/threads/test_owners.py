@@ -12,7 +12,7 @@ from antiphon import App
 from antiphon.messages import Usage
 from antiphon.providers.base import Delta, Done, Model, Request, TextDelta, UsageDelta
 from antiphon.providers.prices import Price, Prices
-from antiphon.providers.rate_limits import RateLimits
+from antiphon.providers.rate_limits import SHARER, RateLimits
 from antiphon.providers.registry import Models
 from antiphon.runtime.errors import JournalCompacted
 from antiphon.runtime.records import Entry, TreeSummary
@@ -140,6 +140,24 @@ def test_the_requests_of_an_owner_take_turns(tmp_path: Path) -> None:
 
     asyncio.run(main())
     assert (model.asked, model.most_at_once) == (3, 1)
+
+
+def test_each_thread_waits_in_a_queue_of_its_own(tmp_path: Path) -> None:
+    sharers: list[str] = []
+
+    class Noting(Paid):
+        def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+            sharers.append(SHARER.get())
+            return super().stream(request)
+
+    async def main() -> list[str]:
+        async with app(tmp_path, Noting(), OwnerLimits()) as opened:
+            threads = [await opened.chats.create(model=MODEL) for _ in range(2)]
+            for thread in threads:
+                await say(opened, thread)
+            return threads
+
+    assert asyncio.run(main()) == sharers
 
 
 def test_money_that_is_limited_needs_a_price(tmp_path: Path) -> None:
