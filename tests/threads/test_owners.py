@@ -12,9 +12,10 @@ from antiphon import App
 from antiphon.messages import Usage
 from antiphon.providers.base import Delta, Done, Model, Request, TextDelta, UsageDelta
 from antiphon.providers.prices import Price, Prices
-from antiphon.providers.rate_limits import RateLimits
+from antiphon.providers.rate_limits import SHARER, RateLimits
 from antiphon.providers.registry import Models
-from antiphon.runtime.records import Entry
+from antiphon.runtime.errors import JournalCompacted
+from antiphon.runtime.records import Entry, TreeSummary
 from antiphon.threads.owners import DAY_MS, OwnerLimits, Owners, sum_costs
 
 MODEL = "paid:one"
@@ -141,6 +142,24 @@ def test_the_requests_of_an_owner_take_turns(tmp_path: Path) -> None:
     assert (model.asked, model.most_at_once) == (3, 1)
 
 
+def test_each_thread_waits_in_a_queue_of_its_own(tmp_path: Path) -> None:
+    sharers: list[str] = []
+
+    class Noting(Paid):
+        def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+            sharers.append(SHARER.get())
+            return super().stream(request)
+
+    async def main() -> list[str]:
+        async with app(tmp_path, Noting(), OwnerLimits()) as opened:
+            threads = [await opened.chats.create(model=MODEL) for _ in range(2)]
+            for thread in threads:
+                await say(opened, thread)
+            return threads
+
+    assert asyncio.run(main()) == sharers
+
+
 def test_money_that_is_limited_needs_a_price(tmp_path: Path) -> None:
     model = Paid()
 
@@ -152,6 +171,48 @@ def test_money_that_is_limited_needs_a_price(tmp_path: Path) -> None:
     view = asyncio.run(main())
     assert (view.status, model.asked) == ("failed", 0)
     assert "no price is known for 'paid:one'" in view.error
+
+
+class Journal:
+    """A store with one thread, whose steps cost a dollar each, and some of which were removed."""
+
+    def __init__(self, times: list[int], first: int) -> None:
+        self._entries = [Entry("t", seq, at, "chat/reply", COMPLETE) for seq, at in enumerate(times, 1)]
+        self._first = first
+
+    async def roots(self, after: str, limit: int) -> list[TreeSummary]:
+        last = self._entries[-1]
+        return [] if after else [TreeSummary("t", "thread", "active", last.seq, last.at)]
+
+    async def entries(self, root: str, after: int, limit: int) -> list[Entry]:
+        if after + 1 < self._first:
+            raise JournalCompacted(root, self._first)
+        return self._entries[after : after + limit]
+
+
+COMPLETE = {"type": "COMPLETE", "costUsd": 1.0}
+
+
+class Running:
+    """A runtime on the second day."""
+
+    def __init__(self, store: Journal) -> None:
+        self.store = store
+
+    def now(self) -> int:
+        return DAY_MS + 10
+
+    async def snapshot(self, root: str) -> Any:
+        return {"context": {}}
+
+
+@pytest.mark.parametrize("today", range(1, 9))
+@pytest.mark.parametrize("first", [1, 4, 8])
+def test_the_steps_of_the_day_are_found_in_a_longer_journal(today: int, first: int) -> None:
+    times = [DAY_MS - 1] * (8 - today) + [DAY_MS] * today
+    owners = Owners(lambda: Running(Journal(times, first)), OwnerLimits(usd_per_day=1), None)  # type: ignore[arg-type,return-value]
+
+    assert asyncio.run(owners.spent_usd("")) == min(today, 9 - first)
 
 
 def entry(type: str, to: str = "chat/reply", **facts: Any) -> Entry:

@@ -56,6 +56,11 @@ class Owners:
         self._is_loaded = False
         self._loading = asyncio.Lock()
 
+    @property
+    def has_limits(self) -> bool:
+        """True if anything is limited."""
+        return self._limits != OwnerLimits()
+
     def open(self, provider: Provider) -> Provider:
         """Return a provider that asks for the owner of the thread whose task uses it."""
         return OwnedProvider(provider, self)
@@ -84,8 +89,6 @@ class Owners:
         """
         rate = self._limits.rate
         limit_usd = self._limits.usd_per_day
-        if rate is None and limit_usd is None:
-            return None
         owner = await self.owner_of(root)
         if rate is not None:
             limiter = self._limiters.setdefault(owner, KeyLimiter(rate))
@@ -179,14 +182,18 @@ class OwnedProvider:
         self._owners = owners
         self.model = provider.model
 
-    async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+    def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Check the limits of the owner, send the request and yield the deltas of the reply."""
         task = CURRENT.get()
+        if task is None:
+            return self._provider.stream(request)
+        SHARER.set(task.root)
+        # Without limits, deltas are not passed through another generator.
+        return self._stream(task.root, request) if self._owners.has_limits else self._provider.stream(request)
+
+    async def _stream(self, root: str, request: Request) -> AsyncGenerator[Delta, None]:
         async with AsyncExitStack() as stack:
-            reply = None
-            if task is not None:
-                SHARER.set(task.root)
-                reply = await self._owners.enter(task.root, self._provider, request, stack)
+            reply = await self._owners.enter(root, self._provider, request, stack)
             deltas = await stack.enter_async_context(aclosing(self._provider.stream(request)))
             async for delta in deltas:
                 if reply is not None:

@@ -134,6 +134,10 @@ def test_there_is_one_warning_before_a_limit_and_another_before_a_higher_one():
     assert emitted(call_tools(talk, 2), "limit_warning")[0]["value"] == 10
 
 
+def test_a_limit_that_is_reached_at_once_has_no_warning():
+    assert emitted(call_tools(asking(maxToolRounds=1)), "limit_warning") == []
+
+
 @pytest.mark.parametrize("limit", [0, 2, True, "9"])
 def test_a_new_limit_must_be_above_the_spending(limit):
     talk = call_tools(asking(maxToolRounds=2), 2).reply(calls=[("c1", "look")])
@@ -245,6 +249,7 @@ def test_a_timer_ends_a_reply_and_keeps_its_text():
     talk.do("wall_time").do("REPLY.CANCELLED", requestId="r1", text="So far", at=1_001)
 
     assert emitted(talk, "limit_reached")[0]["limit"] == "maxWallMs"
+    assert talk.context["budget"]["thread"]["wallMs"] == 1_000
     assert [m["parts"][0]["text"] for m in talk.context["messages"].values()] == ["question", "So far"]
 
 
@@ -293,6 +298,12 @@ def test_a_reply_that_was_complete_before_it_could_be_cut_is_kept():
     talk = asking(maxWallMs=1_000).do("wall_time").reply(calls=[("c1", "look")])
 
     assert "tools" in talk.spawned
+
+
+def test_a_reply_that_a_person_has_cut_does_not_wait_at_its_limit():
+    talk = asking(maxWallMs=1_000).do("cancel").do("wall_time").do("REPLY.CANCELLED", requestId="r1", text="So far")
+
+    assert [report["type"] for report in talk.sent] == ["STOP"]
 
 
 def test_a_second_cancel_drops_a_reply_that_is_being_cut():
