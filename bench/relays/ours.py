@@ -13,12 +13,14 @@ from antiphon.providers.reply import Reply
 from relays.turns import take_turns
 
 REQUEST = Request((user("Hello"),))
+# As long as a real one: it is searched for in everything that a server sends.
+KEY = "bench-key-" + "0123456789" * 9
 
 
 def main(format: str, url: str) -> None:
     """Relay streams of one format, joining the text as a caller would."""
     names = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY")
-    models = Models(keys=Keys(dict.fromkeys(names, "k"), Path("/nowhere")), base_urls={format: url})
+    models = Models(keys=Keys(dict.fromkeys(names, KEY), Path("/nowhere")), base_urls={format: url})
     reference = f"openai+{url}:m-burst" if format == "compatible" else f"{format}:m-burst"
     provider = models.open(reference)
 

@@ -67,7 +67,7 @@ def test_a_connection_is_not_reused_if_a_part_of_the_body_may_have_come_with_the
     async def work():
         async with connected(server) as stream:
             await stream.read(len(head))
-            stream.begin_body(5)
+            stream.begin_body(5, is_chunked=False)
             await stream.read(5)
             return not stream.get_extra_info("is_readable")
 

@@ -175,7 +175,8 @@ class _PoolTransport(httpx2.AsyncBaseTransport):
         headers = httpx2.Headers(response.headers)
         stream = response.extensions.get("network_stream")
         if isinstance(stream, LoopStream):
-            stream.begin_body(_body_length(headers))
+            is_chunked = headers.get("transfer-encoding", "").lower() == "chunked"
+            stream.begin_body(None if is_chunked else _body_length(headers), is_chunked=is_chunked)
         return httpx2.Response(
             status_code=response.status, headers=headers, stream=_Body(response), extensions=response.extensions
         )
@@ -234,7 +235,7 @@ def _library_proxy(proxy: SplitResult, certificates: ssl.SSLContext | None) -> h
 
 def _body_length(headers: httpx2.Headers) -> int | None:
     length = headers.get("content-length", "")
-    return int(length) if length.isdecimal() and "transfer-encoding" not in headers else None
+    return int(length) if length.isdecimal() else None
 
 
 def _send_error(error: Exception, request: HttpRequest, proxy: SplitResult | None) -> ProviderError:

@@ -3,7 +3,8 @@
 1. The sockets of the library need two more system calls per read (to start and stop listening) and open
    a timeout scope that is not used here. A stream of deltas is many small reads.
 2. The library alone parses HTTP. It gets bytes only up to an empty line, unless the length of the body is known: so
-   bytes after the end of a response are noticed, and the connection is not used again.
+   bytes after the end of a response are noticed, and the connection is not used again. Chunks that arrive together
+   are joined for it (`chunk_joiner.py`).
 3. A connection that the server closes while it is idle is noticed before the next request is sent (the socket is
    polled), or by the end of the connection before any byte of the response (`StaleConnection`).
 """
@@ -15,6 +16,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import httpcore2
+
+from antiphon.providers.http.chunk_joiner import ChunkJoiner
 
 # Reading from the socket pauses when this many bytes are buffered.
 MAX_BUFFERED = 256 * 1024
@@ -123,6 +126,7 @@ class LoopStream(httpcore2.AsyncNetworkStream):
         self._tail = b""
         # Bytes of the body that were not read yet, if its length is known; negative if there are more.
         self._body_left: int | None = None
+        self._joiner: ChunkJoiner | None = None
         self._at_boundary = True
         self._reusable = True
         self._answered = False
@@ -143,17 +147,21 @@ class LoopStream(httpcore2.AsyncNetworkStream):
         self._buffer = received[size:]
         return received[:size]
 
-    def begin_body(self, length: int | None) -> None:
-        """Take note of the length of the body after its head was read; None if its end shows in the bytes."""
+    def begin_body(self, length: int | None, *, is_chunked: bool) -> None:
+        """Take note of the form of the body after its head was read."""
         self._body_left = length
         # The library may hold a part of the body already: a head may end in ways that are not searched for.
         self._reusable = self._at_boundary
+        if is_chunked and self._at_boundary:
+            self._joiner = ChunkJoiner()
+            self._buffer = self._joiner.join(self._buffer)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send bytes, waiting while the buffer is full; the next read is the head of a response."""
         self._used_before = self._used_before or self._answered
         self._answered = False
         self._body_left = None
+        self._joiner = None
         try:
             async with asyncio.timeout(timeout):
                 self._inbound.transport.write(buffer)
@@ -218,7 +226,7 @@ class LoopStream(httpcore2.AsyncNetworkStream):
         if not received and self._used_before and not self._answered:
             raise self._end("the server closed the connection")
         self._answered = True
-        return received
+        return received if self._joiner is None else self._joiner.join(received)
 
     def _end(self, reason: str) -> httpcore2.ReadError:
         is_stale = self._used_before and not self._answered
