@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 
 from antiphon.messages import Message, ToolCall, ToolResult, assistant, tool, user
 from antiphon.providers.base import Delta, Provider, Request, TextDelta, Tool
@@ -19,6 +20,7 @@ ADD = Tool(
 STORY = Request((user("Tell me a very long story."),), max_tokens=2000)
 SHORT = Request((user("Say hello."),), temperature=0, max_tokens=4)
 EXAMPLES = 3
+TOOLS_TEMPLATE = Path(__file__).parent / "template.jinja"
 
 
 def sums() -> tuple[Message, ...]:

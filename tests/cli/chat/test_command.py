@@ -14,9 +14,11 @@ from antiphon.cli.chat import command as chat
 from antiphon.cli.default_model import DEFAULTS, HINT, ModelChoice, choose_model
 from antiphon.cli.main import main
 from antiphon.providers.catalog import ModelListing
+from antiphon.providers.errors import ProviderError
 from antiphon.providers.local.weights import SMOLLM2
 from antiphon.providers.prices import known_models
 from tests.fixtures.chats import ECHO, echo_server, script
+from tests.providers.local.gguf_files import write_gguf
 
 HELLO = [{"text": "Good evening."}, {"usage": {"input": 3, "output": 4}}]
 
@@ -230,6 +232,23 @@ def test_the_environment_names_a_model_and_an_option_goes_before():
 def test_a_local_model_says_what_it_is_and_how_to_get_a_real_one():
     assert choose_model("local:smollm2", {}, rows("local:smollm2")) == ModelChoice("local:smollm2", SMOLLM2.note, HINT)
     assert choice.describe("openai:gpt-5").hint == ""
+
+
+def test_a_file_is_chosen_by_its_whole_path_and_says_what_it_takes(tmp_path, monkeypatch):
+    path = write_gguf(tmp_path / "my voice.gguf")
+    monkeypatch.chdir(tmp_path)
+
+    note = "1K parameters, about 80 MB of memory, context of 4,096 tokens"
+    assert choose_model("local:my voice.gguf", {}, rows()) == ModelChoice(f"local:{path}", note)
+    assert choice.settings_for(f"local:{path}") == {"contextLimit": 2744}
+    with pytest.raises(ProviderError, match="there is no file"):
+        choose_model("local:none.gguf", {}, rows())
+
+
+def test_a_conversation_whose_file_is_gone_can_still_be_described():
+    described = choice.describe("local:/nowhere/voice.gguf")
+
+    assert described.note == "there is no file /nowhere/voice.gguf; name a GGUF file"
 
 
 def test_a_script_that_answers_says_in_one_line_why_the_embedded_model_does_not():

@@ -53,6 +53,15 @@ def test_a_wrong_field_is_named(more, field):
     assert f"{field}: " in str(raised.value)
 
 
+@pytest.mark.parametrize("model", ["local:/my models/a voice.gguf", "openai+http://127.0.0.1:8080/v1:m"])
+def test_a_model_may_be_a_file_with_spaces_or_on_a_server_of_ones_own(model):
+    provider, _, name = model.partition(":")
+    as_object = {"provider": provider, "modelId": name, "maxTokens": 24}
+
+    for judge in (model, as_object):
+        assert reference(complete({**config(), "judge": {"model": judge}})["judge"]["model"]) == model
+
+
 def test_a_missing_topic_and_missing_debaters_are_named_together():
     assert {problem.field for problem in problems_with({})} == {"topic", "participants"}
 

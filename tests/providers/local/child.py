@@ -108,6 +108,10 @@ class Server(HTTPServer):
 def main(mode):
     if mode == "broken":
         sys.exit("libgomp.so.1: cannot open shared object file")
+    if mode == "unloadable":
+        sys.exit(
+            "0.01 E llama_model_load: error loading model: unknown model architecture: 'x'\nRuntimeError: no server"
+        )
     if mode in SIGNALS:
         os.kill(os.getpid(), SIGNALS[mode])
     order = json.loads(sys.stdin.buffer.readline() or b"null")

@@ -76,6 +76,16 @@ def test_a_child_that_does_not_start_is_one_line_that_says_why(tmp_path, mode, r
     assert error.message == f"local:tiny: it needs json, which does not start here ({reason}); use another model"
 
 
+def test_a_file_that_the_library_cannot_load_is_one_line_that_says_why(tmp_path):
+    async def work():
+        async with encoder(tmp_path, program("unloadable")) as (model, _):
+            return (await read(model, asked("hello"))).error
+
+    error = run(work())
+    assert (error.code, error.recoverable) == ("9005", False)
+    assert error.message == "local:tiny cannot be loaded: unknown model architecture: 'x'; use another file"
+
+
 def test_a_program_that_does_not_exist_is_one_line_that_says_why(tmp_path):
     async def work():
         async with encoder(tmp_path, replace(program(), command=("/nowhere/python",))) as (model, _):

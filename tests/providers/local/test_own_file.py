@@ -8,11 +8,12 @@ import urllib.request
 import pytest
 
 from antiphon.messages import user
-from antiphon.providers import LocalSettings, Models, OutputSchema, Request, Tool, ask, collect
+from antiphon.providers import LocalSettings, Models, OutputSchema, Request, ask, collect
 from antiphon.providers.local.weights import SMOLLM2, models_folder, verify
 from tests.fixtures.command import antiphon
 from tests.fixtures.providers import read
 from tests.providers.local.gguf_files import rewrite_gguf
+from tests.servers.scenes import ADD, CALL, TOOLS_TEMPLATE
 
 pytestmark = pytest.mark.local
 TEMPLATE = "tokenizer.chat_template"
@@ -23,11 +24,6 @@ MARKED = (
 )
 PATIENCE_S = 120
 HELLO = Request((user("Say hello."),), temperature=0, max_tokens=12)
-ADD = Tool(
-    "add",
-    "add two integers",
-    {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]},
-)
 
 
 @pytest.fixture
@@ -97,6 +93,13 @@ def test_the_template_is_that_of_the_file(weights, tmp_path):
     reply, prompt = held(f"local:{path}", work)
     assert prompt["prompt"].endswith("Hi<|im_end|>\nMARK<|im_start|>assistant")
     assert (reply.text != "" or reply.message().calls != (), reply.usage.input > 30) == (True, True)
+
+
+def test_a_model_calls_a_tool_in_the_way_of_its_own_template(weights, tmp_path):
+    path = rewrite_gguf(weights, tmp_path / "tools.gguf", **{TEMPLATE: TOOLS_TEMPLATE.read_text("utf-8")})
+
+    calls = held(f"local:{path}", lambda model: collect(model, CALL)).message().calls
+    assert [(call.name, call.input()) for call in calls] == [("add", {"a": 7, "b": 8})]
 
 
 def test_no_text_becomes_a_delimiter(weights):
