@@ -9,9 +9,11 @@ import pytest
 
 from antiphon import create_actor
 from antiphon.agents import default_files, load_all_agents, orchestrator_machine
+from antiphon.agents.machine.agent_config import MAX_ITERATIONS
 from antiphon.agents.machine.context import OrchestratorContext
 from antiphon.agents.machine.plan import PlanStep, TaskPlan
 from antiphon.agents.machine.results import ExecutionEntry
+from tests.agents.machine.test_agent_turn import Turn, answered, call, replied
 from tests.fixtures.orchestrator import (
     AGAIN,
     AGENTS,
@@ -22,6 +24,8 @@ from tests.fixtures.orchestrator import (
     CONTINUE,
     START,
     Run,
+    Watched,
+    agent,
     done,
     select,
 )
@@ -222,6 +226,46 @@ def records():
     yield Reading(503, "session.close", session.closed, True)
 
 
+def inputs():
+    """What the services are given, and what the arbiter and an agent do with it."""
+    children = [Watched(*events).trace[-1]["children"] for events in ((START,), WORKING, EVALUATING)]
+    selecting, executing, evaluating = (next(iter(child.values()))["input"] for child in children)
+    for line, key in ((224, "task"), (225, "plan"), (226, "history"), (227, "lastError"), (228, "agents")):
+        yield Reading(line, key, key in selecting, True)
+    lines = ((261, "agent"), (262, "session"), (263, "task"), (264, "plan"), (265, "messages"))
+    for line, key in lines:
+        yield Reading(line, key, key in executing, True)
+    for line, key in ((321, "task"), (322, "plan"), (323, "history")):
+        yield Reading(line, key, key in evaluating, True)
+    yield Reading(324, "lastExecution", evaluating["lastExecution"], evaluating["history"][-1])
+    yield Reading(551, "availableAgents", list(selecting["agents"]), list(AGENTS))
+
+
+def reply_of(turn):
+    """What a turn asks its model."""
+    return turn.actor.get_snapshot().children["reply"].input
+
+
+def executor():
+    request = reply_of(Turn())
+    yield Reading(569, "setSystemPrompt", request["messages"][0]["parts"][0]["text"], "You are the developer.")
+    limited = Turn(replied("", call("shell")), agent=agent("writer", tools={"allowed": ["write"], "blocked": []}))
+    yield Reading(570, "filterTools", limited.heard("AGENT_TOOL_CALL"), [])
+    yield Reading(575, "?? 10", MAX_ITERATIONS, 10)
+    spoken = Turn(replied("Hello."))
+    yield Reading(
+        586, "AGENT_MESSAGE", spoken.heard("AGENT_MESSAGE")[0]["message"], {"role": "assistant", "content": "Hello."}
+    )
+    called = Turn(replied("", call("write"))).heard("AGENT_TOOL_CALL")[0]["toolCall"]
+    yield Reading(589, "AGENT_TOOL_CALL", called["name"], "write")
+    yield Reading(592, "newMessages", spoken.output["messages"][-1]["parts"][0]["text"], "Hello.")
+    yield Reading(594, "end_turn", spoken.state, "done")
+    yield Reading(597, "summary", spoken.output["summary"], "Hello.")
+    yield Reading(598, "usage", set(spoken.output["usage"]), {"input", "output"})
+    busy = Turn(replied("", call("write")), answered("c-write"), maxTurns=1)
+    yield Reading(609, "Max iterations reached", busy.output["summary"], "Max iterations reached")
+
+
 def first_context():
     lines = {648: ("task", ""), 649: ("startedAt", None), 650: ("currentAgent", None), 651: ("currentMode", "")}
     lines |= {653: ("plan", None), 654: ("history", []), 655: ("messages", []), 656: ("consecutiveFailures", 0)}
@@ -276,7 +320,7 @@ def example_in(folder):
 
 
 PASSAGES = [interfaces, events, starting, selecting, executing, evaluating, errors, log_lines, severities, records,
-            first_context, examples]  # fmt: skip
+            inputs, executor, first_context, examples]  # fmt: skip
 
 
 @pytest.mark.requirement("S1-01")

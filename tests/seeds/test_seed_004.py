@@ -5,6 +5,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from antiphon import create_actor
+from antiphon.chart.explore.labels import written_transitions
 from antiphon.debate import debate_machine
 from antiphon.debate.machine import context as types
 from antiphon.debate.machine.config import DEFAULTS
@@ -92,6 +93,40 @@ def states():
     yield Reading(97, "120 seconds", OPENING_TIMEOUT_MS, 120_000)
     yield Reading(122, "180 seconds", JUDGE_TIMEOUT_MS, 180_000)
     yield Reading(109, "default 5", DEFAULTS["maxRounds"], 5)
+
+
+def next_states(name):
+    """The states to which the transitions of a state lead."""
+    node = debate_machine.root.states[name]
+    transitions = [*written_transitions(node), *(one for child in node.walk() for one in written_transitions(child))]
+    return {target.key for one in transitions for target in one.targets or ()}
+
+
+def details():
+    """What the document says of each state in words: where it leads, and how it ends."""
+    theirs = {
+        76: ("idle", {"initializing", "error"}),
+        86: ("initializing", {"awaitingArguments", "error"}),
+        96: ("awaitingArguments", {"debating", "error", "paused"}),
+        112: ("debating", {"debating", "judgeEvaluating", "paused", "error"}),
+        121: ("judgeEvaluating", {"completed", "error"}),
+        139: ("paused", {"awaitingArguments", "debating", "judgeEvaluating", "completed", "error"}),
+        148: ("error", {"initializing", "completed"}),
+    }
+    for line, (name, targets) in theirs.items():
+        yield Reading(line, "Next States", targets <= next_states(name), True)
+    yield Reading(75, "Valid debate config", state({**START, "config": {}}), "error")
+    told = []
+    actor = create_actor(debate_machine, input={"driver": "events"})
+    actor.on("completed", told.append)
+    actor.on("result", told.append)
+    actor.start()
+    for event in (*JUDGING, JUDGED):
+        actor.send(event)
+    yield Reading(129, "completion event", [event["type"] for event in told], ["result", "completed"])
+    yield Reading(130, "Final State", actor.get_snapshot().status, "done")
+    kept = actor.get_snapshot().output
+    yield Reading(131, "transcript, verdict, costs", {"rounds", "verdict", "costTracker"} <= set(kept), True)
 
 
 FIELDS = {
@@ -331,8 +366,8 @@ def performance():
     yield Reading(731, "activeStreams", context(*AWAITING, CHUNK, SPOKEN)["activeStreams"], {})
 
 
-PASSAGES = [states, fields, events, guards, first_context, transitions, cost_limit, entries, happy_path, other_flows,
-            display, own_tests, performance]  # fmt: skip
+PASSAGES = [states, details, fields, events, guards, first_context, transitions, cost_limit, entries, happy_path,
+            other_flows, display, own_tests, performance]  # fmt: skip
 
 
 @pytest.mark.requirement("S4-106..S4-111", "S4-123")
