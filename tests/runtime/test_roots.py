@@ -160,6 +160,28 @@ def test_a_letter_that_is_sent_while_its_root_is_deleted_is_refused():
     simulate(main)
 
 
+def test_a_letter_to_a_deleted_root_does_not_reach_another_one_of_its_id():
+    class SlowStore(MemoryStore):
+        async def delete(self, root, tenure=0):
+            await asyncio.sleep(1)
+            await super().delete(root, tenure)
+
+    async def main():
+        async with runtime(SlowStore(), lamp) as host:
+            await host.create("lamp", root="a")
+            deleting = asyncio.ensure_future(host.delete("a"))
+            await asyncio.sleep(0.5)
+            letter = asyncio.ensure_future(host.send("a", {"type": "GO"}))
+            creating = asyncio.ensure_future(host.create("lamp", root="a"))
+            await asyncio.gather(deleting, creating, return_exceptions=True)
+            with pytest.raises(UnknownRoot):
+                await letter
+            await asyncio.sleep(5)
+            assert (await host.snapshot("a"))["value"] == "off"
+
+    simulate(main)
+
+
 def test_a_root_is_created_again_with_another_history():
     async def main():
         async with runtime(MemoryStore(), lamp) as host:
