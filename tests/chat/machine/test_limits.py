@@ -29,6 +29,11 @@ def call_tools(talk, rounds=1, **facts):
     return talk
 
 
+def answer(talk, decision, **facts):
+    """Answer the open request about a limit."""
+    return talk.do("ANSWER", id=talk.context["reply"]["request"]["id"], decision=decision, **facts)
+
+
 def emitted(talk, type):
     return [event for event in talk.emitted if event["type"] == type]
 
@@ -46,10 +51,11 @@ def test_a_message_has_25_tool_rounds_and_then_a_person_is_asked():
     talk = call_tools(asking(), 25).reply(calls=[("c1", "look")])
 
     assert talk.spawned == {}
-    assert talk.sent == [{"type": "WAIT", "reason": "limit", "runId": "n1", "cost": 0.0}]
-    assert emitted(talk, "limit_reached") == [
-        {"type": "limit_reached", "id": "r26", "limit": "maxToolRounds", "value": 25, "spent": 25, "next": 50}
-    ]
+    limit = {"limit": "maxToolRounds", "value": 25, "spent": 25, "next": 50}
+    text = "the limit of 25 tool rounds for this message is reached (maxToolRounds)"
+    request = {"id": "limit-1", "address": "", "reason": "limit", "question": text, "limit": limit}
+    assert talk.sent == [{"type": "WAIT", "reason": "limit", "runId": "n1", "cost": 0.0, "requests": [request]}]
+    assert emitted(talk, "limit_reached") == [{"type": "limit_reached", "id": "limit-1", "address": "", **limit}]
 
 
 def test_a_model_that_has_used_its_rounds_may_still_answer():
@@ -61,8 +67,9 @@ def test_a_model_that_has_used_its_rounds_may_still_answer():
 def test_a_higher_limit_makes_the_calls_that_wait():
     talk = asking(maxToolRounds=0).reply(calls=[("c1", "look")])
 
-    talk.do("answer", decision="allow", runId="n1")
+    answer(talk, "allow")
 
+    assert talk.sent == [{"type": "GO_ON", "runId": "n1"}]
     assert talk.spawned["tools"]["calls"][0]["name"] == "look"
     assert talk.context["budget"]["raised"] == {"maxToolRounds": 1}
 
@@ -70,11 +77,11 @@ def test_a_higher_limit_makes_the_calls_that_wait():
 def test_a_refusal_answers_the_calls_and_ends_the_turn_and_the_next_message_works():
     talk = asking(maxToolRounds=0).reply(calls=[("c1", "look")])
 
-    talk.do("answer", decision="deny", runId="n1")
+    answer(talk, "deny")
 
     text = "the limit of 0 tool rounds for this message is reached (maxToolRounds)"
     assert last_results(talk) == [f"not called: {text}"]
-    assert talk.sent[0]["error"] == {"code": "limit_reached", "message": text, "recoverable": True}
+    assert talk.sent[-1]["error"] == {"code": "limit_reached", "message": text, "recoverable": True}
     assert [m["role"] for m in talk.do("message", text="Why?", runId="n2").spawned["reply"]["messages"]] == [
         "user",
         "assistant",
@@ -85,7 +92,7 @@ def test_a_refusal_answers_the_calls_and_ends_the_turn_and_the_next_message_work
 
 def test_a_raised_limit_of_a_message_holds_for_that_message_only():
     talk = call_tools(asking(maxToolRounds=1)).reply(calls=[("c1", "look")])
-    talk.do("answer", decision="allow", limit=9, runId="n1").do("xstate.done.actor.tools", output=DONE).reply("Done.")
+    answer(talk, "allow", limit=9).do("xstate.done.actor.tools", output=DONE).reply("Done.")
 
     talk.do("message", text="again", runId="n2")
 
@@ -128,7 +135,7 @@ def test_there_is_one_warning_before_a_limit_and_another_before_a_higher_one():
     talk = asking(maxToolRounds=5)
     warnings = [emitted(call_tools(talk), "limit_warning") for _ in range(5)]
     assert warnings == [[]] * 3 + [[{"type": "limit_warning", "limit": "maxToolRounds", "value": 5, "spent": 4}], []]
-    talk.reply(calls=[("c1", "look")]).do("answer", decision="allow", runId="n1")
+    answer(talk.reply(calls=[("c1", "look")]), "allow")
     talk.do("xstate.done.actor.tools", output=DONE)
 
     assert emitted(call_tools(talk, 2), "limit_warning")[0]["value"] == 10
@@ -142,28 +149,50 @@ def test_a_limit_that_is_reached_at_once_has_no_warning():
 def test_a_new_limit_must_be_above_the_spending(limit):
     talk = call_tools(asking(maxToolRounds=2), 2).reply(calls=[("c1", "look")])
 
-    assert refusal(talk.context, {"type": "answer", "decision": "allow", "limit": limit}) == (
+    assert refusal(talk.context, {"type": "ANSWER", "id": "limit-1", "decision": "allow", "limit": limit}) == (
         f"limit is {limit!r}; it must be a number above 2"
     )
 
 
-def test_an_answer_that_fits_nothing_is_asked_for_again():
-    talk = asking(maxToolRounds=0).reply(calls=[("c1", "look")]).do("answer", decision="perhaps", runId="n1")
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({"id": "limit-1", "decision": "perhaps"}, "decision is 'perhaps'; known: allow, deny"),
+        ({"id": "limit-0", "decision": "allow"}, "the request 'limit-0' is not open; open: 'limit-1'"),
+        ({"decision": "allow"}, "the request None is not open; open: 'limit-1'"),
+    ],
+)
+def test_an_answer_that_fits_nothing_is_refused_and_the_request_stays_open(facts, reason):
+    talk = asking(maxToolRounds=0).reply(calls=[("c1", "look")])
+    assert refusal(talk.context, {"type": "ANSWER", **facts}) == reason
 
-    assert talk.sent == [{"type": "WAIT", "reason": "limit", "runId": "n1", "cost": 0.0}]
+    talk.do("ANSWER", **facts)
+
+    assert (talk.sent, talk.context["reply"]["waiting"]) == ([], True)
+
+
+def test_an_answer_counts_once_and_the_next_request_has_another_id():
+    talk = answer(asking(maxToolRounds=0).reply(calls=[("c1", "look")]), "allow")
+    talk.do("xstate.done.actor.tools", output=DONE).reply(calls=[("c1", "look")])
+    assert talk.context["reply"]["request"]["id"] == "limit-2"
+
+    talk.do("ANSWER", id="limit-1", decision="allow")
+
+    assert (talk.sent, talk.spawned) == ([], {})
 
 
 def test_a_permission_takes_no_limit():
-    talk = asking().reply(calls=[("c1", "look")]).do("wait", reason="permission", id="r1")
+    talk = asking().reply(calls=[("c1", "look")]).do("wait", reason="permission", id="r1", address="permission")
 
-    assert refusal(talk.context, {"type": "answer", "decision": "allow", "limit": 3}) == "no limit is reached"
+    event = {"type": "ANSWER", "id": "r1", "decision": "allow", "limit": 3}
+    assert refusal(talk.context, event) == "the chat waits at no limit"
 
 
 def test_raise_limit_changes_the_settings_and_a_reply_that_waits_goes_on():
     talk = asking(maxToolRounds=0).reply(calls=[("c1", "look")]).do("raise_limit", maxToolRounds=3)
 
     assert talk.context["config"]["maxToolRounds"] == 3
-    assert talk.sent == [{"type": "RESPOND", "runId": "n1"}]
+    assert talk.sent == [{"type": "GO_ON", "runId": "n1"}]
     assert "tools" in talk.spawned
 
 
@@ -214,7 +243,7 @@ def test_a_reply_that_is_cut_by_its_budget_waits_and_goes_on_where_it_ends():
     talk = asking(maxCostUsd=0.5).do("REPLY.FAILED", requestId="r1", error=error, text="So far", costUsd=0.6)
     assert (talk.sent[0]["type"], emitted(talk, "reply_failed")) == ("WAIT", [])
 
-    talk.do("answer", decision="allow", limit=2, runId="n1")
+    answer(talk, "allow", limit=2)
 
     *_, text, note = talk.spawned["reply"]["messages"]
     assert text["parts"][0]["text"] == "So far"
@@ -263,14 +292,17 @@ def test_tools_run_to_their_end_when_the_time_is_over():
 
 
 def test_the_time_in_which_a_person_is_asked_does_not_count():
-    talk = asking(maxWallMs=1_000).reply(calls=[("c1", "look")], at=100).do("wait", reason="permission", id="r1")
+    talk = asking(maxWallMs=1_000).reply(calls=[("c1", "look")], at=100)
+    talk.do("wait", reason="permission", id="r1", address="permission")
     assert [effect.send_id for effect in talk.effects if isinstance(effect, Cancel)] == ["wallTime"]
 
-    talk.do("answer", decision="allow", runId="n1", at=90_000)
+    talk.do("go_on", id="r1", decision="allowed")
 
     assert timers(talk) == [900]
-    talk.do("xstate.done.actor.tools", output=DONE).reply("Done.", at=90_300)
-    assert talk.context["budget"]["message"]["wallMs"] == 400
+    talk.do("xstate.done.actor.tools", output=DONE).reply(calls=[("c1", "look")], at=90_300)
+    assert talk.context["budget"]["message"]["wallMs"] == 100
+    talk.do("xstate.done.actor.tools", output=DONE).reply("Done.", at=90_500)
+    assert talk.context["budget"]["message"]["wallMs"] == 300
 
 
 def test_a_request_that_expires_is_not_counted_as_work():
@@ -399,7 +431,8 @@ def _play(talk, kind, cost_usd, at):
         case "fail":
             talk.do("REPLY.FAILED", error={"code": "3002", "message": "spent"}, **facts)
         case "allow":
-            talk.do("answer", decision="allow", at=at)
+            request = reply.get("request") if reply else None
+            talk.do("ANSWER", id=request["id"] if request else "limit-0", decision="allow", at=at)
         case "time":
             talk.do("wall_time")
         case "wait":
