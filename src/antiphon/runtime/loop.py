@@ -274,7 +274,7 @@ class TurnLoop:
         wait_ms = None if alarm is None else alarm - self._now()
         is_due = wait_ms is not None and wait_ms <= 0
         if self._may_compute or self._may_store or self._new or is_due or (self._closing and self._is_idle):
-            # Nothing else may let other tasks run.
+            # Without this, other tasks might not run for long.
             if self._burst >= BURST_LETTERS or self._clock() - self._yielded_at >= BURST_S:
                 await asyncio.sleep(0)
                 self._yielded_at = self._clock()
