@@ -34,6 +34,7 @@ from antiphon.runtime.index.rebuild import IndexRebuild
 from antiphon.runtime.machines import Machines, descendants
 from antiphon.runtime.ownership import Whole
 from antiphon.runtime.reader import Reader
+from antiphon.runtime.records import RootState
 from antiphon.runtime.replay.dry_run import DryReplay, TreeReplay
 from antiphon.runtime.runtime import Runtime
 from antiphon.runtime.store import Store
@@ -284,6 +285,12 @@ class _UnownedReader(Reader):
         """Return the snapshot of a thread as it will be after the store is opened."""
         snapshot = await super().snapshot(root, copy=copy)
         return {**snapshot, "value": "interrupted"} if snapshot["value"] == "running" else snapshot
+
+    async def state(self, root: str) -> RootState:
+        """Return the state of a thread as it will be after the store is opened."""
+        state = await super().state(root)
+        state.value = "interrupted" if state.value == "running" else state.value
+        return state
 
 
 def _no_model(reference: str) -> Provider:

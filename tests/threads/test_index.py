@@ -244,3 +244,15 @@ def test_the_texts_of_a_thread_can_be_found_while_it_is_being_answered() -> None
             return [match.line for match in await library.search("owl")]
 
     assert asyncio.run(run()) == ["Is there an owl?"]
+
+
+def test_a_reader_beside_no_owner_reads_the_state_that_the_next_owner_finds(path: Path) -> None:
+    async def run() -> list[tuple[str, str]]:
+        async with open_library(path) as library:
+            reader: Any = library.source
+            states = [(view, await reader.state(view.id)) for view in await library.latest(archived=None)]
+            return [(view.kind, state.get("kind")) for view, state in states if state.value == view.status]
+
+    kinds = asyncio.run(run())
+    assert len(kinds) == 4
+    assert all(listed == read for listed, read in kinds)

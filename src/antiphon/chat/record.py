@@ -46,7 +46,7 @@ def _title(chat: Json) -> str:
     if chat.get("crystal"):
         return str(chat["crystal"]["title"])
     first = next((message for message in chat["messages"].values() if message["role"] == "user"), None)
-    return " ".join(text_of(first["parts"]).split()[:TITLE_WORDS]) if first else UNTITLED
+    return " ".join(text_of(first["parts"]).split(None, TITLE_WORDS)[:TITLE_WORDS]) if first else UNTITLED
 
 
 def branch_path(chat: Json, branch: str | None = None) -> list[Json]:

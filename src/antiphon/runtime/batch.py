@@ -21,18 +21,18 @@ class Batch:
         self.effects: list[RecordedEffects] = []  # of the steps that requested any
         self.starting: list[tuple[Task, Any]] = []  # tasks to start once the batch is stored, with their logic
         self.receipts: list[Receipt] = []  # one for every letter
-        self.index: list[IndexChange] = []  # changes of the index, step by step
+        self.index: list[IndexChange] | None = None  # changes of the index, step by step
         self.rejected: list[Rejection] = []  # stored letters that no transition took
 
     def add_change(self, change: IndexChange | None) -> None:
         """Add a change of the index, if there is one."""
         if change is not None:
-            self.index.append(change)
+            self.index = [change] if self.index is None else [*self.index, change]
 
     @property
     def index_change(self) -> IndexChange | None:
         """The changes of the index, as one."""
-        return merge_changes(self.index) if self.index else None
+        return None if self.index is None else merge_changes(self.index)
 
     def sort_tasks(self, running: dict[str, Task]) -> list[str]:
         """Collect the tasks to start, and return those that ended.

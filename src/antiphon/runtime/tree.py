@@ -90,6 +90,7 @@ class Tree:
         self.renewed: Origin | None = None  # with the hash of today, until it is stored
         self._snapshot_every = snapshot_every
         self.projector = projector.of(machine.id)
+        self._is_indexed = self.projector.is_covered
         self.on_replay: Callable[[Entry], None] | None = None  # called after each step that is replayed
         self.seq = 0
         self.snapshot_seq = 0
@@ -371,7 +372,7 @@ class Tree:
     ) -> None:
         """Add a step of an actor to a batch; `outside` is the id of a letter from outside, `timer` of a delayed one."""
         host = self.host
-        state = self.projector.before(self.actor, host.previous)
+        state = self.projector.before(self.actor, host.previous) if self._is_indexed else UNCHANGED
         digest = host.changes().digest
         self.seq += 1
         # If the step ended the actor, the entry has the state of the root.
@@ -396,12 +397,13 @@ class Tree:
         snapshot, work = self._snapshot_if_due(status, batch.at) if batch.entries else (None, None)
         entries = tuple(batch.entries)
         taken = tuple(batch.taken)
+        index = None if batch.index is None else batch.index_change
         new = self.renewed
         if new is not None and entries:
             self.renewed = None  # if this commit fails, the tree is discarded
         version = self.projector.version if entries else None
         place = (self.root, batch.expected, batch.at, status, batch.origin, new, entries)
-        rest = (tuple(batch.rejected), (), None, self.host.boot, work, batch.index_change, version)
+        rest = (tuple(batch.rejected), (), None, self.host.boot, work, index, version)
         if not batch.effects:
             return Commit(*place, taken, (), (), (), snapshot, (), mark, *rest)
         ended = tuple(batch.sort_tasks(self.host.tasks))

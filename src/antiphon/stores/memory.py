@@ -259,7 +259,8 @@ class MemoryStore:
         tree.status = commit.status
         tree.updated = commit.at
         tree.mark = commit.mark
-        tree.projection = tree.projection if commit.projection is None else commit.projection
+        if commit.projection is not None:
+            tree.projection = commit.projection
         if prepared.index is not None:
             self.index.write(tree.indexed, prepared.index)
         tree.tenure = max(tree.tenure, commit.tenure)

@@ -190,8 +190,9 @@ class SqliteStore(FileStore):
         detailed: list[tuple[int, Commit]] = []
         for commit in commits:
             n = self._number(commit.root) if commit.origin is None else self._add_actor(commit, commit.origin)
-            place = (commit.tenure, n, commit.expected, commit.projection)
-            moves.append((commit.seq, commit.status, commit.at, commit.mark, *place))
+            mark = commit.mark
+            projection = commit.projection
+            moves.append((commit.seq, commit.status, commit.at, mark, commit.tenure, n, commit.expected, projection))
             check_order(commit)
             entries += [(n, *rows.entry_row(entry)) for entry in commit.entries]
             if not commit.has_only_entries:

@@ -1,7 +1,7 @@
 """The projection of threads: the row by which a thread is listed, and the texts in which it is found."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from antiphon.runtime.index.rows import IndexChange, IndexRow, IndexText, ListedTree
@@ -13,6 +13,7 @@ from antiphon.threads.transcript import transcript
 
 VERSION = 1
 CHAT = "chat"  # the kind of a thread that names none
+SUMMARY = tuple(field.name for field in fields(ThreadSummary))
 TITLE = "title"  # key of the text that is the title
 
 
@@ -45,7 +46,7 @@ class ThreadProjection:
         view = record.view
         facts = {"title": None, "waiting": None, "problem": problem.text}
         summary = ThreadSummary(view.title, view.model, view.turns, view.cost_usd)
-        row = IndexRow(view.kind, problem.status, "", view.archived, facts, asdict(summary))
+        row = IndexRow(view.kind, problem.status, "", view.archived, facts, _summary(summary))
         turns = enumerate(record.content["turns"])
         texts = [IndexText(f"turn/{number}", turn["at"] or at, turn["text"]) for number, turn in turns]
         return IndexChange(at, row, (*texts, IndexText(TITLE, at, view.title)))
@@ -79,10 +80,15 @@ def _row(kind: ThreadKind, state: Json, result: Json | None, *, has_begun: bool 
     context = state["context"]
     summary: dict[str, Any] | None = None
     if kind.name in state["children"] or result is not None or not has_begun:
-        summary = asdict(kind.summarize(state, result))
+        summary = _summary(kind.summarize(state, result))
     facts = {"title": context.get("title"), "waiting": context["waitingReason"]}
     owner = str(context.get("owner") or "")
     return IndexRow(context["kind"] or "", str(state["value"]), owner, bool(context.get("archived")), facts, summary)
+
+
+def _summary(summary: ThreadSummary) -> dict[str, Any]:
+    """Return a summary as JSON; `asdict` takes ten times as long."""
+    return {name: getattr(summary, name) for name in SUMMARY}
 
 
 def _title(row: IndexRow) -> str:

@@ -19,12 +19,12 @@ UNCHANGED: Any = object()
 class Projector:
     """Applies a projection to the steps of a tree; without one, or to trees of other machines, nothing."""
 
-    __slots__ = ("_is_covered", "projection", "version")
+    __slots__ = ("is_covered", "projection", "version")
 
     def __init__(self, projection: Projection | None = None, machine: str | None = None) -> None:
         self.projection = projection
         self.version = 0 if projection is None else projection.version
-        self._is_covered = projection is not None and machine in projection.machines
+        self.is_covered = projection is not None and machine in projection.machines
 
     def of(self, machine: str) -> "Projector":
         """Return the projector of trees of a machine."""
@@ -35,7 +35,7 @@ class Projector:
 
         `previous` has the snapshots that the actors had that took part in the step.
         """
-        if self._is_covered:
+        if self.is_covered:
             for actor, snapshot in previous.items():
                 if (actor is root or actor.parent is root) and actor.snapshot is not snapshot:
                     return _view(previous.get(root, root.snapshot), previous)
@@ -43,13 +43,13 @@ class Projector:
 
     def project(self, before: Any, root: Any, entry: Entry) -> IndexChange | None:
         """Return the changes of a step from a state before it to the present one."""
-        if self.projection is None or not self._is_covered or before is UNCHANGED:
+        if self.projection is None or not self.is_covered or before is UNCHANGED:
             return None
         return self.projection.project(before, _view(root.snapshot, {}) or {}, entry)
 
     def view(self, root: Any) -> Any:
         """Return the present state."""
-        return _view(root.snapshot, {}) if self._is_covered else UNCHANGED
+        return _view(root.snapshot, {}) if self.is_covered else UNCHANGED
 
 
 NO_PROJECTION = Projector()

@@ -140,4 +140,4 @@ create unique index index_text_key on index_text (actor, key);
 create index index_text_actor on index_text (actor);
 
 -- The words of the texts, by their numbers, written as `words.py` makes them.
-create virtual table index_word using fts5 (words, content = '', prefix = '2 3', tokenize = 'ascii');
+create virtual table index_word using fts5 (words, content = '', prefix = '2 3', columnsize = 0, tokenize = 'ascii');

@@ -33,4 +33,4 @@ create unique index index_text_key on index_text (actor, key);
 
 create index index_text_actor on index_text (actor);
 
-create virtual table index_word using fts5 (words, content = '', prefix = '2 3', tokenize = 'ascii');
+create virtual table index_word using fts5 (words, content = '', prefix = '2 3', columnsize = 0, tokenize = 'ascii');
