@@ -158,9 +158,13 @@ print("closed", flush=True)
 def test_ctrl_c_ends_the_call_that_waits_and_the_app_goes_on(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "store.db")]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert (process.stdout.readline(), process.stdout.readline()) == ("here\n", "waiting\n")
-    os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    try:
+        assert process.stdout is not None
+        assert (process.stdout.readline(), process.stdout.readline()) == ("here\n", "waiting\n")
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
 
     assert (out, err, process.returncode) == ("interrupted pending\nclosed\n", "", 0)

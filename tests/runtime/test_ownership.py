@@ -154,6 +154,30 @@ async def test_nothing_is_stored_for_a_tree_that_is_not_run_here(owners, first, 
 
 
 @with_owners
+async def test_only_the_owner_of_a_tree_deletes_it_and_then_its_id_is_free_for_all(owners, first, second):
+    await first.create("m", root="r")
+    with pytest.raises(NotOwner):
+        await second.delete("r")
+    await first.delete("r")
+
+    assert (owners.store.trees, first.ownership.tenure("r")) == ({}, None)
+    await second.create("m", root="r")
+    assert (await second.send("r", ADD)).status == "accepted"
+    with pytest.raises(NotOwner):
+        await first.send("r", ADD)
+
+
+@with_owners
+async def test_a_replaced_owner_cannot_delete_its_tree(owners, first, second):
+    await first.create("m", root="r")
+    await owners.move("r", 2)
+
+    with pytest.raises(NotOwner):
+        await first.delete("r")
+    assert (await second.send("r", ADD)).status == "accepted"
+
+
+@with_owners
 async def test_a_tree_without_an_owner_is_adopted_by_the_first_letter(owners, first, second):
     await first.create("m", root="r")
     await first.send("r", ASK)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from antiphon import OtherHistory, UnknownRoot, create_machine, from_task
-from antiphon.runtime.errors import Quarantined, StoreError
+from antiphon.runtime.errors import Quarantined, StoreError, StoreStopped
 from antiphon.runtime.store import Store
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
@@ -237,6 +237,21 @@ def test_a_deletion_whose_answer_is_lost_is_looked_up(is_made: bool):
                     await host.delete("a")
                 assert (await host.send("a", {"type": "GO"})).status == "accepted"
             assert list(inner.trees) == ([] if is_made else ["a"])
+
+    simulate(main)
+
+
+def test_a_deletion_whose_outcome_is_unknown_is_not_said_to_be_made():
+    class StoppedStore(MemoryStore):
+        async def delete(self, root, tenure=0):
+            await super().delete(root, tenure)
+            raise StoreStopped("the flush has failed")
+
+    async def main():
+        async with runtime(StoppedStore(), lamp) as host:
+            await host.create("lamp", root="a")
+            with pytest.raises(StoreStopped):
+                await host.delete("a")
 
     simulate(main)
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from antiphon import App, MemoryStore, SqliteStore, UnknownRoot, create_machine
-from antiphon.chart.errors import EventRefused
+from antiphon.agents import InvalidAgent
+from antiphon.chart.errors import EventError, EventRefused
 from antiphon.debate import InvalidConfig
 from antiphon.providers import Keys, Models, ProviderError
 from antiphon.threads import Busy, Refused, UnknownThread, WrongKind
@@ -63,6 +64,14 @@ REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("chat", {"tools": [{"name": "saw"}]}, Refused, "this app has no tool 'saw'; known: none"),
     ("chat", {"sytem": "Be brief."}, Refused, "unknown setting 'sytem'"),
     ("chat", {"owner": 5}, EventRefused, "owner is 5: expected a text"),
+    ("chat", {"tools": "saw"}, Refused, "tools is 'saw'; it must be a list of tools"),
+    ("chat", {"tools": [5]}, Refused, "5 is not a tool"),
+    ("chat", {"settings": {"options": 5}}, Refused, "settings.options is 5; it must be an object"),
+    ("chat", {"settings": {"options": {"tools": 5}}}, Refused, "tools is 5; it must be a list of tools"),
+    ("run", {"agents": 5}, Refused, "agents is 5; it must be a list of agents"),
+    ("run", {"agents": ["clerk"]}, InvalidAgent, "'clerk' cannot be used: it is neither an Agent nor"),
+    ("run", {"model": 5}, Refused, "model is 5; it must be a text"),
+    ("run", {"arbiter": "rules"}, Refused, "arbiter is 'rules'; it must be an object"),
     ("run", {"model": "openai:gpt"}, ProviderError, "no key for 'openai'"),
     ("run", {"agents": [{**AGENT, "model": "nope:x"}]}, ProviderError, "there is no provider 'nope'"),
     ("run", {"arbiter": {"model": "nope:x"}}, ProviderError, "there is no provider 'nope'"),
@@ -141,6 +150,17 @@ def test_an_event_with_an_id_is_taken_once() -> None:
 
         assert receipt.status == "duplicate"
         assert (await app.library.read(id)).view.title == "Two"
+
+    with_app(main)
+
+
+@pytest.mark.parametrize("id", ["", 5])
+def test_an_id_of_a_letter_is_a_text(id: Any) -> None:
+    async def main(app: App) -> None:
+        thread = await create(app, "chat")
+        with pytest.raises(EventError, match="the id of a letter is a text that is not empty"):
+            await app.threads.say(thread, "Hello", id=id)
+        assert await app.threads.status(thread) == "pending"
 
     with_app(main)
 
@@ -308,8 +328,8 @@ def test_a_fork_at_a_step_continues_from_there() -> None:
         assert await app.threads.status(new) == "pending"
         await app.threads.say(new, "Another beginning")
         assert await app.threads.until_idle(new) == "completed"
-        for step in (0, -1, 10_000):
-            with pytest.raises(Refused, match=f"has no step {step}; it has the steps 1 to"):
+        for step in (0, -1, 10_000, "3"):
+            with pytest.raises(Refused, match=f"has no step {step!r}; it has the steps 1 to"):
                 await app.threads.fork(id, step)
 
     with_app(main)

@@ -12,6 +12,16 @@ REQUIRED = ("name", "whenToUse", "systemPrompt")
 PATTERN = "*?[("  # characters of patterns: a name without them is that of one tool
 
 
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Raise `Refused` if a setting that names models is of another type."""
+    model = settings.get("model")
+    if not (model is None or isinstance(model, str)):
+        raise Refused(f"model is {model!r}; it must be a text, or null")
+    arbiter = settings.get("arbiter")
+    if not (arbiter is None or isinstance(arbiter, Mapping)):
+        raise Refused(f'arbiter is {arbiter!r}; it must be an object, such as {{"kind": "rules"}}')
+
+
 def check_team(agents: Sequence[AgentConfig], settings: Mapping[str, Any]) -> None:
     """Raise `Refused` if a run refers to agents that it does not have."""
     if not agents:
@@ -36,6 +46,8 @@ def check_tool_names(agent: AgentConfig, settings: Mapping[str, Any]) -> None:
 def check_required(agents: Sequence[AgentConfig]) -> None:
     """Raise `InvalidAgent` if an agent lacks its name, its description or its prompt."""
     for agent in agents:
+        if not isinstance(agent, Mapping):
+            raise InvalidAgent(str(agent), "it is neither an Agent nor the object of a file")
         for key in REQUIRED:
             text = agent.get(key)
             if not isinstance(text, str) or not text.strip():

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from antiphon.agents.checks import check_team, check_tool_names, models_of
+from antiphon.agents.checks import check_settings, check_team, check_tool_names, models_of
 from antiphon.agents.definition import Agent, agent_configs
 from antiphon.agents.machine.agent_config import AgentConfig
 from antiphon.agents.machine.plan import review_plan
@@ -39,6 +39,7 @@ class Runs(ThreadService):
         unknown = [key for key in settings if key not in SETTINGS]
         if unknown:
             raise Refused(f"unknown setting {unknown[0]!r}; known: {', '.join(SETTINGS)}")
+        check_settings(settings)
         if APPROVER in self.resources.functions:
             settings["consent"] = consent_with_approver(settings.get("consent"))
         if settings.get("tools"):
@@ -107,8 +108,11 @@ class Runs(ThreadService):
 
 def _own_agents(agents: Agents) -> list[Agent]:
     """Return the agents that are defined in Python; those of files may have filters for tools of other runs."""
-    return [agent for agent in agents if isinstance(agent, Agent)]
+    listed = agents.values() if isinstance(agents, Mapping) else agents
+    return [agent for agent in listed if isinstance(agent, Agent)]
 
 
 def _agent_list(agents: Agents) -> list[AgentConfig]:
+    if isinstance(agents, str) or not isinstance(agents, Mapping | Sequence):
+        raise Refused(f"agents is {agents!r}; it must be a list of agents")
     return agent_configs(agents.values() if isinstance(agents, Mapping) else agents)

@@ -1,6 +1,6 @@
 """Operations on chats: create, say, fork, rewind, merge."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from antiphon.chat.machine.history import problem_with_history
@@ -42,13 +42,16 @@ class Chats(ThreadService):
 
         The model and the tools are checked before anything is stored, without a request.
         """
-        if tools is not None:
-            settings = config.get("settings") or {}
-            options = {**(settings.get("options") or {}), "tools": tools_to_json(tools)}
-            config["settings"] = {**settings, "options": options}
         self._check_settings(config)
+        settings = config.get("settings") or {}
+        options = settings.get("options") or {}
+        if not isinstance(options, Mapping):
+            raise Refused(f"settings.options is {options!r}; it must be an object")
+        if tools is not None:
+            options = {**options, "tools": tools_to_json(tools)}
+            config["settings"] = {**settings, "options": options}
         await self.resources.check_models([config.get("model")])
-        self.resources.check_tools(((config.get("settings") or {}).get("options") or {}).get("tools") or ())
+        self.resources.check_tools(options.get("tools") or ())
         return await self.restore(title=title, owner=owner, **config)
 
     async def restore(self, *, title: str | None = None, owner: str = "", **config: Any) -> str:

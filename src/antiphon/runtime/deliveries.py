@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from itertools import count
 from typing import Any
 
+from antiphon.chart.errors import EventError
 from antiphon.chart.steps import STOP
 from antiphon.runtime.admission import acceptable_events, check_external_event, find_problem
 from antiphon.runtime.background import BackgroundCalls
@@ -47,6 +48,8 @@ class Deliveries:
         """Return an event from outside as a letter; raise `EventError` if it may not come in."""
         at = self._now()
         event = check_external_event(event)
+        if id is not None and not (isinstance(id, str) and id):
+            raise EventError(f"the id of a letter is a text that is not empty, not {id!r}")
         # By position: this runs for every letter.
         return Letter(id or self._new_id(), root, event, at, at, to, "", None, None, 0, next(self._arrivals))
 

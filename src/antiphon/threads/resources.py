@@ -30,8 +30,10 @@ class Resources:
             if reference is not None:
                 await self.check_model(reference)
 
-    def check_tools(self, tools: Iterable[Mapping[str, Any]]) -> None:
+    def check_tools(self, tools: Any) -> None:
         """Raise `Refused` for the first tool that is offered to a model and cannot be called here."""
+        if not isinstance(tools, list | tuple) or not all(isinstance(tool, Mapping) for tool in tools):
+            raise Refused(f"tools is {tools!r}; it must be a list of tools")
         if self.toolbox is None:
             return
         callable_names = [tool.name for tool in self.toolbox.tools]

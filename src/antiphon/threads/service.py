@@ -180,8 +180,8 @@ class ThreadService:
         """
         await self._check(id)
         last = (await self.runtime.store.history(id))[1]
-        if step is not None and not 1 <= step <= last:
-            raise Refused(f"{self.noun} {id!r} has no step {step}; it has the steps 1 to {last}")
+        if step is not None and not (isinstance(step, int) and 1 <= step <= last):
+            raise Refused(f"{self.noun} {id!r} has no step {step!r}; it has the steps 1 to {last}")
         while True:
             new = secrets.token_hex(ID_BYTES)
             edit = partial(rename_thread, old=id, new=new)

@@ -1,11 +1,12 @@
 """Toolboxes: the tools of a thread, their risks, and a call as a task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.messages import ToolCall, ToolResult, part_to_json
 from antiphon.providers.base import Tool
+from antiphon.threads.errors import Refused
 from antiphon.tools.context import CURRENT, Context
 from antiphon.tools.functions import ToolFunction
 
@@ -46,13 +47,17 @@ class CallScope(Protocol):
 
 def tools_to_json(tools: Sequence[OfferedTool], risks: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
     """Return tools as JSON for the settings of a thread; `risks` override the risks of the tools themselves."""
+    if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
+        raise Refused(f"tools is {tools!r}; it must be a list of tools")
     overrides = risks or {}
     return [_tool_to_json(tool.tool if isinstance(tool, ToolFunction) else tool, overrides) for tool in tools]
 
 
 def _tool_to_json(tool: Tool | Mapping[str, Any], risks: Mapping[str, str]) -> dict[str, Any]:
-    if not isinstance(tool, Tool):
+    if isinstance(tool, Mapping):
         return dict(tool)
+    if not isinstance(tool, Tool):
+        raise Refused(f"{tool!r} is not a tool; pass a function with @tool, a Tool, or its JSON")
     return {
         "name": tool.name,
         "description": tool.description,
