@@ -77,7 +77,7 @@ module.exports = {
   forkPlanned, forked, marked, nextSaid, queued, rewound, runBegun, say, wantingReply,
   configured: (c, e) => ({ ...c, config: { ...c.config, ...givenSettings(e) } }),
   limitRaised: (c, e) =>
-    unraised({ ...c, config: { ...c.config, ...givenSettings(e) } }, Object.keys(LIMITS).filter((name) => name in givenSettings(e))),
+    unraised({ ...(c.reply?.waiting ? continued(c, e.at) : c), config: { ...c.config, ...givenSettings(e) } }, Object.keys(LIMITS).filter((name) => name in givenSettings(e))),
   resumed: (c, e) => wantingReply(continued(runBegun(c, e), e.at), c.branch, e.resumeNote || null),
   retried: (c, e) =>
     wantingReply(messageBegun(withBranch(runBegun(c, e), c.branch, { head: lastQuestion(c) }), e.at), c.branch),

@@ -62,11 +62,6 @@ class KeyLimiter:
         self._paused_until_ms = 0.0
         self._timer: Any = None
 
-    @property
-    def waiting(self) -> int:
-        """Number of requests that wait for their turn."""
-        return sum(1 for queue in self._queues.values() for _, turn in queue if not turn.done())
-
     @asynccontextmanager
     async def turn(self, tokens: int = 0) -> AsyncIterator[GrantedTurn]:
         """Wait for a turn, and keep it while the request runs."""

@@ -319,6 +319,13 @@ def test_the_time_of_a_thread_is_counted_over_its_messages():
     assert timers(talk) == [300]
 
 
+def test_the_time_until_a_limit_is_raised_does_not_count():
+    talk = asking(maxToolRounds=0, maxWallMs=1_000).reply(calls=[("c1", "look")], at=100)
+    talk.do("raise_limit", maxToolRounds=1, at=90_000).do("xstate.done.actor.tools", output=DONE)
+
+    assert talk.reply("Done.", at=90_050).context["budget"]["message"]["wallMs"] == 150
+
+
 def test_the_timer_ends_with_the_turn():
     talk = asking(maxWallMs=1_000).reply("Done.", at=700)
 

@@ -60,6 +60,25 @@ def test_types_with_one_simple_name_are_checked(type, value, fits):
     assert (problem_with_call(call, tools) is None) == fits
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        None,
+        [],
+        {"required": True},
+        {"required": "path"},
+        {"required": [["a"], None]},
+        {"properties": ["path"], "required": []},
+        {"properties": {"x": True}},
+        {"properties": {"x": {"type": {"a": 1}}}},
+    ],
+)
+def test_a_schema_that_is_none_is_left_to_the_tool(schema):
+    call = {"id": "c1", "name": "odd", "arguments": '{"x": 1}'}
+
+    assert problem_with_call(call, {"odd": {"name": "odd", "parameters": schema}}) is None
+
+
 def test_names_that_a_pattern_may_allow_are_left_to_the_tool():
     schema = {"patternProperties": {"^x-": {}}, "additionalProperties": False}
     call = {"id": "c1", "name": "send", "arguments": '{"x-a": 1}'}

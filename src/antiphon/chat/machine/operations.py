@@ -60,6 +60,9 @@ def configure(context: FlowContext, event: Mapping[str, Any]) -> FlowContext:
 
 def raise_limit(context: FlowContext, event: RaiseLimits) -> FlowContext:
     """Change the limits that an event brings."""
+    reply = context["reply"]
+    if reply is not None and reply["waiting"]:
+        context = continue_at(context, event.get("at"))
     return forget_raised(configure(context, event), [name for name in LIMITS if name in event_settings(event)])
 
 

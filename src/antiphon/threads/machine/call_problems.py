@@ -26,15 +26,17 @@ def problem_with_call(call: Mapping[str, Any], tools: Mapping[str, Mapping[str, 
     arguments = _parse(call["arguments"])
     if not isinstance(arguments, Mapping):
         return f"The arguments of {name} are not a JSON object."
-    problems = list(_problems(arguments, tools[name].get("parameters") or {}))
+    problems = list(_problems(arguments, _mapping(tools[name].get("parameters"))))
     return f"The arguments of {name} are not valid: {'; '.join(problems)}." if problems else None
 
 
 def _problems(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
-    properties: Mapping[str, Any] = schema.get("properties") or {}
+    # Schemas of servers may be anything; what is not as expected is left to the tool.
+    properties = _mapping(schema.get("properties"))
+    required = schema.get("required")
     is_closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
-    for key in schema.get("required") or ():
-        if key not in arguments:
+    for key in required if isinstance(required, list | tuple) else ():
+        if isinstance(key, str) and key not in arguments:
             yield f"$.{key} is missing"
     for key, value in arguments.items():
         if key not in properties:
@@ -42,6 +44,10 @@ def _problems(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterat
                 yield f"$.{key} is unknown; known: {', '.join(properties)}"
         elif not _has_type(value, properties[key]):
             yield f"$.{key} must be of type {properties[key]['type']}"
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _has_type(value: object, schema: object) -> bool:
