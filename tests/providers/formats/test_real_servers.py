@@ -227,7 +227,7 @@ EMPTY = {
 def test_an_empty_reply_is_an_error(format):
     error = answer(format, EMPTY[format]).error
 
-    assert (error.code, error.message, error.recoverable) == ("1005", "the reply is empty", True)
+    assert (error.code, error.message, error.recoverable) == ("1005", "the reply is empty", False)
 
 
 @pytest.mark.parametrize(
@@ -350,6 +350,8 @@ DEEP = 100_000
         b'data: {"choices": %b%b}\n\n' % (b"[" * DEEP, b"]" * DEEP),
         b'data: {"error": %b1%b}\n\n' % (b'{"a":' * DEEP, b"}" * DEEP),
         b'{"choices": %b%b}' % (b"[" * DEEP, b"]" * DEEP),
+        b"[" * DEEP + b"]" * DEEP,
+        b"[" * DEEP,
     ],
 )
 @pytest.mark.parametrize("format", FORMATS)

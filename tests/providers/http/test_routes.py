@@ -129,13 +129,22 @@ def test_another_kind_of_proxy_is_refused(monkeypatch, scheme):
     assert "secret" not in error.message
 
 
-@pytest.mark.parametrize("proxy", ["http://", "http://user:secret@host:port", "http://[::1", "http://:secret@:0", "//"])
+@pytest.mark.parametrize(
+    "proxy", ["http://", "http://user:secret@host:port", "http://[::1", "http://:secret@:0", "//", "a" * 64]
+)
 def test_a_proxy_that_is_no_address_is_refused(monkeypatch, proxy):
     monkeypatch.setenv("HTTPS_PROXY", proxy)
 
     error = run(ask(OUTSIDE)).error
     assert (error.code, error.recoverable) == ("9005", False)
     assert error.message == "the proxy for https is not an address like http://host:port"
+
+
+@pytest.mark.parametrize("url", ["https://[::1", "https://", "ftp://host", "https://host:port"])
+def test_a_url_that_is_none_is_refused(url):
+    error = run(ask(url)).error
+    assert error.code == "9001"
+    assert "is not a valid URL" in error.message
 
 
 def test_a_proxy_that_does_not_answer_is_not_worth_another_try(monkeypatch):
