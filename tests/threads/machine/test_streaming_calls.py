@@ -2,7 +2,7 @@
 
 import pytest
 
-from antiphon import SimulatedClock, create_actor, create_machine, from_callback
+from antiphon import SimulatedClock, create_actor, create_machine, from_callback, from_task
 from antiphon.threads.machine.streaming import streaming_machine
 from tests.fixtures.streaming import CANCEL, COMPLETE, ERROR, FATAL, FIRST, RESET, RETRY, SEND, Talk, text
 
@@ -214,3 +214,15 @@ def test_the_error_of_a_call_that_nobody_waits_for_does_no_harm():
 
     assert (talk.state, talk.context["staleEvents"]) == ("idle", 1)
     assert talk.can(SEND)
+
+
+def test_a_call_that_needs_an_event_loop_fails_with_what_it_needs_and_the_conversation_goes_on():
+    async def call():
+        """Do nothing."""
+
+    actor = create_actor(streaming_machine.provide(actors={"streamReply": from_task(call)})).start()
+    actor.send(SEND)
+
+    snapshot = actor.get_snapshot()
+    assert (snapshot.status, snapshot.value) == ("active", "error")
+    assert "start it inside a running event loop" in snapshot.context["error"]["message"]

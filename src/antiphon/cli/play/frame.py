@@ -65,7 +65,7 @@ class FrameBuilder:
         """Return the lines of the frame for a terminal of this size."""
         if self.step is None:
             return []
-        texts = _texts(self.step.snapshot.context)
+        texts = _texts(self.step.snapshot.live_context)
         facts = self._facts(columns, texts)
         room = _room(columns, rows, sum(1 for _ in self.machine.root.walk()), len(facts), bool(texts))
         lines = [self._header(columns), *self._states_and_events(columns, room), self._next(columns)]
@@ -121,7 +121,7 @@ class FrameBuilder:
 
     def _facts(self, columns: int, texts: list[tuple[str, str]]) -> list[Line]:
         assert self.step is not None
-        context = self.step.snapshot.context
+        context = self.step.snapshot.live_context
         separate = {key for key, _ in texts[-1:]}
         keys = [key for key in context if key not in separate][:6]
         widest = max((width(sanitize_line(str(key))) for key in keys), default=0)

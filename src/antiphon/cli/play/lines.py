@@ -25,8 +25,8 @@ class PlainLines:
 
     def show(self, step: PlayedStep) -> None:
         """Write a step."""
-        changes = _changes(self._context, step.snapshot.context)
-        self._context = step.snapshot.context
+        changes = _changes(self._context, step.snapshot.live_context)
+        self._context = step.snapshot.live_context
         at = f"{step.at_ms / 1000:7.2f} s"
         changed = "  ".join(f"{key}={value_text(value)}" for key, value in changes)
         details = changed if step.snapshot.error is None else error_text(step)
