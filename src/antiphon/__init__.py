@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     from antiphon.stores.memory import MemoryStore
     from antiphon.stores.sqlite import SqliteStore
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 """Version of the package."""
 
 __getattr__ = lazy_names(
