@@ -21,7 +21,8 @@ def services(turns: int, *, is_speaker_eager: bool = False) -> dict[str, Any]:
         return {"decision": json.loads(decision(len(input["history"]), turns))}
 
     def speak(input: Any) -> dict[str, Any]:
-        turn = int(input["assignments"][0]["turnId"].rstrip("-")) - 1
+        # The id of a turn ends with its number; before it comes the run, in versions that name one.
+        turn = int(input["assignments"][0]["turnId"].rstrip("-").rpartition("-")[2]) - 1
         return {"agent": input["agent"]["name"], "summary": words(turn)}
 
     arbiter = from_task(decide, eager=True)
