@@ -137,6 +137,17 @@ def test_the_end_may_have_spaces(format, end):
     assert shown(format, sse(delta("stop", content="Hi"), end=end)) == ("Hi", [], "end")
 
 
+@pytest.mark.parametrize("format", CHAT)
+def test_frames_without_data_are_ignored(format):
+    keep_alive = b"data:\n\ndata: \n\nevent: ping\ndata:\n\n: ping\n\n"
+
+    assert shown(format, keep_alive + sse(delta(content="Hi"), end=keep_alive) + sse(delta("stop"))) == (
+        "Hi",
+        [],
+        "end",
+    )
+
+
 def calls(*pieces, finish="tool_calls"):
     return sse(*(delta(tool_calls=piece) for piece in pieces), delta(finish))
 
