@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import replace
 from pathlib import Path
 
 from antiphon.messages import Message, ToolCall, ToolResult, assistant, tool, user
@@ -34,6 +33,14 @@ def sums() -> tuple[Message, ...]:
     return (*messages, user("Add 7 and 8."))
 
 
+def echoes() -> tuple[Message, ...]:
+    """A conversation that leaves no doubt about the next word, so that rounding cannot change it."""
+    words = ("apple", "river", "stone", "cloud")
+    turns = (message for word in words for message in (user(f"Repeat the word: {word}"), assistant(word)))
+    return (*turns, user("Repeat the word: table"))
+
+
+ECHO = Request(echoes(), temperature=0, max_tokens=4)
 CALL = Request(sums(), tools=(ADD,), temperature=0, max_tokens=60)
 
 
@@ -51,7 +58,7 @@ class Asked:
             case "ok":
                 return self._inner.stream(CALL)
             case "text":
-                return self._inner.stream(replace(request, temperature=0, max_tokens=12))
+                return self._inner.stream(ECHO)
             case "slow":
                 return self._inner.stream(STORY)
             case _:
