@@ -35,10 +35,10 @@ class HeldCalls:
         return call
 
     def cancel(self, call: HeldCall) -> None:
-        """Forget a call, wherever it waits."""
+        """Forget a call that waits, here or in the event loop."""
         if call.handle is not None:
             self._clock.clear_timeout(call.handle)
-        elif call in self._waiting:
+        else:
             self._waiting.remove(call)
 
     def release(self) -> None:

@@ -33,6 +33,7 @@ WRONG = [
     ({"participants": [*seats("for"), {**seats("against")[0], "color": ""}]}, "participants[1].color"),
     ({"id": "no name"}, "id"),
     ({"id": "../up"}, "id"),
+    ({"id": "last"}, "id"),
     ({"participants": [*seats("for"), {**seats("against")[0], "model": "sonnet"}]}, "participants[1].model"),
     ({"participants": [*seats("for"), "against"]}, "participants[1]"),
     ({"participants": [*seats("for"), {**seats("against")[0], "id": "judge"}]}, "participants"),

@@ -32,7 +32,8 @@ LONGEST_TOPIC = 500
 MOST_ROUNDS = 10
 SMALLEST_LIMIT = 0.10
 ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}"
-DEBATE_ID = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}"
+# It names the thread, and commands take "last" for the latest one.
+DEBATE_ID = r"(?!last$)[A-Za-z0-9][A-Za-z0-9._:-]{0,63}"
 PROVIDER = r"[a-z][a-z0-9_-]*(\+https?)?"
 # The path of a file may contain spaces.
 MODEL_ID = r"\S+|[^\x00-\x1f]+\.(?i:gguf)"
@@ -84,7 +85,7 @@ def _names(value: object) -> TypeGuard[list[str]]:
 _ID = _like(ID, "a name of letters, digits, - and _, at most 32")
 _TRUTH: Rule = (lambda value: isinstance(value, bool)), "true or false"
 RULES: dict[str, Rule] = {
-    "id": _like(DEBATE_ID, "a name of letters, digits, '.', ':', '-' and '_', at most 64"),
+    "id": _like(DEBATE_ID, "a name of letters, digits, '.', ':', '-' and '_', at most 64, and not 'last'"),
     "topic": _text(SHORTEST_TOPIC, LONGEST_TOPIC),
     "format": _one_of(*FORMATS),
     "maxRounds": _whole(1, MOST_ROUNDS),
