@@ -126,10 +126,13 @@ def test_what_is_not_there_is_said_with_what_to_do(tmp_path, capsys, monkeypatch
     chat = json.loads(capsys.readouterr().out.splitlines()[-1])["thread"]
 
     assert debates(capsys, "list") == (0, 'no debates yet; start one with: antiphon debate "TOPIC"\n', "")
-    assert debates(capsys, "show", chat)[0::2] == (
+    assert debates(capsys, "show", "nobody")[0::2] == (
         1,
-        f"antiphon debates: unknown debate {chat!r}; list all with: antiphon debates list\n",
+        "antiphon debates: unknown debate 'nobody'; list all with: antiphon debates list\n",
     )
+    code, _, err = debates(capsys, "show", chat)
+    assert code == 1
+    assert f"thread {chat!r} is a chat, not a debate; show it with: antiphon threads show {chat}" in err
     assert debates(capsys, "show", "last")[0::2] == (
         1,
         "antiphon debates: no debates yet; start one with: antiphon debate\n",

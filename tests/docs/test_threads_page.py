@@ -3,15 +3,18 @@
 import pytest
 
 from antiphon.chat.service import Chats
-from antiphon.threads import errors
 from antiphon.threads.service import ThreadService
+from antiphon.threads.threads import Threads
 from tests.paths import DOCS
 
 PAGE = (DOCS / "threads.md").read_text(encoding="utf-8")
 
 
 METHODS = {
-    name: member for service in (ThreadService, Chats) for name, member in vars(service).items() if callable(member)
+    name: member
+    for service in (ThreadService, Threads, Chats)
+    for name, member in vars(service).items()
+    if callable(member)
 }
 
 
@@ -20,6 +23,6 @@ def test_every_method_is_named(name: str) -> None:
     assert f"`{name}(" in PAGE
 
 
-@pytest.mark.parametrize("name", [errors.Busy.__name__, errors.Refused.__name__, errors.UnknownThread.__name__])
+@pytest.mark.parametrize("name", ["Busy", "Refused", "UnknownThread", "WrongKind"])
 def test_every_error_is_named(name: str) -> None:
     assert f"`{name}`" in PAGE
