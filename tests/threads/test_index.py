@@ -14,13 +14,16 @@ from antiphon.chat.service import Chats
 from antiphon.providers.base import TextDelta
 from antiphon.providers.prices import Prices
 from antiphon.providers.registry import Models
+from antiphon.runtime.records import Commit, Entry
 from antiphon.runtime.runtime import Runtime
+from antiphon.runtime.tree import MIGRATED
 from antiphon.stores import maintenance
 from antiphon.stores.archive import export, restore
 from antiphon.stores.compaction import Policy, compact
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.testing.contracts.store_facts import read_index
+from antiphon.testing.contracts.store_steps import NOTHING_OPEN
 from antiphon.threads import Library, Refused
 from antiphon.threads.toolbox import tools_to_json
 from antiphon.tools.toolbox import workspace_tools
@@ -161,6 +164,31 @@ def test_a_compacted_thread_is_listed_and_found_as_before_and_when_it_is_indexed
     asyncio.run(reindex(path, everything=True))
     assert views_of(path)["chat"] == replace(view, updated=views_of(path)["chat"].updated)
     assert search(path, "word0") == [("chat", "Message 0 about word0")]
+
+
+def test_threads_that_ended_before_a_migration_are_indexed_again_by_their_results(path: Path) -> None:
+    """A journal is replayed from the last migration on only."""
+    before = views_of(path)
+    found = [search(path, words) for words in ("greet", "cars", "shade")]
+
+    async def migrate() -> None:
+        async with App(path) as app:
+            for view in before.values():
+                snapshot = await app.runtime.snapshot(view.id)
+                saved = await app.runtime.store.load(view.id)
+                assert saved is not None
+                at = view.updated
+                event = {"type": MIGRATED, "from": 1, "to": 1, "snapshot": snapshot, "open": NOTHING_OPEN}
+                entry = Entry(view.id, saved.seq + 1, at, "", event, value=snapshot["value"])
+                commit = Commit(view.id, saved.seq, at, "active", migrated=saved.origin, entries=(entry,))
+                await app.runtime.store.commit([commit._replace(snapshot=snapshot, open=NOTHING_OPEN)])
+
+    asyncio.run(migrate())
+    asyncio.run(reindex(path, everything=True))
+    assert views_of(path) == before
+    assert [[kind for kind, _ in search(path, words)] for words in ("greet", "cars", "shade")] == [
+        [kind for kind, _ in matches] for matches in found
+    ]
 
 
 @pytest.mark.parametrize("name", kept.kept_names())

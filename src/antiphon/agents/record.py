@@ -59,7 +59,8 @@ def read_run(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
 def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator[NewText]:
     """Iterate over the task, outputs and summary that a step has added to a run."""
     old: Json = (before and content_of(before)) or {}
-    new: Json = content_of(after) or {}
+    # Without a state before, a run that has ended is read from its result.
+    new: Json = content_of(after) or (result if before is None else None) or {}
     texts = [new.get("task")] if new.get("task") != old.get("task") else []
     texts += [entry.get("output") for entry in (new.get("history") or [])[len(old.get("history") or []) :]]
     texts += [(result or {}).get("summary")]

@@ -70,7 +70,8 @@ def read_debate(id: str, snapshot: Json, result: Json | None) -> dict[str, Any]:
 def new_texts(before: Json | None, after: Json, result: Json | None) -> Iterator[NewText]:
     """Iterate over the responses and the reasons of the judge that a step has added to a debate."""
     old: Json = (before and content_of(before)) or {}
-    new: Json = content_of(after) or {}
+    # Without a state before, a debate that has ended is read from its result.
+    new: Json = content_of(after) or ((result or {}).get("result") if before is None else None) or {}
     rounds = (new.get("rounds") or [])[len(old.get("rounds") or []) :]
     texts = [response["content"] for past in rounds for response in past["responses"]]
     verdict = new.get("verdict")

@@ -23,6 +23,7 @@ from antiphon.threads.transcript import TRANSCRIPT, UNEXPECTED, transcript
 THREAD = "thread"  # the machine of threads
 RUNNING = "running"
 INTERRUPTED = "interrupted"
+MOST_DIGITS = 19
 
 
 class ThreadMatch(NamedTuple):
@@ -190,13 +191,18 @@ def _with_problem(record: Record, problem: Problem, seq: int | None = None) -> R
 def parse_row_cursor(cursor: str) -> RowCursor:
     """Return the place in a list that a cursor stands for; raise `InvalidCursor` if it is none."""
     updated, colon, id = cursor.partition(":")
-    if not (colon and updated.isdecimal()):
+    if not (colon and _is_number(updated)):
         raise InvalidCursor(f"{cursor!r} is not a cursor of a list; use that of a thread in it")
     return RowCursor(int(updated), id)
 
 
 def parse_place(cursor: str) -> int:
     """Return the place in a search that a cursor stands for; raise `InvalidCursor` if it is none."""
-    if not (cursor.isdecimal() and len(cursor) < 20):
+    if not _is_number(cursor):
         raise InvalidCursor(f"{cursor!r} is not a cursor of a search; use that of a match")
     return int(cursor)
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a text is a number that a store can have."""
+    return text.isdecimal() and len(text) <= MOST_DIGITS and int(text) < 2**63

@@ -7,9 +7,9 @@
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from antiphon.runtime.errors import (
-    JournalCompacted,
     NotOwner,
     StoreCorrupt,
     StoreError,
@@ -89,7 +89,7 @@ class IndexRebuild:
         """Project every step since the first state that can be restored."""
         start = await self._first_step(root)
         tree = await self.time_travel.rebuild(root, start)
-        changes = [tree.projector.project(None, tree.actor, await self._entry(root, start))]
+        changes = [tree.projector.project(None, tree.actor, await self._entry_up_to(root, start))]
 
         def project(entry: Entry) -> None:
             state = tree.projector.before(tree.actor, tree.host.previous)
@@ -107,7 +107,7 @@ class IndexRebuild:
         saved = await self._trees.load_saved(root)
         tree: Tree = self._trees.new_tree(root, self._trees.machine_of(saved.origin), saved.origin)
         tree.restore(saved, accept=True)
-        return tree.projector.project(None, tree.actor, await self._entry(root, saved.seq))
+        return tree.projector.project(None, tree.actor, await self._entry_up_to(root, saved.seq))
 
     async def _first_step(self, root: str) -> int:
         """Return the first step whose state can be restored: of the last migration, or of the journal."""
@@ -119,11 +119,19 @@ class IndexRebuild:
             after = page[-1].seq
         return start
 
-    async def _entry(self, root: str, seq: int) -> Entry:
-        """Return the entry of a step, or one in the place of that of a step that was removed."""
-        try:
-            (entry,) = await self._store.entries(root, seq - 1, 1)
-        except JournalCompacted:
-            (after,) = await self._store.entries(root, seq, 1)
-            entry = Entry(root, seq, after.at, "", {"type": RESTORED})
-        return entry
+    async def _entry_up_to(self, root: str, seq: int) -> Entry:
+        """Return the entry of a step, with the events that were emitted by it and by all steps before it.
+
+        They may tell what a state that is projected as a whole has lost. Of a step that was removed, only the place is
+        left, and the time of the next one.
+        """
+        after = (await self._trees.load_saved(root)).first - 1
+        if after >= seq:
+            times = [entry.at for entry in await self._store.entries(root, after, 1)]
+            return Entry(root, seq, times[0] if times else 0, "", {"type": RESTORED})
+        emitted: list[Any] = []
+        while page := await self._store.entries(root, after, min(PAGE, seq - after)):
+            emitted += [event for entry in page for event in entry.emitted]
+            last = page[-1]
+            after = last.seq
+        return last._replace(emitted=tuple(emitted))
