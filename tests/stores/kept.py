@@ -27,6 +27,7 @@ from antiphon.stores.queries import load_migrations
 from antiphon.threads import Library, NoTools, ThreadView
 from antiphon.threads.toolbox import tools_to_json
 from antiphon.tools.toolbox import workspace_tools
+from antiphon.tools.toolboxes import Bundle
 from antiphon.tools.workspace import Workspace
 from tests.fixtures.chats import Clerk
 from tests.fixtures.debates import PRICES
@@ -130,7 +131,7 @@ async def live(path: Path) -> None:
     with Workspace(path.parent / "workspace") as workspace:
         box = workspace_tools(workspace)
         tools = tools_to_json(box.tools)
-        async with App(path, toolbox=box, prices=Prices(PRICES)) as app:
+        async with App(path, toolbox=Bundle(box, clerk), prices=Prices(PRICES)) as app:
             for scene in ("pending", "archived"):
                 await scenes.chat(app, clerk, scene)
             await scenes.run(app, tools, "completed")
