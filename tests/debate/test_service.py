@@ -14,6 +14,7 @@ from antiphon.app import App
 from antiphon.debate.export import debate_document
 from antiphon.debate.kind import DEBATE
 from antiphon.debate.machine.config import InvalidConfig
+from antiphon.debate.machine.debate import debate_machine
 from antiphon.debate.service import Debates
 from antiphon.debate.settings import merged_settings
 from antiphon.providers.prices import Price
@@ -24,7 +25,7 @@ from antiphon.threads.export.formats import FORMATS
 from antiphon.threads.export.html import POLICY, to_html
 from antiphon.threads.export.markdown import to_markdown
 from tests.fixtures.debates import CONFIG, TOPIC, debates_of, host, recorded, to_the_end
-from tests.fixtures.runtime import simulate
+from tests.fixtures.runtime import runtime, simulate
 
 ROUND_TABLE = {**CONFIG, "format": "roundtable", "maxRounds": 1, "models": ["scripted:debate"] * 3}
 
@@ -192,6 +193,27 @@ def test_the_id_of_the_configuration_names_the_debate() -> None:
         assert (await debates.read(other))["id"] == other
 
     held(main)
+
+
+@pytest.mark.requirement("S4-123", "S4-112")
+def test_a_debate_of_a_topic_alone_is_driven_by_hand_and_outlives_its_process() -> None:
+    """Its debaters arrive as text; the next process knows them."""
+    by_hand = debate_machine.provide(public=["*"])
+    store = MemoryStore()
+    debaters = [{"id": side, "position": side, "model": "openai:gpt-5"} for side in ("for", "against")]
+
+    async def run() -> Any:
+        async with runtime(store, by_hand) as first:
+            await first.create("debate", root="d1", input={"driver": "events"})
+            start = {"type": "START_DEBATE", "config": {"topic": TOPIC}}
+            assert (await first.send("d1", start)).status == "accepted"
+            assert (await first.send("d1", {"type": "INIT_COMPLETE", "participants": debaters})).status == "accepted"
+        async with runtime(store, by_hand) as second:
+            return await second.snapshot("d1")
+
+    snapshot = simulate(run)
+    assert snapshot["value"] == "awaitingArguments"
+    assert [one["model"]["modelId"] for one in snapshot["context"]["participants"]] == ["gpt-5", "gpt-5"]
 
 
 @pytest.mark.requirement("S4-116")
