@@ -373,10 +373,10 @@ def migrations_are_not_indexed(patch):
 def forks_are_not_indexed(patch):
     fork = TimeTravel.fork
 
-    async def forget(self, root, seq, new):
+    async def forget(self, root, seq, new, edit=None):
         patch.setattr(Projector, "project", lambda self, *values: None)
         try:
-            return await fork(self, root, seq, new)
+            return await fork(self, root, seq, new, edit)
         finally:
             patch.setattr(Projector, "project", project)
 
