@@ -116,6 +116,7 @@ class BlockingThreads:
         self.say = calls.blocking(threads.say)
         self.send = calls.blocking(threads.send)
         self.begin = calls.blocking(threads.begin)
+        self.requests = calls.blocking(threads.requests)
         self.answer = calls.blocking(threads.answer)
         self.perform = calls.blocking(threads.perform)
         self.stop = calls.blocking(threads.stop)
@@ -128,6 +129,8 @@ class BlockingThreads:
         self.export = calls.blocking(threads.export)
         self.fork = calls.blocking(threads.fork)
         self.status = calls.blocking(threads.status)
+        self.state = calls.blocking(threads.state)
+        self.has_content = calls.blocking(threads.has_content)
         self.config = calls.blocking(threads.config)
         self.content = calls.blocking(threads.content)
         self.snapshot = calls.blocking(threads.snapshot)
@@ -153,6 +156,8 @@ class BlockingLibrary:
         self.search = calls.blocking(library.search)
         self.read = calls.blocking(library.read)
         self.find = calls.blocking(library.find)
+        self.config = calls.blocking(library.config)
+        self.export = calls.blocking(library.export)
 
 
 class BlockingApp:
