@@ -276,3 +276,34 @@ def test_a_program_that_has_the_content_is_answered_through_the_thread() -> None
         await runtime.stop()
 
     asyncio.run(main())
+
+
+def test_a_chat_at_its_limit_is_asked_about_by_id_and_goes_on_where_it_is_allowed() -> None:
+    async def main() -> None:
+        async with App(MemoryStore()) as app, asyncio.timeout(PATIENCE_S):
+            thread = await app.chats.create(model="scripted:chat", consent={"mode": "ask"}, maxToolRounds=0)
+            await app.chats.say(thread, "Will there be frost tonight?")
+            assert await app.chats.until_idle(thread) == "waiting"
+            (request,) = await app.threads.requests(thread)
+            assert (request.address, request.reason, request.limit) == (
+                "chat",
+                "limit",
+                {"limit": "maxToolRounds", "value": 0, "spent": 0, "next": 1},
+            )
+
+            for answer, reason in (
+                ({"decision": "allow", "limit": 0}, "limit is 0; it must be a number above 0"),
+                ({"text": "Go on."}, "answer it with decision='allow' or decision='deny'"),
+            ):
+                with pytest.raises(Refused, match=reason):
+                    await app.threads.answer(thread, **answer)
+            with pytest.raises(UnknownRequest):
+                await app.threads.answer(thread, decision="allow", request="limit-9")
+            assert await app.threads.status(thread) == "waiting"
+
+            await app.threads.answer(thread, decision="allow", limit=3, request=request.id)
+            assert await app.chats.until_idle(thread) == "completed"
+            with pytest.raises(UnknownRequest):
+                await app.threads.answer(thread, decision="allow", request=request.id)
+
+    asyncio.run(main())

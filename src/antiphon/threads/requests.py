@@ -109,6 +109,9 @@ class Answer:
 
     def _raise_limit(self, request: OpenRequest, at: int) -> dict[str, Any]:
         self._require_decision(request, "about a limit")
+        spent = (request.limit or {})["spent"]
+        if self.limit is not None and not (isinstance(self.limit, int | float) and self.limit > spent):
+            raise Refused(f"limit is {self.limit!r}; it must be a number above {spent}")
         return {"type": "ANSWER", "id": request.id, "decision": self.decision, "limit": self.limit, "at": at}
 
     def _require_decision(self, request: OpenRequest, purpose: str) -> None:
