@@ -222,10 +222,13 @@ def test_a_thread_cannot_be_made_to_run_while_it_is_asked(tmp_path: Path, event:
 def test_a_message_or_a_resumption_leaves_the_requests_of_a_run_open(tmp_path: Path, way: str) -> None:
     async def main(app: App, id: str, box: Workshop) -> None:
         before = await app.threads.requests(id)
-        if way == "message":
-            await app.threads.begin(id, message={"text": "Be quick", "at": 1})
-        else:
-            await getattr(app.threads, way)(id)
+        match way:
+            case "message":
+                await app.threads.begin(id, message={"text": "Be quick", "at": 1})
+            case "resume":
+                await app.threads.resume(id)
+            case "retry":
+                await app.threads.begin(id, retry=True)
         assert (await app.threads.until_idle(id), await app.threads.requests(id)) == ("waiting", before)
 
     run_two_agents(tmp_path, main)
