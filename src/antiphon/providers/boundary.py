@@ -124,4 +124,5 @@ class Boundary:
             reason = "the token limit was reached before the first word; raise the limit"
             return ProviderError(Code.BAD_REQUEST, reason, request_id=done.request_id)
         reason = "the reply has reasoning, but no text" if self._thoughts.has_begun else "the reply is empty"
-        return ProviderError(Code.MALFORMED, reason, request_id=done.request_id)
+        # The request was paid for, and another one would probably get the same.
+        return ProviderError(Code.MALFORMED, reason, recoverable=False, request_id=done.request_id)

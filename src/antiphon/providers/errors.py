@@ -11,6 +11,8 @@ from antiphon.errors import RECOVERABLE, Code
 
 LONGEST_MESSAGE = 500
 LONGEST_QUOTE = 80
+# Characters that are searched for a key before a text is cut.
+LONGEST_SEARCHED = 128 * 1024
 
 
 class ProviderError(Exception):
@@ -47,11 +49,11 @@ class ProviderError(Exception):
 
     def clean(self, redact: Callable[[str], str]) -> "ProviderError":
         """Return a copy that is redacted, then cut, and has no causes."""
-        message = redact(self.message)
+        message = redact(self.message[:LONGEST_SEARCHED])
         if len(message) > LONGEST_MESSAGE:
             message = message[:LONGEST_MESSAGE] + "…"
         if self.quote is not None:
-            message += f": {redact(self.quote)[:LONGEST_QUOTE]!r}"
+            message += f": {redact(self.quote[:LONGEST_SEARCHED])[:LONGEST_QUOTE]!r}"
         if self.status is not None:
             message += f" (HTTP {self.status})"
         return ProviderError(

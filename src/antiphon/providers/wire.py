@@ -148,6 +148,9 @@ def parse_frame(data: str) -> dict[str, Any]:
 
 
 def _parse_padded_json(data: str) -> Any:
+    # A frame without data is a keep-alive.
+    if not data.strip():
+        return {}
     try:
         return json.loads(data)
     except ValueError:

@@ -137,6 +137,17 @@ def test_the_end_may_have_spaces(format, end):
     assert shown(format, sse(delta("stop", content="Hi"), end=end)) == ("Hi", [], "end")
 
 
+@pytest.mark.parametrize("format", CHAT)
+def test_frames_without_data_are_ignored(format):
+    keep_alive = b"data:\n\ndata: \n\nevent: ping\ndata:\n\n: ping\n\n"
+
+    assert shown(format, keep_alive + sse(delta(content="Hi"), end=keep_alive) + sse(delta("stop"))) == (
+        "Hi",
+        [],
+        "end",
+    )
+
+
 def calls(*pieces, finish="tool_calls"):
     return sse(*(delta(tool_calls=piece) for piece in pieces), delta(finish))
 
@@ -227,7 +238,7 @@ EMPTY = {
 def test_an_empty_reply_is_an_error(format):
     error = answer(format, EMPTY[format]).error
 
-    assert (error.code, error.message, error.recoverable) == ("1005", "the reply is empty", True)
+    assert (error.code, error.message, error.recoverable) == ("1005", "the reply is empty", False)
 
 
 @pytest.mark.parametrize(
@@ -350,6 +361,8 @@ DEEP = 100_000
         b'data: {"choices": %b%b}\n\n' % (b"[" * DEEP, b"]" * DEEP),
         b'data: {"error": %b1%b}\n\n' % (b'{"a":' * DEEP, b"}" * DEEP),
         b'{"choices": %b%b}' % (b"[" * DEEP, b"]" * DEEP),
+        b"[" * DEEP + b"]" * DEEP,
+        b"[" * DEEP,
     ],
 )
 @pytest.mark.parametrize("format", FORMATS)

@@ -30,16 +30,20 @@ async def ask(url, requests=1):
     return outcomes[-1]
 
 
-@asynccontextmanager
-async def encrypted(certificate="cert.pem"):
+def server_context(certificate):
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(TLS / certificate, TLS / "key.pem")
-    async with FakeLLM(tls=context) as fake:
+    return context
+
+
+@asynccontextmanager
+async def encrypted(certificate="cert.pem"):
+    async with FakeLLM(tls=server_context(certificate)) as fake:
         yield fake.base_url("openai")
 
 
 @asynccontextmanager
-async def tunnel(answer=b"HTTP/1.1 200 OK\r\n\r\n"):
+async def tunnel(answer=b"HTTP/1.1 200 OK\r\n\r\n", tls=None):
     """Run an HTTP proxy; gives its port and the heads of its requests."""
     heads = []
 
@@ -64,16 +68,18 @@ async def tunnel(answer=b"HTTP/1.1 200 OK\r\n\r\n"):
         target_reader, target_writer = await asyncio.open_connection(host, int(port))
         await asyncio.gather(pump(reader, target_writer), pump(target_reader, writer))
 
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls) as server:
         yield server.sockets[0].getsockname()[1], heads
 
 
-def test_requests_go_through_a_tunnel_and_share_it(monkeypatch):
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_requests_go_through_a_tunnel_and_share_it(monkeypatch, scheme):
     monkeypatch.setenv("SSL_CERT_FILE", str(TLS / "cert.pem"))
 
     async def work():
-        async with encrypted() as url, tunnel() as (port, heads):
-            monkeypatch.setenv("HTTPS_PROXY", f"http://user:p%40ss@127.0.0.1:{port}")
+        tls = server_context("cert.pem") if scheme == "https" else None
+        async with encrypted() as url, tunnel(tls=tls) as (port, heads):
+            monkeypatch.setenv("HTTPS_PROXY", f"{scheme}://user:p%40ss@127.0.0.1:{port}")
             return await ask(url, requests=3), heads
 
     outcome, heads = run(work())
@@ -123,13 +129,22 @@ def test_another_kind_of_proxy_is_refused(monkeypatch, scheme):
     assert "secret" not in error.message
 
 
-@pytest.mark.parametrize("proxy", ["http://", "http://user:secret@host:port", "http://[::1", "http://:secret@:0", "//"])
+@pytest.mark.parametrize(
+    "proxy", ["http://", "http://user:secret@host:port", "http://[::1", "http://:secret@:0", "//", "a" * 64]
+)
 def test_a_proxy_that_is_no_address_is_refused(monkeypatch, proxy):
     monkeypatch.setenv("HTTPS_PROXY", proxy)
 
     error = run(ask(OUTSIDE)).error
     assert (error.code, error.recoverable) == ("9005", False)
     assert error.message == "the proxy for https is not an address like http://host:port"
+
+
+@pytest.mark.parametrize("url", ["https://[::1", "https://", "ftp://host", "https://host:port"])
+def test_a_url_that_is_none_is_refused(url):
+    error = run(ask(url)).error
+    assert error.code == "9001"
+    assert "is not a valid URL" in error.message
 
 
 def test_a_proxy_that_does_not_answer_is_not_worth_another_try(monkeypatch):

@@ -29,7 +29,7 @@ class _OpenCall:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the arguments are JSON."""
+        """True if the arguments are JSON."""
         try:
             json.loads("".join(self.pieces))
         except (ValueError, RecursionError):

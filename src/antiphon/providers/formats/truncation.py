@@ -22,7 +22,7 @@ def last_deltas(
         yield from feed(b"\n\n")
     except ProviderError as error:
         raise (truncated() if error.code is Code.MALFORMED and error.recoverable else error) from None
-    values = _objects(_parse_stray(frames))
+    values = _stray_objects(frames)
     if values:
         frames.take_stray()
     for value in values:
@@ -35,19 +35,19 @@ def truncation_error(frames: FrameDecoder, terminal: str, request_id: str | None
     if not stray:
         return ProviderError(Code.TRUNCATED, f"the reply ended without {terminal}", request_id=request_id)
     # Google interrupts the events with the plain, indented JSON of the error.
-    errors = [value for value in _objects(_parse_stray(frames)) if is_error_frame(value)]
+    errors = [value for value in _stray_objects(frames) if is_error_frame(value)]
     if errors:
         return frame_error(errors[0], request_id=request_id)
     return ProviderError(Code.MALFORMED, "the response is not an event stream", request_id=request_id, quote=stray)
 
 
-def _parse_stray(frames: FrameDecoder) -> Any:
+def _stray_objects(frames: FrameDecoder) -> list[dict[str, Any]]:
     try:
-        return json.loads(frames.stray)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
+        value = json.loads(frames.stray)
+    except ValueError:
+        return []
+    except RecursionError:
+        reason = "the server sent a body that is nested too deeply"
+        raise ProviderError(Code.MALFORMED, reason, recoverable=False, quote=frames.stray) from None
     values = value if isinstance(value, list) else [value]
     return [entry for entry in values if isinstance(entry, dict)]

@@ -72,7 +72,7 @@ class HttpTransport:
             response = await pool.client.send(http_request, stream=True, auth=auth, follow_redirects=False)
         except BROKEN as error:
             raise _send_error(error, request, proxy) from error
-        except httpx2.InvalidURL as error:
+        except (httpx2.InvalidURL, httpcore2.UnsupportedProtocol) as error:
             raise ProviderError(Code.BAD_REQUEST, f"{_address(request)} is not a valid URL: {error}") from error
         finally:
             if response is None:

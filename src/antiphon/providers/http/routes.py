@@ -24,14 +24,17 @@ def find_proxy(url: str) -> SplitResult | None:
     # Models on this machine are reached directly.
     if is_loopback(url):
         return None
-    target = urlsplit(url)
+    try:
+        target = urlsplit(url)
+    except ValueError as error:
+        raise ProviderError(Code.BAD_REQUEST, f"{url} is not a valid URL: {error}") from None
     proxies = getproxies()
     address = proxies.get(target.scheme) or proxies.get("all")
     if not address or proxy_bypass(target.netloc.rpartition("@")[2]):
         return None
     try:
         proxy = urlsplit(address if "://" in address else f"http://{address}")
-        is_valid = bool(proxy.hostname) and proxy.port != 0
+        is_valid = bool((proxy.hostname or "").encode("idna")) and proxy.port != 0
     except ValueError:
         is_valid = False
     if not is_valid:
