@@ -95,10 +95,11 @@ if TYPE_CHECKING:
         Unstorable,
         WrongLoop,
     )
+    from antiphon.runtime.index.rows import IndexChange, IndexRow, IndexText, RowCursor, RowFilter
     from antiphon.runtime.reader import Reader
     from antiphon.runtime.records import Entry, Receipt
     from antiphon.runtime.runtime import Runtime
-    from antiphon.runtime.store import Store
+    from antiphon.runtime.store import Projection, Store
     from antiphon.stores.memory import MemoryStore
     from antiphon.stores.sqlite import SqliteStore
 
@@ -160,13 +161,23 @@ __getattr__ = lazy_names(
             "Unstorable",
             "WrongLoop",
         ),
+        "antiphon.runtime.index.rows": (
+            "IndexChange",
+            "IndexRow",
+            "IndexText",
+            "RowCursor",
+            "RowFilter",
+        ),
         "antiphon.runtime.reader": ("Reader",),
         "antiphon.runtime.records": (
             "Entry",
             "Receipt",
         ),
         "antiphon.runtime.runtime": ("Runtime",),
-        "antiphon.runtime.store": ("Store",),
+        "antiphon.runtime.store": (
+            "Projection",
+            "Store",
+        ),
         "antiphon.stores.memory": ("MemoryStore",),
         "antiphon.stores.sqlite": ("SqliteStore",),
     },
@@ -193,6 +204,9 @@ __all__ = [
     "GrowingText",
     "GuardError",
     "InboxFull",
+    "IndexChange",
+    "IndexRow",
+    "IndexText",
     "JournalCompacted",
     "LoopError",
     "LoopFailed",
@@ -205,11 +219,14 @@ __all__ = [
     "NotRoot",
     "NotRunning",
     "OtherHistory",
+    "Projection",
     "Quarantined",
     "Reader",
     "Receipt",
     "ReplayDiffers",
     "RootExists",
+    "RowCursor",
+    "RowFilter",
     "Runtime",
     "RuntimeFault",
     "Scope",

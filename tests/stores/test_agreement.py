@@ -13,12 +13,13 @@ from antiphon.runtime.index.rows import IndexChange, IndexRow, IndexText
 from antiphon.runtime.records import Commit, Entry, Letter, Origin, Rejection, Task, TreeFailure
 from antiphon.stores.memory import MemoryStore
 from antiphon.stores.sqlite import SqliteStore
-from antiphon.testing.contracts.store_facts import read_contents
+from antiphon.testing.contracts.store_facts import read_contents, read_index
 from antiphon.testing.contracts.store_samples import first_commit, letter, task
 
 ROOTS = ["a", "a", "a", "b", "b", "ç"]
 IDS = ["", "1", "2", "x/3"]
 NAMES = [str(n) for n in range(12)]
+SEARCHES = ("a", "ab", "é", "天", "今天", "ss")
 TIMES = [0, 1, 2, 2**40]
 MEMORY = Path("/dev/shm")  # this is about what is stored, not about disks
 
@@ -162,6 +163,7 @@ async def play(script, memory, sqlite):
                 arguments = ([commit_of(*pair, seqs) for pair in drawn],)
             assert await outcome(memory, name, arguments) == await outcome(sqlite, name, arguments)
             assert await read_contents(memory) == await read_contents(sqlite)
+            assert await read_index(memory, *SEARCHES) == await read_index(sqlite, *SEARCHES)
     finally:
         await sqlite.close()
 

@@ -14,11 +14,12 @@ from typing import Any
 
 from antiphon.app import open_library
 from antiphon.cli.exports import export_text, write_export
-from antiphon.cli.frame import DONE, print_lines
+from antiphon.cli.frame import DONE, UsageError, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
 from antiphon.cli.options import Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line
+from antiphon.threads.errors import InvalidCursor
 from antiphon.threads.export.formats import FORMATS
 from antiphon.threads.kinds import Record, ThreadView
 from antiphon.threads.library import Library
@@ -31,7 +32,10 @@ def with_library(handler: LibraryHandler) -> Callable[[argparse.Namespace], int]
 
     async def run(options: argparse.Namespace) -> int:
         async with open_library(existing_store(options)) as library:
-            return await handler(library, options)
+            try:
+                return await handler(library, options)
+            except InvalidCursor as error:
+                raise UsageError(str(error)) from error
 
     return lambda options: asyncio.run(run(options))
 

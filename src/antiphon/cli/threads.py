@@ -69,7 +69,9 @@ async def _list(library: Library, options: argparse.Namespace) -> int:
         owner=options.owner,
         after=options.after,
     )
-    return print_list([_row(view) for view in views], [to_record(view) for view in views], options, EMPTY)
+    is_filtered = any(value is not None for value in (options.kind, options.status, options.owner))
+    empty = "no such conversations" if is_filtered else EMPTY
+    return print_list([_row(view) for view in views], [to_record(view) for view in views], options, empty)
 
 
 async def _search(library: Library, options: argparse.Namespace) -> int:

@@ -50,7 +50,7 @@ async def read_index(store: Store, *words: str) -> list[Any]:
 async def read_contents(store: Store) -> list[Any]:
     """Return everything that can be read from a store."""
     summaries = await store.roots()
-    contents: list[Any] = [await store.due_times(), await store.running_tasks(), summaries, await read_index(store)]
+    contents: list[Any] = [await store.due_times(), await store.running_tasks(), summaries]
     for summary in summaries:
         root = summary.root
         outcomes = (await store.dead_letters(root), await store.incidents(root), await store.mark(root))
