@@ -45,7 +45,8 @@ def _reindex(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         rest = "interrupted; the other trees are indexed when the store is opened next"
         return print_error("db", rest, INTERRUPTED)
-    return print_lines([json.dumps({"indexed": count}) if options.json else f"indexed {plural(count, 'tree')}"])
+    record = json.dumps({"indexed": count}, indent=2)
+    return print_lines([record if options.json else f"indexed {plural(count, 'tree')}"])
 
 
 def replay(options: argparse.Namespace) -> int:

@@ -68,7 +68,13 @@ class Servers:
         if self._circuit_limits is None:
             return None
         if base_url not in self._circuits:
-            # Only the host is named in errors: a URL may contain a password.
-            host = urlsplit(base_url).hostname or "the server"
-            self._circuits[base_url] = Circuit(host, self._circuit_limits, self._clock)
+            self._circuits[base_url] = Circuit(_host_of(base_url), self._circuit_limits, self._clock)
         return self._circuits[base_url]
+
+
+def _host_of(base_url: str) -> str:
+    """Return the host of a URL, for errors: the URL itself may contain a password."""
+    try:
+        return urlsplit(base_url).hostname or "the server"
+    except ValueError:
+        return "the server"  # the first request says that this is no URL
