@@ -98,8 +98,8 @@ class App:
             approver=approver,
             summariser=summariser,
         )
-        known = [*former_machines(), machine, *_check_names(machines, machine)]
-        self.runtime = Runtime(_open_store(store), known, projection=PROJECTION)
+        hosted = [*former_machines(), machine, *_check_names(machines, machine)]
+        self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION)
         self.library = Library(self.runtime, KINDS)
         functions = {"judge": judge, "arbiter": arbiter, "approver": approver}
         resources = Resources(
@@ -141,9 +141,9 @@ def _open_store(store: str | Path | Store) -> Store:
 def _check_names(machines: Iterable[Machine[Any, Any]], own: Machine[Any, Any]) -> list[Machine[Any, Any]]:
     """Return machines to host; raise `MachineTaken` if one has the id of a machine of Antiphon."""
     hosted = list(machines)
-    taken = {machine.id for machine in descendants(own)}
+    own_ids = {machine.id for machine in descendants(own)}
     for machine in hosted:
-        if machine.id in taken:
+        if machine.id in own_ids:
             raise MachineTaken(f"Antiphon has a machine {machine.id!r} itself; give yours another id")
     return hosted
 
@@ -222,7 +222,7 @@ async def open_library(path: str | Path) -> AsyncIterator[Library]:
     await store.open()
     try:
         is_unowned = owner_of(path) is None
-        if is_unowned and await store.index.outdated(PROJECTION.version, -PROJECTION.version):
+        if is_unowned and await store.index.find_outdated(PROJECTION.version, -PROJECTION.version):
             await store.close()
             await reindex(path)
             await store.open()
@@ -270,8 +270,8 @@ async def _own_trees(path: str | Path, machines: Iterable[Machine[Any, Any]]) ->
     boot = await store.open()
     try:
         ownership.start(boot)
-        known = Machines(machines)
-        trees = TreeCache(store, ownership, known, 1, lambda tree: True, SteadyClock().now, projection=PROJECTION)
+        registered = Machines(machines)
+        trees = TreeCache(store, ownership, registered, 1, lambda tree: True, SteadyClock().now, projection=PROJECTION)
         trees.commits.start(boot)
         yield trees
     finally:

@@ -36,7 +36,7 @@ MUTANTS = (
         "S4-124", "debate/judge_function.py", "isinstance(value, str | int | float)", "isinstance(value, int | float)"
     ),
     # The id of the configuration is ignored.
-    Mutant("S4-125", "debate/service.py", 'id=given.get("id")', "id=None"),
+    Mutant("S4-125", "debate/service.py", 'id=all_settings.get("id")', "id=None"),
     # A colour has to be a hexadecimal number.
     Mutant("S4-29", "debate/machine/config.py", '"color": _text(1, 80)', '"color": _like("#[0-9a-f]{6}", "a colour")'),
     # The judge is asked although nobody has spoken.

@@ -32,8 +32,8 @@ def test_a_search_has_beginnings_and_runs_of_characters() -> None:
 
 
 def test_only_beginnings_that_are_longer_than_the_indexed_ones_are_shortened() -> None:
-    assert parse_search("te tea 天气").shortened() is None
-    assert parse_search("te teapot 天气").shortened() == Search(("天 气",), ("te", "tea"))
+    assert parse_search("te tea 天气").shorten() is None
+    assert parse_search("te teapot 天气").shorten() == Search(("天 气",), ("te", "tea"))
 
 
 def test_the_line_is_the_first_with_all_words_or_else_with_one() -> None:

@@ -39,8 +39,8 @@ def check_tool_names(agent: AgentConfig, settings: Mapping[str, Any]) -> None:
     tools = [tool["name"] for tool in (*(settings.get("tools") or ()), *OWN_TOOLS)]
     for name in (agent.get("tools") or {}).get("allowed", ()):
         if name not in tools and not any(character in name for character in PATTERN):
-            known = ", ".join(sorted(tools))
-            raise InvalidAgent(agent["name"], f"it may use {name!r}, which is no tool of this run; known: {known}")
+            listed = ", ".join(sorted(tools))
+            raise InvalidAgent(agent["name"], f"it may use {name!r}, which is no tool of this run; known: {listed}")
 
 
 def check_required(agents: Sequence[AgentConfig]) -> None:

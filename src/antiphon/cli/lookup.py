@@ -37,9 +37,9 @@ async def find_thread(library: Library, prefix: str, kind: str | None = None, *,
 
 async def _check_other_kinds(library: Library, prefix: str, noun: str) -> None:
     """Raise `WrongKind`, with the commands for it, if a prefix names one thread, of another kind."""
-    others = await library.find(prefix)
-    if len(others) == 1:
-        id = others[0]
+    matches = await library.find(prefix)
+    if len(matches) == 1:
+        id = matches[0]
         kind = (await library.read(id)).view.kind or "chat"
         commands = f"show it with: antiphon {LISTS[kind]} show {id}; continue it with: {CONTINUES[kind]} {id}"
         raise WrongKind(id, kind, noun, commands)

@@ -43,8 +43,8 @@ def _reindex(options: argparse.Namespace) -> int:
         with Progress("indexing", MANY_TREES) as progress:
             count = asyncio.run(reindex(existing_store(options), progress, everything=True))
     except KeyboardInterrupt:
-        rest = "interrupted; the other trees are indexed when the store is opened next"
-        return print_error("db", rest, INTERRUPTED)
+        problem = "interrupted; the other trees are indexed when the store is opened next"
+        return print_error("db", problem, INTERRUPTED)
     record = json.dumps({"indexed": count}, indent=2)
     return print_lines([record if options.json else f"indexed {plural(count, 'tree')}"])
 

@@ -29,17 +29,17 @@ class Debates(ThreadService):
 
         The models are checked before anything is stored, without a request.
         """
-        given = {**(config or {}), **settings}
-        full = complete(given)
+        all_settings = {**(config or {}), **settings}
+        full = complete(all_settings)
         judges = () if JUDGE in self.resources.functions else (full["judge"],)
         speakers = [speaker for speaker in (*full["participants"], *judges) if speaker is not None]
         await self.resources.check_models(reference(speaker["model"]) for speaker in speakers)
 
         def make_config(thread: str) -> Json:
             # Interjections are messages to a busy thread.
-            return {**given, "id": thread, "onBusy": "queue"}
+            return {**all_settings, "id": thread, "onBusy": "queue"}
 
-        return await self._create("debate", make_config, title=title, owner=owner, id=given.get("id"))
+        return await self._create("debate", make_config, title=title, owner=owner, id=all_settings.get("id"))
 
     async def start(self, thread: str, text: str | None = None, *, id: str | None = None) -> Receipt:
         """Begin with the openings, on the topic of the settings."""

@@ -403,14 +403,14 @@ class Tree:
             self.renewed = None  # if this commit fails, the tree is discarded
         version = self.projector.version if entries else None
         place = (self.root, batch.expected, batch.at, status, batch.origin, new, entries)
-        rest = (tuple(batch.rejected), (), None, self.host.boot, work, index, version)
+        details = (tuple(batch.rejected), (), None, self.host.boot, work, index, version)
         if not batch.effects:
-            return Commit(*place, taken, (), (), (), snapshot, (), mark, *rest)
+            return Commit(*place, taken, (), (), (), snapshot, (), mark, *details)
         ended = tuple(batch.sort_tasks(self.host.tasks))
         cancelled = {id for effects in batch.effects for id in effects.cancelled}
         timers = [letter for effects in batch.effects for letter in effects.timers if letter.id not in cancelled]
         taken = (*taken, *sorted(cancelled))
-        return Commit(*place, taken, tuple(timers), batch.stored_tasks(), ended, snapshot, (), mark, *rest)
+        return Commit(*place, taken, tuple(timers), batch.stored_tasks(), ended, snapshot, (), mark, *details)
 
     def commit_snapshot(self, now: int) -> Commit:
         """Return a commit that stores the tree as it is now, without a step; its rows may be out of date."""

@@ -58,8 +58,8 @@ def listed_from(columns: Row) -> ListedTree:
     """Return the tree in the columns of a row and of its actor."""
     root, updated, kind, status, owner, archived, facts, summary, tree_status, machine, version, hash = columns
     name = f"the row of {root!r}"
-    shown = None if summary is None else decode_values(summary, name)
-    row = IndexRow(kind, status, owner, bool(archived), decode_values(facts, name), shown)
+    details = None if summary is None else decode_values(summary, name)
+    row = IndexRow(kind, status, owner, bool(archived), decode_values(facts, name), details)
     return ListedTree(root, updated, row, tree_status, machine, decode_values(version, name), hash)
 
 
@@ -135,7 +135,7 @@ class FileIndex:
         rows = await self._store.query(lambda connection: connection.execute(query, arguments).fetchall())
         return [id for (id,) in rows]
 
-    async def outdated(self, *versions: int) -> list[str]:
+    async def find_outdated(self, *versions: int) -> list[str]:
         """List the trees whose rows were written by none of these versions of a projection."""
         query = self._sql["outdated"]
         arguments = (versions[0], versions[-1])
@@ -155,11 +155,11 @@ class FileIndex:
         """Replace the row and the texts of a tree."""
 
         def write(connection: sqlite3.Connection) -> None:
-            found = connection.execute(load_queries("sqlite")["find_actor"], (root,)).fetchone()
-            if found is not None:
-                delete_rows(connection, found[0])
-                write_change(connection, found[0], root, change)
-                connection.execute(self._sql["set_projection"], (version, found[0]))
+            actor = connection.execute(load_queries("sqlite")["find_actor"], (root,)).fetchone()
+            if actor is not None:
+                delete_rows(connection, actor[0])
+                write_change(connection, actor[0], root, change)
+                connection.execute(self._sql["set_projection"], (version, actor[0]))
 
         await self._store.change(write)
 
@@ -191,7 +191,7 @@ class _Finder:
         """Return the newest matches, each tree once."""
         # For a beginning that is not indexed as such, FTS5 would collect all texts before it returns the first. Common
         # ones are among the newest texts that a shorter one finds, and there are few texts with the others.
-        short = self._search.shortened()
+        short = self._search.shorten()
         if short is not None:
             candidates = list(islice(self._numbers(short), CANDIDATES))
             matches = self._collect((pair for pair in candidates if self._is_match(pair[0])), limit)

@@ -66,8 +66,8 @@ class MemoryIndex:
                 summary = tree.row[SUMMARY]
             tree.row = (*change.row[:SUMMARY], summary)
         elif tree.row is not None:
-            root, _, *others = tree.row
-            tree.row = (root, change.at, *others)
+            root, _, *columns = tree.row
+            tree.row = (root, change.at, *columns)
         for key, least, text in change.texts:
             self._places.discard(tree.texts.pop(key, (0, ""))[0])
             place = least
@@ -108,16 +108,16 @@ class MemoryIndex:
             if matches:
                 newest[root] = max(matches)
         before = LATEST if after is None else after
-        found = [(place, root, text) for root, (place, text) in newest.items() if place < before]
-        found.sort(reverse=True)
-        return [TextMatch(root, matching_line(search, text), place) for place, root, text in found[: max(0, limit)]]
+        matching = [(place, root, text) for root, (place, text) in newest.items() if place < before]
+        matching.sort(reverse=True)
+        return [TextMatch(root, matching_line(search, text), place) for place, root, text in matching[: max(0, limit)]]
 
     async def ids(self, prefix: str, kind: str | None = None) -> list[str]:
         """List the ids of trees with rows that start with a prefix."""
         trees = [tree for tree in self._listed() if kind in (None, tree.row.kind)]
         return sorted(tree.root for tree in trees if tree.root.startswith(prefix))[:MOST_IDS]
 
-    async def outdated(self, *versions: int) -> list[str]:
+    async def find_outdated(self, *versions: int) -> list[str]:
         """List the trees whose rows were written by none of these versions of a projection."""
         return sorted(root for root, tree in self._trees().items() if tree.projection not in versions)
 

@@ -103,8 +103,8 @@ class SqliteStore(FileStore):
 
     async def incidents(self, root: str) -> list[Incident]:
         """Return the incidents of a tree, oldest first."""
-        found = await self._on_thread(lambda: self._all("incidents_of", self._number(root)))
-        return [Incident(root, *row) for row in found]
+        stored = await self._on_thread(lambda: self._all("incidents_of", self._number(root)))
+        return [Incident(root, *row) for row in stored]
 
     async def delete(self, root: str, tenure: int = 0) -> None:
         """Delete a tree with all that belongs to it."""

@@ -46,7 +46,7 @@ class Search(NamedTuple):
         quoted = [f'"{phrase}"' for phrase in self.phrases] + [f'"{prefix}"*' for prefix in self.prefixes]
         return " ".join(quoted)
 
-    def shortened(self) -> "Search | None":
+    def shorten(self) -> "Search | None":
         """Return a search that finds more, by beginnings that are indexed; None if all of them are."""
         if all(len(prefix) <= LONGEST_PREFIX for prefix in self.prefixes):
             return None

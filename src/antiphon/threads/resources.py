@@ -40,5 +40,5 @@ class Resources:
         for tool in tools:
             name = tool.get("name")
             if name not in callable_names:
-                known = ", ".join(sorted(callable_names)) or "none"
-                raise Refused(f"this app has no tool {name!r}; known: {known}; pass it as App(..., toolbox=...)")
+                listed = ", ".join(sorted(callable_names)) or "none"
+                raise Refused(f"this app has no tool {name!r}; known: {listed}; pass it as App(..., toolbox=...)")

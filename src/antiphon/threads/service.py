@@ -130,13 +130,13 @@ class ThreadService:
         `request` is the id of the request, and may be left out where only one is open. `UnknownRequest` says that it
         is not open any more, or never was.
         """
-        asked = find_request(await self.snapshot(id), request)
-        event = Answer(text, decision, scope, reason, limit).to_event(asked, self.runtime.now())
-        receipt = await self.runtime.send(id, event, to=asked.address)
+        open_request = find_request(await self.snapshot(id), request)
+        event = Answer(text, decision, scope, reason, limit).to_event(open_request, self.runtime.now())
+        receipt = await self.runtime.send(id, event, to=open_request.address)
         if receipt.problem is not None:
             raise Refused(receipt.problem.text)
         if receipt.status == "rejected":
-            raise unknown_request(await self.snapshot(id), asked.id)
+            raise unknown_request(await self.snapshot(id), open_request.id)
         return receipt
 
     async def requests(self, id: str) -> list[OpenRequest]:

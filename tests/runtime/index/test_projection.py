@@ -92,7 +92,7 @@ def test_a_row_and_a_text_are_stored_with_the_step():
         await host.create("counter", root="a")
         receipt = await host.send("a", {"type": "ADD"})
         (match,) = await store.index.search("number 1", None, 20)
-        return receipt.seq, await statuses(store), match.root, await store.index.outdated(1)
+        return receipt.seq, await statuses(store), match.root, await store.index.find_outdated(1)
 
     assert run(work) == (2, {"a": "1"}, "a", [])
 
@@ -141,7 +141,7 @@ def test_a_fork_has_the_row_of_its_state_and_its_texts_are_its_own():
         for _ in range(3):
             await host.send("a", {"type": "ADD"})
         await host.fork("a", 3, new="b")
-        return await statuses(store), await store.index.outdated(1)
+        return await statuses(store), await store.index.find_outdated(1)
 
     assert run(work) == ({"b": "2", "a": "3"}, [])
 
@@ -170,7 +170,7 @@ def test_trees_are_indexed_again_for_another_version_of_the_projection():
         await host.create("counter", root="a")
 
     async def look(host, store):
-        return await store.index.outdated(2)
+        return await store.index.find_outdated(2)
 
     run(work, store)
     projection = Counting(version=2)
@@ -190,7 +190,7 @@ def test_a_migration_is_projected():
             await host.send("a", {"type": "ADD"})
         async with runtime(store, counter(), counter(2, migrate=migrate), projection=Counting()) as host:
             await host.state("a")
-            return await statuses(store), await store.index.outdated(1)
+            return await statuses(store), await store.index.find_outdated(1)
 
     assert simulate(main) == ({"a": "101"}, [])
 
@@ -219,7 +219,7 @@ def test_a_tree_that_no_machine_here_can_run_is_indexed_by_its_journal_and_tried
         async with runtime(store, counter()) as host:
             await host.create("counter", root="a")
         async with runtime(store, other, projection=Counting()):
-            rows = await statuses(store), await store.index.outdated(1), await store.index.outdated(1, -1)
+            rows = await statuses(store), await store.index.find_outdated(1), await store.index.find_outdated(1, -1)
         async with runtime(store, counter(), projection=Counting()):
             return rows, await statuses(store)
 
@@ -237,7 +237,7 @@ def test_a_tree_that_continues_with_other_steps_is_indexed_by_them():
             with pytest.raises(Exception, match="quarantined"):
                 await host.state("a")
             await host.release("a", accept=True)
-            return await statuses(store), await store.index.outdated(1)
+            return await statuses(store), await store.index.find_outdated(1)
 
     assert simulate(main) == ({"a": "5"}, [])
 
@@ -248,7 +248,7 @@ def test_trees_of_other_machines_have_no_rows_and_are_not_outdated():
     async def main():
         async with runtime(store, create_machine({"id": "other"}), projection=Counting()) as host:
             await host.create("other", root="a")
-            return await statuses(store), await store.index.outdated(1)
+            return await statuses(store), await store.index.find_outdated(1)
 
     assert simulate(main) == ({}, [])
 

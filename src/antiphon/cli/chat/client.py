@@ -39,14 +39,14 @@ class ChatClient:
     async def answer(self, stats: ReplyStats, decision: PermissionDecision | LimitDecision) -> ReplyStats:
         """Answer a request for permission, or the question at a limit, and print what follows."""
         if isinstance(decision, LimitDecision):
-            asked = stats.limit
+            open_request = stats.limit
             answer: Json = {"decision": decision.decision, "limit": decision.limit}
         else:
-            asked = stats.request
+            open_request = stats.request
             answer = {"decision": decision.decision, "scope": decision.scope, "reason": decision.reason}
-        assert asked is not None
+        assert open_request is not None
         try:
-            receipt = await self.app.chats.answer(self.open_thread(), request=asked["requestId"], **answer)
+            receipt = await self.app.chats.answer(self.open_thread(), request=open_request["requestId"], **answer)
         except UnknownRequest:
             self.view.line(TOO_LATE, "error")
             return await self._print(self._after, stats)
@@ -56,8 +56,10 @@ class ChatClient:
         """Return the reply that has waited since an earlier process, with the limit that it waits at."""
         thread = self.open_thread()
         requests = await self.app.chats.requests(thread)
-        limit = next(({"requestId": asked.id, **asked.limit} for asked in requests if asked.limit is not None), None)
-        return ReplyStats(status=await self.app.chats.status(thread), limit=limit)
+        limit = next(
+            ({"requestId": request.id, **request.limit} for request in requests if request.limit is not None), None
+        )
+        return ReplyStats(status=await self.app.chats.status(thread), limit=limits[0] if limits else None)
 
     async def retry(self) -> ReplyStats:
         """Request the last reply again and print it."""

@@ -180,8 +180,8 @@ def _size_of_other_parts(path: Path, metadata: Mapping[str, Any]) -> int:
         problem = f"{path} is one of {count} parts; name the first, which ends with -00001-of-{count:05}.gguf"
         raise ProviderError(Code.UNSUPPORTED, problem)
     start = path.name[: match.start()]
-    others = (path.with_name(f"{start}-{part:05}-of-{match[2]}{match[3]}") for part in range(2, count + 1))
-    return sum(other.stat().st_size for other in others)
+    parts = (path.with_name(f"{start}-{number:05}-of-{match[2]}{match[3]}") for number in range(2, count + 1))
+    return sum(part.stat().st_size for part in parts)
 
 
 def _value(file: BinaryIO, kind: int, *, keep: bool) -> Any:

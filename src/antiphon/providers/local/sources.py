@@ -180,9 +180,9 @@ def open_source(model: str, settings: LocalSettings, folder: Path | None = None)
 
 def unknown_model(model: str, added: Iterable[str]) -> ProviderError:
     """Return the error for a name that no local model has."""
-    known = ", ".join((*WEIGHTS, *added))
+    listed = ", ".join((*WEIGHTS, *added))
     advice = "add a GGUF file of yours with: antiphon models add NAME FILE"
-    return ProviderError(Code.NOT_FOUND, f"there is no local model {model!r}; known: {known}; {advice}")
+    return ProviderError(Code.NOT_FOUND, f"there is no local model {model!r}; known: {listed}; {advice}")
 
 
 def added_source(model: AddedModel, settings: LocalSettings) -> FileSource:

@@ -47,7 +47,7 @@ class IndexRebuild:
             return 0
         if everything:
             await self._store.index.clear()
-        roots = await self._store.index.outdated(projection.version)
+        roots = await self._store.index.find_outdated(projection.version)
         for done, root in enumerate(roots):
             if progress is not None:
                 progress(done, len(roots))

@@ -94,7 +94,7 @@ class TreeIndex(Protocol):
         """List the ids of trees with rows that start with a prefix, at most `MOST_IDS` of them."""
         ...
 
-    async def outdated(self, *versions: int) -> list[str]:
+    async def find_outdated(self, *versions: int) -> list[str]:
         """List the trees whose rows were written by none of these versions of a projection."""
         ...
 

@@ -44,7 +44,11 @@ async def assert_refused(work: Awaitable[Any], kind: type[RuntimeFault]) -> str:
 async def read_index(store: Store, *words: str) -> list[Any]:
     """Return the rows of all trees, and the results of searches."""
     rows = await store.index.page(RowFilter(), None, MOST_ROWS)
-    return [rows, await store.index.outdated(1), [await store.index.search(text, None, MOST_ROWS) for text in words]]
+    return [
+        rows,
+        await store.index.find_outdated(1),
+        [await store.index.search(text, None, MOST_ROWS) for text in words],
+    ]
 
 
 async def read_contents(store: Store) -> list[Any]:

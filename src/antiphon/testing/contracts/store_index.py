@@ -183,9 +183,9 @@ class IndexFacts:
         await store.commit([listed("a", 1), listed("b", 1), first_commit("c"), listed("d", 1)])
         await store.commit([steps("b", 1, projection=0), Commit("d", 1, 30, "active")])
 
-        assert await store.index.outdated(1) == ["b", "c"]
-        assert await store.index.outdated(2) == ["a", "b", "c", "d"]
-        assert await store.index.outdated(0, 1) == []
+        assert await store.index.find_outdated(1) == ["b", "c"]
+        assert await store.index.find_outdated(2) == ["a", "b", "c", "d"]
+        assert await store.index.find_outdated(0, 1) == []
 
     @on_a_store
     async def test_the_rows_of_a_tree_are_replaced_as_a_whole(self, store: Store) -> None:
@@ -197,6 +197,6 @@ class IndexFacts:
         (tree,) = (await store.index.get(["a"])).values()
         assert (tree.updated, tree.row) == (8, row)
         assert (await found(store, "tea"), await found(store, "coffee")) == (["b"], ["a"])
-        assert await store.index.outdated(3) == ["b"]
+        assert await store.index.find_outdated(3) == ["b"]
         await store.index.clear()
-        assert (await ids(store), await found(store, "tea"), await store.index.outdated(3)) == ([], [], ["a", "b"])
+        assert (await ids(store), await found(store, "tea"), await store.index.find_outdated(3)) == ([], [], ["a", "b"])

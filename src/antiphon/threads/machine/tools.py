@@ -282,8 +282,8 @@ def ask_parent(
 ) -> None:
     """Report to the parent that a person is asked; the permission machine takes the answer."""
     request = _request(event)
-    asked: ToolsChanges = {"request": request}
-    enqueue.assign(lambda: asked)
+    changes: ToolsChanges = {"request": request}
+    enqueue.assign(lambda: changes)
     enqueue.send_parent({"type": "wait", "reason": PERMISSION, **request, "address": PERMISSION})
 
 
