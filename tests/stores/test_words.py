@@ -1,6 +1,7 @@
 """Words of texts, and searches for them."""
 
 import sqlite3
+import sys
 
 import pytest
 from hypothesis import given
@@ -41,6 +42,13 @@ def test_the_line_is_the_first_with_all_words_or_else_with_one() -> None:
     assert matching_line(parse_search("two three"), text) == "three two"
     assert matching_line(parse_search("one three"), text) == "one"
     assert matching_line(parse_search("tw"), text) == "two"
+
+
+def test_every_character_is_folded_to_one_that_stays_as_it_is() -> None:
+    """Also capitals among the forms that Unicode has for one character."""
+    folded = {character: words_of(character) for character in map(chr, range(sys.maxunicode + 1))}
+    assert [character for character, words in folded.items() if words_of(words) != words] == []
+    assert (folded["𝔄"], folded["Ⓐ"], folded["É"], folded["ﬁ"]) == ("a", "a", "e", "fi")
 
 
 @given(texts)

@@ -97,4 +97,6 @@ def _fold(text: str) -> str:
     folded = text.casefold()
     if folded.isascii():
         return folded
-    return unicodedata.normalize("NFC", ACCENTS.sub("", unicodedata.normalize("NFKD", folded)))
+    # Compatibility forms have capitals too: the letter in a circle becomes the letter, then a small one.
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", folded).casefold())
+    return unicodedata.normalize("NFC", ACCENTS.sub("", plain))

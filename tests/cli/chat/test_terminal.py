@@ -23,7 +23,7 @@ def test_a_reply_streams_in_as_markdown_with_what_it_cost(tmp_path):
         {"text": "Some **bold** words.\n\n- one\n- two\n"},
         {"usage": {"input": 5, "output": 7}},
     ]
-    with Screen("chat", "-m", script(tmp_path, steps)) as screen:
+    with Screen("chat", "-m", script(tmp_path, steps), columns=200) as screen:
         assert "script.toml (a script" in screen.until(PROMPT)
         screen.type("Hello")
         shown = screen.until("5 tokens in, 7 out · $0.00")

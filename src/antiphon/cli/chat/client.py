@@ -56,9 +56,7 @@ class ChatClient:
         """Return the reply that has waited since an earlier process, with the limit that it waits at."""
         thread = self.open_thread()
         requests = await self.app.chats.requests(thread)
-        limit = next(
-            ({"requestId": request.id, **request.limit} for request in requests if request.limit is not None), None
-        )
+        limits = [{"requestId": request.id, **request.limit} for request in requests if request.limit is not None]
         return ReplyStats(status=await self.app.chats.status(thread), limit=limits[0] if limits else None)
 
     async def retry(self) -> ReplyStats:
