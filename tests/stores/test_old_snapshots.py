@@ -144,7 +144,7 @@ def test_an_export_made_by_the_schema_before_is_imported_with_its_snapshots(tmp_
     path = tmp_path / "store.db"
     restore(path, EXPORT.read_text().splitlines(), ignore_progress)
 
-    _, _, _, _, *trees = use(SqliteStore(path), read_contents)
+    _, _, _, *trees = use(SqliteStore(path), read_contents)
     assert [(saved.root, saved.seq, saved.snapshot_seq, saved.snapshot) for saved, *_ in trees] == [
         ("a", 4, 3, {"value": "on", "text": "tea"}),
         ("b", 1, 0, None),
