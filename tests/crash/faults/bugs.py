@@ -143,7 +143,7 @@ ALL = (
     Bug(posts_acknowledged_first, "lost"),
     Bug(steps_acknowledged_first, "lost"),
     Bug(tasks_started_first, "tasks doubled"),
-    Bug(errors_ignored, "lost", Fault("write", "-wal", 100, 40, errno.ENOSPC)),
+    Bug(errors_ignored, "lost", Fault("write", "-wal", 150, 40, errno.ENOSPC)),
     Bug(failed_flush_forgotten, "refused as if nothing was stored", Fault("flush", "-wal", 32, LASTING, errno.EIO)),
     Bug(refusals_not_reported, "neither answered nor ended", Fault("write", "-wal", 160, 40, errno.ENOSPC)),
     Bug(other_error, "neither answered nor ended|ended with 1", Fault("write", "-wal", 160, 40, errno.ENOSPC)),

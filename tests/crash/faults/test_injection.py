@@ -24,11 +24,11 @@ from tests.crash.faults.search import broken_laws, find_bug
 pytestmark = pytest.mark.skipif(missing_tool() is not None, reason=str(missing_tool()))
 SEEDS = 20
 BUGS = [bug for bug in ALL if bug.is_about_errors]
-FULL_DISK = Fault("write", "-wal", 90, 10, errno.ENOSPC)  # for a while
+FULL_DISK = Fault("write", "-wal", 150, 10, errno.ENOSPC)  # for a while
 FAILED_FLUSH = Fault("flush", "-wal", 25, LASTING, errno.EIO)
 OTHER_FAULTS = {
-    "the log cannot be written once": Fault("write", "-wal", 90, 1, errno.EIO),
-    "the disk stays full": Fault("write", "-wal", 90, LASTING, errno.ENOSPC),
+    "the log cannot be written once": Fault("write", "-wal", 150, 1, errno.EIO),
+    "the disk stays full": Fault("write", "-wal", 150, LASTING, errno.ENOSPC),
     "the log cannot be flushed once": Fault("flush", "-wal", 20, 1, errno.EIO),
     "the file cannot be written": Fault("write", STORE, 2, LASTING, errno.EIO),
     "the file cannot be flushed once": Fault("flush", STORE, 2, 1, errno.EIO),
