@@ -17,6 +17,7 @@ from antiphon.threads.machine.streaming_types import State, StreamingContext, St
 from antiphon.threads.reply import stream_reply
 
 StreamingSnapshot = Snapshot[StreamingContext, StreamingEvent, State]
+"""Snapshot of the streaming machine."""
 
 
 def streaming_actor(

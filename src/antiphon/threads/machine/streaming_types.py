@@ -308,5 +308,6 @@ class ReplyCancelled(UnfinishedReply):
 ReplyReport = ReplyStarted | ReplyCompleted | ReplyFailed | ReplyCancelled
 StreamEvent = RequestStarted | FirstEvent | Chunk | ToolStarted | ToolCompleted | UsageReported | Complete | StreamError
 StreamingEvent = SendPrompt | StreamCommand | StreamEvent
+"""Event of the streaming machine."""
 COMMANDS = ("SEND", "CANCEL", "RETRY", "RESET")
 """Events that may come from outside; those of the stream come from the call of the model."""

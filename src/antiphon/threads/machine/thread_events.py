@@ -8,6 +8,7 @@ from antiphon.threads.machine.content import PartJson, RunFields
 ThreadStatus = Literal["pending", "running", "waiting", "completed", "failed", "stopped", "interrupted"]
 """Status of a thread."""
 ResumeReason = Literal["interrupted", "waiting-response", "post-merge", "follow-up"]
+"""Reason why a thread runs again."""
 WaitingReason = Literal["question", "plan", "permission", "provider_error", "cost_warning", "limit"]
 Kind = Literal["chat", "run", "debate"]
 StartType = Literal["START", "RESTART", "RESPOND", "FOLLOW_UP"]
