@@ -168,3 +168,10 @@ def test_ctrl_c_ends_the_call_that_waits_and_the_app_goes_on(tmp_path: Path) -> 
         process.communicate()
 
     assert (out, err, process.returncode) == ("interrupted pending\nclosed\n", "", 0)
+
+
+def test_an_app_is_opened_once_and_a_second_time_leaves_it_open() -> None:
+    with BlockingApp(":memory:") as app:
+        with pytest.raises(NotRunning, match="was opened before"):
+            app.open()
+        assert app.library.latest() == []

@@ -170,12 +170,16 @@ class BlockingApp:
         self.app = app if isinstance(app, App) else App(app)
         self._calls = Calls()
         self._resources = ExitStack()
+        self._is_opened = False
         self.call = self._calls.call
         self.threads = BlockingThreads(self._calls, self.app.threads)
         self.library = BlockingLibrary(self._calls, self.app.library)
 
     def open(self) -> Self:
-        """Open the store, and continue where its last owner stopped."""
+        """Open the store, and continue where its last owner stopped; raise `NotRunning` if it was opened before."""
+        if self._is_opened:
+            raise NotRunning("this app was opened before; make another one for each time that the store is opened")
+        self._is_opened = True
         with ExitStack() as stack:
             loop = stack.enter_context(BackgroundLoop())
             stack.enter_context(OpenOnLoop(loop, self.app))

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from antiphon.agents import Agent, InvalidAgent
-from antiphon.agents.checks import check_team, check_tool_names
+from antiphon.agents.checks import check_settings, check_team, check_tool_names
 from antiphon.agents.definition import agent_configs
 from antiphon.agents.machine.agent_config import AgentConfig
 from antiphon.threads import Refused
@@ -42,3 +42,22 @@ def test_the_tools_of_an_agent_are_tools_of_the_run_or_patterns() -> None:
     check_tool_names(agent("read_file", "ask_user", "write_*"), settings)
     with pytest.raises(InvalidAgent, match="may use 'saw', which is no tool of this run; known: ask_user, read_file"):
         check_tool_names(agent("read_file", "saw"), settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"maxCostUsd": "5"},
+        {"maxIterations": "x"},
+        {"maxIterations": True},
+        {"maxWallMs": 10**30},
+        {"consent": "ask"},
+        {"consent": {"mode": "bogus"}},
+        {"consent": {"timeoutMs": 2**63}},
+        {"options": 5},
+    ],
+)
+def test_a_setting_of_a_wrong_type_is_named(settings: dict[str, Any]) -> None:
+    (name,) = settings
+    with pytest.raises(Refused, match=f"^{name} is "):
+        check_settings(settings)

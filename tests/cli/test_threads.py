@@ -209,12 +209,15 @@ def test_what_another_process_runs_is_read_but_not_deleted(capsys, thread, store
     assert str(store) in err
 
 
-def test_a_start_that_many_ids_have_is_ambiguous(tmp_path, capsys, thread):
+def test_a_start_that_many_ids_have_is_ambiguous(tmp_path, capsys, monkeypatch):
+    ids = iter(("aa000001", "aa000002"))
+    monkeypatch.setattr("antiphon.threads.service.secrets.token_hex", lambda size: next(ids))
+    ask(tmp_path, capsys, "Which cheese?", "Ementaler.")
     ask(tmp_path, capsys, "Which wine?", "Red.")
-    code, _, err = threads(capsys, "show", "")
+    code, _, err = threads(capsys, "show", "aa")
 
     assert code == 2
-    assert "'' matches 2 threads" in err
+    assert "'aa' matches 2 threads" in err
 
 
 @pytest.mark.parametrize("words", [["list"], ["show", "x"], ["delete", "x"]])
@@ -255,3 +258,10 @@ def test_a_text_that_is_no_cursor_is_wrong_usage(capsys, thread):
 
     assert code == 2
     assert "'x' is not a cursor of a list" in err
+
+
+def test_an_empty_id_names_no_thread(capsys, thread):
+    code, _, err = threads(capsys, "delete", "--yes", "")
+
+    assert (code, "the id of the thread is empty" in err) == (2, True)
+    assert threads(capsys, "show", thread)[0] == 0

@@ -400,3 +400,17 @@ def test_settings_come_from_toml_json_and_flags_and_flags_win(tmp_path: Path) ->
             merged_settings(tmp_path / name, {})
     with pytest.raises(InvalidConfig, match="cannot be read"):
         merged_settings(tmp_path / "none.toml", {})
+
+
+@pytest.mark.parametrize("way", ["retry", "resume"])
+def test_a_completed_debate_is_neither_repeated_nor_resumed(way: str) -> None:
+    async def main(debates: Debates) -> Any:
+        id = await debates.create(CONFIG)
+        await to_the_end(debates, id)
+        with pytest.raises(Refused, match="is completed: there is nothing to"):
+            await getattr(debates, way)(id)
+        return await debates.status(id), (await debates.read(id))["verdict"]
+
+    status, verdict = held(main)
+    assert status == "completed"
+    assert verdict is not None

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from antiphon.providers.prices import Price, Prices
 from antiphon.providers.rate_limits import SHARER, RateLimits
 from antiphon.providers.registry import Models
 from antiphon.runtime.errors import JournalCompacted
-from antiphon.runtime.records import Entry, TreeSummary
+from antiphon.runtime.records import Entry, Origin, TreeSummary
 from antiphon.threads.owners import DAY_MS, OwnerLimits, Owners, sum_costs
 
 MODEL = "paid:one"
@@ -107,8 +108,8 @@ class Owned:
     def now(self) -> int:
         return int(self._runtime.now() + self._later_ms)
 
-    async def snapshot(self, root: str) -> Any:
-        return {"context": {"owner": self._names[root]}}
+    async def origin(self, root: str) -> Any:
+        return replace(await self._runtime.origin(root), input={"owner": self._names[root]})
 
 
 def test_requests_that_are_no_replies_count_too(tmp_path: Path) -> None:
@@ -202,8 +203,8 @@ class Running:
     def now(self) -> int:
         return DAY_MS + 10
 
-    async def snapshot(self, root: str) -> Any:
-        return {"context": {}}
+    async def origin(self, root: str) -> Origin:
+        return Origin("h", "thread", 2, "")
 
 
 @pytest.mark.parametrize("today", range(1, 9))

@@ -26,6 +26,11 @@ Main = Callable[[App, str, Workshop], Awaitable[Any]]
 
 def run_two_agents(folder: Path, main: Main) -> None:
     """Do something with a run in which one agent asks for permission and another asks a question."""
+    asyncio.run(run_two_agents_on(folder, MemoryStore(), main))
+
+
+async def run_two_agents_on(folder: Path, store: MemoryStore, main: Main) -> str:
+    """Do the same on a store, close it, and return the id of the run."""
     model = script(
         folder,
         decides("Evaluate", type="COMPLETE", summary="painted"),
@@ -36,20 +41,18 @@ def run_two_agents(folder: Path, main: Main) -> None:
         calls("blue", "ask_user", {"question": "Which blue?", "options": ["dark", "light"]}),
     )
 
-    async def play() -> None:
-        box = Workshop(folder)
-        async with App(MemoryStore(), toolbox=box) as app, asyncio.timeout(PATIENCE_S):
-            agents: Any = [agent(name, tools={"allowed": ["*"]}) for name in ("red", "blue")]
-            id = await app.runs.create(agents, model=model, tools=box.listed, consent={"mode": "ask"})
-            await app.runs.start(id, "paint", plan={"steps": ["red wall", "blue wall"]})
-            waits = 0
-            async for activity in app.threads.follow(id):
-                waits += activity.kind == "agent_waits"
-                if waits == 2:
-                    break
-            await main(app, id, box)
-
-    asyncio.run(play())
+    box = Workshop(folder)
+    async with App(store, toolbox=box) as app, asyncio.timeout(PATIENCE_S):
+        agents: Any = [agent(name, tools={"allowed": ["*"]}) for name in ("red", "blue")]
+        id = await app.runs.create(agents, model=model, tools=box.listed, consent={"mode": "ask"})
+        await app.runs.start(id, "paint", plan={"steps": ["red wall", "blue wall"]})
+        waits = 0
+        async for activity in app.threads.follow(id):
+            waits += activity.kind == "agent_waits"
+            if waits == 2:
+                break
+        await main(app, id, box)
+    return id
 
 
 async def open_by_address(app: App, id: str) -> dict[str, OpenRequest]:
@@ -308,5 +311,26 @@ def test_a_chat_at_its_limit_is_asked_about_by_id_and_goes_on_where_it_is_allowe
             assert await app.chats.until_idle(thread) == "completed"
             with pytest.raises(UnknownRequest):
                 await app.threads.answer(thread, decision="allow", request=request.id)
+
+    asyncio.run(main())
+
+
+def test_a_resumed_run_keeps_the_requests_of_agents_that_were_not_lost(tmp_path: Path) -> None:
+    """One agent lost its permission with the process; the question of the other is still open."""
+    store = MemoryStore()
+
+    async def ask(app: App, id: str, box: Workshop) -> None:
+        assert len(await app.threads.requests(id)) == 2
+
+    async def main() -> None:
+        id = await run_two_agents_on(tmp_path, store, ask)
+        async with App(store, toolbox=Workshop(tmp_path)) as app, asyncio.timeout(PATIENCE_S):
+            with pytest.raises(Refused, match="resume it, then it takes messages"):
+                await app.threads.say(id, "Be quick")
+            await app.threads.resume(id)
+            assert await app.threads.until_idle(id) == "waiting"
+            requests = {request.reason: request for request in await app.threads.requests(id)}
+            assert "question" in requests
+            await app.threads.answer(id, "dark", request=requests["question"].id)
 
     asyncio.run(main())

@@ -11,7 +11,9 @@ from antiphon.agents import InvalidAgent
 from antiphon.chart.errors import EventError, EventRefused
 from antiphon.debate import InvalidConfig
 from antiphon.providers import Keys, Models, ProviderError
-from antiphon.threads import Busy, Refused, UnknownThread, WrongKind
+from antiphon.runtime.records import Receipt
+from antiphon.threads import Busy, NotTaken, Refused, UnknownThread, WrongKind
+from antiphon.threads.service import _require_taken
 from tests.fixtures.debates import CONFIG
 
 AGENT = {"name": "clerk", "whenToUse": "For books.", "systemPrompt": "You keep the books of a small shop."}
@@ -431,3 +433,22 @@ def test_a_thread_outlives_its_app_with_its_owner(tmp_path) -> None:
             return (await app.library.read(id)).view.owner
 
     assert asyncio.run(main()) == "ann"
+
+
+def test_a_step_that_raised_is_an_error_with_its_reason() -> None:
+    receipt = Receipt("failed", "m1", error="Traceback:\n  ...\nZeroDivisionError: division by zero")
+
+    with pytest.raises(NotTaken, match="could not take it: ZeroDivisionError: division by zero; see: antiphon db dead"):
+        _require_taken("t1", receipt)
+
+
+def test_a_thread_that_has_not_begun_is_neither_resumed_nor_repeated() -> None:
+    async def main() -> None:
+        async with App(MemoryStore()) as app:
+            thread = await app.chats.create(model="scripted:demo")
+            for way in (app.threads.resume, app.threads.retry):
+                with pytest.raises(Refused, match="is pending: there is nothing to"):
+                    await way(thread)
+            assert await app.threads.status(thread) == "pending"
+
+    asyncio.run(main())

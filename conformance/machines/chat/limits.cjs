@@ -37,9 +37,12 @@ const messageBegun = (c, at) =>
 const continued = (c, at) => withBudget(c, { since: at ?? null });
 const spending = (c, resource, amount) => withBudget(c, Object.fromEntries(
   SCOPES.map((scope) => [scope, { ...c.budget[scope], [resource]: c.budget[scope][resource] + amount }])));
-const timed = (c, at) => {
-  if (at == null) return c;
+const timed = (c, at, duration) => {
   const { since } = c.budget;
+  if (at == null) {
+    const counted = spending(c, "wallMs", duration);
+    return since === null ? counted : continued(counted, Math.trunc(since + duration));
+  }
   return continued(spending(c, "wallMs", since === null ? 0 : Math.max(0, at - since)), at);
 };
 const unwarned = (c) => NAMES.find((name) => {

@@ -21,7 +21,7 @@ const ended = (c, outcome, error = null) => ({ ...c, reply: null, run: c.run && 
 const spent = (c, e) => {
   const [usage, cost, duration] = [e.usage ?? {}, e.costUsd ?? 0, e.durationMs ?? 0];
   const unpriced = Object.keys(usage).length && e.costUsd == null ? 1 : 0;
-  c = limits.timed(limits.spending(c, "costUsd", cost), e.at);
+  c = limits.timed(limits.spending(c, "costUsd", cost), e.at, duration);
   const counted = counting(c, {
     inputTokens: usage.input ?? 0, outputTokens: usage.output ?? 0, costUsd: cost, unpriced, durationMs: duration,
   });

@@ -63,6 +63,7 @@ async def _ask_model(
 ) -> Json:
     """Ask a model; an answer that does not fit the schema is asked for once more, then it is a recoverable error."""
     provider = open_model(model)
+    prices.require(provider.model, limited=(input.get("limits") or {}).get("costUsd") is not None)
     available = {name: agent["whenToUse"] for name, agent in input["agents"].items()}
     brief = arbiter_brief(cast(BriefInput, {**input, "available": available}), question)
     request = Request((system(ROLE), user(brief)))

@@ -7,13 +7,32 @@ from antiphon.agents.errors import InvalidAgent
 from antiphon.agents.machine.agent_config import DECISIONS, OWN_TOOLS, AgentConfig
 from antiphon.agents.machine.plan import plan_of, problems_with
 from antiphon.threads.errors import Refused
+from antiphon.threads.machine.consent_settings import CONSENT_FORM, is_consent
 
 REQUIRED = ("name", "whenToUse", "systemPrompt")
+LARGEST = 10**12
+WHOLE = (int,)
+NUMBER = (int, float)
+NUMBERS: Mapping[str, tuple[int, tuple[type, ...]]] = {
+    "maxIterations": (1, WHOLE), "maxFailures": (0, WHOLE), "maxCostUsd": (0, NUMBER), "maxWallMs": (1, WHOLE),
+    "backoffMs": (0, WHOLE), "longestBackoffMs": (0, WHOLE), "graceMs": (0, WHOLE),
+}  # fmt: skip
+OBJECTS = ("options", "mcp")
 PATTERN = "*?[("  # characters of patterns: a name without them is that of one tool
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
-    """Raise `Refused` if a setting that names models is of another type."""
+    """Raise `Refused` if a setting is not as a run takes it."""
+    for key, (least, types) in NUMBERS.items():
+        value = settings.get(key)
+        if value is not None and not (type(value) in types and least <= value <= LARGEST):
+            kind = "a whole number" if types == WHOLE else "a number"
+            raise Refused(f"{key} is {value!r}; it must be {kind} from {least} to {LARGEST}")
+    for key in OBJECTS:
+        if not isinstance(settings.get(key) or {}, Mapping):
+            raise Refused(f"{key} is {settings[key]!r}; it must be an object")
+    if not is_consent(settings.get("consent")):
+        raise Refused(f"consent is {settings['consent']!r}; it must be {CONSENT_FORM}")
     model = settings.get("model")
     if not (model is None or isinstance(model, str)):
         raise Refused(f"model is {model!r}; it must be a text, or null")

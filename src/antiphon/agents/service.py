@@ -68,6 +68,13 @@ class Runs(ThreadService):
         with_plan = {} if plan is None else {"plan": dict(plan)}
         return await self.begin(thread, id=id, message={"text": text, "at": self.runtime.now(), **with_plan})
 
+    async def begin(self, thread: str, *, id: str | None = None, **payload: Any) -> Receipt:
+        """Start, guide, answer or restart the run; one whose process was lost is resumed first."""
+        state = await self.state(thread)
+        if "message" in payload and (state.value == "interrupted" or state.get("processLost")):
+            raise Refused(f"run {thread!r} lost its process; resume it, then it takes messages")
+        return await super().begin(thread, id=id, **payload)
+
     async def resume(self, id: str) -> Receipt:
         """Continue where the process was lost."""
         status = await self.status(id)

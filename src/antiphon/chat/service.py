@@ -8,7 +8,7 @@ from antiphon.chat.machine.settings import problem_with
 from antiphon.chat.machine.validation import refusal
 from antiphon.chat.record import chat_of
 from antiphon.threads.approval import consent_with_approver
-from antiphon.threads.errors import NothingSaid, Refused
+from antiphon.threads.errors import NothingSaid, NotTaken, Refused
 from antiphon.threads.kinds import Json, Record
 from antiphon.threads.machine.tools import APPROVER
 from antiphon.threads.service import ThreadService
@@ -79,6 +79,8 @@ class Chats(ThreadService):
         receipt = await self.runtime.send(thread, event, id=id, to="chat")
         if receipt.problem is not None:
             raise Refused(receipt.problem.text)
+        if receipt.status == "failed":
+            raise NotTaken(thread, receipt.error)
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(receipt.can)) or "nothing"
             reason = refusal(chat_of(await self.snapshot(thread)), event)  # type: ignore[arg-type]  # a context from JSON

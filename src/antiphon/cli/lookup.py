@@ -19,6 +19,8 @@ async def find_thread(library: Library, prefix: str, kind: str | None = None, *,
     `last` is the latest thread that is not archived, or with `archived` the latest that is.
     """
     noun = kind or "thread"
+    if not prefix:
+        raise UsageError(f"the id of the {noun} is empty; list all with: antiphon {LISTS[kind]} list")
     if prefix == LAST:
         latest = await library.latest(1, archived=archived, kind=kind)
         if not latest:

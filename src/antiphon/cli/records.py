@@ -18,7 +18,7 @@ from antiphon.cli.frame import DONE, UsageError, print_lines
 from antiphon.cli.lookup import ID_HELP, find_thread
 from antiphon.cli.options import Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
-from antiphon.cli.render.text_width import sanitize_line
+from antiphon.cli.render.text_width import sanitize_line, sanitize_lines
 from antiphon.threads.errors import InvalidCursor
 from antiphon.threads.export.formats import FORMATS
 from antiphon.threads.kinds import Record, ThreadView
@@ -73,7 +73,9 @@ def add_export(commands: Subcommands, kind: str | None, noun: str) -> argparse.A
     async def export(library: Library, options: argparse.Namespace) -> int:
         record = await library.read(await find_thread(library, options.id, kind))
         if options.to is None:
-            write(sys.stdout, export_text(library, record, options.format or "md"))
+            text = export_text(library, record, options.format or "md")
+            # A reply may contain escape sequences, which a terminal would obey.
+            write(sys.stdout, sanitize_lines(text) if sys.stdout.isatty() else text)
             return DONE
         write_export(library, record, options.to, options.format)
         return print_lines([f"exported to {options.to}"])

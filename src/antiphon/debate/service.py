@@ -66,6 +66,11 @@ class Debates(ThreadService):
             raise Refused(f"debate {thread!r} takes no message; start it, resume it, or use interject")
         return await super().begin(thread, id=id, **payload)
 
+    async def retry(self, id: str) -> Receipt:
+        """Continue a debate that failed."""
+        await self._refuse_in(id, ("pending", "completed", "stopped"), "nothing to repeat")
+        return await super().retry(id)
+
     async def pause(self, id: str) -> Receipt:
         """Pause the debate until it is resumed."""
         return await self._perform(id, "PAUSE")

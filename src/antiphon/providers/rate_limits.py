@@ -23,6 +23,7 @@ from antiphon.providers.usage import tokens_of_request
 
 MINUTE_MS = 60_000
 PAUSING = (Code.RATE_LIMITED, Code.CONCURRENCY)
+LONGEST_PAUSE_MS = 60_000
 SHARER: ContextVar[str] = ContextVar("antiphon_sharer", default="")
 """The sharer for which the current task asks, such as a thread."""
 
@@ -84,8 +85,9 @@ class KeyLimiter:
         return 0 if self._limits.tokens_per_minute is None else tokens_of_request(request)
 
     def pause(self, delay_ms: float) -> None:
-        """Give no turns for a while."""
-        self._paused_until_ms = max(self._paused_until_ms, self._clock.now() + delay_ms)
+        """Give no turns for a while, at most `LONGEST_PAUSE_MS`: the server answers the next request then."""
+        pause_ms = min(delay_ms, LONGEST_PAUSE_MS)
+        self._paused_until_ms = max(self._paused_until_ms, self._clock.now() + pause_ms)
 
     def _end(self) -> None:
         self._running -= 1

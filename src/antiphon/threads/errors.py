@@ -35,6 +35,16 @@ class Refused(ThreadError):
     """A request that the thread refuses; the message says why."""
 
 
+class NotTaken(ThreadError):
+    """A step raised an exception, so the thread is as before; the event is kept as a dead letter."""
+
+    def __init__(self, thread: str, error: str | None) -> None:
+        reason = (error or "").strip().rpartition("\n")[2]
+        super().__init__(f"thread {thread!r} could not take it: {reason}; see: antiphon db dead --root {thread}")
+        self.thread = thread
+        self.error = error
+
+
 class NothingSaid(Refused):
     """The conversation has not begun."""
 

@@ -116,9 +116,16 @@ def view_of(id: str, snapshot: Json, summary: ThreadSummary, updated: int) -> Th
         updated=updated,
         archived=bool(context.get("archived")),
         waiting=context["waitingReason"],
-        error=summary.error,
+        error=summary.error or failure_of(snapshot),
         owner=str(context.get("owner") or ""),
     )
+
+
+def failure_of(snapshot: Json) -> str | None:
+    """Return why a thread has failed, as its last run reported it; None if it has not."""
+    result = snapshot["context"].get("resultInfo")
+    error = result.get("error") if snapshot["value"] == "failed" and result else None
+    return str(error["message"]) if isinstance(error, Mapping) and "message" in error else None
 
 
 def content_of(snapshot: Json) -> Json | None:

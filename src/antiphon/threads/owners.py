@@ -70,8 +70,9 @@ class Owners:
         if root not in self._owners:
             if len(self._owners) >= MOST_KNOWN:
                 self._owners.clear()
-            snapshot = await self._runtime().snapshot(root)
-            self._owners[root] = str(snapshot["context"].get("owner") or "")
+            # By its input: a thread that is quarantined has no snapshot, and its costs count.
+            input = (await self._runtime().origin(root)).input
+            self._owners[root] = str((input or {}).get("owner") or "")
         return self._owners[root]
 
     async def spent_usd(self, owner: str) -> float:
@@ -117,12 +118,15 @@ class Owners:
         store = self._runtime().store
         today = self._today()
         after = ""
+        spent_usd: defaultdict[str, float] = defaultdict(float)
         while page := await store.roots(after, PAGE):
             after = page[-1].root
             for tree in page:
                 if tree.machine == "thread" and tree.updated >= today * DAY_MS:
                     costs_usd = await self._costs_since(tree.root, tree.seq, today * DAY_MS)
-                    self._spent_usd[await self.owner_of(tree.root), today] += costs_usd
+                    spent_usd[await self.owner_of(tree.root)] += costs_usd
+        for owner, amount_usd in spent_usd.items():
+            self._spent_usd[owner, today] += amount_usd
 
     async def _costs_since(self, root: str, last: int, at: int) -> float:
         after = await self._last_before(root, last, at)

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from antiphon.runtime.doors import Doors
 from antiphon.runtime.errors import RootExists, UnknownRoot
 from antiphon.runtime.records import Receipt, RootState
 from antiphon.threads.activity import Activity
-from antiphon.threads.errors import Busy, Refused, UnknownThread, WrongKind
+from antiphon.threads.errors import Busy, NotTaken, Refused, UnknownThread, WrongKind
 from antiphon.threads.following import Place, ThreadChange, UntilIdle, follow_all, follow_steps
 from antiphon.threads.forks import rename_thread
 from antiphon.threads.kinds import Json, content_of
@@ -62,9 +62,7 @@ class ThreadService:
         An event whose `id` was taken before is not taken again: the receipt is a `duplicate`.
         """
         status = await self.status(thread)
-        receipt = await self.runtime.send(thread, event, id=id, to=to)
-        if receipt.problem is not None:
-            raise Refused(receipt.problem.text)
+        receipt = _require_taken(thread, await self.runtime.send(thread, event, id=id, to=to))
         if receipt.status == "rejected":
             allowed = ", ".join(sorted(name for name in receipt.can if not name.startswith("xstate."))) or "nothing"
             raise Refused(
@@ -77,11 +75,9 @@ class ThreadService:
         for _ in range(ATTEMPTS):
             status = await self.status(thread)
             event = {"type": start_event(status), "at": self.runtime.now(), **payload}  # type: ignore[arg-type]
-            receipt = await self.runtime.send(thread, event, id=id)
+            receipt = _require_taken(thread, await self.runtime.send(thread, event, id=id))
             if receipt.status != "rejected":
                 return receipt
-            if receipt.problem is not None:
-                raise Refused(receipt.problem.text)
             if status == "running" == await self.status(thread):
                 raise Busy(f"{self.noun} {thread!r} is busy; wait, stop it, or set onBusy to queue or interrupt")
             await asyncio.sleep(0)
@@ -132,9 +128,7 @@ class ThreadService:
         """
         open_request = find_request(await self.snapshot(id), request)
         event = Answer(text, decision, scope, reason, limit).to_event(open_request, self.runtime.now())
-        receipt = await self.runtime.send(id, event, to=open_request.address)
-        if receipt.problem is not None:
-            raise Refused(receipt.problem.text)
+        receipt = _require_taken(id, await self.runtime.send(id, event, to=open_request.address))
         if receipt.status == "rejected":
             raise unknown_request(await self.snapshot(id), open_request.id)
         return receipt
@@ -154,11 +148,19 @@ class ThreadService:
 
     async def resume(self, id: str) -> Receipt:
         """Continue where a process was lost, or where the thread was stopped."""
+        await self._refuse_in(id, ("pending", "completed"), "nothing to resume")
         return await self.send(id, {"type": "RESTART", "at": self.runtime.now()})
 
     async def retry(self, id: str) -> Receipt:
         """Repeat the request that failed."""
+        await self._refuse_in(id, ("pending",), "nothing to repeat")
         return await self.begin(id, retry=True)
+
+    async def _refuse_in(self, id: str, statuses: Collection[str], problem: str) -> None:
+        """Raise `Refused` if a thread has one of some statuses."""
+        status = await self.status(id)
+        if status in statuses:
+            raise Refused(f"{self.noun} {id!r} is {status}: there is {problem}")
 
     async def archive(self, id: str, archived: bool = True) -> Receipt:
         """Archive a thread, or take it out of the archive."""
@@ -289,3 +291,12 @@ class ThreadService:
     def noun(self) -> str:
         """The word for threads of this kind in messages."""
         return self.kind or "thread"
+
+
+def _require_taken(thread: str, receipt: Receipt) -> Receipt:
+    """Return a receipt; raise `Refused` for an event that is not as declared, `NotTaken` if its step raised."""
+    if receipt.problem is not None:
+        raise Refused(receipt.problem.text)
+    if receipt.status == "failed":
+        raise NotTaken(thread, receipt.error)
+    return receipt

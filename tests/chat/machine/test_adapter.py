@@ -326,7 +326,7 @@ def test_a_reply_can_be_performed():
         ({"model": 5}, "a text, or null"),
         ({"settings": []}, "an object"),
         ({"autoStart": "yes"}, "true or false"),
-        ({"maxTurns": -1}, "a whole number from 0, or null"),
+        ({"maxTurns": -1}, "a whole number from 0 to 1000000000000, or null"),
     ],
 )
 def test_wrong_settings_are_refused_with_the_right_ones(payload, reason):

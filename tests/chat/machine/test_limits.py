@@ -326,6 +326,13 @@ def test_the_time_until_a_limit_is_raised_does_not_count():
     assert talk.reply("Done.", at=90_050).context["budget"]["message"]["wallMs"] == 150
 
 
+def test_a_reply_without_a_time_counts_by_its_duration():
+    talk = asking(maxThreadWallMs=1_000).reply("One.", durationMs=700)
+    talk.do("message", text="more", runId="n2", at=5_000)
+
+    assert timers(talk) == [300]
+
+
 def test_the_timer_ends_with_the_turn():
     talk = asking(maxWallMs=1_000).reply("Done.", at=700)
 

@@ -139,11 +139,14 @@ def continue_at(context: FlowContext, at: int | None) -> FlowContext:
     return context if "budget" not in context else {**context, "budget": {**context["budget"], "since": at}}
 
 
-def count_time(context: FlowContext, at: int | None) -> FlowContext:
-    """Count the time up to the time of an event, if it has one."""
-    if at is None or "budget" not in context:
+def count_time(context: FlowContext, at: int | None, duration_ms: float = 0) -> FlowContext:
+    """Count the time up to the time of an event, or else the duration that it reports."""
+    if "budget" not in context:
         return context
     since = context["budget"]["since"]
+    if at is None:
+        context = add_spent(context, "wallMs", duration_ms)
+        return context if since is None else continue_at(context, int(since + duration_ms))
     elapsed_ms = 0 if since is None else max(0, at - since)
     return continue_at(add_spent(context, "wallMs", elapsed_ms), at)
 

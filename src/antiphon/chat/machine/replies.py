@@ -248,7 +248,8 @@ def add_spending(context: FlowContext, event: Spending) -> FlowContext:
     usage = event.get("usage") or {}
     cost_usd = event.get("costUsd")
     duration_ms = event.get("durationMs") or 0
-    context = limits.count_time(limits.add_spent(context, "costUsd", cost_usd or 0.0), cast(Timed, event).get("at"))
+    context = limits.add_spent(context, "costUsd", cost_usd or 0.0)
+    context = limits.count_time(context, cast(Timed, event).get("at"), duration_ms)
     metrics = context["metrics"]
     run = context["run"]
     counted: FlowContext = {

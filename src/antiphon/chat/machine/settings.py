@@ -5,9 +5,10 @@ from typing import Any, cast
 
 from antiphon.chat.machine.context import DEFAULTS, FlowConfig, FlowContext, empty_context
 from antiphon.chat.machine.history import BadHistory, with_history
-from antiphon.threads.machine.permission_rules import MODES
+from antiphon.threads.machine.consent_settings import CONSENT_FORM, is_consent
 
 Check = Callable[[object], bool]
+LARGEST = 10**12  # in milliseconds some 30 years; a timer that is due later cannot be stored
 
 
 def _one_of(*values: str) -> tuple[Check, str]:
@@ -16,9 +17,9 @@ def _one_of(*values: str) -> tuple[Check, str]:
 
 def _at_least(least: int, *, optional: bool = False) -> tuple[Check, str]:
     def fits(value: object) -> bool:
-        return (optional and value is None) or (type(value) is int and value >= least)
+        return (optional and value is None) or (type(value) is int and least <= value <= LARGEST)
 
-    return fits, f"a whole number from {least}" + (", or null" if optional else "")
+    return fits, f"a whole number from {least} to {LARGEST}" + (", or null" if optional else "")
 
 
 def _is_optional_text(value: object) -> bool:
@@ -33,35 +34,9 @@ def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and 0 < value <= 1
 
 
-def _list_of(fits: Check) -> Check:
-    return lambda value: isinstance(value, list | tuple) and all(fits(item) for item in value)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_override(value: object) -> bool:
-    return isinstance(value, Mapping) and _is_text(value.get("pattern")) and value.get("decision") in ("allow", "deny")
-
-
 _TEXT = (_is_optional_text, "a text, or null")
 _AMOUNT = (_is_amount, "a number above 0, or null")
 _SHARE = (_is_share, "a number above 0, up to 1")
-CONSENT: dict[str, Check] = {
-    "mode": lambda value: value in MODES,
-    "blocked": _list_of(_is_text),
-    "tripped": _list_of(_is_text),
-    "autoAllow": _list_of(_is_text),
-    "overrides": _list_of(_is_override),
-    "timeoutMs": _at_least(1)[0],
-}
-
-
-def _is_consent(value: object) -> bool:
-    if value is None:
-        return True
-    return isinstance(value, Mapping) and all(fits(value[key]) for key, fits in CONSENT.items() if key in value)
 
 
 RULES: dict[str, tuple[Check, str]] = {
@@ -88,7 +63,7 @@ RULES: dict[str, tuple[Check, str]] = {
     "maxThreadWallMs": _at_least(1, optional=True),
     "warnAt": _SHARE,
     "autoStart": ((lambda value: isinstance(value, bool)), "true or false"),
-    "consent": (_is_consent, f"null, or an object with {', '.join(CONSENT)}, each as the permission machine takes it"),
+    "consent": (is_consent, CONSENT_FORM),
 }
 
 

@@ -40,6 +40,7 @@ async def open_chat(
         app = await stack.enter_async_context(App(store_file(options), toolbox=toolbox))
         client = ChatClient(app, view, config, listener)
         await _continue(client, LAST if options.last else options.thread, options.model)
+        await _set_limits(client, _limits(options))
         if client.thread is None:
             await app.models.check(choice.reference)  # fails before a message is typed
         yield client
@@ -64,6 +65,12 @@ async def _continue(client: ChatClient, prefix: str | None, model: str | None) -
         client.config["model"] = current or client.config["model"]
     elif current != model:
         await client.perform("use_model", model=model)
+
+
+async def _set_limits(client: ChatClient, limits: dict[str, Any]) -> None:
+    """Set the limits of a chat that is continued; at a limit, the user is asked instead."""
+    if client.thread is not None and limits and await client.app.chats.status(client.thread) != "waiting":
+        await client.app.chats.raise_limit(client.thread, **limits)
 
 
 def chat_view(options: argparse.Namespace, *, is_question: bool) -> TextView:

@@ -1,0 +1,42 @@
+"""The settings of consent, as threads are created with them."""
+
+from collections.abc import Callable, Mapping
+
+from antiphon.threads.machine.permission_rules import MODES
+
+Check = Callable[[object], bool]
+LONGEST_MS = 10**12
+
+
+def _list_of(fits: Check) -> Check:
+    return lambda value: isinstance(value, list | tuple) and all(fits(item) for item in value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_override(value: object) -> bool:
+    return isinstance(value, Mapping) and _is_text(value.get("pattern")) and value.get("decision") in ("allow", "deny")
+
+
+def _is_timeout(value: object) -> bool:
+    return type(value) is int and 1 <= value <= LONGEST_MS
+
+
+CONSENT: dict[str, Check] = {
+    "mode": lambda value: value in MODES,
+    "blocked": _list_of(_is_text),
+    "tripped": _list_of(_is_text),
+    "autoAllow": _list_of(_is_text),
+    "overrides": _list_of(_is_override),
+    "timeoutMs": _is_timeout,
+}
+CONSENT_FORM = f"null, or an object with {', '.join(CONSENT)}, each as the permission machine takes it"
+
+
+def is_consent(value: object) -> bool:
+    """Return whether a value can be the consent of a thread."""
+    if value is None:
+        return True
+    return isinstance(value, Mapping) and all(fits(value[key]) for key, fits in CONSENT.items() if key in value)
