@@ -2,9 +2,9 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine
-from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, InvalidStateError
+from contextlib import AbstractAsyncContextManager, suppress
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
@@ -21,6 +21,27 @@ class BackgroundLoop:
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start a coroutine and return its future."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def start(self, make: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Start a coroutine that is made on the loop, so that an interrupted caller leaves none behind."""
+        future: Future[T] = Future()
+        self._loop.call_soon_threadsafe(self._start, make, future)
+        return future
+
+    def _start(self, make: Callable[[], Coroutine[Any, Any, T]], future: Future[T]) -> None:
+        if future.cancelled():
+            return
+        try:
+            task = self._loop.create_task(make())
+        except Exception as error:
+            future.set_exception(error)
+            return
+        task.add_done_callback(lambda task: _copy_outcome(task, future))
+        future.add_done_callback(lambda future: self._cancel(task) if future.cancelled() else None)
+
+    def _cancel(self, task: "asyncio.Task[Any]") -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(task.cancel)
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine and return its result."""
@@ -42,6 +63,17 @@ class BackgroundLoop:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self.thread.join()
         self._loop.close()
+
+
+def _copy_outcome(task: "asyncio.Task[T]", future: Future[T]) -> None:
+    """Copy the outcome of a task to the future of its caller, who may have gone."""
+    with suppress(InvalidStateError):
+        if task.cancelled():
+            future.cancel()
+        elif (error := task.exception()) is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(task.result())
 
 
 class OpenOnLoop(Generic[T]):

@@ -42,13 +42,20 @@ class Calls:
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine to its end, and return its result; Ctrl-C cancels it."""
+        try:
+            return self._run(lambda: work)
+        except (NotRunning, WrongThread):
+            work.close()  # it was not started, or has ended
+            raise
+
+    def _run(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a coroutine that is made on the event loop: Ctrl-C may come at any moment here."""
         loop = self._loop
-        if loop is None or loop.thread is threading.current_thread():
-            work.close()
-            if loop is None:
-                raise NotRunning("the app is not open; use it in a with statement, or call open()")
+        if loop is None:
+            raise NotRunning("the app is not open; use it in a with statement, or call open()")
+        if loop.thread is threading.current_thread():
             raise WrongThread("a blocking call in the thread of the app would wait for itself; await `app.app` there")
-        future = loop.submit(work)
+        future = loop.start(make)
         try:
             return future.result()
         except KeyboardInterrupt:
@@ -59,7 +66,7 @@ class Calls:
         """Return a method that blocks instead of being awaited."""
 
         def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            return self.call(method(*args, **kwargs))
+            return self._run(lambda: method(*args, **kwargs))
 
         call.__doc__ = method.__doc__
         return call
@@ -76,13 +83,13 @@ class Calls:
     def iterate(self, source: AsyncIterable[T]) -> Iterator[T]:
         """Iterate over an asynchronous source; it is closed when the iteration ends."""
         iterator = aiter(source)
-        turn = asyncio.Lock()  # a call that was interrupted ends before the iterator is closed
+        tasks: list[asyncio.Task[Any]] = []  # of calls that may have been interrupted, at any moment
         try:
-            while (item := self.call(_next(iterator, turn))) is not END:
+            while (item := self._run(lambda: _next(iterator, tasks))) is not END:
                 yield item
         finally:
             if self._loop is not None:
-                self.call(_close(iterator, turn))
+                self._run(lambda: _close(iterator, tasks))
 
 
 class BlockingUntilIdle:
@@ -201,17 +208,22 @@ class BlockingApp:
         self.close()
 
 
-async def _next(iterator: AsyncIterator[T], turn: asyncio.Lock) -> Any:
+async def _next(iterator: AsyncIterator[T], tasks: list["asyncio.Task[Any]"]) -> Any:
     """Return the next item, or `END`: a coroutine cannot raise `StopAsyncIteration`."""
-    async with turn:
-        return await anext(iterator, END)
+    task = asyncio.current_task()
+    assert task is not None
+    tasks[:] = [task]
+    return await anext(iterator, END)
 
 
-async def _close(iterator: AsyncIterator[Any], turn: asyncio.Lock) -> None:
+async def _close(iterator: AsyncIterator[Any], tasks: list["asyncio.Task[Any]"]) -> None:
+    """Close an iterator, after a call for its next item was cancelled."""
+    for task in tasks:
+        task.cancel()
+        await asyncio.wait([task])
     close = getattr(iterator, "aclose", None)
-    async with turn:
-        if close is not None:
-            await close()
+    if close is not None:
+        await close()
 
 
 async def _wait(source: UntilIdle) -> str:

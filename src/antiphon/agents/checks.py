@@ -17,7 +17,7 @@ NUMBERS: Mapping[str, tuple[int, tuple[type, ...]]] = {
     "maxIterations": (1, WHOLE), "maxFailures": (0, WHOLE), "maxCostUsd": (0, NUMBER), "maxWallMs": (1, WHOLE),
     "backoffMs": (0, WHOLE), "longestBackoffMs": (0, WHOLE), "graceMs": (0, WHOLE),
 }  # fmt: skip
-OBJECTS = ("options", "mcp")
+OBJECTS = ("options",)
 PATTERN = "*?[("  # characters of patterns: a name without them is that of one tool
 
 
