@@ -163,9 +163,10 @@ def test_no_process_is_left(folder):
     async def work(tools):
         return await tools.call(call("everything", "get-env", {})), children()
 
+    before = children()  # servers of other tests may be running
     _, during = held([server(name, folder) for name in NAMES], work)
-    assert len(during) >= len(NAMES)
-    assert children() == set()
+    assert len(during - before) >= len(NAMES)
+    assert children() <= before
 
 
 def test_a_server_over_http_works_alike():
