@@ -12,7 +12,7 @@ from antiphon.agents.machine.decisions import decision_schema
 from antiphon.agents.machine.plan import plan_of, with_step
 from antiphon.agents.machine.rules import evaluate_by_rules, select_by_rules
 from antiphon.json_schema import Checker
-from antiphon.providers.base import TextDelta
+from antiphon.providers.base import Model, TextDelta
 from antiphon.providers.errors import ProviderError
 from tests.fixtures.chats import Teller
 from tests.fixtures.orchestrator import AGENTS
@@ -144,3 +144,18 @@ def test_rules_take_the_place_of_a_model():
     assert after({**success, "result": "failure"}, plan)["type"] == "RETRY"
     output, teller = asked(arbiter_selects, arbiter={"kind": "rules", "model": "scripted:teller"})
     assert (output["decision"]["mode"], teller.asked) == ("planner", [])
+
+
+@pytest.mark.parametrize(("limit_usd", "requests"), [(0.5, 0), (None, 1)])
+def test_a_model_without_a_price_is_not_asked_where_the_cost_is_limited(limit_usd, requests):
+    teller = Teller([TextDelta(json.dumps(CHOICE))])
+    teller.model = Model("openai:unpriced", "openai", "unpriced")
+    service = arbiter_selects(lambda reference: teller)
+    decision = service.call({**INPUT, "limits": {"iterations": 9, "costUsd": limit_usd}}, None)
+    if requests:
+        asyncio.run(decision)
+    else:
+        with pytest.raises(ProviderError, match="9007"):
+            asyncio.run(decision)
+
+    assert len(teller.asked) == requests

@@ -265,3 +265,12 @@ def test_an_empty_id_names_no_thread(capsys, thread):
 
     assert (code, "the id of the thread is empty" in err) == (2, True)
     assert threads(capsys, "show", thread)[0] == 0
+
+
+def test_an_export_on_a_terminal_has_no_escape_sequences(capsys, thread, monkeypatch):
+    assert "\x1b[31m" in threads(capsys, "export", thread)[1]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+
+    code, out, _ = threads(capsys, "export", thread)
+
+    assert (code, "\x1b" in out, "of course." in out) == (0, False, True)

@@ -81,6 +81,12 @@ def test_a_key_that_is_rate_limited_is_paused_for_everybody():
     assert asked_at(RateLimits(concurrent=1), 3, [0, 4_999, 1], BUSY) == [1, 1, 3]
 
 
+def test_a_key_is_not_paused_for_longer_than_a_minute():
+    error = ProviderError(Code.RATE_LIMITED, "slow down", retry_after_ms=86_400_000)
+
+    assert asked_at(RateLimits(concurrent=1), 3, [0, 59_999, 1], error) == [1, 1, 3]
+
+
 def test_an_error_that_does_not_say_when_to_try_again_pauses_nothing():
     assert asked_at(RateLimits(concurrent=1), 3, [0], ProviderError(Code.RATE_LIMITED, "slow down")) == [3]
 
