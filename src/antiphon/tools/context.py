@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+from antiphon.tools.access import Access
+
 KEY_BYTES = 16
 Report = Callable[[dict[str, Any]], None]
 
@@ -18,11 +20,13 @@ class ToolCancelled(Exception):
 class Context:
     """Context of one tool call, for a parameter that is annotated with it."""
 
-    __slots__ = ("_loop", "_report", "_thread", "cancellation", "key")
+    __slots__ = ("_loop", "_report", "_thread", "access", "cancellation", "key")
 
-    def __init__(self, key: str | None = None, report: Report | None = None) -> None:
+    def __init__(self, key: str | None = None, report: Report | None = None, access: Access | None = None) -> None:
         self.key = secrets.token_hex(KEY_BYTES) if key is None else key
         """Idempotency key: the same for every attempt at this call, and for no other call."""
+        self.access = access
+        """What a command of this call may do, if a permission says so; None leaves it to the tool."""
         self.cancellation = threading.Event()
         """Set when the call is cancelled; a tool that is not async can wait for it instead of sleeping."""
         self._report = report
