@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from antiphon.tools.commands import dangers
-from antiphon.tools.commands.grammar import Call, Redirection, Script, Word, parse_script
+from antiphon.tools.commands.grammar import CommandCall, Redirection, Script, Word, parse_script
 from antiphon.tools.commands.reading import OUTSIDE, SED
 from antiphon.tools.risks import Risk
 
@@ -37,7 +37,7 @@ VERSIONED = re.compile(r"((?:python|pypy|perl|ruby|lua|php|node|guile)\d?)[\d.]*
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class CommandEffect:
     """One effect of a line, in words for a person."""
 
     risk: Risk
@@ -49,12 +49,12 @@ class Effect:
     """`code` that is not analysed, or a `program` that is named by an option or a variable."""
 
 
-def effects(script: Script, depth: int = 0) -> Iterator[Effect]:
+def effects(script: Script, depth: int = 0) -> Iterator[CommandEffect]:
     """Yield the effects of a parsed line."""
     if script.problem:
-        yield Effect("destructive", f"the command cannot be analysed: {script.problem}")
+        yield CommandEffect("destructive", f"the command cannot be analysed: {script.problem}")
     if script.hazard:
-        yield Effect("destructive", script.hazard)
+        yield CommandEffect("destructive", script.hazard)
     for name in script.variables:
         yield _variable_effect(name)
     for redirection in script.redirections:
@@ -62,27 +62,29 @@ def effects(script: Script, depth: int = 0) -> Iterator[Effect]:
     texts = [word.text for call in script.calls for word in call.words]
     indexes = script.variables or any(call.words and call.words[0].text in INDEXES for call in script.calls)
     if indexes and any(SUBSTITUTION.search(text) for text in texts if not text.startswith(("$(", "`", '"'))):
-        yield Effect("destructive", "a text contains a command that may run", runs="program")
+        yield CommandEffect("destructive", "a text contains a command that may run", runs="program")
     for call in script.calls:
         yield from call_effects(call, depth)
 
 
-def call_effects(call: Call, depth: int = 0) -> Iterator[Effect]:
+def call_effects(call: CommandCall, depth: int = 0) -> Iterator[CommandEffect]:
     """Yield the effects of one call."""
     if not call.words:
         return
     program = call.words[0]
     if not program.literal:
-        yield Effect("destructive", f"the program {program.text!r} depends on something else", runs="program")
+        yield CommandEffect("destructive", f"the program {program.text!r} depends on something else", runs="program")
         return
     yield from _own_effects(call.words, depth)
     started = started_words(call.words)
     if len(started) > MAX_STARTED_WORDS:
-        yield Effect("destructive", f"{base_name(program)} is called with more words than are analysed", runs="program")
+        yield CommandEffect(
+            "destructive", f"{base_name(program)} is called with more words than are analysed", runs="program"
+        )
         return
     first = next((word for word in started if not re.match(r"-|\d|\w+=", word.text)), None)
     if first is not None and not first.literal:
-        yield Effect(
+        yield CommandEffect(
             "destructive", f"{base_name(program)} runs a program that depends on something else", runs="program"
         )
     for number in range(len(started)):
@@ -115,10 +117,10 @@ def shell_texts(words: Sequence[Word]) -> list[Word] | None:
     return [word for word in words[1:] if not word.text.startswith(("-", "+"))]
 
 
-def _started_effects(starter: str, words: Sequence[Word], depth: int) -> Iterator[Effect]:
+def _started_effects(starter: str, words: Sequence[Word], depth: int) -> Iterator[CommandEffect]:
     name = base_name(words[0])
     if starter in ("xargs", "parallel") and name in ("git", "find", "tar", "make", "sed", "sort"):
-        yield Effect("destructive", f"{starter} calls {name} with unknown words", runs="program")
+        yield CommandEffect("destructive", f"{starter} calls {name} with unknown words", runs="program")
     if ASSIGNMENT.match(words[0].text):
         yield _variable_effect(words[0].text.partition("=")[0])
     elif words[0].literal and _is_known(name):
@@ -138,37 +140,37 @@ def _is_known(name: str) -> bool:
     )
 
 
-def _own_effects(words: Sequence[Word], depth: int) -> Iterator[Effect]:
+def _own_effects(words: Sequence[Word], depth: int) -> Iterator[CommandEffect]:
     """Yield the effects of a program, apart from those it starts."""
     name = base_name(words[0])
-    yield Effect("write", f"{name} may change files", _uses_network(name, words[1:]), specific=False)
+    yield CommandEffect("write", f"{name} may change files", _uses_network(name, words[1:]), specific=False)
     if name in dangers.DESTRUCTIVE or name.startswith("mkfs."):
-        yield Effect("destructive", f"{name} may destroy something")
+        yield CommandEffect("destructive", f"{name} may destroy something")
     elif name in dangers.EVALUATES:
-        yield Effect("destructive", f"{name} runs commands that are not analysed", runs="code")
+        yield CommandEffect("destructive", f"{name} runs commands that are not analysed", runs="code")
     elif name in dangers.EDITORS:
-        yield Effect("destructive", f"{name} runs commands of its own", runs="code")
+        yield CommandEffect("destructive", f"{name} runs commands of its own", runs="code")
     elif name in dangers.SHELLS:
         yield from _shell_effects(name, words, depth)
     elif name in dangers.INTERPRETERS and _runs_code(name, words[1:]):
-        yield Effect("destructive", f"{name} runs code that is not analysed", runs="code")
+        yield CommandEffect("destructive", f"{name} runs code that is not analysed", runs="code")
     elif name == "git":
         yield from _git_effects(words[1:])
     elif name == "find" and any(word.text == "-delete" or (not word.literal and word.head == "") for word in words[1:]):
-        yield Effect("destructive", "find may delete files")
+        yield CommandEffect("destructive", "find may delete files")
     elif name in ("sed", "gsed", "awk", "gawk", "mawk", "nawk") and _has_unknown_script(name, words[1:]):
-        yield Effect("destructive", f"the script of {name} may run commands", runs="code")
+        yield CommandEffect("destructive", f"the script of {name} may run commands", runs="code")
     yield from _option_effects(name, words[1:])
     yield from _builtin_effects(name, words[1:])
 
 
-def _option_effects(name: str, words: Sequence[Word]) -> Iterator[Effect]:
+def _option_effects(name: str, words: Sequence[Word]) -> Iterator[CommandEffect]:
     long_options = dangers.LONG_OPTIONS.get(name, ())
     letters = dangers.SHORT_OPTIONS.get(name, "")
     for number, word in enumerate(words):
         bundle = (word.text.startswith("-") and not word.text.startswith("--")) or (name == "tar" and number == 0)
         if abbreviates(word.text, long_options) or (bundle and any(letter in word.text for letter in letters)):
-            yield Effect(
+            yield CommandEffect(
                 "destructive",
                 f"{name} is called with {word.text!r}, which may destroy or run something",
                 runs="program",
@@ -176,12 +178,12 @@ def _option_effects(name: str, words: Sequence[Word]) -> Iterator[Effect]:
     if name in ("make", "gmake") and any(
         re.match(r"(SHELL|\.SHELLFLAGS|MAKEFLAGS)[:+]?=|-f-?$", word.text) for word in words
     ):
-        yield Effect("destructive", f"{name} is told to run something else", runs="program")
+        yield CommandEffect("destructive", f"{name} is told to run something else", runs="program")
     if name in dangers.REPLACES and any(is_outside(word.text) for word in words):
-        yield Effect("destructive", f"{name} may replace files out of the workspace")
+        yield CommandEffect("destructive", f"{name} may replace files out of the workspace")
 
 
-def _builtin_effects(name: str, words: Sequence[Word]) -> Iterator[Effect]:
+def _builtin_effects(name: str, words: Sequence[Word]) -> Iterator[CommandEffect]:
     texts = [word.text for word in words]
     if name in DECLARES:
         names = [match[1] for text in texts if (match := ASSIGNMENT.match(text))]
@@ -192,23 +194,23 @@ def _builtin_effects(name: str, words: Sequence[Word]) -> Iterator[Effect]:
         and texts
         and (texts[0].startswith("-") or "n" in re.findall(r"%[^a-zA-Z]*([a-zA-Z])", texts[0]))
     ):
-        yield Effect("destructive", "printf may set a variable", runs="program")
+        yield CommandEffect("destructive", "printf may set a variable", runs="program")
     if name in ("test", "[", "[[") and any(text in ("-v", "-R") for text in texts):
-        yield Effect("destructive", f"{name} may evaluate the name of a variable", runs="program")
+        yield CommandEffect("destructive", f"{name} may evaluate the name of a variable", runs="program")
     if name == "[[" and any(text in CALCULATES for text in texts):
-        yield Effect("destructive", "a calculation in [[ may run code", runs="program")
+        yield CommandEffect("destructive", "a calculation in [[ may run code", runs="program")
 
 
-def _variable_effect(name: str) -> Effect:
+def _variable_effect(name: str) -> CommandEffect:
     if dangers.decides_programs(name):
-        return Effect("destructive", f"{name} decides which programs run", runs="program")
-    return Effect("write", f"it sets the variable {name}")
+        return CommandEffect("destructive", f"{name} decides which programs run", runs="program")
+    return CommandEffect("write", f"it sets the variable {name}")
 
 
-def _redirection_effects(redirection: Redirection) -> Iterator[Effect]:
+def _redirection_effects(redirection: Redirection) -> Iterator[CommandEffect]:
     target = redirection.target
     if target.text.startswith(("/dev/tcp", "/dev/udp")):
-        yield Effect("destructive", "it opens a connection", network=True)
+        yield CommandEffect("destructive", "it opens a connection", network=True)
     elif (
         redirection.operator == "<"
         or target.text in HARMLESS_TARGETS
@@ -216,11 +218,11 @@ def _redirection_effects(redirection: Redirection) -> Iterator[Effect]:
     ):
         return
     elif not target.literal:
-        yield Effect("destructive", f"it writes to a file that depends on something else: {target.text}")
+        yield CommandEffect("destructive", f"it writes to a file that depends on something else: {target.text}")
     elif is_outside(target.text):
-        yield Effect("destructive", f"it writes to {target.text!r}, out of the workspace")
+        yield CommandEffect("destructive", f"it writes to {target.text!r}, out of the workspace")
     else:
-        yield Effect("write", f"it writes to {target.text!r}")
+        yield CommandEffect("write", f"it writes to {target.text!r}")
 
 
 def is_outside(text: str) -> bool:
@@ -234,7 +236,7 @@ def abbreviates(text: str, options: Sequence[str]) -> bool:
     return len(name) > 2 and name.startswith("--") and any(option.startswith(name) for option in options)
 
 
-def _shell_effects(name: str, words: Sequence[Word], depth: int) -> Iterator[Effect]:
+def _shell_effects(name: str, words: Sequence[Word], depth: int) -> Iterator[CommandEffect]:
     texts = shell_texts(words)
     files = [word for word in words[1:] if not word.text.startswith(("-", "+"))]
     if texts is None:
@@ -244,10 +246,10 @@ def _shell_effects(name: str, words: Sequence[Word], depth: int) -> Iterator[Eff
             if word.text.startswith(("--rcfile", "--init", "/dev/", "-s")) or not word.literal
         ]
         if odd or not files:
-            yield Effect("destructive", f"{name} runs what it reads", runs="code")
+            yield CommandEffect("destructive", f"{name} runs what it reads", runs="code")
         return
     if depth >= MAX_NESTED_SHELLS or not all(text.literal for text in texts):
-        yield Effect("destructive", f"{name} runs a text that is not analysed", runs="code")
+        yield CommandEffect("destructive", f"{name} runs a text that is not analysed", runs="code")
         return
     for text in texts:
         yield from effects(parse_script(text.text), depth + 1)
@@ -287,25 +289,25 @@ def _has_unknown_script(name: str, words: Sequence[Word]) -> bool:
     return bool(re.search(r"system|getline|\||@|>", re.sub(AWK_CONDITION, "", code)))
 
 
-def _git_effects(words: Sequence[Word]) -> Iterator[Effect]:
+def _git_effects(words: Sequence[Word]) -> Iterator[CommandEffect]:
     subcommand, arguments, problem = git_subcommand(words)
     if problem:
-        yield Effect("destructive", problem, runs="program")
+        yield CommandEffect("destructive", problem, runs="program")
         return
     options = dangers.GIT_DESTRUCTIVE.get(subcommand)
     texts = [word.text for word in arguments]
     if options is not None and ("" in options or any(_is_git_option(text, options) for text in texts)):
-        yield Effect("destructive", f"git {subcommand} may destroy something")
+        yield CommandEffect("destructive", f"git {subcommand} may destroy something")
     elif options is not None and any(not word.literal and word.head == "" for word in arguments):
-        yield Effect(
+        yield CommandEffect(
             "destructive", f"git {subcommand} is called with words that depend on something else", runs="program"
         )
     if subcommand == "checkout" and not dangers.GIT_NEW_BRANCH.intersection(texts):
-        yield Effect("destructive", "git checkout may discard changes")
+        yield CommandEffect("destructive", "git checkout may discard changes")
     if subcommand == "push" and any(text.startswith(("+", ":")) for text in texts):
-        yield Effect("destructive", "git push may overwrite or delete a branch")
+        yield CommandEffect("destructive", "git push may overwrite or delete a branch")
     if any("ext::" in text for text in texts):
-        yield Effect("destructive", "git runs a program of the address", runs="program")
+        yield CommandEffect("destructive", "git runs a program of the address", runs="program")
 
 
 def git_subcommand(words: Sequence[Word]) -> tuple[str, Sequence[Word], str]:

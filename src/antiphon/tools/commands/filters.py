@@ -13,7 +13,7 @@ from antiphon.tools.commands.effects import (
     shell_texts,
     started_words,
 )
-from antiphon.tools.commands.grammar import INSTALL, Call, Script, Word, parse_script
+from antiphon.tools.commands.grammar import INSTALL, CommandCall, Script, Word, parse_script
 from antiphon.tools.patterns import matches
 
 UNCLEAR = "cannot analyse this command; use a simpler one"
@@ -53,7 +53,7 @@ class CommandFilter:
             return f"{UNCLEAR}: {reason}"
         return None if self.allowed is None else _change(script)
 
-    def _call_problem(self, call: Call, depth: int) -> str | None:
+    def _call_problem(self, call: CommandCall, depth: int) -> str | None:
         for words in _commands(call):
             text = " ".join(word.text for word in words)
             for pattern in self.blocked:
@@ -67,14 +67,14 @@ class CommandFilter:
             return f"{call.text!r} is not an allowed command; allowed: {', '.join(self.allowed)}"
         return self._nested_problem(call, depth)
 
-    def _nested_problem(self, call: Call, depth: int) -> str | None:
+    def _nested_problem(self, call: CommandCall, depth: int) -> str | None:
         """Check what a call runs: the text of a shell, and the commands of `find -exec`."""
         shells = [words for words in _commands(call) if base_name(words[0]) in dangers.SHELLS]
         scripts = [parse_script(text.text) for words in shells for text in shell_texts(words) or ()]
         problem = next((text for script in scripts if (text := self._script_problem(script, depth + 1))), None)
         if problem is not None or self.allowed is None or not call.words or base_name(call.words[0]) != "find":
             return problem
-        calls = map(Call, _executed(call.words))
+        calls = map(CommandCall, _executed(call.words))
         return next((text for started in calls if (text := self._call_problem(started, depth + 1))), None)
 
 
@@ -87,7 +87,7 @@ def _change(script: Script) -> str | None:
     return None if target is None else f"it writes to a file: {target}"
 
 
-def _commands(call: Call) -> Iterator[Sequence[Word]]:
+def _commands(call: CommandCall) -> Iterator[Sequence[Word]]:
     """Yield the words of a call, and those of every command that it may start."""
     if call.words:
         yield call.words

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from antiphon.tools.commands.readers import Reader
+from antiphon.tools.commands.readers import ReadOnlyUse
 
 COMMITS = (
     "-n: -i --max-count: --skip: --since= --after= --until= --before= --author= --committer= --grep= --all-match "
@@ -25,24 +25,25 @@ FORMATS = (
     "--no-decorate --graph --parents --children --source --encoding: --notes? --no-notes --follow --log-size "
 )
 LISTS = "-i --contains: --no-contains: --merged: --no-merged: --points-at: --sort= --ignore-case --color? --no-color "
-LOG = Reader(f"{COMMITS}{PATCHES}{FORMATS}-L:", numbers=True)
-GIT_READERS: Mapping[str, Reader] = {
-    "status": Reader(
+LOG = ReadOnlyUse(f"{COMMITS}{PATCHES}{FORMATS}-L:", numbers=True)
+GIT_READERS: Mapping[str, ReadOnlyUse] = {
+    "status": ReadOnlyUse(
         "-sbvz -u? --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? "
         "--ignore-submodules? --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?"
     ),
     "log": LOG,
     "show": LOG,
-    "diff": Reader(f"{PATCHES}--cached --staged --merge-base --base --ours --theirs"),
-    "diff-tree": Reader(f"{PATCHES}-rt --root --no-commit-id --pretty% --format%"),
-    "blame": Reader(
+    "diff": ReadOnlyUse(f"{PATCHES}--cached --staged --merge-base --base --ours --theirs"),
+    "diff-tree": ReadOnlyUse(f"{PATCHES}-rt --root --no-commit-id --pretty% --format%"),
+    "blame": ReadOnlyUse(
         "-befnslwtcp -L: -M? -C? --show-stats --show-name --show-number --show-email --porcelain --line-porcelain "
         "--date= --root --abbrev: --color-lines --color-by-age"
     ),
-    "shortlog": Reader(f"{COMMITS}-nse -w? --numbered --summary --email --group= --format%"),
-    "rev-list": Reader(f"{COMMITS}--count --objects --parents --children --timestamp --oneline --pretty% --format% "
+    "shortlog": ReadOnlyUse(f"{COMMITS}-nse -w? --numbered --summary --email --group= --format%"),
+    "rev-list": ReadOnlyUse(
+        f"{COMMITS}--count --objects --parents --children --timestamp --oneline --pretty% --format% "
                        "--abbrev-commit --left-right --disk-usage --no-commit-header", numbers=True),
-    "grep": Reader(
+    "grep": ReadOnlyUse(
         "-ahiIvwlLzcnoEGFPpWqrH0 -A: -B: -C: -e= -f: -m: --cached --untracked --no-exclude-standard --exclude-standard "
         "--text --ignore-case --max-depth: --recursive --no-recursive --word-regexp --invert-match "
         "--full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column "
@@ -51,45 +52,48 @@ GIT_READERS: Mapping[str, Reader] = {
         "--not --all-match --quiet --no-textconv --max-count:",
         texts=1, text_option="-e -f", numbers=True,
     ),
-    "ls-files": Reader(
+    "ls-files": ReadOnlyUse(
         "-cdomstuvfkiz -x= --cached --deleted --others --ignored --stage --unmerged --killed --modified --exclude= "
         "--exclude-standard --directory --no-empty-directory --eol --full-name --abbrev? --error-unmatch --deduplicate"
     ),
-    "ls-tree": Reader("-drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev?"),
-    "cat-file": Reader("-tsep", operands=2),
-    "rev-parse": Reader(
+    "ls-tree": ReadOnlyUse("-drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev?"),
+    "cat-file": ReadOnlyUse("-tsep", operands=2),
+    "rev-parse": ReadOnlyUse(
         "-q --verify --quiet --abbrev-ref? --short? --symbolic --symbolic-full-name --all --branches? "
         "--tags? --remotes? "
         "--show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-git-dir "
         "--is-inside-work-tree --is-bare-repository --is-shallow-repository --show-superproject-working-tree "
         "--show-object-format? --git-path: --default: --not --since= --until="
     ),
-    "describe": Reader(
+    "describe": ReadOnlyUse(
         "--all --tags --contains --abbrev: --candidates: --exact-match --debug --long --match= --exclude= --always "
         "--first-parent"
     ),
-    "name-rev": Reader("--tags --refs= --exclude= --all --name-only --no-undefined --always"),
-    "merge-base": Reader("-a --all --octopus --is-ancestor --fork-point --independent"),
-    "show-ref": Reader("-dsq --head --heads --branches --tags --dereference --hash? --verify --abbrev? --quiet"),
-    "for-each-ref": Reader(f"{LISTS}--count: --format%"),
-    "check-ignore": Reader("-qvzn --quiet --verbose --non-matching --no-index"),
-    "check-attr": Reader("-az --all --cached"),
-    "count-objects": Reader("-vH --verbose --human-readable", operands=0),
-    "cherry": Reader("-v --abbrev?", operands=3),
-    "range-diff": Reader("--no-color --color? --no-dual-color --creation-factor: --no-notes --no-patch -s", operands=3),
-    "version": Reader("--build-options", operands=0),
+    "name-rev": ReadOnlyUse("--tags --refs= --exclude= --all --name-only --no-undefined --always"),
+    "merge-base": ReadOnlyUse("-a --all --octopus --is-ancestor --fork-point --independent"),
+    "show-ref": ReadOnlyUse("-dsq --head --heads --branches --tags --dereference --hash? --verify --abbrev? --quiet"),
+    "for-each-ref": ReadOnlyUse(f"{LISTS}--count: --format%"),
+    "check-ignore": ReadOnlyUse("-qvzn --quiet --verbose --non-matching --no-index"),
+    "check-attr": ReadOnlyUse("-az --all --cached"),
+    "count-objects": ReadOnlyUse("-vH --verbose --human-readable", operands=0),
+    "cherry": ReadOnlyUse("-v --abbrev?", operands=3),
+    "range-diff": ReadOnlyUse(
+        "--no-color --color? --no-dual-color --creation-factor: --no-notes --no-patch -s", operands=3),
+    "version": ReadOnlyUse("--build-options", operands=0),
     # Operands name what is made, moved or removed, unless a list is asked for.
-    "branch": Reader(f"-arv {LISTS}-l --list --all --remotes --verbose --show-current --format% --abbrev: --no-abbrev",
+    "branch": ReadOnlyUse(
+        f"-arv {LISTS}-l --list --all --remotes --verbose --show-current --format% --abbrev: --no-abbrev",
                      operands=0, lists="-l --list"),
-    "tag": Reader(f"-l -n? {LISTS}--list --format%", operands=0, lists="-l --list"),
-    "remote": Reader("-v --verbose", operands=0),
-    "remote get-url": Reader("--all --push", operands=1, texts=1),
-    "stash list": Reader(f"{COMMITS}{FORMATS}--stat? -p", operands=0, numbers=True),
-    "stash show": Reader("-pu --patch --stat? --name-only --name-status --numstat --no-color", operands=1),
-    "worktree list": Reader("-vz --verbose --porcelain", operands=0),
-    "reflog": Reader(f"{FORMATS}-n: --max-count: --all --since= --until= --stat? -p", operands=0, numbers=True),
-    "reflog show": Reader(f"{FORMATS}-n: --max-count: --all --since= --until= --stat? -p", operands=1, numbers=True),
-    "bisect log": Reader(operands=0),
-    "symbolic-ref": Reader("-q --short --quiet", operands=1, texts=1),
+    "tag": ReadOnlyUse(f"-l -n? {LISTS}--list --format%", operands=0, lists="-l --list"),
+    "remote": ReadOnlyUse("-v --verbose", operands=0),
+    "remote get-url": ReadOnlyUse("--all --push", operands=1, texts=1),
+    "stash list": ReadOnlyUse(f"{COMMITS}{FORMATS}--stat? -p", operands=0, numbers=True),
+    "stash show": ReadOnlyUse("-pu --patch --stat? --name-only --name-status --numstat --no-color", operands=1),
+    "worktree list": ReadOnlyUse("-vz --verbose --porcelain", operands=0),
+    "reflog": ReadOnlyUse(f"{FORMATS}-n: --max-count: --all --since= --until= --stat? -p", operands=0, numbers=True),
+    "reflog show": ReadOnlyUse(
+        f"{FORMATS}-n: --max-count: --all --since= --until= --stat? -p", operands=1, numbers=True),
+    "bisect log": ReadOnlyUse(operands=0),
+    "symbolic-ref": ReadOnlyUse("-q --short --quiet", operands=1, texts=1),
 }  # fmt: skip
 GLOBAL_FLAGS = frozenset({"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"})

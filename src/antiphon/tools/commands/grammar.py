@@ -63,7 +63,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CommandCall:
     """Call of a program, a builtin or a function."""
 
     words: tuple[Word, ...]
@@ -86,7 +86,7 @@ class Redirection:
 class Script:
     """Everything a line calls, in the order of the line, also in substitutions; or why it cannot be analysed."""
 
-    calls: tuple[Call, ...] = ()
+    calls: tuple[CommandCall, ...] = ()
     redirections: tuple[Redirection, ...] = ()
     variables: tuple[str, ...] = ()
     """Names of variables that are set."""
@@ -159,7 +159,7 @@ class _Reader:
 
     def __init__(self, source: bytes) -> None:
         self.source = source
-        self.calls: list[Call] = []
+        self.calls: list[CommandCall] = []
         self.redirections: list[Redirection] = []
         self.variables: list[str] = []
         self.hazard = ""
@@ -189,9 +189,9 @@ class _Reader:
     def _visit(self, node: "Node") -> None:
         kind = node.type
         if kind in ("command", "declaration_command", "unset_command"):
-            self.calls.append(Call(tuple(self._words(node))))
+            self.calls.append(CommandCall(tuple(self._words(node))))
         elif kind == "test_command":
-            self.calls.append(Call(tuple(map(self._word, _leaves(node)))))
+            self.calls.append(CommandCall(tuple(map(self._word, _leaves(node)))))
         elif kind == "file_redirect":
             self._redirect(node)
         elif kind in ("variable_assignment", "for_statement"):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ReadOnlyUse:
     """Harmless uses of a program."""
 
     options: str = ""
@@ -35,8 +35,8 @@ class Reader:
 
 
 ANY = 1_000_000
-SUMS = Reader("-btz --binary --text --tag", globs=True)
-GREP = Reader(
+SUMS = ReadOnlyUse("-btz --binary --text --tag", globs=True)
+GREP = ReadOnlyUse(
     "-EFGPiywxvcnHhlLoqsrRIazbZTU -A: -B: -C: -m: -d: -D: -e= -f: --extended-regexp --fixed-strings --perl-regexp "
     "--basic-regexp --ignore-case --word-regexp --line-regexp --invert-match --count --line-number --with-filename "
     "--no-filename --files-with-matches --files-without-match --only-matching --quiet --silent --no-messages "
@@ -45,8 +45,8 @@ GREP = Reader(
     "--colour? --binary-files: --directories: --devices: --label= --help --version -V",
     texts=1, text_option="-e -f --regexp --file", numbers=True, globs=True,
 )  # fmt: skip
-READERS: Mapping[str, Reader] = {
-    "ls": Reader(
+READERS: Mapping[str, ReadOnlyUse] = {
+    "ls": ReadOnlyUse(
         "-aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I= -w: -T: --all --almost-all --author --block-size: --color? "
         "--directory --classify? --file-type --format: --full-time --group-directories-first --no-group "
         "--human-readable --si --dereference --hide= --indicator-style: --inode --ignore= --kibibytes "
@@ -54,45 +54,45 @@ READERS: Mapping[str, Reader] = {
         "--literal --quote-name --reverse --recursive --size --sort: --time: --time-style= --width: --help --version",
         globs=True,
     ),
-    "cat": Reader(
+    "cat": ReadOnlyUse(
         "-AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs "
         "--show-nonprinting --help --version",
         globs=True,
     ),
-    "tac": Reader("-br -s= --before --regex --separator=", globs=True),
-    "head": Reader(
+    "tac": ReadOnlyUse("-br -s= --before --regex --separator=", globs=True),
+    "head": ReadOnlyUse(
         "-qvz -n: -c: --lines: --bytes: --quiet --silent --verbose --help --version", numbers=True, globs=True
     ),
-    "tail": Reader(
+    "tail": ReadOnlyUse(
         "-qvz -n: -c: --lines: --bytes: --quiet --silent --verbose --help --version", numbers=True, globs=True
     ),
-    "wc": Reader("-clLmw --bytes --chars --lines --max-line-length --words --help --version", globs=True),
-    "nl": Reader("-p -b= -d= -f= -h= -i: -l: -n: -s= -v: -w: --body-numbering= --number-width:", globs=True),
-    "cut": Reader(
+    "wc": ReadOnlyUse("-clLmw --bytes --chars --lines --max-line-length --words --help --version", globs=True),
+    "nl": ReadOnlyUse("-p -b= -d= -f= -h= -i: -l: -n: -s= -v: -w: --body-numbering= --number-width:", globs=True),
+    "cut": ReadOnlyUse(
         "-nsz -b: -c: -d= -f: --bytes: --characters: --delimiter= --fields: --only-delimited --complement "
         "--output-delimiter= --help --version",
         globs=True,
     ),
-    "tr": Reader("-cCdst --complement --delete --squeeze-repeats --truncate-set1", texts=2, operands=2),
-    "rev": Reader(""),
-    "fold": Reader("-bs -w: --bytes --spaces --width:", globs=True),
-    "expand": Reader("-i -t: --initial --tabs:", globs=True),
-    "paste": Reader("-sz -d= --delimiters= --serial --zero-terminated", globs=True),
-    "join": Reader("-iz -a: -e= -j: -1: -2: -t= -o: -v: --header --ignore-case --check-order", operands=2),
-    "comm": Reader("-123z --check-order --nocheck-order --output-delimiter= --total", operands=2),
-    "column": Reader("-tnx -s= -o= -c: --table --separator= --output-separator="),
-    "sort": Reader(
+    "tr": ReadOnlyUse("-cCdst --complement --delete --squeeze-repeats --truncate-set1", texts=2, operands=2),
+    "rev": ReadOnlyUse(""),
+    "fold": ReadOnlyUse("-bs -w: --bytes --spaces --width:", globs=True),
+    "expand": ReadOnlyUse("-i -t: --initial --tabs:", globs=True),
+    "paste": ReadOnlyUse("-sz -d= --delimiters= --serial --zero-terminated", globs=True),
+    "join": ReadOnlyUse("-iz -a: -e= -j: -1: -2: -t= -o: -v: --header --ignore-case --check-order", operands=2),
+    "comm": ReadOnlyUse("-123z --check-order --nocheck-order --output-delimiter= --total", operands=2),
+    "column": ReadOnlyUse("-tnx -s= -o= -c: --table --separator= --output-separator="),
+    "sort": ReadOnlyUse(
         "-bdfghimMnrRsuVzcC -k: -t= --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort "
         "--human-numeric-sort --month-sort --numeric-sort --random-sort --reverse --version-sort --check --key: "
         "--stable --field-separator= --unique --zero-terminated --help --version"
     ),
     # The second operand of uniq is a file that it writes.
-    "uniq": Reader(
+    "uniq": ReadOnlyUse(
         "-cdDiuz -f: -s: -w: --count --repeated --ignore-case --skip-fields: --skip-chars: --unique --zero-terminated "
         "--check-chars: --help --version",
         operands=1,
     ),
-    "diff": Reader(
+    "diff": ReadOnlyUse(
         "-abBcdeEiNnpqrstTuwyZ -C: -U: -W: -x= -I= --brief --report-identical-files --unified? --context? "
         "--side-by-side "
         "--width: --recursive --new-file --ignore-case --ignore-all-space --ignore-space-change --ignore-blank-lines "
@@ -100,11 +100,11 @@ READERS: Mapping[str, Reader] = {
         "--label= --help --version",
         operands=2,
     ),
-    "cmp": Reader("-bls -n: -i: --print-bytes --verbose --quiet --silent", operands=4),
+    "cmp": ReadOnlyUse("-bls -n: -i: --print-bytes --verbose --quiet --silent", operands=4),
     "grep": GREP,
     "egrep": GREP,
     "fgrep": GREP,
-    "rg": Reader(
+    "rg": ReadOnlyUse(
         "-nNilcwvFsSUxPqoHIu0.pL -e= -f: -g= -t= -T= -A: -B: -C: -m: -d: -M: -r= --line-number --no-line-number "
         "--ignore-case --smart-case --case-sensitive --files --files-with-matches --files-without-match --count "
         "--count-matches --word-regexp --line-regexp --invert-match --fixed-strings --hidden --no-ignore "
@@ -116,54 +116,57 @@ READERS: Mapping[str, Reader] = {
         "--file: --replace= --text --trim --unrestricted --follow --vimgrep --no-config --no-messages --version",
         texts=1, text_option="-e -f --regexp --file --files --type-list",
     ),
-    "file": Reader("-bhikLNrs0 --brief --mime --mime-type --mime-encoding --dereference --no-dereference --version"),
-    "stat": Reader("-fLt -c= --dereference --file-system --format= --printf= --terse --version", globs=True),
-    "du": Reader(
+    "file": ReadOnlyUse(
+        "-bhikLNrs0 --brief --mime --mime-type --mime-encoding --dereference --no-dereference --version"),
+    "stat": ReadOnlyUse("-fLt -c= --dereference --file-system --format= --printf= --terse --version", globs=True),
+    "du": ReadOnlyUse(
         "-abcDhHklLmsSx0 -d: -t: --all --apparent-size --block-size: --bytes --total --max-depth: --human-readable "
         "--exclude= --si --summarize --time? --threshold: --one-file-system --inodes --separate-dirs --version",
         globs=True,
     ),
-    "df": Reader("-ahHiklPT -B: -t: -x: --all --human-readable --si --inodes --local --print-type --total --version"),
-    "tree": Reader(
+    "df": ReadOnlyUse(
+        "-ahHiklPT -B: -t: -x: --all --human-readable --si --inodes --local --print-type --total --version"),
+    "tree": ReadOnlyUse(
         "-adflsphugDFrtUciCnAQNqJX -L: -I= -P= --dirsfirst --noreport --gitignore --prune --du --si --sort= --version "
         "--matchdirs --ignore-case --filesfirst --charset="
     ),
-    "readlink": Reader("-efmnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline"),
-    "realpath": Reader("-eLmPqsz --canonicalize-existing --canonicalize-missing --logical --physical --strip --quiet"),
-    "basename": Reader("-az -s= --multiple --suffix= --zero", globs=True),
-    "dirname": Reader("-z --zero", globs=True),
+    "readlink": ReadOnlyUse("-efmnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline"),
+    "realpath": ReadOnlyUse(
+        "-eLmPqsz --canonicalize-existing --canonicalize-missing --logical --physical --strip --quiet"),
+    "basename": ReadOnlyUse("-az -s= --multiple --suffix= --zero", globs=True),
+    "dirname": ReadOnlyUse("-z --zero", globs=True),
     "md5sum": SUMS,
     "sha1sum": SUMS,
     "sha256sum": SUMS,
     "sha512sum": SUMS,
     "b2sum": SUMS,
-    "cksum": Reader("", globs=True),
-    "od": Reader("-abcdfiloxsv -A: -t: -N: -j: -w? --address-radix: --format: --read-bytes: --skip-bytes:"),
-    "hexdump": Reader("-bcCdovx -n: -s: --canonical --length: --skip:"),
-    "base64": Reader("-di -w: --decode --ignore-garbage --wrap:", operands=1),
-    "jq": Reader(
+    "cksum": ReadOnlyUse("", globs=True),
+    "od": ReadOnlyUse("-abcdfiloxsv -A: -t: -N: -j: -w? --address-radix: --format: --read-bytes: --skip-bytes:"),
+    "hexdump": ReadOnlyUse("-bcCdovx -n: -s: --canonical --length: --skip:"),
+    "base64": ReadOnlyUse("-di -w: --decode --ignore-garbage --wrap:", operands=1),
+    "jq": ReadOnlyUse(
         "-rcesnSMjaC --raw-output --compact-output --exit-status --slurp --null-input --sort-keys --monochrome-output "
         "--join-output --ascii-output --tab --indent: --version",
         texts=1,
     ),
-    "seq": Reader("-w -f= -s= --equal-width --separator=", operands=3, texts=3),
-    "pwd": Reader("-LP", operands=0),
-    "whoami": Reader(operands=0),
-    "id": Reader("-gGnruz --group --groups --name --real --user --zero", operands=1, texts=1),
-    "groups": Reader(operands=0),
-    "uname": Reader("-asnrvmpio --all --kernel-name --nodename --kernel-release --machine --operating-system",
+    "seq": ReadOnlyUse("-w -f= -s= --equal-width --separator=", operands=3, texts=3),
+    "pwd": ReadOnlyUse("-LP", operands=0),
+    "whoami": ReadOnlyUse(operands=0),
+    "id": ReadOnlyUse("-gGnruz --group --groups --name --real --user --zero", operands=1, texts=1),
+    "groups": ReadOnlyUse(operands=0),
+    "uname": ReadOnlyUse("-asnrvmpio --all --kernel-name --nodename --kernel-release --machine --operating-system",
     operands=0),
-    "arch": Reader(operands=0),
-    "nproc": Reader("--all", operands=0),
-    "uptime": Reader("-ps --pretty --since", operands=0),
-    "free": Reader("-bkmghtwl --bytes --kibi --mebi --gibi --human --total --wide --si", operands=0),
-    "which": Reader("-a", texts=ANY),
-    "type": Reader("-aptPf", texts=ANY),
-    "date": Reader("-uR -d= -I? -r: --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email --reference:",
+    "arch": ReadOnlyUse(operands=0),
+    "nproc": ReadOnlyUse("--all", operands=0),
+    "uptime": ReadOnlyUse("-ps --pretty --since", operands=0),
+    "free": ReadOnlyUse("-bkmghtwl --bytes --kibi --mebi --gibi --human --total --wide --si", operands=0),
+    "which": ReadOnlyUse("-a", texts=ANY),
+    "type": ReadOnlyUse("-aptPf", texts=ANY),
+    "date": ReadOnlyUse("-uR -d= -I? -r: --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email --reference:",
     operands=1),
-    "true": Reader(texts=ANY),
-    "false": Reader(texts=ANY),
-    "cd": Reader("-LP", operands=1),
+    "true": ReadOnlyUse(texts=ANY),
+    "false": ReadOnlyUse(texts=ANY),
+    "cd": ReadOnlyUse("-LP", operands=1),
 }  # fmt: skip
 
 # Programs that tell their version and do nothing else then. Those are missing that a file of the folder replaces by

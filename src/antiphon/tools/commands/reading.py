@@ -14,7 +14,7 @@ from antiphon.tools.commands.readers import (
     READERS,
     TEST_OPERATORS,
     VERSIONS,
-    Reader,
+    ReadOnlyUse,
 )
 
 FOLDERS = ("/bin/", "/usr/bin/")
@@ -77,7 +77,7 @@ def _command_problem(command: PlainCommand) -> str:
     return f"{program} is not a program that only reads" if reader is None else _use_problem(program, reader, words)
 
 
-def _use_problem(program: str, reader: Reader, words: Sequence[PlainWord]) -> str:
+def _use_problem(program: str, reader: ReadOnlyUse, words: Sequence[PlainWord]) -> str:
     """Check the words of a program with the table of its options."""
     table = option_table(reader.options)
     operands: list[PlainWord] = []
@@ -137,7 +137,7 @@ def _is_text_option(table: Mapping[str, str], text: str) -> bool:
     return bool(equals) and table.get(name) == "=" and not re.search(r"[*?]", name)
 
 
-def _operand_problem(program: str, reader: Reader, operands: Sequence[PlainWord], used: set[str]) -> str:
+def _operand_problem(program: str, reader: ReadOnlyUse, operands: Sequence[PlainWord], used: set[str]) -> str:
     is_list = bool(used & set(reader.lists.split()))
     if reader.operands is not None and len(operands) > reader.operands and not is_list:
         return f"{program} is called with {len(operands)} operands"
