@@ -3,7 +3,7 @@
 Lines are generated from seeds: known readers with their options, hostile variations of them, and known attacks. Each
 line that is judged `read` runs under bash in a hostile workspace, in a sandbox where only that workspace can be
 changed; afterwards its files, the processes of the sandbox and connections to a port are compared with those before.
-`--line` judges and runs one line, whatever its risk.
+`--line` judges and runs one line, whatever its risk; `--every` runs all lines, which shows how many do harm.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def main() -> int:
         return 2
     if options.line is not None:
         return run_line(options.line)
-    return explore(options.first, options.lines, options.jobs)
+    return explore(options.first, options.lines, options.jobs, every=options.every)
 
 
 def parse_options() -> argparse.Namespace:
@@ -44,6 +44,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--lines", type=int, default=20_000, help="how many lines")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="how many processes")
+    parser.add_argument("--every", action="store_true", help="run the lines that are not judged to read, too")
     parser.add_argument("--line", help="only this line")
     return parser.parse_args()
 
@@ -58,13 +59,13 @@ def run_line(line: str) -> int:
     return 1 if changes and judgement.risk == "read" else 0
 
 
-def explore(first: int, lines: int, jobs: int) -> int:
+def explore(first: int, lines: int, jobs: int, *, every: bool) -> int:
     """Run many lines, print those that have changed something, and a summary."""
     started_at = time.monotonic()
     counts = Counter[str]()
     harm = 0
     slowest_ms = 0.0
-    for report in reports(first, lines, jobs):
+    for report in reports(first, lines, jobs, every):
         counts.update(report.counts)
         slowest_ms = max(slowest_ms, report.slowest_ms)
         harm += len(report.harmful)
@@ -77,11 +78,11 @@ def explore(first: int, lines: int, jobs: int) -> int:
     return 1 if harm else 0
 
 
-def reports(first: int, lines: int, jobs: int) -> Iterator[FuzzReport]:
+def reports(first: int, lines: int, jobs: int, every: bool) -> Iterator[FuzzReport]:
     """Yield the reports of blocks of lines."""
     with ProcessPoolExecutor(max_workers=jobs) as pool:
         starts = range(first, first + lines, BLOCK)
-        blocks = [pool.submit(fuzz, start, min(BLOCK, first + lines - start)) for start in starts]
+        blocks = [pool.submit(fuzz, start, min(BLOCK, first + lines - start), every=every) for start in starts]
         yield from (block.result() for block in as_completed(blocks))
 
 

@@ -20,10 +20,10 @@ class FuzzReport:
     slowest_ms: float = 0.0
 
 
-def fuzz(first: int, lines: int) -> FuzzReport:
-    """Judge the lines of some seeds, and run those that are judged to read."""
+def fuzz(first: int, lines: int, *, every: bool = False) -> FuzzReport:
+    """Judge the lines of some seeds, and run those that are judged to read, or every one."""
     report = FuzzReport()
-    reads = []
+    risks: dict[str, str] = {}
     for seed in range(first, first + lines):
         line = LineGenerator(seed).line()
         started_at = time.perf_counter()
@@ -31,11 +31,14 @@ def fuzz(first: int, lines: int) -> FuzzReport:
         report.slowest_ms = max(report.slowest_ms, (time.perf_counter() - started_at) * 1000)
         report.counts[f"judged {judgement.risk}"] += 1
         report.counts["not parsed"] += not judgement.parsed
-        if judgement.risk == "read":
-            reads.append(line)
+        # A process cannot be started with a null in its words.
+        if judgement.risk == "read" or (every and "\0" not in line):
+            risks[line] = judgement.risk
     with tempfile.TemporaryDirectory() as base:
-        results = run_all(reads, Path(base))
-    report.harmful = [result for result in results if result.changes]
+        results = run_all(list(risks), Path(base))
+    report.harmful = [result for result in results if result.changes and risks[result.line] == "read"]
+    report.counts["run"] = len(results)
     report.counts["ended without an error"] = sum(result.end == "0" for result in results)
     report.counts["timed out"] = sum(result.end == "timeout" for result in results)
+    report.counts.update(f"judged {risks[result.line]}, and changed something" for result in results if result.changes)
     return report
