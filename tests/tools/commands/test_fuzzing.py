@@ -30,7 +30,8 @@ def test_generated_lines_that_are_judged_to_read_change_nothing():
 @pytest.mark.parametrize(
     "line",
     [
-        "touch pwned", "chmod 600 notes.txt", "touch -d @0 notes.txt", "rm notes.txt", "echo x > $HOME/a", "sleep 100 &",
+        "touch pwned", "chmod 600 notes.txt", "touch -d @0 notes.txt", "rm notes.txt", "echo x > $HOME/a",
+        "sleep 100 &",
         "echo > /dev/tcp/127.0.0.1/8765", "./evil.sh",
     ],
 )  # fmt: skip

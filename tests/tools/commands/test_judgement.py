@@ -73,7 +73,8 @@ def test_reading_outside_the_folder_or_a_secret_is_more_than_reading(command):
     "command",
     [
         "ls -la --unknown", "ls --al", "ls --all=x", "ls --recursiv", "sort --key 1 -o f",
-        "sort *", "git diff *", "find *", "find . -name *", "test -f *", "grep -e -f x", "git log --output x",
+        "sort *", "uniq src/*", "uniq -D s* | cat", "git diff *", "find *", "find . -name *", "test -f *",
+        "grep -e -f x", "git log --output x",
         "git log --format '%G?'", "git branch x", "git branch -v x", "git tag x", "git remote add a b", "uniq a b",
         "date 0101", "printf '%n' PATH", "printf -v a b", "awk 1 a=b", "awk -v x=1 1 f", "sed -n 1w f", "seq 1 2 3 4",
         "command ls", "command -p -v ls", "./ls", "tools/ls", "/opt/bin/ls", "'ls'", "l\\s", "ls -- -x", "cat $x",
