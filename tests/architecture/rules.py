@@ -11,7 +11,7 @@ from pathlib import Path
 # Imports point inwards only; features never import each other, and a command imports its own feature only.
 WORDS = {"messages", "errors", "tokens", "answers", "json_schema", "money", "paths", "lazy", "version"}
 PURE_WORDS = {"messages", "errors", "tokens", "answers"}
-PURE_RISK = {"tools.risk", "tools.shell_syntax", "tools.patterns"}
+PURE_RISK = {"tools.risk", "tools.risks", "tools.shell_syntax", "tools.patterns"}
 BELOW = WORDS | {"chart", "actors", "runtime", "providers", "tools"}
 FEATURES = {"chat": "chat", "agents": "run", "debate": "debate"}  # with the command that is about each
 SHARED_CLI = WORDS | {"background_loop", "runtime", "stores", "providers", "tools", "threads", "app", "cli.render"}
@@ -59,7 +59,7 @@ BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpo
 # Which room may import which third-party packages; a room that is not named here imports none.
 THIRD_PARTY: dict[str, set[str]] = {
     "providers": {"httpx2", "httpcore2", "genai_prices", "xllamacpp"},
-    "tools": {"mcp", "mcp_types", "anyio"},
+    "tools": {"mcp", "mcp_types", "anyio", "tree_sitter", "tree_sitter_bash"},
     "runtime": {"orjson"},
     "cli.render": {"rich"},
     "cli.debate": {"rich"},

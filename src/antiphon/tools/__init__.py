@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from antiphon.tools.commands.filters import CommandFilter
+    from antiphon.tools.commands.judgement import CommandJudgement, judge_command, risk_of_call, risk_of_command
     from antiphon.tools.context import Context, ToolCancelled
     from antiphon.tools.decorator import PythonTool, tool
     from antiphon.tools.errors import (
@@ -20,9 +22,7 @@ if TYPE_CHECKING:
     from antiphon.tools.finding import FindLimits
     from antiphon.tools.mcp.config import AddressServer, CommandServer, load_servers, parse_servers
     from antiphon.tools.mcp.toolbox import McpTools
-    from antiphon.tools.risk import risk_of_call, risk_of_command
     from antiphon.tools.shell import ShellSettings
-    from antiphon.tools.shell_syntax import CommandFilter
     from antiphon.tools.toolbox import workspace_tools
     from antiphon.tools.toolboxes import Bundle
     from antiphon.tools.workspace import Workspace
@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "commands.filters": ("CommandFilter",),
+        "commands.judgement": (
+            "CommandJudgement",
+            "judge_command",
+            "risk_of_call",
+            "risk_of_command",
+        ),
         "context": (
             "Context",
             "ToolCancelled",
@@ -56,12 +63,7 @@ __getattr__ = lazy_names(
             "parse_servers",
         ),
         "mcp.toolbox": ("McpTools",),
-        "risk": (
-            "risk_of_call",
-            "risk_of_command",
-        ),
         "shell": ("ShellSettings",),
-        "shell_syntax": ("CommandFilter",),
         "toolbox": ("workspace_tools",),
         "toolboxes": ("Bundle",),
         "workspace": ("Workspace",),
@@ -72,6 +74,7 @@ __all__ = [
     "AddressServer",
     "Bundle",
     "CommandFilter",
+    "CommandJudgement",
     "CommandServer",
     "ConfigError",
     "Context",
@@ -88,6 +91,7 @@ __all__ = [
     "ToolCancelled",
     "ToolsError",
     "Workspace",
+    "judge_command",
     "load_servers",
     "parse_servers",
     "risk_of_call",

@@ -1,0 +1,1 @@
+"""Judgement of commands: what a line of bash does, read with a grammar of bash."""
