@@ -21,6 +21,7 @@ import pytest
 
 from antiphon.tools.access import READ_ONLY, Access
 from antiphon.tools.sandbox import find_sandbox
+from antiphon.tools.sandbox.landlock import FULL_VERSION
 from antiphon.tools.sandbox.seccomp import MACHINES
 from antiphon.tools.sandbox.system_calls import NUMBERS
 from tests.attacks.attack import Attack
@@ -57,7 +58,8 @@ def require_layers(bubblewrap: bool, is_other: bool) -> None:
     sandbox = find_sandbox()
     require(sandbox.confines, "; ".join(sandbox.problems))
     require(bubblewrap is False or sandbox.program is not None, "bubblewrap does not work here")
-    require(bubblewrap or sandbox.landlock >= 6, "the kernel's Landlock is too old")
+    if not bubblewrap and sandbox.landlock < FULL_VERSION:
+        pytest.skip("the kernel's Landlock is too old, and a kernel cannot be installed; bubblewrap confines here")
     if is_other:
         if os.geteuid() != 0:
             pytest.skip("only the superuser can run as another user")
