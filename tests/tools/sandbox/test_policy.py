@@ -3,6 +3,7 @@
 import os
 
 from antiphon.tools.access import READ_ONLY, WRITABLE, Access
+from antiphon.tools.sandbox import policy as policy_module
 from antiphon.tools.sandbox.bubblewrap import bubblewrap_options
 from antiphon.tools.sandbox.landlock import READ, READ_FOLDER, WRITE, path_rules, scope_rules
 from antiphon.tools.sandbox.policy import make_policy, tool_chain_variables
@@ -12,7 +13,7 @@ from antiphon.tools.sandbox.seatbelt import seatbelt_profile
 
 def workspace_policy(folder, access=READ_ONLY, environment=None, **options):
     """Return the policy of a folder whose home is its parent."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     environment = {"HOME": str(folder.parent), "PATH": "/usr/bin", **(environment or {})}
     return make_policy(str(folder), access, scan_workspace(str(folder)), environment, **options)
 
@@ -44,6 +45,12 @@ def test_a_home_in_path_is_not_readable(tmp_path):
     policy = workspace_policy(tmp_path / "work", environment={"PATH": f"{tmp_path}:/:{tmp_path.parent}"})
 
     assert not [path for path in policy.readable if str(tmp_path).startswith(path)]
+
+
+def test_a_home_below_a_folder_of_the_system_is_not_readable_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(policy_module, "SYSTEM", ("/usr", str(tmp_path)))
+
+    assert str(tmp_path) not in workspace_policy(tmp_path / "home" / "work").readable
 
 
 def test_our_own_data_and_hidden_paths_are_hidden(tmp_path):

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import pty
 import select
 import shlex
 import socket
@@ -91,7 +90,7 @@ def _make_targets(folder: Path, stack: ExitStack, environment: Mapping[str, str]
         service = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         service.bind(address)
         service.listen()
-    controller, terminal = pty.openpty()
+    controller, terminal = os.openpty()
     stack.callback(os.close, terminal)
     stack.callback(os.close, controller)
     return {
