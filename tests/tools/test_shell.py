@@ -11,11 +11,17 @@ from pathlib import Path
 import pytest
 
 from antiphon.messages import ToolCall
+from antiphon.tools.access import READ_ONLY, WRITABLE, Access
+from antiphon.tools.context import CURRENT, Context
+from antiphon.tools.sandbox import confinement
 from antiphon.tools.shell import OutputBuffer, ShellSettings, run_command
+from tests.attacks.sandbox_world import require_layers
 from tests.fixtures.mcp_tools import run
 from tests.fixtures.workspace_tools import CANARY, OURS, Workbench
 
-QUICK = ShellSettings(grace_ms=200, most_processes=20, most_characters=1_000, most_output_bytes=1_000_000, cpu_s=2)
+LIMITS = {"grace_ms": 200, "most_processes": 20, "most_characters": 1_000, "most_output_bytes": 1_000_000, "cpu_s": 2}
+# Without bubblewrap, so that the numbers of processes are those of this machine.
+QUICK = ShellSettings(**LIMITS, bubblewrap=False)
 
 
 @pytest.fixture
@@ -76,7 +82,9 @@ def test_no_secret_of_another_process_can_be_read(bench):
     """The environment of whoever started all this is refused by the kernel, where it can."""
     lives = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={"CANARY": CANARY})
     try:
-        outcome = run(run_command(bench.workspace.folder, f"cat /proc/{lives.pid}/environ", 5_000, QUICK, OURS))
+        outcome = run(
+            run_command(bench.workspace.folder, f"cat /proc/{lives.pid}/environ", 5_000, QUICK, OURS, WRITABLE)
+        )
     finally:
         lives.communicate(b"\n")
 
@@ -89,7 +97,7 @@ def test_nothing_is_written_outside_where_the_kernel_can_refuse_it(bench, tmp_pa
     (beside / "file").write_text("old")
     command = f"echo new > {beside}/file; touch {beside}/more; rm {beside}/file; echo x > inside; echo y > $TMPDIR/z"
 
-    outcome = run(run_command(tmp_path, command, 5_000, QUICK, OURS))
+    outcome = run(run_command(tmp_path, command, 5_000, QUICK, OURS, WRITABLE))
 
     assert (tmp_path / "inside").read_text() == "x\n"
     if outcome.confined:
@@ -101,14 +109,63 @@ def test_what_is_hidden_cannot_be_read_where_the_kernel_can_refuse_it(tmp_path):
     for name in ("work", "keys", "else"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_text(f"{name}\n")
-    settings = ShellSettings(hidden=[str(tmp_path / "keys")])
+    settings = ShellSettings(readable=[str(tmp_path)], hidden=[str(tmp_path / "keys")])
 
-    outcome = run(run_command(tmp_path / "work", "cat file ../keys/file ../else/file", 5_000, settings, OURS))
+    outcome = run(run_command(tmp_path / "work", "cat file ../keys/file ../else/file", 5_000, settings, OURS, WRITABLE))
 
     if outcome.confined:
         assert "work\n" in outcome.output
         assert "else\n" in outcome.output
         assert "keys\n" not in outcome.output
+
+
+@pytest.mark.parametrize(("access", "denied"), [(READ_ONLY, "write"), (WRITABLE, None), (None, None)])
+def test_the_access_of_a_call_wins_and_what_it_denied_is_set_on_its_context(tmp_path, access, denied):
+    require_layers(True, False)
+
+    async def call(box):
+        context = Context(access=access)
+        CURRENT.set(context)
+        result = await box.call(ToolCall("1", "shell", json.dumps({"command": "echo x > made"})))
+        return context.denied, result.parts[0].text
+
+    with Workbench(tmp_path) as bench:
+        context_denied, text = run(call(bench.box))
+
+    assert context_denied == denied
+    assert (tmp_path / "made").exists() is (denied is None)
+    assert ("[the workspace was read-only for this command]" in text) is (denied == "write")
+
+
+def test_a_protected_file_that_a_command_made_is_named_in_the_result(tmp_path):
+    require_layers(True, False)
+    with Workbench(tmp_path) as bench:
+        text = bench("shell", command="echo x > .envrc")
+
+    assert text == "['.envrc' is protected; it was renamed to refused-…]"
+    assert (tmp_path / "refused-.envrc").exists()
+
+
+def test_a_sandbox_that_cannot_be_set_up_starts_no_command(tmp_path, monkeypatch):
+    require_layers(True, False)
+    monkeypatch.setattr(confinement, "bubblewrap_options", lambda policy, supervisor: ["--no-such-option"])
+    with Workbench(tmp_path) as bench:
+        text = bench.refused("shell", command="touch made")
+
+    assert "the sandbox could not be set up" in text
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("layers", [{"landlock": {"rights": 1 << 60, "network": 0, "scopes": 0}}, {"filter": "00"}])
+def test_a_layer_that_fails_starts_no_command(tmp_path, monkeypatch, layers):
+    require_layers(False, False)
+    empty = {"landlock": None, "filter": None, "capabilities": None}
+    monkeypatch.setattr(confinement, "_layers", lambda policy, sandbox: {**empty, **layers})
+    with Workbench(tmp_path, shell=QUICK) as bench:
+        text = bench.refused("shell", command="touch made")
+
+    assert "the sandbox could not be set up" in text
+    assert not (tmp_path / "made").exists()
 
 
 def test_a_command_has_a_home_of_its_own_that_is_gone_afterwards(bench):
@@ -188,8 +245,10 @@ def test_a_command_ends_when_the_one_who_started_it_is_killed(tmp_path):
     script = f"""
 import asyncio
 from pathlib import Path
+from antiphon.tools.access import WRITABLE
 from antiphon.tools.shell import ShellSettings, run_command
-asyncio.run(run_command(Path({str(tmp_path)!r}), "echo $$ > pids; echo ok; sleep 1000", 100_000, ShellSettings(), {{}}))
+command = "echo $$ > pids; echo ok; sleep 1000"
+asyncio.run(run_command(Path({str(tmp_path)!r}), command, 100_000, ShellSettings(bubblewrap=False), {{}}, WRITABLE))
 """
     program = subprocess.Popen([sys.executable, "-c", script])
     while not (tmp_path / "pids").exists() or not pids(tmp_path):
@@ -274,8 +333,8 @@ def test_a_folder_that_is_gone_is_an_error(tmp_path):
 
 
 def test_a_supervisor_that_is_killed_takes_its_command_along(tmp_path):
-    settings = ShellSettings(confine=False)
-    outcome = run(run_command(tmp_path, "echo $$ > pids; kill -9 $PPID; sleep 1000", 20_000, settings, OURS))
+    command = "echo $$ > pids; kill -9 $PPID; sleep 1000"
+    outcome = run(run_command(tmp_path, command, 20_000, ShellSettings(), OURS, Access(outside=True)))
 
     assert outcome.reason == "lost"
     assert all(map(ends, pids(tmp_path)))
