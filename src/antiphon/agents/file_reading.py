@@ -1,8 +1,6 @@
 """Files of a folder that is not trusted: read within limits, and parsed in a process that can be stopped."""
 
 import json
-import os
-import stat
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.agents.errors import FileProblem
+from antiphon.threads.folder_contents import FolderItem, read_agent_items
 
 WORKER = Path(__file__).with_name("file_worker.py")
-SUFFIXES = (".md", ".yaml", ".yml", ".toml")
 MOST_FILES = 100
-MOST_BYTES = 256 * 1024  # of one file
 MOST_TOTAL = 2 * 1024 * 1024
 PARSE_S = 2  # of processor time
 WAIT_S = 3 * PARSE_S  # on a busy machine
@@ -31,53 +28,33 @@ class FolderFiles:
     problems: tuple[FileProblem, ...] = ()
 
 
-class UnreadableFile(Exception):
-    """A file is not read; the message says why and what to do."""
-
-
 def read_agent_files(folder: Path) -> FolderFiles:
     """Read the agent files of a folder, in the order of their names."""
-    with os.scandir(folder) as entries:
-        names = sorted(entry.name for entry in entries if _is_agent_file(entry.name))
-    if len(names) > MOST_FILES:
-        return FolderFiles({}, (FileProblem(names[MOST_FILES], 1, f"more than {MOST_FILES} agent files; remove some"),))
+    return files_of(read_agent_items(folder.resolve(), folder))
+
+
+def files_of(items: Sequence[FolderItem]) -> FolderFiles:
+    """Return agent files that were read before, as texts."""
+    if len(items) > MOST_FILES:
+        name = Path(items[MOST_FILES].name).name
+        return FolderFiles({}, (FileProblem(name, 1, f"more than {MOST_FILES} agent files; remove some"),))
     texts: dict[str, str] = {}
     problems: list[FileProblem] = []
     room = MOST_TOTAL
-    for name in names:
-        try:
-            data = read_file(folder / name)
-            room -= len(data)
-            if room < 0:
-                raise UnreadableFile(f"the agent files have more than {MOST_TOTAL:,} bytes together; shorten them")
-            texts[name] = data.decode("utf-8")
-        except UnreadableFile as error:
-            problems.append(FileProblem(name, 1, str(error)))
-        except UnicodeDecodeError as error:
-            problems.append(FileProblem(name, 1, f"it is not UTF-8 text: {error.reason} at byte {error.start}"))
+    for item in items:
+        name = Path(item.name).name
+        room -= len(item.content)
+        if item.problem is not None:
+            problems.append(FileProblem(name, 1, item.problem))
+        elif room < 0:
+            text = f"the agent files have more than {MOST_TOTAL:,} bytes together; shorten them"
+            problems.append(FileProblem(name, 1, text))
+        else:
+            try:
+                texts[name] = item.content.decode("utf-8")
+            except UnicodeDecodeError as error:
+                problems.append(FileProblem(name, 1, f"it is not UTF-8 text: {error.reason} at byte {error.start}"))
     return FolderFiles(texts, tuple(problems))
-
-
-def _is_agent_file(name: str) -> bool:
-    return name.endswith(SUFFIXES) and not name.startswith(".")
-
-
-def read_file(path: Path, limit: int = MOST_BYTES) -> bytes:
-    """Read a regular file without waiting and without following a link; raise `UnreadableFile` for anything else."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    except OSError as error:
-        if path.is_symlink():
-            raise UnreadableFile("it is a symbolic link, which is not followed; copy the file") from error
-        raise UnreadableFile(f"it cannot be read: {error.strerror}") from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise UnreadableFile("it is not a regular file; remove it")
-    with open(descriptor, "rb") as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:
-        raise UnreadableFile(f"it has more than {limit:,} bytes; shorten it")
-    return data
 
 
 def parse_files(texts: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -59,6 +59,20 @@ def parse_agents(files: FolderFiles) -> AgentSet:
     return _check_agents(zip(files.texts, parse_files(files.texts), strict=True), files.problems)
 
 
+def parse_alone(files: FolderFiles) -> AgentConfig:
+    """Parse one agent file in another process, whatever other agents it names; raise `BadAgents` if it is invalid."""
+    problems = list(files.problems)
+    for name, result in zip(files.texts, parse_files(files.texts), strict=True):
+        if "problem" not in result:
+            file = _File(name, result["values"], result["lines"])
+            problems += islice(_file_errors(file), MOST_PROBLEMS)
+            if not problems:
+                return cast(AgentConfig, file.values)
+        else:
+            problems.append(FileProblem(name, *result["problem"]))
+    raise BadAgents(problems)
+
+
 def default_agents() -> AgentSet:
     """Return the agents of the package: planner, developer, tester, reviewer, researcher."""
     # In this process: they are not hostile, and another one takes time.

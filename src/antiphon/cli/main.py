@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("antiphon.cli.run.command", "let agents work on a task in a folder until it is done"),
     "runs": ("antiphon.cli.runs", "list, show and export runs of agents"),
     "agents": ("antiphon.cli.agents", "write, list and check agent files"),
+    "trust": ("antiphon.cli.trust", "trust what a folder brings: agents, MCP servers, git settings"),
     "debate": ("antiphon.cli.debate.command", "let models debate a topic in rounds, decided by a judge"),
     "debates": ("antiphon.cli.debates", "list, show and export debates"),
     "threads": ("antiphon.cli.threads", "list, show, search, export, import, archive and delete conversations"),

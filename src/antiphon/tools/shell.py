@@ -17,6 +17,7 @@ from antiphon.providers.base import Tool
 from antiphon.tools.arguments import object_schema
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.functions import ToolFunction
+from antiphon.tools.git_settings import git_environment
 from antiphon.tools.programs import wait_despite_cancellation
 from antiphon.tools.workspace import Workspace
 
@@ -130,10 +131,11 @@ async def run_command(
 ) -> Outcome:
     """Run a command to its end; on cancellation, wait until all its processes have ended."""
     loop = asyncio.get_running_loop()
+    git = await asyncio.to_thread(git_environment, folder, parent_environment)
     transport, protocol = await loop.subprocess_exec(
         lambda: SubprocessStreamProtocol(limit=PIPE_LIMIT, loop=loop),
         sys.executable, "-I", "-S", "-X", "utf8", str(SUPERVISOR), stdin=PIPE, stdout=PIPE, stderr=PIPE,
-        env=command_environment(parent_environment, settings), cwd=folder, start_new_session=True,
+        env={**git, **command_environment(parent_environment, settings)}, cwd=folder, start_new_session=True,
     )  # fmt: skip
     process = Process(transport, protocol, loop)
     assert process.stdin is not None
