@@ -9,6 +9,7 @@ from importlib import import_module
 
 from antiphon import __version__
 from antiphon.cli.frame import CliCommand, command_name, run_command
+from antiphon.cli.render.gate import install_gates
 
 # Each command with the module of its `COMMAND`, and its help text.
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -39,6 +40,7 @@ EXAMPLES = """examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    install_gates()
     words = list(sys.argv[1:] if arguments is None else arguments)
     name = words[0] if words else ""
     if name not in COMMANDS:
