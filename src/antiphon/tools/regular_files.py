@@ -16,7 +16,7 @@ def read_file(path: Path, limit: int, *, follow: bool = False) -> bytes:
     try:
         descriptor = os.open(path, FLAGS | (0 if follow else os.O_NOFOLLOW))
     except OSError as error:
-        if path.is_symlink():
+        if not follow and path.is_symlink():
             raise UnreadableFile("it is a symbolic link, which is not followed; copy the file") from error
         raise UnreadableFile(f"it cannot be read: {error.strerror}") from error
     except ValueError as error:
