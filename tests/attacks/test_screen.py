@@ -186,7 +186,7 @@ def test_the_last_output_of_a_server_that_ends(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("chat", f"--{ON_DISK}"),
+        ("chat", f"--{ON_DISK.replace(chr(32), '')}"),
         ("chat", "-m", ON_DISK, "Hi"),
         ("run", "--workspace", ON_DISK, "Go"),
         ("threads", "show", ON_DISK),
