@@ -47,10 +47,17 @@ class ToolCall:
 
     def input(self) -> dict[str, Any]:
         """Parse the arguments; raise `ValueError` if they are not a JSON object."""
-        value = json.loads(self.arguments or "{}")
+        try:
+            value = json.loads(self.arguments or "{}", parse_constant=_refuse_constant)
+        except RecursionError:
+            raise ValueError(f"the arguments of {self.name!r} are nested too deeply") from None
         if not isinstance(value, dict):
             raise ValueError(f"the arguments of {self.name!r} are not an object: {self.arguments!r}")
         return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ def test_every_option_of_run_has_its_line():
     told = {word for row in ROWS for word in re.findall(r"`(-[\w-]*)`", row.split(" | ")[0])}
 
     assert options_of(parser_of("run")) - told == set()
+    assert options_of(parser_of("trust")) - told == set()
 
 
 @pytest.mark.parametrize(("name", "heading"), [("agents", "## Agents"), ("runs", "## Stored runs")])
@@ -34,7 +35,7 @@ def test_every_command_and_option_is_named(name, heading):
     assert [option for option in options - {"-h", "--help"} if f"`{option}`" not in table] == []
 
 
-@pytest.mark.parametrize("name", ["agents", "run", "runs"])
+@pytest.mark.parametrize("name", ["agents", "run", "runs", "trust"])
 def test_the_help_has_examples(name):
     help = parser_of(name).format_help()
     examples = [line.strip() for line in help.partition("examples:")[2].splitlines() if "antiphon " in line]

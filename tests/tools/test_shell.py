@@ -13,6 +13,7 @@ import pytest
 from antiphon.messages import ToolCall
 from antiphon.tools.access import READ_ONLY, WRITABLE, Access
 from antiphon.tools.context import CURRENT, Context
+from antiphon.tools.git_settings import git_environment
 from antiphon.tools.sandbox import confinement
 from antiphon.tools.shell import OutputBuffer, ShellSettings, run_command
 from tests.attacks.sandbox_world import require_layers
@@ -72,9 +73,11 @@ def test_the_input_is_empty(bench):
 
 
 def test_no_secret_is_in_the_environment(bench):
-    names = {line.partition("=")[0] for line in bench("shell", command="env").splitlines()}
+    names = {line.partition("=")[0] for line in bench("shell", command="env | grep -v ^GIT_").splitlines()}
+    git = set(bench("shell", command="env | grep -o '^GIT_[A-Z_]*' | sort -u").split())
 
     assert names <= {"PATH", "LANG", "TERM", "HOME", "TMPDIR", "PWD", "SHLVL", "_", "OLDPWD"}
+    assert git <= {name.rstrip("0123456789") for name in git_environment(bench.workspace.folder)}
     assert CANARY not in bench("shell", command="env; set; true")
 
 

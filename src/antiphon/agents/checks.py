@@ -5,6 +5,7 @@ from typing import Any
 
 from antiphon.agents.errors import InvalidAgent
 from antiphon.agents.machine.agent_config import DECISIONS, OWN_TOOLS, AgentConfig
+from antiphon.agents.machine.output_patterns import PatternError, check_pattern
 from antiphon.agents.machine.plan import plan_of, problems_with
 from antiphon.threads.errors import Refused
 from antiphon.threads.machine.consent_settings import CONSENT_FORM, is_consent
@@ -74,13 +75,18 @@ def check_required(agents: Sequence[AgentConfig]) -> None:
 
 
 def check_targets(agent: AgentConfig, names: Sequence[str]) -> None:
-    """Raise `InvalidAgent` if an agent is followed by one that there is not."""
+    """Raise `InvalidAgent` if an agent is followed by one that there is not, or by a pattern that is refused."""
     rules = dict(agent.get("transitions") or {})
     outputs: Any = rules.pop("onOutput", None) or ()
     for target in (*rules.values(), *(rule["to"] for rule in outputs)):
         if target not in names and target not in DECISIONS:
             choices = ", ".join([*names, *DECISIONS])
             raise InvalidAgent(agent["name"], f"it is followed by {target!r}, which is no agent; known: {choices}")
+    for rule in outputs:
+        try:
+            check_pattern(rule["pattern"])
+        except PatternError as error:
+            raise InvalidAgent(agent["name"], f"the pattern {rule['pattern']!r} cannot be used: {error}") from error
 
 
 def models_of(agents: Sequence[AgentConfig], settings: Mapping[str, Any], *, arbiter: bool) -> Iterator[str | None]:

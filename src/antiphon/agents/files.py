@@ -1,24 +1,27 @@
 """Agents loaded from files: Markdown with YAML front matter, YAML or TOML; errors have file and line."""
 
-import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, cast, get_type_hints, is_typeddict
 
 import msgspec
-import yaml
 
 from antiphon.agents.errors import BadAgents, FileProblem
+from antiphon.agents.file_reading import FolderFiles, parse_files, read_agent_files
+from antiphon.agents.file_worker import parse_file
 from antiphon.agents.machine.agent_config import DECISIONS, NAME, AgentConfig
+from antiphon.agents.machine.output_patterns import PatternError, check_pattern
 
-SUFFIXES = (".md", ".yaml", ".yml", ".toml")
-FRONT = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*$\r?\n?", re.DOTALL | re.MULTILINE)
 REQUIRED = ("name", "whenToUse", "systemPrompt")
 SHORTEST_PROMPT = 20
+MOST_PROBLEMS = 20  # of one file
+MOST_MESSAGE = 500
+MOST_KEY = 64  # longer keys are not compared with the known ones
+MOST_RULES = 20
 POSITIVE = msgspec.Meta(gt=0)
 
 
@@ -40,7 +43,7 @@ class _File:
 
     def problem(self, key: str, message: str) -> FileProblem:
         line = next((self.lines[prefix] for prefix in _prefixes(key) if prefix in self.lines), 1)
-        return FileProblem(self.name, line, message)
+        return FileProblem(self.name, line, message if len(message) <= MOST_MESSAGE else f"{message[:MOST_MESSAGE]}…")
 
 
 def load_all_agents(path: Path | str) -> AgentSet:
@@ -48,13 +51,32 @@ def load_all_agents(path: Path | str) -> AgentSet:
     folder = Path(path)
     if not folder.is_dir():
         raise BadAgents([FileProblem(str(folder), 1, "folder not found; create it and add agents")])
-    paths = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES and not file.name.startswith("."))
-    return _parse_agents((file.name, file.read_text("utf-8")) for file in paths)
+    return parse_agents(read_agent_files(folder))
+
+
+def parse_agents(files: FolderFiles) -> AgentSet:
+    """Parse agent files in another process; `BadAgents` lists every error in them."""
+    return _check_agents(zip(files.texts, parse_files(files.texts), strict=True), files.problems)
+
+
+def parse_alone(files: FolderFiles) -> AgentConfig:
+    """Parse one agent file in another process, whatever other agents it names; raise `BadAgents` if it is invalid."""
+    problems = list(files.problems)
+    for name, result in zip(files.texts, parse_files(files.texts), strict=True):
+        if "problem" not in result:
+            file = _File(name, result["values"], result["lines"])
+            problems += islice(_file_errors(file), MOST_PROBLEMS)
+            if not problems:
+                return cast(AgentConfig, file.values)
+        else:
+            problems.append(FileProblem(name, *result["problem"]))
+    raise BadAgents(problems)
 
 
 def default_agents() -> AgentSet:
     """Return the agents of the package: planner, developer, tester, reviewer, researcher."""
-    return _parse_agents(default_files().items())
+    # In this process: they are not hostile, and another one takes time.
+    return _check_agents((name, parse_file(name, text)) for name, text in default_files().items())
 
 
 def default_files() -> dict[str, str]:
@@ -64,15 +86,15 @@ def default_files() -> dict[str, str]:
     return {f"{name}.md": (folder / f"{name}.md").read_text("utf-8") for name in order}
 
 
-def _parse_agents(texts: Iterable[tuple[str, str]]) -> AgentSet:
-    errors: list[FileProblem] = []
+def _check_agents(results: Iterable[tuple[str, Mapping[str, Any]]], unread: Iterable[FileProblem] = ()) -> AgentSet:
+    errors = list(unread)
     parsed: list[_File] = []
-    for name, text in texts:
-        try:
-            parsed.append(_read(name, text))
-        except _Unreadable as error:
-            errors.append(error.problem)
-    errors += [problem for file in parsed for problem in _file_errors(file)]
+    for name, result in results:
+        if "problem" in result:
+            errors.append(FileProblem(name, *result["problem"]))
+        else:
+            parsed.append(_File(name, result["values"], result["lines"]))
+    errors += [problem for file in parsed for problem in islice(_file_errors(file), MOST_PROBLEMS)]
     errors += _duplicate_names(parsed)
     names = {str(file.values.get("name")) for file in parsed}
     errors += [problem for file in parsed for problem in _rule_errors(file, names)]
@@ -80,68 +102,6 @@ def _parse_agents(texts: Iterable[tuple[str, str]]) -> AgentSet:
         raise BadAgents(errors)
     agents = {file.values["name"]: cast(AgentConfig, file.values) for file in parsed}
     return AgentSet(agents, tuple(problem for file in parsed for problem in _warnings(file)))
-
-
-class _Unreadable(Exception):
-    """A file cannot be parsed."""
-
-    def __init__(self, problem: FileProblem) -> None:
-        super().__init__(str(problem))
-        self.problem = problem
-
-
-def _read(name: str, text: str) -> _File:
-    if name.endswith(".toml"):
-        return _read_toml(name, text)
-    if not name.endswith(".md"):
-        return _read_yaml(name, text, 0)
-    front = FRONT.match(text)
-    if front is None:
-        raise _Unreadable(FileProblem(name, 1, "missing front matter; the file must begin with `---`, YAML, `---`"))
-    file = _read_yaml(name, front.group(1), 1)
-    file.values.setdefault("systemPrompt", text[front.end() :].strip())
-    file.lines.setdefault("systemPrompt", text.count("\n", 0, front.end()) + 1)
-    return file
-
-
-def _read_yaml(name: str, text: str, before: int) -> _File:
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        values = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 + before if mark else 1
-        raise _Unreadable(FileProblem(name, line, f"invalid YAML: {error.problem or error.context}")) from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise _Unreadable(FileProblem(name, 1, f"invalid YAML: {error}")) from error
-    if not isinstance(values, dict):
-        raise _Unreadable(FileProblem(name, 1 + before, "an agent must be a mapping of `key: value`"))
-    return _File(name, values, dict(_lines(node, before)))
-
-
-def _lines(node: Any, before: int, path: str = "") -> Iterator[tuple[str, int]]:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            place = f"{path}{key.value}"
-            yield place, key.start_mark.line + 1 + before
-            yield from _lines(value, before, f"{place}.")
-
-
-def _read_toml(name: str, text: str) -> _File:
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        match = re.search(r"line (\d+)", str(error))
-        raise _Unreadable(FileProblem(name, int(match.group(1)) if match else 1, f"invalid TOML: {error}")) from error
-    lines: dict[str, int] = {}
-    table = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\[+([\w.]+)\]+", line):
-            table = f"{header.group(1)}."
-            lines.setdefault(header.group(1), number)
-        elif key := re.match(r"([\w.]+)\s*=", line):
-            lines.setdefault(f"{table}{key.group(1)}", number)
-    return _File(name, values, lines)
 
 
 def _prefixes(key: str) -> Iterator[str]:
@@ -167,7 +127,7 @@ def _type_errors(file: _File, values: Mapping[str, Any], hints: Mapping[str, Any
         place = f"{path}{key}"
         hint = hints.get(key)
         if hint is None:
-            near = "".join(f"did you mean {name}? " for name in get_close_matches(str(key), hints, 1))
+            near = "".join(f"did you mean {name}? " for name in get_close_matches(key[:MOST_KEY], hints, 1))
             yield file.problem(place, f"unknown key {place!r}; {near}known: {', '.join(hints)}")
         elif is_typeddict(hint) and isinstance(value, dict):
             yield from _type_errors(file, value, get_type_hints(hint), f"{place}.")
@@ -197,14 +157,17 @@ def _rule_errors(file: _File, names: set[str]) -> Iterator[FileProblem]:
     for key, value in rules.items():
         place = f"transitions.{key}"
         targets = [value] if key != "onOutput" else []
+        if key == "onOutput" and isinstance(value, list) and len(value) > MOST_RULES:
+            yield file.problem(place, f"onOutput has {len(value)} rules; use at most {MOST_RULES}")
+            continue
         for rule in value if key == "onOutput" and isinstance(value, list) else ():
             if not isinstance(rule, dict) or set(rule) != {"pattern", "to"}:
                 yield file.problem(place, "a rule of onOutput must have the keys `pattern` and `to`")
                 continue
             targets.append(rule["to"])
             try:
-                re.compile(str(rule["pattern"]))
-            except re.error as error:
+                check_pattern(str(rule["pattern"]))
+            except PatternError as error:
                 yield file.problem(place, f"{rule['pattern']!r} is not a valid pattern: {error}")
         for target in targets:
             if target not in names and target not in DECISIONS:

@@ -9,6 +9,7 @@ from importlib import import_module
 
 from antiphon import __version__
 from antiphon.cli.frame import CliCommand, command_name, run_command
+from antiphon.cli.render.gate import install_gates
 
 # Each command with the module of its `COMMAND`, and its help text.
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -16,6 +17,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "run": ("antiphon.cli.run.command", "let agents work on a task in a folder until it is done"),
     "runs": ("antiphon.cli.runs", "list, show and export runs of agents"),
     "agents": ("antiphon.cli.agents", "write, list and check agent files"),
+    "trust": ("antiphon.cli.trust", "trust what a folder brings: agents, MCP servers, git settings"),
     "debate": ("antiphon.cli.debate.command", "let models debate a topic in rounds, decided by a judge"),
     "debates": ("antiphon.cli.debates", "list, show and export debates"),
     "threads": ("antiphon.cli.threads", "list, show, search, export, import, archive and delete conversations"),
@@ -39,6 +41,7 @@ EXAMPLES = """examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    install_gates()
     words = list(sys.argv[1:] if arguments is None else arguments)
     name = words[0] if words else ""
     if name not in COMMANDS:

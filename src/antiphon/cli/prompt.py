@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
+from antiphon.cli.render.plain import write
+from antiphon.cli.render.text_width import sanitize_lines
 from antiphon.paths import user_path
 
 try:
@@ -47,6 +49,8 @@ class Prompt:
 
     def ask(self, prompt: str) -> str:
         """Read one line."""
+        # The library for lines writes the prompt to the terminal by itself.
+        prompt = sanitize_lines(prompt)
         if sys.stdout.isatty():
             self._count += 1
             self.current = self._count
@@ -55,7 +59,7 @@ class Prompt:
             finally:
                 self.current = None
         # The prompt must not end up in redirected output.
-        print(prompt, end="", file=sys.stderr, flush=True)
+        write(sys.stderr, prompt)
         line = sys.stdin.readline()
         if not line:
             raise EOFError

@@ -15,7 +15,7 @@ def load_settings(path: str | Path) -> dict[str, Any]:
     try:
         text = file.read_text("utf-8")
         settings = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidConfig([FieldProblem("file", f"{str(file)!r} cannot be read: {error}")]) from error
     if not isinstance(settings, dict):
         raise InvalidConfig([FieldProblem("file", f"{str(file)!r} contains no settings; it must contain an object")])

@@ -108,7 +108,7 @@ class Keys:
             return {}
         except OSError as error:
             raise ProviderError(Code.UNAUTHENTICATED, f"cannot read {self._path}: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        except (ValueError, RecursionError):
             # The message of the parser may quote the line with the key.
             raise ProviderError(Code.UNAUTHENTICATED, f"{self._path} is not valid TOML") from None
 

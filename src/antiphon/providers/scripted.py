@@ -150,7 +150,7 @@ def open_script(
         return ScriptedModel(tomllib.loads(text), name=reference.model, clock=clock, raised=raised)
     except OSError as error:
         raise ProviderError(Code.NOT_FOUND, f"cannot read the script {reference.model!r}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ProviderError(Code.BAD_REQUEST, f"the script {reference.model!r} is not valid: {error}") from error
 
 

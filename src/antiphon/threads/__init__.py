@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from antiphon.threads.export.formats import FORMATS, format_of
     from antiphon.threads.export.html import to_html
     from antiphon.threads.export.markdown import to_markdown
+    from antiphon.threads.folder_contents import FolderContents, FolderItem, read_folder
     from antiphon.threads.following import ThreadChange, UntilIdle
     from antiphon.threads.kinds import Record, ThreadKind, ThreadSummary, ThreadView
     from antiphon.threads.library import Library, ThreadMatch
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from antiphon.threads.status import StatusChange, ThreadStatusMachine
     from antiphon.threads.threads import Threads
     from antiphon.threads.toolbox import NoTools, Toolbox, call_tool, tools_to_json
+    from antiphon.threads.trusted_folders import BadTrustFile, TrustDifference, TrustedFolders
 
 __getattr__ = lazy_names(
     __name__,
@@ -143,6 +145,16 @@ __getattr__ = lazy_names(
             "ThreadStatusMachine",
         ),
         "threads": ("Threads",),
+        "trusted_folders": (
+            "BadTrustFile",
+            "TrustDifference",
+            "TrustedFolders",
+        ),
+        "folder_contents": (
+            "FolderContents",
+            "FolderItem",
+            "read_folder",
+        ),
         "toolbox": (
             "NoTools",
             "Toolbox",
@@ -162,9 +174,12 @@ __all__ = [
     "Approval",
     "ApprovalRequest",
     "Approver",
+    "BadTrustFile",
     "Busy",
     "Consent",
     "Document",
+    "FolderContents",
+    "FolderItem",
     "InvalidCursor",
     "InvalidTransition",
     "Library",
@@ -193,6 +208,8 @@ __all__ = [
     "ThreadView",
     "Threads",
     "Toolbox",
+    "TrustDifference",
+    "TrustedFolders",
     "UnknownRequest",
     "UnknownSetting",
     "UnknownThread",
@@ -203,6 +220,7 @@ __all__ = [
     "consent_from_json",
     "format_of",
     "permission_machine",
+    "read_folder",
     "reply_events",
     "runner_event_to_machine_event",
     "start_event",

@@ -263,5 +263,5 @@ class _ReplyReporter:
 def _parse_input(arguments: str) -> dict[str, Any]:
     try:
         return {"input": json.loads(arguments or "{}")}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}

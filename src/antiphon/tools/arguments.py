@@ -1,6 +1,7 @@
 """Check the arguments of a tool call by the JSON Schema of the tool."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from antiphon.json_schema import Checker, SchemaError
@@ -9,6 +10,8 @@ from antiphon.providers.base import Tool
 from antiphon.tools.errors import ToolCallError, ToolsError
 
 Schema = Mapping[str, Any]
+SURROGATE = re.compile("[\ud800-\udfff]")
+CONTENTS = ("$.content", "$.old", "$.new")
 
 
 class Parameters:
@@ -32,6 +35,8 @@ class Parameters:
             arguments = call.input()
         except (ValueError, RecursionError) as error:
             raise ToolCallError(f"The arguments of {call.name} are not a JSON object: {error}.") from None
+        if unusable := next(_unusable_texts(arguments), None):
+            raise ToolCallError(f"The arguments of {call.name} are not valid: {unusable}.")
         if problems := self._checker.problems(arguments):
             raise ToolCallError(f"The arguments of {call.name} are not valid: {'; '.join(problems)}.")
         return {**self._defaults, **{name: _normalize_integers(value) for name, value in arguments.items()}}
@@ -45,6 +50,22 @@ def object_schema(properties: Mapping[str, Schema], *, required: Sequence[str]) 
         "required": list(required),
         "additionalProperties": False,
     }
+
+
+def _unusable_texts(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield problems of texts that no file name, command or store can hold; the content of a file may have NUL."""
+    pending = [(f"$.{name}", value) for name, value in arguments.items()]
+    while pending:
+        path, value = pending.pop()
+        match value:
+            case str() if half := SURROGATE.search(value):
+                yield f"{path} has a lone surrogate, U+{ord(half.group()):04X}; write the whole character"
+            case str() if "\0" in value and path not in CONTENTS:
+                yield f"{path} has a NUL character; remove it"
+            case dict():
+                pending += [(f"{path}.{name}", part) for name, part in value.items()]
+            case list():
+                pending += [(f"{path}[{number}]", part) for number, part in enumerate(value)]
 
 
 def _normalize_integers(value: Any) -> Any:

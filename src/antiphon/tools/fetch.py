@@ -22,6 +22,14 @@ PORTS = {"http": 80, "https": 443}
 REDIRECTS = (301, 302, 303, 307, 308)
 MAX_HEAD = 64 * 1024
 TEXT_TYPES = ("application/json", "application/xml", "application/javascript", "application/x-ndjson", "image/svg+xml")
+# Encodings that are decoded in linear time by C code.
+CHARSETS = frozenset((
+    "utf-8", "utf8", "ascii", "us-ascii", "latin-1", "latin1", "utf-16", "utf-16le", "utf-16be", "koi8-r", "koi8-u",
+    "shift-jis", "sjis", "euc-jp", "euc-kr", "gb2312", "gbk", "gb18030", "big5", "macintosh", "tis-620",
+    *(f"iso-8859-{number}" for number in (*range(1, 12), 13, 14, 15, 16)),
+    *(f"{prefix}{number}" for prefix in ("windows-", "cp") for number in range(1250, 1259)),
+))  # fmt: skip
+MAX_HOST = 253
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 # Fetching counts as writing, because a URL can carry data out.
@@ -100,6 +108,9 @@ def split_url(url: str) -> SplitResult:
     try:
         parts = urlsplit(url.strip())
         _port(parts)
+        # Before it is encoded, which takes quadratic time.
+        if len(parts.hostname or "") > MAX_HOST:
+            raise ValueError("the host is too long")
         host = (parts.hostname or "").encode("idna" if ":" not in (parts.hostname or "") else "ascii").decode()
     except (ValueError, UnicodeError):
         raise ToolCallError(f"{url!r} is not a valid URL.") from None
@@ -239,7 +250,6 @@ def _decode_body(body: bytes, parameters: str) -> str:
          if name.strip().lower() == "charset"),
         "utf-8",
     )  # fmt: skip
-    try:
-        return body.decode(charset, "replace").replace("\0", "\ufffd")
-    except (LookupError, ValueError):
-        return body.decode("utf-8", "replace").replace("\0", "\ufffd")
+    # Any other name could select a codec that takes quadratic time, such as punycode, or that runs Python code.
+    name = charset.lower().replace("_", "-")
+    return body.decode(name if name in CHARSETS else "utf-8", "replace").replace("\0", "\ufffd")

@@ -6,6 +6,7 @@ The input is a line with the URL of the page, followed by the page.
 import re
 import resource
 import sys
+from contextlib import suppress
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
@@ -15,16 +16,23 @@ BLOCKS = frozenset((
     "footer", "form", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody", "td",
     "tfoot", "th", "thead", "tr", "ul", "title", "h1", "h2", "h3", "h4", "h5", "h6", "br",
 ))  # fmt: skip
+MOST_CHARACTERS = 2_000_000
+MOST_MEMORY = 1024 * 1024 * 1024
 HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 
 
+class Enough(Exception):
+    """The page has more text than is kept."""
+
+
 class TextExtractor(HTMLParser):
-    """Parser that collects the text of a page."""
+    """Parser that collects the text of a page, up to a size."""
 
     def __init__(self, url: str) -> None:
         super().__init__(convert_charrefs=True)
         self.url = url
         self.pieces: list[str] = []
+        self.size = 0
         self.skipping: list[str] = []
         self.links: list[str | None] = []
         self.pre = 0
@@ -68,7 +76,7 @@ class TextExtractor(HTMLParser):
     def handle_data(self, data: str) -> None:
         """Collect text."""
         if not self.skipping:
-            self.pieces.append(data if self.pre else re.sub(r"\s+", " ", data))
+            self._add(data if self.pre else re.sub(r"\s+", " ", data))
 
     def _end_link(self, target: str | None) -> None:
         try:
@@ -76,7 +84,13 @@ class TextExtractor(HTMLParser):
         except ValueError:
             return
         if target and not target.startswith("#") and url.startswith(("http://", "https://")):
-            self.pieces.append(f" <{url}>")
+            self._add(f" <{url}>")
+
+    def _add(self, text: str) -> None:
+        self.pieces.append(text)
+        self.size += len(text) + 1
+        if self.size > MOST_CHARACTERS:
+            raise Enough
 
     @property
     def text(self) -> str:
@@ -90,9 +104,13 @@ def main() -> None:
     """Convert the page on standard input to text."""
     seconds = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    # Not every system limits the address space.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     page = TextExtractor(sys.stdin.buffer.readline().decode("utf-8", "replace").strip())
-    page.feed(sys.stdin.buffer.read().decode("utf-8", "replace"))
-    page.close()
+    with suppress(Enough):
+        page.feed(sys.stdin.buffer.read().decode("utf-8", "replace"))
+        page.close()
     sys.stdout.write(page.text)
 
 

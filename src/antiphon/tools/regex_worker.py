@@ -7,7 +7,10 @@ import json
 import re
 import resource
 import sys
+from contextlib import suppress
 from typing import Any, BinaryIO
+
+MOST_MEMORY = 1024 * 1024 * 1024
 
 
 def search(header: dict[str, Any], files: BinaryIO) -> dict[str, Any]:
@@ -43,6 +46,9 @@ def main() -> None:
     """Search the files on standard input and write the matches as JSON."""
     seconds = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    # Not every system limits the address space.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     header = json.loads(sys.stdin.buffer.readline())
     sys.stdout.write(json.dumps(search(header, sys.stdin.buffer)))
 

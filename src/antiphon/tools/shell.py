@@ -19,6 +19,7 @@ from antiphon.tools.arguments import object_schema
 from antiphon.tools.context import CURRENT
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.functions import ToolFunction, run_in_thread
+from antiphon.tools.git_settings import git_environment
 from antiphon.tools.programs import wait_despite_cancellation
 from antiphon.tools.sandbox.confinement import NO_CONFINEMENT, Confinement, confine_command, supervisor_words
 from antiphon.tools.sandbox.scan import REFUSED_PREFIX, move_new_protected
@@ -166,7 +167,8 @@ async def run_command(
         )
     )  # fmt: skip
     task = _task(folder, command, time_ms, settings, confinement)
-    variables = command_environment(environment, settings, confinement.variables)
+    git = await run_in_thread(lambda: git_environment(folder, environment))
+    variables = {**git, **command_environment(environment, settings, confinement.variables)}
     refused: list[str] = []
     try:
         result, output = await _run_supervisor(folder, task, variables, settings, confinement)

@@ -13,6 +13,7 @@ from antiphon.cli.chat.slash_commands import COMMANDS, run_slash_command
 from antiphon.cli.chat.terminal import Terminal
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.render.plain import PlainView
+from antiphon.tools.mcp.config import load_servers
 from tests.fixtures.chats import ECHO, echo_server, script
 
 
@@ -44,6 +45,7 @@ def typed(tmp_path):
         shown = io.StringIO()
         unset = dict.fromkeys(("system", "mcp", "thread", "model", "max_tool_rounds", "max_cost", "max_time"))
         options = argparse.Namespace(**{**unset, "store": tmp_path / "store.db", "mode": "ask", "last": False, **given})
+        options.servers = load_servers(options.mcp) if options.mcp is not None else ()
         opened = open_chat(options, ModelChoice(model), PlainView(shown))
         with BackgroundLoop() as background, OpenOnLoop(background, opened) as client:
             Terminal(background, client, ScriptedLines(lines)).run(run_slash_command)

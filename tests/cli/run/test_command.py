@@ -13,6 +13,7 @@ import pytest
 from antiphon.cli.default_model import choose_model
 from antiphon.cli.main import main
 from antiphon.cli.run.options import SCRIPT
+from antiphon.threads import TrustedFolders, read_folder
 from tests.fixtures.command import antiphon
 from tests.fixtures.scripted_team import calls, decides, says, script
 from tests.paths import ROOT
@@ -30,6 +31,7 @@ PLAN = '{"steps": ["Write add.py"], "confidence": 0.9}'
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("ANTIPHON_STORE", str(tmp_path / "deep" / "store.db"))
+    monkeypatch.setenv("ANTIPHON_TRUSTED_FOLDERS", str(tmp_path / "trusted.json"))
     monkeypatch.delenv("ANTIPHON_MODEL", raising=False)
     monkeypatch.setattr("sys.stdin", io.StringIO())
 
@@ -303,6 +305,7 @@ def test_agents_of_the_workspace_work_there(tmp_path, folder, capsys):
     agents.mkdir(parents=True)
     (agents / "poet.yaml").write_text("name: poet\nwhenToUse: for poems\nsystemPrompt: You are the poet of the team.\n")
     model = script(tmp_path, says("poet", "A poem."))
+    TrustedFolders().add(read_folder(folder))
     code = run("-m", model, "--arbiter", "rules", "--workspace", folder, "Rhyme")
 
     assert (code, capsys.readouterr().out) == (0, "A poem.\n")

@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -22,7 +23,7 @@ from tests.fixtures.mcp_tools import CANARY, PATIENT, QUICK, ask, call, run, ser
 def shared():
     """One healthy server for all tests that do it no harm, asked as `shared(name, **arguments)`."""
     with asyncio.Runner() as runner:
-        mcp = runner.run(toolbox(server("ok"), server("chatty")).__aenter__())
+        mcp = runner.run(toolbox(replace(server("ok"), trust="hints"), server("chatty")).__aenter__())
 
         def asked(name, /, **arguments):
             return runner.run(ask(mcp, name, **arguments))

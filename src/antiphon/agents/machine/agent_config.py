@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NotRequired, TypedDict, cast
 
+from antiphon.agents.machine.output_patterns import search_output
 from antiphon.threads.machine.permission_rules import CallRequest, matches_call
 from antiphon.tools.risk import command_in
 from antiphon.tools.shell_syntax import CommandFilter
@@ -160,7 +161,7 @@ def next_by_rule(agent: AgentConfig, *, success: bool, exhausted: bool, output: 
     """Return what an agent's own rules select: an agent, COMPLETE, CONTINUE, RETRY, or None."""
     rules = agent.get("transitions") or {}
     for rule in rules.get("onOutput", []):
-        if re.search(rule["pattern"], output, re.IGNORECASE):
+        if search_output(rule["pattern"], output):
             return rule["to"]
     if exhausted and rules.get("onMaxIterations"):
         return rules["onMaxIterations"]
@@ -170,7 +171,7 @@ def next_by_rule(agent: AgentConfig, *, success: bool, exhausted: bool, output: 
 def has_output_rule(agent: AgentConfig, output: str) -> bool:
     """Return whether an output matches a rule of the agent."""
     rules = (agent.get("transitions") or {}).get("onOutput", [])
-    return any(re.search(rule["pattern"], output, re.IGNORECASE) for rule in rules)
+    return any(search_output(rule["pattern"], output) for rule in rules)
 
 
 def default_agent(agents: Mapping[str, AgentConfig], preferred: str | None = None) -> str | None:

@@ -92,7 +92,7 @@ def _arguments(call: CallRequest) -> Json:
         return dict(arguments)
     try:
         value: object = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -118,7 +118,7 @@ def items_of(turn: Turn) -> dict[str, str]:
 def _path_in(arguments: str) -> str | None:
     try:
         value: object = json.loads(arguments or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return None  # a model may write anything
     path: object = value.get("path") if isinstance(value, dict) else None
     return path if isinstance(path, str) else None

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from antiphon.cli.chat.conversation import hold_conversation
 from antiphon.cli.chat.question import ask_question
+from antiphon.cli.chat.servers import chat_servers
 from antiphon.cli.frame import CliCommand, UsageError
 from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_json, add_store, positive_int, positive_number
@@ -40,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
     question = _question(options)
     if find_spec("rich") is None and question is None and not options.plain:
         raise UsageError(NO_RICH)
+    options.servers = chat_servers(options)
     return hold_conversation(options) if question is None else ask_question(options, question)
 
 

@@ -15,7 +15,6 @@ from antiphon.cli.lookup import LAST, find_thread
 from antiphon.cli.options import store_file
 from antiphon.cli.render.plain import NullView, PlainView, TextView, can_draw
 from antiphon.threads.toolbox import tools_to_json
-from antiphon.tools.mcp.config import load_servers
 from antiphon.tools.mcp.toolbox import McpTools
 
 
@@ -33,7 +32,7 @@ async def open_chat(
     async with AsyncExitStack() as stack:
         toolbox = None
         if options.mcp is not None:
-            toolbox = await stack.enter_async_context(McpTools(load_servers(options.mcp)))
+            toolbox = await stack.enter_async_context(McpTools(options.servers))
             config["settings"] = {"options": {"tools": tools_to_json(toolbox.tools)}}
             for problem in toolbox.problems:
                 view.line(f"{problem.server}: {problem.message}", "error")

@@ -16,7 +16,7 @@ from antiphon.cli.play.demo import demo_machine
 from antiphon.cli.play.feed import StepView
 from antiphon.cli.play.lines import JsonLines, PlainLines
 from antiphon.cli.play.scaled_clock import ScaledClock
-from antiphon.cli.play.screen import Screen
+from antiphon.cli.play.screen import Screen, draw_frame
 from antiphon.cli.play.session import play_chart, play_demo
 from antiphon.cli.render.plain import write
 
@@ -78,7 +78,7 @@ def _view(options: argparse.Namespace, machine: Machine[Any, Any]) -> StepView:
         return JsonLines(_write, _print_problem)
     if options.plain or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return PlainLines(_write, _print_problem)
-    return Screen(machine, _write, prompt=options.chart is not None, encoding=sys.stdout.encoding or "utf-8")
+    return Screen(machine, draw_frame, prompt=options.chart is not None, encoding=sys.stdout.encoding or "utf-8")
 
 
 def _write(text: str) -> None:

@@ -2,12 +2,15 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from antiphon.chart.machine import Machine
 from antiphon.cli.play.feed import PlayedStep
 from antiphon.cli.play.frame import FrameBuilder, Line
+from antiphon.cli.render.gate import draw
+from antiphon.cli.render.text_width import sanitize_line
 
 ESCAPE = "\x1b["
 HIDE, SHOW, CLEAR_LINE, CLEAR_SCREEN, RESET = (f"{ESCAPE}{code}" for code in ("?25l", "?25h", "K", "2J", "0m"))
@@ -89,7 +92,13 @@ class Screen:
 
     def _paint_piece(self, text: str, style: str) -> str:
         code = self._styles.get(style)
+        text = sanitize_line(text)
         if code is None:
             return text
         # Padding has no style of its own, because reversed or underlined pieces would show it.
         return f"{ESCAPE}{code}m{text}{RESET}"
+
+
+def draw_frame(text: str) -> None:
+    """Write a frame with its sequences to standard output."""
+    draw(sys.stdout, text)

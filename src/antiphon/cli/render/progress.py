@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
+from antiphon.cli.render.gate import draw
 from antiphon.cli.render.units import format_size
 
 BAR_CELLS = 24
@@ -34,14 +35,14 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._last and self._is_terminal:
-            print(file=sys.stderr)
+            draw(sys.stderr, "\n")
 
     def _show(self, text: str) -> None:
         if text and text != self._last:
             self._last = text
             begin = "\r" if self._is_terminal else ""
             end = "" if self._is_terminal else "\n"
-            print(f"{begin}{self._label}: {text}", end=end, file=sys.stderr, flush=True)
+            draw(sys.stderr, f"{begin}{self._label}: {text}{end}")
 
 
 class ByteProgress:
@@ -75,11 +76,11 @@ class ByteProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._is_terminal:
-            print(file=sys.stderr)
+            draw(sys.stderr, "\n")
 
     def _show(self, part: str, amount: str, begin: str, end: str) -> None:
         line = f"{begin}{self._label} {part}  {amount}  {self._now() - self._start:.0f} s"
-        print(line, end=end, file=sys.stderr, flush=True)
+        draw(sys.stderr, f"{line}{end}")
 
     def _bar(self, done: int, total: int) -> str:
         is_unicode = (sys.stderr.encoding or "").lower().startswith("utf")

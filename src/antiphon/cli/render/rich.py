@@ -1,7 +1,9 @@
 """View of a conversation with rich: finished Markdown is printed, the unfinished block is redrawn."""
 
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TextIO, cast
 
 from rich.console import Console
 from rich.live import Live
@@ -9,9 +11,10 @@ from rich.markdown import Markdown
 from rich.segment import Segment, Segments
 from rich.text import Text
 
+from antiphon.cli.render.gate import Drawing
 from antiphon.cli.render.markdown_stream import MarkdownStream
 from antiphon.cli.render.plain import Tone, thought_line
-from antiphon.cli.render.text_width import sanitize_lines
+from antiphon.cli.render.text_width import escape_controls, sanitize_lines
 
 REFRESH_S = 0.1
 MOST_GROWING = 4_000  # characters of the unfinished block that are drawn; the rest appears when it is finished
@@ -153,9 +156,18 @@ class RichView:
         self._clear()
 
 
+class CleanConsole(Console):
+    """Console whose texts have no control characters; only rich itself adds sequences."""
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        return super()._render_buffer(
+            segment if segment.control else Segment(escape_controls(segment.text), segment.style) for segment in buffer
+        )
+
+
 def rich_console() -> Console:
     """Return a console on standard output without markup."""
-    return Console(highlight=False, markup=False, emoji=False)
+    return CleanConsole(file=cast(TextIO, Drawing(sys.stdout)), highlight=False, markup=False, emoji=False)
 
 
 def rich_view(*, show_thinking: bool = False, footer: Footer | None = None) -> RichView:

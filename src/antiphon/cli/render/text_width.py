@@ -24,6 +24,16 @@ def escape_invisible(text: str) -> str:
     return "".join(_visible(character) for character in text)
 
 
+def escape_controls(text: str) -> str:
+    """Return the text with control characters written as `‹U+001B›`, except newlines, tabs and joiners."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return "".join(
+        f"‹U+{ord(character):04X}›" if category(character)[0] == "C" and character not in ALLOWED else character
+        for character in text
+    )
+
+
 def _visible(character: str) -> str:
     kind = category(character)[0]
     return f"‹U+{ord(character):04X}›" if kind == "C" or (kind == "Z" and character != " ") else character

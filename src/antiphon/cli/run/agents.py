@@ -1,11 +1,14 @@
 """The agents of a run: those of a folder, or the default agents."""
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from antiphon.agents.errors import BadAgents
+from antiphon.agents.file_reading import files_of
 from antiphon.cli.frame import UsageError
+from antiphon.threads.folder_contents import FolderItem
 
 if TYPE_CHECKING:
     from antiphon.agents.files import AgentSet
@@ -31,10 +34,18 @@ def team_in(folder: Path) -> "AgentSet":
 
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; create it with: antiphon agents init {folder}")
-    try:
-        agents = load_all_agents(folder)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {folder}: {error}") from error
+    return _check_team(folder, load_all_agents(folder))
+
+
+def team_of(folder: Path, items: Sequence[FolderItem]) -> "AgentSet":
+    """Load agents from files that were read before; errors are those of `team_in`."""
+    _check_packages()
+    from antiphon.agents.files import parse_agents
+
+    return _check_team(folder, parse_agents(files_of(items)))
+
+
+def _check_team(folder: Path, agents: "AgentSet") -> "AgentSet":
     if not agents.agents:
         raise UsageError(f"{folder}: no agents found; write the defaults with: antiphon agents init {folder}")
     return agents

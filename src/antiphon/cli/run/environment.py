@@ -11,6 +11,7 @@ from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.frame import UsageError
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
+from antiphon.tools.mcp.config import Server
 
 RULES = "rules"
 # Time that a running tool gets to finish when the run is cancelled.
@@ -19,12 +20,12 @@ GRACE_MS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """Specification of a run: agents, settings, workspace, MCP file, and the choice of its model."""
+    """Specification of a run: agents, settings, workspace, MCP servers, and the choice of its model."""
 
     agents: Mapping[str, Any]
     settings: Mapping[str, Any]
     workspace: Path
-    mcp: Path | None = None
+    servers: tuple[Server, ...] = ()
     choice: ModelChoice | None = None
 
 
@@ -50,12 +51,12 @@ async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvir
 
 async def _toolbox(stack: AsyncExitStack, spec: RunSpec) -> tuple[Toolbox, tuple[str, ...]]:
     # Imported here because the tools are slow to load.
-    from antiphon.tools import Bundle, McpTools, Workspace, load_servers, workspace_tools
+    from antiphon.tools import Bundle, McpTools, Workspace, workspace_tools
 
     own = workspace_tools(stack.enter_context(Workspace(spec.workspace)))
-    if spec.mcp is None:
+    if not spec.servers:
         return own, ()
-    servers = await stack.enter_async_context(McpTools(load_servers(spec.mcp)))
+    servers = await stack.enter_async_context(McpTools(spec.servers))
     problems = tuple(f"{problem.server}: {problem.message}" for problem in servers.problems)
     return Bundle(own, servers), problems
 
@@ -67,12 +68,11 @@ def models_of(spec: RunSpec) -> list[str]:
     return [name for name in dict.fromkeys(names) if name and name != RULES]
 
 
-def stored_spec(config: Mapping[str, Any]) -> RunSpec:
-    """Return the specification of a run from its stored settings."""
+def stored_workspace(config: Mapping[str, Any]) -> Path:
+    """Return the workspace of a run from its stored settings."""
     folder = config.get("workspace")
     if folder is None:
         raise UsageError("this run was not started by antiphon run; its workspace is unknown")
     if not Path(folder).is_dir():
         raise ToolsError(f"{folder}: the workspace of this run no longer exists; restore it to continue")
-    mcp = config.get("mcp")
-    return RunSpec(config["agents"], config, Path(folder), Path(mcp) if mcp else None)
+    return Path(folder)

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from antiphon.agents.errors import BadAgents
 from antiphon.agents.plans import BadPlan, load_plan
 from antiphon.cli.default_model import choose_model
 from antiphon.cli.frame import UsageError
 from antiphon.cli.lookup import ID_HELP
 from antiphon.cli.options import add_json, add_store, positive_int, positive_number
-from antiphon.cli.render.plain import write
-from antiphon.cli.run.agents import FOLDER, default_team, problem_lines, team_in
-from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec
+from antiphon.cli.render.plain import PlainView
+from antiphon.cli.run.agents import FOLDER
+from antiphon.cli.run.environment import GRACE_MS, RULES, RunSpec, stored_workspace
+from antiphon.cli.run.folder import RunFolder
 from antiphon.providers.local.sources import absolute_reference
 from antiphon.threads import MODES
 
@@ -92,24 +92,16 @@ def run_task(options: argparse.Namespace) -> str:
     return task
 
 
-def _agents_folder(options: argparse.Namespace) -> Path:
-    folder: Path = options.agents or (options.workspace or Path()) / FOLDER
-    return folder
-
-
 def run_spec(options: argparse.Namespace) -> RunSpec:
     """Return the specification of a new run; `UsageError` if its agents or its workspace are invalid."""
     workspace = (options.workspace or Path()).resolve()
     if not workspace.is_dir():
         raise UsageError(f"{options.workspace}: no such folder")
-    folder = _agents_folder(options)
-    try:
-        team = team_in(folder) if options.agents is not None or folder.is_dir() else default_team()
-    except BadAgents as error:
-        raise UsageError("\n".join(["invalid agents:", *problem_lines(folder, error)])) from error
+    folder = RunFolder.read(workspace, options, options.agents, options.mcp)
+    team = folder.team()
     if not options.quiet and not options.json:
         for warning in team.warnings:
-            write(sys.stderr, f"{folder}/{warning.file}:{warning.line}: warning: {warning.message}\n")
+            PlainView(sys.stderr).line(f"{folder.agents}/{warning.file}:{warning.line}: warning: {warning.message}")
     mcp = options.mcp.resolve() if options.mcp is not None else None
     choice = choose_model(options.model, last_resort=SCRIPT)
     settings = {
@@ -125,7 +117,15 @@ def run_spec(options: argparse.Namespace) -> RunSpec:
         "mcp": str(mcp) if mcp is not None else None,
     }
     set_values = {key: value for key, value in settings.items() if value is not None}
-    return RunSpec(team.agents, set_values, workspace, mcp, choice)
+    return RunSpec(team.agents, set_values, workspace, folder.servers(), choice)
+
+
+def stored_spec(options: argparse.Namespace, config: Mapping[str, Any]) -> RunSpec:
+    """Return the specification of a run from its stored settings; its MCP servers are those of today."""
+    workspace = stored_workspace(config)
+    mcp = Path(config["mcp"]) if config.get("mcp") else None
+    servers = RunFolder.read(workspace, options, None, mcp).servers() if mcp is not None else ()
+    return RunSpec(config["agents"], config, workspace, servers)
 
 
 def _arbiter(name: str | None) -> dict[str, str]:

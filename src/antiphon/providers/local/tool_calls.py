@@ -55,7 +55,7 @@ def parse_choice(tools: Sequence[Tool], text: str) -> Tool | None:
     """Return the tool that the model chose; None if it chose to answer."""
     try:
         name = json.loads(text)["tool"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, RecursionError, KeyError, TypeError):
         return None
     return next((tool for tool in tools if tool.name == name), None)
 

@@ -4,6 +4,7 @@
     command = "mcp-files"
     args = ["--root", "notes"]
     env = { TOKEN = "${FILES_TOKEN}" }
+    trust = "hints"
     [servers.search]
     url = "https://search.example/mcp"
     headers = { Authorization = "Bearer ${SEARCH_TOKEN}" }
@@ -17,19 +18,31 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from antiphon.tools.errors import ConfigError
+from antiphon.tools.regular_files import UnreadableFile, read_file
 
 # Joined to the name of a tool by two underscores, so that no two pairs can look the same.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*(_[A-Za-z0-9-]+)*")
 MAX_NAME = 32
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 NO_VALUES: Mapping[str, str] = {}
+MAX_FILE = 64 * 1024
+MAX_SERVERS = 50
+Trust = Literal["ask", "hints"]
+TRUSTS: tuple[Trust, ...] = get_args(Trust)
+UNKNOWN_SERVER: Trust = "ask"
 
-Shape = Literal["text", "texts", "table", "count"]
-LIMIT_KEYS: Mapping[str, Shape] = dict.fromkeys(("start_ms", "call_ms", "restarts", "most_characters"), "count")
+Shape = Literal["text", "texts", "table", "count", "trust"]
+LIMIT_KEYS: Mapping[str, Shape] = {
+    "trust": "trust",
+    "start_ms": "count",
+    "call_ms": "count",
+    "restarts": "count",
+    "most_characters": "count",
+}
 COMMAND_KEYS: Mapping[str, Shape] = {"command": "text", "args": "texts", "env": "table", "cwd": "text", **LIMIT_KEYS}
 ADDRESS_KEYS: Mapping[str, Shape] = {"url": "text", "headers": "table", **LIMIT_KEYS}
 SHAPES: Mapping[Shape, str] = {
@@ -37,6 +50,7 @@ SHAPES: Mapping[Shape, str] = {
     "texts": "a list of texts",
     "table": "a table of texts",
     "count": "a whole number that is not negative",
+    "trust": '"ask" (every call needs permission) or "hints" (its tools say how risky they are)',
 }
 
 
@@ -61,6 +75,8 @@ class CommandServer:
     env: Mapping[str, str] = field(default_factory=lambda: NO_VALUES, repr=False)
     cwd: str | None = None
     limits: ServerLimits = ServerLimits()
+    trust: Trust = UNKNOWN_SERVER
+    """With "ask", every call needs permission; with "hints", the server's annotations say which calls only read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +87,37 @@ class AddressServer:
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=lambda: NO_VALUES, repr=False)
     limits: ServerLimits = ServerLimits()
+    trust: Trust = UNKNOWN_SERVER
 
 
 Server = CommandServer | AddressServer
 
 
-def load_servers(path: Path | str) -> tuple[Server, ...]:
-    """Load the servers of a TOML file; raise `ConfigError` if it is not valid."""
+def load_servers(path: Path | str, *, may_trust: bool = True) -> tuple[Server, ...]:
+    """Load the servers of a TOML file; raise `ConfigError` if it is not valid.
+
+    A file that comes with a folder must not say how far its servers are trusted: `may_trust` is False for it.
+    """
     try:
-        value = tomllib.loads(Path(path).read_text("utf-8"))
-    except OSError as error:
-        raise ConfigError(str(path), "", f"cannot be read: {error.strerror}") from None
-    except ValueError:
+        data = read_file(Path(path), MAX_FILE, follow=True)
+    except UnreadableFile as error:
+        raise ConfigError(str(path), "", str(error).removeprefix("it ")) from None
+    return decode_servers(data, str(path), may_trust=may_trust)
+
+
+def decode_servers(data: bytes, file: str, *, may_trust: bool = True) -> tuple[Server, ...]:
+    """Parse the content of a TOML file."""
+    try:
+        value = tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError):
         # The message of the parser may quote the line with a secret.
-        raise ConfigError(str(path), "", "is not valid TOML") from None
-    return parse_servers(value, str(path))
+        raise ConfigError(file, "", "is not valid TOML") from None
+    return parse_servers(value, file, may_trust=may_trust)
 
 
-def parse_servers(value: Mapping[str, Any], file: str = "configuration") -> tuple[Server, ...]:
+def parse_servers(
+    value: Mapping[str, Any], file: str = "configuration", *, may_trust: bool = True
+) -> tuple[Server, ...]:
     """Parse the servers of a configuration."""
     unknown = sorted(value.keys() - {"servers"})
     if unknown:
@@ -96,7 +125,14 @@ def parse_servers(value: Mapping[str, Any], file: str = "configuration") -> tupl
     tables = value.get("servers", {})
     if not isinstance(tables, Mapping):
         raise ConfigError(file, "servers", "must be a table of servers")
-    return tuple(_server(file, name, table) for name, table in tables.items())
+    if len(tables) > MAX_SERVERS:
+        raise ConfigError(file, "servers", f"has {len(tables)} servers; at most {MAX_SERVERS} are started")
+    servers = tuple(_server(file, name, table) for name, table in tables.items())
+    for server in servers:
+        if not may_trust and server.trust != UNKNOWN_SERVER:
+            problem = "must not be set by a file of the folder; move the server to a file of your own"
+            raise ConfigError(file, f"servers.{server.name}.trust", problem)
+    return servers
 
 
 def fill_variables(template: str, environment: Mapping[str, str]) -> tuple[str, list[str]]:
@@ -121,10 +157,16 @@ def _server(file: str, name: str, table: Any) -> Server:
     limits = ServerLimits(**{each.name: table[each.name] for each in fields(ServerLimits) if each.name in table})
     if "command" in table:
         return CommandServer(
-            name, table["command"], tuple(table.get("args", ())), table.get("env", {}), table.get("cwd"), limits
+            name,
+            table["command"],
+            tuple(table.get("args", ())),
+            table.get("env", {}),
+            table.get("cwd"),
+            limits,
+            table.get("trust", UNKNOWN_SERVER),
         )
     _check_url(file, f"{path}.url", table["url"])
-    return AddressServer(name, table["url"], table.get("headers", {}), limits)
+    return AddressServer(name, table["url"], table.get("headers", {}), limits, table.get("trust", UNKNOWN_SERVER))
 
 
 def _check(file: str, path: str, item: Any, shape: Shape | None, shapes: Mapping[str, Shape]) -> None:
@@ -139,6 +181,8 @@ def _check(file: str, path: str, item: Any, shape: Shape | None, shapes: Mapping
             is_valid = isinstance(item, Mapping) and all(isinstance(each, str) for each in item.values())
         case "count":
             is_valid = isinstance(item, int) and not isinstance(item, bool) and item >= 0
+        case "trust":
+            is_valid = item in TRUSTS
     if not is_valid:
         # The value is not quoted, because it may contain a key.
         raise ConfigError(file, path, f"must be {SHAPES[shape]}")

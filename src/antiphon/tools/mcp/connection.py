@@ -21,8 +21,8 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from antiphon.messages import Text
 from antiphon.providers.base import Tool
 from antiphon.tools.errors import ServerError, ServerGone, ServerSilent
-from antiphon.tools.mcp.config import AddressServer, CommandServer, Server, ServerLimits, fill_variables
-from antiphon.tools.mcp.contents import result_parts
+from antiphon.tools.mcp.config import AddressServer, CommandServer, Server, ServerLimits, Trust, fill_variables
+from antiphon.tools.mcp.contents import clean_text, is_bounded, result_parts
 from antiphon.tools.mcp.process import ServerCommand, ServerOutput, process_streams
 from antiphon.tools.mcp.server import CallOutput
 from antiphon.tools.risk import Risk
@@ -30,6 +30,9 @@ from antiphon.tools.risk import Risk
 MAX_PAGES = 100
 MAX_TOOLS = 1_000
 MAX_DESCRIPTION = 8_000
+MAX_TOOL_NAME = 256
+MAX_SCHEMA = 100_000  # characters as JSON
+MAX_SCHEMA_DEPTH = 50
 MAX_EVENT = 16 * 1024 * 1024
 # Shorter values are ordinary words, not keys.
 MIN_SECRET = 6
@@ -117,7 +120,7 @@ class Connection:
         try:
             async with AsyncExitStack() as stack:
                 client = await self._enter(server, environment, stack)
-                tools = await _list_tools(client)
+                tools = await _list_tools(client, server.trust)
                 self._client = client
                 self._set_opened(tools)
                 await self._closing.wait()
@@ -199,24 +202,33 @@ class Connection:
             task.exception()
 
 
-async def _list_tools(client: Client) -> tuple[Tool, ...]:
+async def _list_tools(client: Client, trust: Trust) -> tuple[Tool, ...]:
     tools: dict[str, Tool] = {}
     cursor: str | None = None
     for _ in range(MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
         for tool in page.tools:
-            description = (tool.description or tool.title or tool.name)[:MAX_DESCRIPTION]
-            schema = {"type": "object", **tool.input_schema}
-            tools.setdefault(tool.name, Tool(tool.name, description, schema, _risk(tool.annotations)))
+            offered = _offered_tool(tool, trust)
+            if offered is not None:
+                tools.setdefault(tool.name, offered)
         cursor = page.next_cursor
         if cursor is None or len(tools) >= MAX_TOOLS:
             break
     return tuple(tools.values())[:MAX_TOOLS]
 
 
-def _risk(annotations: mcp_types.ToolAnnotations | None) -> Risk:
-    """Return the risk that a server declares for its tool; without a declaration it is destructive."""
-    if annotations is None:
+def _offered_tool(tool: mcp_types.Tool, trust: Trust) -> Tool | None:
+    """Return a tool within limits; None if its name or its schema exceeds them, because neither can be cut."""
+    schema = {"type": "object", **tool.input_schema}
+    if len(tool.name) > MAX_TOOL_NAME or not is_bounded(schema, MAX_SCHEMA, MAX_SCHEMA_DEPTH):
+        return None
+    description = clean_text(tool.description or tool.title or tool.name, MAX_DESCRIPTION)
+    return Tool(tool.name, description, schema, _risk(tool.annotations, trust))
+
+
+def _risk(annotations: mcp_types.ToolAnnotations | None, trust: Trust) -> Risk:
+    """Return the risk of a tool: as its server declares it, if the person trusts the server, else the highest."""
+    if trust != "hints" or annotations is None or annotations.destructive_hint:
         return "destructive"
     if annotations.read_only_hint:
         return "read"

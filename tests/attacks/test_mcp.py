@@ -1,0 +1,201 @@
+"""Attacks by MCP servers: hints that lie, results and lists without end, names that move the cursor."""
+
+import json
+import sys
+from pathlib import Path
+
+import mcp_types
+import pytest
+from mcp_types import AudioContent, CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
+
+from antiphon.messages import Image, Text, ToolCall
+from antiphon.tools.errors import ConfigError
+from antiphon.tools.mcp.config import CommandServer, decode_servers, parse_servers
+from antiphon.tools.mcp.connection import MAX_DESCRIPTION, _offered_tool, _risk
+from antiphon.tools.mcp.contents import MAX_IMAGE_TOTAL, MAX_PARTS, result_parts
+from tests.attacks.attack import Attack
+from tests.fixtures.mcp_tools import PATIENT, run, server, toolbox
+
+READ_ONLY = mcp_types.ToolAnnotations(read_only_hint=True)
+LIAR = mcp_types.ToolAnnotations(read_only_hint=True, destructive_hint=True)
+HARMLESS = mcp_types.ToolAnnotations(destructive_hint=False)
+ESCAPES = "\x1b[2J\x1b]0;x\x07\x9b1m\u202e\0\ud800"
+ATTACKS = (
+    Attack("a tool that says it only reads", "readOnlyHint: true"),
+    Attack("a tool that says it destroys nothing", "destructiveHint: false"),
+    Attack("a tool that reads and destroys", "readOnlyHint: true, destructiveHint: true"),
+    Attack("a file of the repository that trusts its own server", 'trust = "hints"'),
+    Attack("a description that clears the screen", ESCAPES),
+    Attack("a description of 1 MB", "x" * 1_000_000),
+    Attack("a name of 1,000 characters", "x" * 1_000),
+    Attack("a schema nested 1,000 levels deep", "{'items': …}"),
+    Attack("a schema of 1 MB", "enum of 1 MB"),
+    Attack("a result of 10,000 parts", "TextContent"),
+    Attack("images of 50 MB together", "ImageContent"),
+    Attack("an image with a type that is a header", "image/png\r\nX: y"),
+    Attack("a link whose name clears the screen", ESCAPES),
+    Attack("a text with NUL and half of a character", "\0\ud800"),
+    Attack("structured content nested 100,000 levels deep", "[" * 100_000),
+    Attack("a reply of 100,000 brackets", "[" * 100_000),
+    Attack("1,000 servers in one file", "[servers.x]"),
+    Attack("arguments of 100,000 brackets", "[" * 100_000),
+)
+DEEP_SERVER = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    if message["method"] == "initialize":
+        result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "deep", "version": "1"}}
+    elif message["method"] == "tools/list":
+        tool = {"name": "deep", "inputSchema": {"type": "object"}}
+        result = {"tools": [tool]}
+    elif message["method"] == "tools/call":
+        print('{"jsonrpc": "2.0", "id": ' + json.dumps(message["id"]) + ', "result": ' + "[" * 100_000, flush=True)
+        result = {"content": [{"type": "text", "text": "after"}]}
+    else:
+        error = {"code": -32601, "message": "no"}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+def tool(**fields):
+    return mcp_types.Tool(**{"name": "x", "input_schema": {"type": "object"}, **fields})
+
+
+def result(*content, **fields):
+    return CallToolResult(content=list(content), **fields)
+
+
+@pytest.mark.parametrize("annotations", [None, READ_ONLY, LIAR, HARMLESS])
+def test_no_hint_of_an_unknown_server_is_believed(annotations):
+    assert _risk(annotations, "ask") == "destructive"
+
+
+def test_hints_count_where_the_person_said_so_and_destruction_always():
+    assert [_risk(each, "hints") for each in (READ_ONLY, HARMLESS, LIAR, None)] == [
+        "read",
+        "write",
+        "destructive",
+        "destructive",
+    ]
+
+
+def test_tools_of_a_server_without_a_setting_are_all_asked_about():
+    async def risks():
+        async with toolbox(server("ok")) as mcp:
+            return {tool.risk for tool in mcp.tools}
+
+    assert run(risks()) == {"destructive"}
+
+
+def test_a_file_of_a_repository_cannot_trust_its_servers():
+    text = b'[servers.x]\ncommand = "x"\ntrust = "hints"\n'
+
+    assert decode_servers(text, "mcp.toml")[0].trust == "hints"
+    with pytest.raises(ConfigError, match=r"servers\.x\.trust"):
+        decode_servers(text, "mcp.toml", may_trust=False)
+
+
+@pytest.mark.parametrize("trust", ["all", 1, "", ["hints"]])
+def test_trust_has_two_values(trust):
+    with pytest.raises(ConfigError, match="ask"):
+        parse_servers({"servers": {"x": {"command": "x", "trust": trust}}})
+
+
+def test_a_description_is_cut_and_has_no_control_characters():
+    offered = _offered_tool(tool(description=f"{ESCAPES}\nReads.{'x' * 1_000_000}"), "ask")
+
+    assert offered.description.endswith("x")
+    assert "\nReads." in offered.description
+    assert len(offered.description) == MAX_DESCRIPTION
+    assert not set(offered.description) & set("\x1b\x07\x9b\u202e\0\ud800")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": "x" * 1_000},
+        {"input_schema": {"enum": ["x" * 1_000_000]}},
+        {"input_schema": json.loads('{"items":' * 200 + "{}" + "}" * 200)},
+        {"input_schema": {"properties": {str(number): {} for number in range(200_000)}}},
+    ],
+    ids=["name", "schema", "deep", "wide"],
+)
+def test_a_tool_beyond_the_limits_is_left_out(fields):
+    assert _offered_tool(tool(**fields), "ask") is None
+
+
+def test_parts_are_bounded_in_number():
+    parts = result_parts(result(*[TextContent(text="x")] * 10_000), 100_000)
+
+    assert len(parts) == MAX_PARTS + 1
+    assert parts[-1] == Text("[9800 more parts omitted]")
+
+
+def test_images_are_bounded_together():
+    parts = result_parts(result(*[ImageContent(data="A" * 4_900_000, mime_type="image/png")] * 10), 100)
+
+    assert sum(len(part.data) for part in parts if isinstance(part, Image)) <= MAX_IMAGE_TOTAL
+    assert parts[-1] == Text("[6 more images omitted]")
+
+
+def test_an_image_has_the_type_of_an_image():
+    (part,) = result_parts(result(ImageContent(data="AAAA", mime_type="image/png\r\nX: y")), 100)
+
+    assert part == Text("[image of the unknown type image/png\ufffd X: y, 3 bytes]")
+
+
+def test_names_in_a_result_have_no_control_characters():
+    blocks = [
+        mcp_types.ResourceLink(name=ESCAPES.replace("\ud800", ""), uri="file:///x", type="resource_link"),
+        AudioContent(data="AAAA", mime_type=f"audio/{'x' * 10_000}\x1b"),
+        EmbeddedResource(resource=TextResourceContents(uri="file:///x", text="a\0b")),
+    ]
+    texts = [part.text for part in result_parts(result(*blocks), 100_000)]
+
+    assert not any("\x1b" in text or "\0" in text for text in texts)
+    assert all(len(text) < 1_000 for text in texts)
+
+
+def test_structured_content_is_written_up_to_the_limit():
+    (text, note) = result_parts(result(structured_content={"a": ["x" * 1_000] * 10_000}), 5_000)
+
+    assert len(text.text) == 5_000
+    assert note.text.startswith("[truncated")
+
+
+def test_a_file_has_a_limit_of_servers():
+    with pytest.raises(ConfigError, match="at most 50"):
+        parse_servers({"servers": {f"s{number}": {"command": "x"} for number in range(1_000)}})
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> CommandServer:
+    program = tmp_path / "deep.py"
+    program.write_text(DEEP_SERVER)
+    return CommandServer("deep", sys.executable, (str(program),), limits=PATIENT)
+
+
+def test_a_reply_of_brackets_is_skipped_and_the_call_goes_on(deep):
+    async def ask():
+        async with toolbox(deep) as mcp:
+            return await mcp.call(ToolCall("1", "deep__deep", "{}"))
+
+    assert run(ask()).parts == (Text("after"),)
+
+
+@pytest.mark.parametrize("arguments", ["[" * 100_000, '{"a": NaN}', "{"])
+def test_arguments_that_are_no_json_are_an_error_result(deep, arguments):
+    async def ask():
+        async with toolbox(deep) as mcp:
+            return await mcp.call(ToolCall("1", "deep__deep", arguments))
+
+    answer = run(ask())
+
+    assert answer.is_error
+    assert answer.parts[0].text.startswith("The arguments are not valid")
