@@ -8,12 +8,14 @@ if TYPE_CHECKING:
     from antiphon.tools.context import Context, ToolCancelled
     from antiphon.tools.decorator import PythonTool, tool
     from antiphon.tools.errors import (
+        ChangedSince,
         ConfigError,
         InvalidTool,
         NameTaken,
         NotInstalled,
         ToolCallError,
         ToolsError,
+        UndoError,
     )
     from antiphon.tools.fetch import FetchSettings
     from antiphon.tools.files import FileLimits
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from antiphon.tools.shell_syntax import CommandFilter
     from antiphon.tools.toolbox import workspace_tools
     from antiphon.tools.toolboxes import Bundle
+    from antiphon.tools.undo.folder import UndoFolder, undo_problem
+    from antiphon.tools.undo.plan import UndoPlan, UndoStep
+    from antiphon.tools.undo.settings import UndoSettings
     from antiphon.tools.workspace import Workspace
 
 __getattr__ = lazy_names(
@@ -39,12 +44,14 @@ __getattr__ = lazy_names(
             "tool",
         ),
         "errors": (
+            "ChangedSince",
             "ConfigError",
             "InvalidTool",
             "NameTaken",
             "NotInstalled",
             "ToolCallError",
             "ToolsError",
+            "UndoError",
         ),
         "fetch": ("FetchSettings",),
         "files": ("FileLimits",),
@@ -64,6 +71,15 @@ __getattr__ = lazy_names(
         "shell_syntax": ("CommandFilter",),
         "toolbox": ("workspace_tools",),
         "toolboxes": ("Bundle",),
+        "undo.folder": (
+            "UndoFolder",
+            "undo_problem",
+        ),
+        "undo.plan": (
+            "UndoPlan",
+            "UndoStep",
+        ),
+        "undo.settings": ("UndoSettings",),
         "workspace": ("Workspace",),
     },
 )
@@ -71,6 +87,7 @@ __getattr__ = lazy_names(
 __all__ = [
     "AddressServer",
     "Bundle",
+    "ChangedSince",
     "CommandFilter",
     "CommandServer",
     "ConfigError",
@@ -87,11 +104,17 @@ __all__ = [
     "ToolCallError",
     "ToolCancelled",
     "ToolsError",
+    "UndoError",
+    "UndoFolder",
+    "UndoPlan",
+    "UndoSettings",
+    "UndoStep",
     "Workspace",
     "load_servers",
     "parse_servers",
     "risk_of_call",
     "risk_of_command",
     "tool",
+    "undo_problem",
     "workspace_tools",
 ]

@@ -15,9 +15,12 @@ from typing import Any
 
 from antiphon.providers.base import Tool
 from antiphon.tools.arguments import object_schema
+from antiphon.tools.context import CURRENT
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.functions import ToolFunction
 from antiphon.tools.programs import wait_despite_cancellation
+from antiphon.tools.undo.folder import UndoFolder
+from antiphon.tools.undo.recorders import record_command
 from antiphon.tools.workspace import Workspace
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -71,16 +74,26 @@ def shell_tool(settings: ShellSettings) -> Tool:
 
 
 def shell_function(
-    workspace: Workspace, settings: ShellSettings | None = None, *, environment: Mapping[str, str] | None = None
+    workspace: Workspace,
+    settings: ShellSettings | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    undo: UndoFolder | None = None,
 ) -> ToolFunction:
-    """Return the tool that runs commands, which inherit a few variables of `environment`."""
+    """Return the tool that runs commands, which inherit a few variables of `environment`.
+
+    With `undo`, changes by threads are recorded.
+    """
     shell_settings = settings or ShellSettings()
     parent_environment = os.environ if environment is None else environment
 
     async def shell(arguments: Mapping[str, Any]) -> str:
         command = arguments["command"]
         time_ms = arguments["timeout_ms"]
-        outcome = await run_command(workspace.folder, command, time_ms, shell_settings, parent_environment)
+        context = CURRENT.get()
+        access = None if context is None else context.access
+        async with record_command(undo, workspace, command, access):
+            outcome = await run_command(workspace.folder, command, time_ms, shell_settings, parent_environment)
         return format_outcome(outcome, time_ms, shell_settings)
 
     return ToolFunction(shell_tool(shell_settings), shell)
