@@ -11,10 +11,12 @@ from antiphon.cli.options import Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_time, plural
+from antiphon.paths import undo_path
 from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.records import TreeSummary
 from antiphon.stores.maintenance import remove
 from antiphon.stores.sqlite import SqliteStore
+from antiphon.tools.undo.folder import UndoFolder
 
 PAGE = 1000
 YES = ("y", "yes")
@@ -34,6 +36,11 @@ def confirm(facts: str, question: str) -> bool:
     """Print facts and a question; return whether the answer on standard input is yes."""
     write(sys.stderr, f"{facts}\n{question} y/n > ")
     return sys.stdin.readline().strip().lower() in YES
+
+
+def delete_copies(thread: str) -> None:
+    """Delete the records and copies that undo keeps of a thread."""
+    UndoFolder(undo_path()).delete(thread)
 
 
 def _roots(options: argparse.Namespace) -> int:
@@ -68,6 +75,7 @@ def _delete(options: argparse.Namespace) -> int:
     if not options.yes and not confirm(_row(tree), "delete it permanently, with its journal?"):
         return print_lines(["nothing deleted"])
     remove(path, options.root)
+    delete_copies(options.root)
     return print_lines([f"deleted {sanitize_line(options.root)}"])
 
 

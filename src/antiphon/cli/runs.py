@@ -1,4 +1,4 @@
-"""The command `antiphon runs`: list, show and export runs, also while another process runs them."""
+"""The command `antiphon runs`: list, show and export runs, also while another process runs them, and undo changes."""
 
 import argparse
 
@@ -7,6 +7,7 @@ from antiphon.cli.options import Subcommands, run_subcommand
 from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint, to_record
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
+from antiphon.cli.undo import add_undo
 from antiphon.money import format_usd
 from antiphon.threads.kinds import ThreadView
 from antiphon.threads.library import Library
@@ -17,6 +18,7 @@ EXAMPLES = """examples:
   antiphon runs list                            list the latest runs
   antiphon runs show last                       show plan, turns and calls of the latest run
   antiphon runs export last --to report.html    export it as HTML
+  antiphon runs undo last --diff                show what it changed in the workspace, and ask before undoing it
 """
 
 
@@ -26,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_list(commands, "runs", _list)
     add_show(commands, "run", "run")
     add_export(commands, "run", "run")
+    add_undo(commands, "run", "run")
 
 
 async def _list(library: Library, options: argparse.Namespace) -> int:
@@ -43,5 +46,8 @@ def _row(view: ThreadView) -> str:
 
 
 COMMAND = CliCommand(
-    "List, show and export runs of agents, also while they run.", add_options, run_subcommand, EXAMPLES
+    "List, show and export runs of agents, also while they run; undo what they changed.",
+    add_options,
+    run_subcommand,
+    EXAMPLES,
 )

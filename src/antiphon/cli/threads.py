@@ -21,7 +21,8 @@ from antiphon.cli.records import (
 )
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
-from antiphon.cli.roots import confirm
+from antiphon.cli.roots import confirm, delete_copies
+from antiphon.cli.undo import add_undo
 from antiphon.money import format_usd
 from antiphon.stores.maintenance import remove
 from antiphon.threads import KINDS, Library, ThreadView
@@ -54,6 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         archiving = commands.add(name, _archive, about)
         archiving.add_argument("id", metavar="ID", help=f"the conversation: {ID_HELP}")
         archiving.set_defaults(archived=name == "archive")
+    add_undo(commands, None, "conversation")
     deleting = commands.add("delete", _delete, "delete a conversation with all its branches")
     deleting.add_argument("id", metavar="ID", help=f"the conversation: {ID_HELP}")
     deleting.add_argument("--yes", action="store_true", help="do not ask for confirmation")
@@ -107,6 +109,7 @@ def _delete(options: argparse.Namespace) -> int:
     if not options.yes and not confirm(facts, "delete it permanently, with all branches?"):
         return print_lines(["nothing deleted"])
     remove(store, view.id)
+    delete_copies(view.id)
     return print_lines([f"deleted {view.id}"])
 
 

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Self
 
 from antiphon.tools.errors import UndoError
-from antiphon.tools.undo.log import RECORDS, UndoLog, lock_folder
-from antiphon.tools.undo.plan import UndoPlan, make_plan
+from antiphon.tools.undo.log import RECORDS, UndoLog, lock_folder, open_workspace
+from antiphon.tools.undo.plan import UndoPlan, UndoStep, make_plan
 from antiphon.tools.undo.records import REDO, UNDO, RecordedCall
 from antiphon.tools.undo.restore import restore
 from antiphon.tools.undo.scan import Scan, TooLarge
@@ -93,13 +93,14 @@ class UndoFolder:
             with log.guard:
                 return restore(log, _plan(log, redo), REDO if redo else UNDO, force=force)
 
-    def copy_of(self, thread: str, digest: str) -> bytes:
-        """Return the content of a copy."""
-        with self._guard:
+    def contents(self, thread: str, step: UndoStep) -> tuple[bytes, bytes]:
+        """Return the content of a file before a step of an undo, and after it; empty for what is not a file."""
+        with self._guard, open_workspace(step.workspace) as workspace:
             log = self._existing(thread)
-            if log is None:
-                raise UndoError(f"there are no copies of thread {thread!r}")
-            return b"".join(log.copies.read(digest))
+            size = step.now.size if step.now.kind == "file" else None
+            now = b"" if size is None else workspace.read(step.path, most=size)
+            digest = step.target.digest
+            return now, b"" if digest is None or log is None else b"".join(log.copies.read(digest))
 
     def delete(self, thread: str) -> None:
         """Delete the records and copies of a thread."""
