@@ -1,6 +1,6 @@
 """What it costs to record changes for undo: commands and files written, in a copy of this repository's own files.
 
-Wall time of whole calls, processes included, as a person waits for them; medians.
+Wall time of whole calls, processes included, as a person waits for them; the lowest of some rounds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import subprocess
 from argparse import ArgumentParser
 from pathlib import Path
 from shutil import copy2
-from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
@@ -28,7 +27,7 @@ WRITE = ("write_file", {"path": "docs/new.md", "content": "A line.\n" * 100})
 
 
 async def measure(folder: Path, undo: UndoFolder | None, call: tuple[str, dict[str, str]], *, rounds: int) -> float:
-    """Return the median time of a call in milliseconds."""
+    """Return the lowest time of a call in milliseconds."""
     times_ms = []
     name, arguments = call
     with Workspace(folder) as workspace:
@@ -39,16 +38,16 @@ async def measure(folder: Path, undo: UndoFolder | None, call: tuple[str, dict[s
             result = await box.call(ToolCall("1", name, json.dumps(arguments)))
             times_ms.append((perf_counter() - start) * 1000)
             assert not result.is_error, result
-    return median(times_ms)
+    return min(times_ms)
 
 
 async def measure_first(folder: Path, copies: Path, rounds: int) -> float:
-    """Return the median time of the first command of a run, which copies the files."""
+    """Return the lowest time of the first command of a run, which copies the files."""
     times_ms = []
     for number in range(rounds):
         with UndoFolder(copies / str(number)) as undo:
             times_ms.append(await measure(folder, undo, COMMAND, rounds=1))
-    return median(times_ms)
+    return min(times_ms)
 
 
 def copy_files(target: Path) -> tuple[int, int]:

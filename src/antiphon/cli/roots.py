@@ -5,6 +5,7 @@ import asyncio
 import json
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 from antiphon.cli.frame import print_lines
 from antiphon.cli.options import Subcommands, existing_store, positive_int
@@ -38,9 +39,10 @@ def confirm(facts: str, question: str) -> bool:
     return sys.stdin.readline().strip().lower() in YES
 
 
-def delete_copies(thread: str) -> None:
-    """Delete the records and copies that undo keeps of a thread."""
-    UndoFolder(undo_path()).delete(thread)
+def delete_tree(store: Path, root: str) -> None:
+    """Delete a tree of a store, with the copies that undo keeps of a thread."""
+    remove(store, root)
+    UndoFolder(undo_path()).delete(root)
 
 
 def _roots(options: argparse.Namespace) -> int:
@@ -74,8 +76,7 @@ def _delete(options: argparse.Namespace) -> int:
         raise UnknownRoot(f"there is no tree {options.root!r}; list all with: antiphon db roots")
     if not options.yes and not confirm(_row(tree), "delete it permanently, with its journal?"):
         return print_lines(["nothing deleted"])
-    remove(path, options.root)
-    delete_copies(options.root)
+    delete_tree(path, options.root)
     return print_lines([f"deleted {sanitize_line(options.root)}"])
 
 

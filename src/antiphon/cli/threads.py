@@ -21,10 +21,9 @@ from antiphon.cli.records import (
 )
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
-from antiphon.cli.roots import confirm, delete_copies
+from antiphon.cli.roots import confirm, delete_tree
 from antiphon.cli.undo import add_undo
 from antiphon.money import format_usd
-from antiphon.stores.maintenance import remove
 from antiphon.threads import KINDS, Library, ThreadView
 
 MOST_TITLE = 44
@@ -108,8 +107,7 @@ def _delete(options: argparse.Namespace) -> int:
     facts = f"{_row(view)}\nkeep a copy with: antiphon threads export {view.id} --to {view.id}.json"
     if not options.yes and not confirm(facts, "delete it permanently, with all branches?"):
         return print_lines(["nothing deleted"])
-    remove(store, view.id)
-    delete_copies(view.id)
+    delete_tree(store, view.id)
     return print_lines([f"deleted {view.id}"])
 
 

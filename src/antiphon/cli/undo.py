@@ -47,7 +47,8 @@ def _undo(options: argparse.Namespace) -> int:
             return await find_thread(library, options.id, options.kind)
 
     thread = asyncio.run(find())
-    with UndoFolder(undo_path(), excluded=[store]) as undo:
+    with UndoFolder(undo_path()) as undo:
+        undo.exclude(store)
         if options.list:
             return _print_calls(undo.calls(thread), options.json)
         return _confirm_and_undo(undo, thread, options)

@@ -5,7 +5,6 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -25,17 +24,12 @@ NAME_LENGTH = 32
 
 
 class UndoFolder:
-    """Undo logs of all threads, in a private folder outside of their workspaces; close it, or use `with`.
+    """Undo logs of all threads, in a private folder outside of their workspaces; close it, or use `with`."""
 
-    `excluded` are files, such as a store, that are never recorded; with each, all files that begin with its name.
-    """
-
-    def __init__(
-        self, folder: str | os.PathLike[str], settings: UndoSettings | None = None, *, excluded: Sequence[Path] = ()
-    ) -> None:
+    def __init__(self, folder: str | os.PathLike[str], settings: UndoSettings | None = None) -> None:
         self.folder = Path(folder).resolve()
         self.settings = settings or UndoSettings()
-        self._excluded = [path.resolve() for path in excluded]
+        self._excluded: list[Path] = []
         self._logs: dict[str, UndoLog] = {}
         self._guard = threading.RLock()
         self._is_pruned = False
