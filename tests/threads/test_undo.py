@@ -53,7 +53,7 @@ def test_deleting_a_thread_deletes_its_copies(tmp_path):
 def test_an_app_without_copies_says_what_to_pass(tmp_path):
     async def work():
         async with App(":memory:") as app:
-            chat = await app.chats.create("scripted:chat")
+            chat = await app.chats.create(model="scripted:chat")
             await app.threads.undo(chat)
 
     with pytest.raises(Refused, match=r"pass App\(\.\.\., undo=UndoFolder"):
