@@ -4,11 +4,10 @@ import argparse
 
 from antiphon.cli.frame import CliCommand
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint, to_record
+from antiphon.cli.records import add_export, add_list, add_show, cost_text, print_list, problem_hint, to_record
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.undo import add_undo
-from antiphon.money import format_usd
 from antiphon.threads.kinds import ThreadView
 from antiphon.threads.library import Library
 
@@ -37,7 +36,7 @@ async def _list(library: Library, options: argparse.Namespace) -> int:
 
 
 def _row(view: ThreadView) -> str:
-    facts = [view.status, plural(view.turns, "turn"), format_usd(view.cost_usd)]
+    facts = [view.status, plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
     title = clip(sanitize_line(view.title), MOST_TASK)
     model = sanitize_line(view.model or "no model")
     hint = f"; continue with: antiphon run --resume {view.id}" if view.status == "interrupted" else ""

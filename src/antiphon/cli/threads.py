@@ -13,6 +13,7 @@ from antiphon.cli.records import (
     add_export,
     add_list,
     add_show,
+    cost_text,
     print_list,
     print_page,
     problem_hint,
@@ -23,7 +24,6 @@ from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.cli.roots import confirm, delete_tree
 from antiphon.cli.undo import add_undo
-from antiphon.money import format_usd
 from antiphon.threads import KINDS, Library, ThreadView
 
 MOST_TITLE = 44
@@ -112,7 +112,7 @@ def _delete(options: argparse.Namespace) -> int:
 
 
 def _row(view: ThreadView) -> str:
-    facts = [view.status, plural(view.turns, "turn"), format_usd(view.cost_usd)]
+    facts = [view.status, plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
     facts += ["archived"] if view.archived else []
     title = clip(sanitize_line(view.title), MOST_TITLE)
     model = sanitize_line(view.model or "no model")
