@@ -12,6 +12,8 @@ from antiphon.threads.kinds import ThreadView
 from antiphon.threads.library import Library
 
 MOST_TASK = 50
+# A run that waits for an answer whose process is gone has no request any more: it asks again when it is resumed.
+UNFINISHED = ("interrupted", "waiting")
 EMPTY = 'no runs yet; start one with: antiphon run "TASK"'
 EXAMPLES = """examples:
   antiphon runs list                            list the latest runs
@@ -39,7 +41,7 @@ def _row(view: ThreadView) -> str:
     facts = [view.status, plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
     title = clip(sanitize_line(view.title), MOST_TASK)
     model = sanitize_line(view.model or "no model")
-    hint = f"; continue with: antiphon run --resume {view.id}" if view.status == "interrupted" else ""
+    hint = f"; continue with: antiphon run --resume {view.id}" if view.status in UNFINISHED else ""
     hint += problem_hint(view.problem)
     return f"{view.id}  {format_time(view.updated)}  {title} ({', '.join(facts)}; {model}){hint}"
 

@@ -9,6 +9,7 @@ from antiphon.tools.access import READ_ONLY
 from antiphon.tools.context import CURRENT, Context
 from antiphon.tools.undo.folder import undo_problem
 from antiphon.tools.undo.recorders import record_command
+from antiphon.tools.undo.scan import SETTLED_NS, Stamp
 from tests.fixtures.mcp_tools import run
 from tests.fixtures.undo import THREAD, UndoBench, picture
 
@@ -312,3 +313,16 @@ def test_a_large_file_is_copied_too(bench):
     bench.undo.undo(THREAD)
 
     assert picture(bench.work) == before
+
+
+def test_a_file_that_has_just_changed_is_read_again(bench):
+    (bench.work / "new").write_text("1")
+    (bench.work / "folder").mkdir()
+    bench.shell("true")
+    (tree,) = bench.undo.log(THREAD, bench.workspace).trees.values()
+    stamp = Stamp(0o100644, 1, 1, 1_000, 1)
+
+    assert SETTLED_NS >= 10_000_000  # the coarsest clock of a kernel ticks a hundred times a second
+    assert stamp.is_settled(1_000 + SETTLED_NS + 1)
+    assert not stamp.is_settled(1_000 + SETTLED_NS - 1)
+    assert tree.states.keys() == {"folder", "new"}

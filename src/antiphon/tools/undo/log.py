@@ -169,8 +169,6 @@ def lock_folder(folder: Path) -> int:
 @contextmanager
 def open_workspace(folder: str) -> Iterator[Workspace]:
     """Open the workspace of a record; raise `UndoError` if it is not the folder it was."""
-    if os.path.realpath(folder) != folder:
-        raise UndoError(f"{folder}: the workspace was replaced by a symlink; nothing was undone")
     try:
         workspace = Workspace(folder)
     except ToolsError as error:
