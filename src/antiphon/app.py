@@ -57,6 +57,7 @@ from antiphon.threads.reply import stream_reply
 from antiphon.threads.resources import Resources
 from antiphon.threads.threads import Threads
 from antiphon.threads.toolbox import NoTools, Toolbox, call_tool
+from antiphon.tools.undo.folder import UndoFolder
 
 KINDS = (CHAT, RUN, DEBATE)
 MEMORY = ":memory:"
@@ -68,7 +69,7 @@ class App:
 
     `machines` are hosted beside those of Antiphon, and reached by `app.runtime`.
     The functions `judge`, `arbiter`, `approver` and `summariser` take the place of a model or a person in all threads.
-    `limits` hold for each owner of threads.
+    `limits` hold for each owner of threads. `undo` is the folder in which a toolbox records its changes.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class App:
         summariser: Summariser | None = None,
         machines: Iterable[Machine[Any, Any]] = (),
         limits: OwnerLimits | None = None,
+        undo: UndoFolder | None = None,
     ) -> None:
         self.models = models or Models()
         self._closing = asyncio.Event()
@@ -106,7 +108,10 @@ class App:
             self.models.check,
             toolbox or NoTools(),
             [name for name, function in functions.items() if function is not None],
+            undo,
         )
+        if undo is not None and isinstance(store, str | Path):
+            undo.exclude(store)
         self.chats = Chats(self.runtime, self.library, resources)
         self.runs = Runs(self.runtime, self.library, resources)
         self.debates = Debates(self.runtime, self.library, resources)
@@ -115,6 +120,7 @@ class App:
             self.library,
             {"chat": self.chats, "run": self.runs, "debate": self.debates},
             {"chat": self.chats.create, "run": self.runs.create, "debate": self.debates.create},
+            resources,
         )
 
     async def __aenter__(self) -> Self:

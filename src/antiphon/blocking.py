@@ -134,6 +134,8 @@ class BlockingThreads:
         self.archive = calls.blocking(threads.archive)
         self.delete = calls.blocking(threads.delete)
         self.export = calls.blocking(threads.export)
+        self.undo_plan = calls.blocking(threads.undo_plan)
+        self.undo = calls.blocking(threads.undo)
         self.fork = calls.blocking(threads.fork)
         self.status = calls.blocking(threads.status)
         self.state = calls.blocking(threads.state)

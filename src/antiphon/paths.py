@@ -28,3 +28,8 @@ def user_path(
 def store_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the path of the store: ANTIPHON_STORE, or a file in the user's data folder."""
     return user_path("data", "antiphon.db", variable="ANTIPHON_STORE", environment=environment)
+
+
+def undo_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of records and copies for undo: ANTIPHON_UNDO, or a folder in the user's state folder."""
+    return user_path("state", "undo", variable="ANTIPHON_UNDO", environment=environment)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from antiphon.app import App
+from antiphon.cli.runs import _row as run_row
+from antiphon.threads import ThreadView
 from tests.fixtures.command import antiphon
 
 COMMANDS = {
@@ -88,3 +90,10 @@ def test_where_there_is_no_chat_the_last_one_is_not_a_debate(tmp_path: Path) -> 
     refused = antiphon("chat", "-c", "Hello", "--store", tmp_path / "store.db")
 
     assert (refused.returncode, refused.stderr) == (1, "antiphon chat: no chats yet; start one with: antiphon chat\n")
+
+
+@pytest.mark.parametrize(("status", "is_hinted"), [("interrupted", True), ("waiting", True), ("completed", False)])
+def test_a_run_that_can_be_continued_is_listed_with_the_command(status, is_hinted):
+    view = ThreadView("2ce251c7", "run", status, "A task", "scripted:agents", "", 1, 0.0, 0)
+
+    assert run_row(view).endswith("; continue with: antiphon run --resume 2ce251c7") == is_hinted

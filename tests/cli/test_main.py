@@ -1,5 +1,9 @@
 """The root of the command line."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from antiphon.cli.main import main
@@ -31,3 +35,45 @@ def test_descriptions_are_wrapped_to_the_width_of_the_terminal(monkeypatch, caps
         main(["play", "--help"])
 
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+def run_in_shell(folder, line):
+    """The command with streams as a shell sets them up."""
+    environment = {**os.environ, "ANTIPHON_STORE": str(folder / "store.db")}
+    return subprocess.run(
+        ["bash", "-c", f'"{sys.executable}" -m antiphon {line}'],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_a_full_disk_behind_the_output_is_an_error_of_one_line(tmp_path):
+    run_in_shell(tmp_path, "chat -m scripted:chat Hello")
+
+    process = run_in_shell(tmp_path, "threads list > /dev/full")
+
+    assert process.returncode == 1
+    assert process.stderr == (
+        "antiphon threads: cannot write: No space left on device; free some space, or write elsewhere\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("threads list <&-", 0),
+        ("threads list >&-", 0),
+        ("threads delete last <&-", 0),
+        ("chat -m scripted:chat <&-", 2),
+        ("run -m scripted:agents <&-", 2),
+    ],
+)
+def test_closed_streams_are_empty(tmp_path, line, code):
+    run_in_shell(tmp_path, "chat -m scripted:chat Hello")
+
+    process = run_in_shell(tmp_path, line)
+
+    assert (process.returncode, "Traceback" in process.stderr) == (code, False)
+    assert run_in_shell(tmp_path, "threads list").stdout.count("Hello") == 1

@@ -9,10 +9,13 @@ import pytest
 
 from antiphon.app import App
 from antiphon.cli.main import main
+from antiphon.cli.records import cost_text
+from antiphon.messages import Usage
+from antiphon.providers.base import Model, TextDelta, UsageDelta
 from antiphon.runtime.errors import StoreError
 from antiphon.stores.maintenance import remove
 from antiphon.stores.ownership import FileLock
-from tests.fixtures.chats import script
+from tests.fixtures.chats import Teller, script
 from tests.fixtures.scripted_team import says, team
 from tests.fixtures.scripted_team import script as team_script
 
@@ -274,3 +277,24 @@ def test_an_export_on_a_terminal_has_no_escape_sequences(capsys, thread, monkeyp
     code, out, _ = threads(capsys, "export", thread)
 
     assert (code, "\x1b" in out, "of course." in out) == (0, False, True)
+
+
+def test_an_unknown_price_is_listed_as_unknown(store, capsys):
+    teller = Teller([UsageDelta(Usage(90, 10), "unpriced"), TextDelta("Brie.")])
+    teller.model = Model("openai:unpriced", "openai", "unpriced")
+
+    async def work():
+        async with App(store, models=teller.models) as app:
+            chat = await app.chats.create(model="scripted:teller")
+            await app.chats.say(chat, "Which cheese?")
+            await app.chats.until_idle(chat)
+
+    asyncio.run(work())
+
+    assert "(completed, 1 turn, price unknown; " in threads(capsys, "list")[1]
+    assert json.loads(threads(capsys, "list", "--json")[1])[0]["unpriced"] == 1
+
+
+def test_a_known_part_of_a_cost_is_listed_beside_unknown_prices():
+    assert cost_text(0.5, 0) == "$0.50"
+    assert cost_text("0.50", 2) == "$0.50 and unknown prices"

@@ -18,6 +18,7 @@ from antiphon.tools.finding import FindLimits
 from antiphon.tools.sandbox import supervisor
 from antiphon.tools.shell import INHERITED, ShellSettings
 from antiphon.tools.toolbox import workspace_tools
+from antiphon.tools.undo.settings import SKIPPED, UndoSettings
 from antiphon.tools.workspace import Workspace
 from tests.paths import DOCS
 
@@ -41,17 +42,23 @@ def test_every_tool_has_its_line_with_its_risk(tmp_path):
     assert {name: row[0] for name, row in table("tool").items()} == risks
 
 
-@pytest.mark.parametrize("settings", [FileLimits, FindLimits, ShellSettings, FetchSettings, CommandFilter])
+@pytest.mark.parametrize(
+    "settings", [FileLimits, FindLimits, ShellSettings, FetchSettings, CommandFilter, UndoSettings]
+)
 def test_every_setting_has_its_line(settings):
     assert list(table(f"`{settings.__name__}`")) == [field.name for field in fields(settings)]
 
 
-@pytest.mark.parametrize("settings", [FileLimits, FindLimits, ShellSettings, FetchSettings])
+@pytest.mark.parametrize("settings", [FileLimits, FindLimits, ShellSettings, FetchSettings, UndoSettings])
 def test_the_defaults_are_those_of_the_code(settings):
     rows = table(f"`{settings.__name__}`")
     for field in fields(settings):
         if isinstance(field.default, int | None) and field.default is not MISSING:
             assert rows[field.name][0] == str(field.default)
+
+
+def test_the_skipped_folders_are_named():
+    assert [name for name in SKIPPED if f"`{name}`" not in table("`UndoSettings`")["skipped"][1]] == []
 
 
 def test_what_is_passed_on_to_commands_is_named_in_words():

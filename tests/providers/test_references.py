@@ -26,6 +26,16 @@ GOOD = {
     "openai+http://[::1]:8080/v1:m": Reference("openai", "m", "http://[::1]:8080/v1"),
     "anthropic+http://127.0.0.1:9:claude": Reference("anthropic", "claude", "http://127.0.0.1:9"),
 }
+NAMELESS = [
+    "openai:",
+    "http://host",
+    "http://host:8080/v1",
+    "openai+http://host",
+    "openai+http://host:8080",
+    "openai+http://host:8080/v1",
+    "openai+http://[::1]:8080",
+    "openai+https://host:8080/v1:",
+]
 BAD = [
     "",
     "claude",
@@ -39,6 +49,7 @@ BAD = [
     "openai+http://host:99999/v1:m",
     "openai+http://host/v1?key=1:m",
     "scripted+http://host/v1:m",
+    *NAMELESS,
     "openai+http://user:hunter2@host/v1:m",
 ]
 
@@ -56,6 +67,18 @@ def test_what_names_no_model_is_refused(text):
 
     assert "is not a model reference" in caught.value.message
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", NAMELESS)
+def test_a_reference_without_a_model_says_so_and_what_to_write(text):
+    with pytest.raises(ProviderError, match=r"names no model; use provider:model .* openai\+http://host:port/v1:model"):
+        parse_reference(text)
+
+
+@pytest.mark.parametrize("text", ["claude", "openai+http://host:99999/v1:m", "openai+http://user:hunter2@host/v1:m"])
+def test_other_problems_are_not_taken_for_a_missing_model(text):
+    with pytest.raises(ProviderError, match="is not a model reference; use"):
+        parse_reference(text)
 
 
 def test_a_slash_at_the_end_of_an_address_makes_no_difference():

@@ -38,6 +38,7 @@ def summarize(snapshot: Json, result: Json | None) -> ThreadSummary:
         cost_usd=chat["metrics"].get("costUsd", 0.0),
         error=error_message(chat.get("lastError")),
         branch=chat["branch"],
+        unpriced=chat["metrics"].get("unpriced", 0),
     )
 
 

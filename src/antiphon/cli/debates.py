@@ -6,12 +6,11 @@ from typing import Any
 
 from antiphon.cli.frame import CliCommand
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint
+from antiphon.cli.records import add_export, add_list, add_show, cost_text, print_list, problem_hint
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
 from antiphon.debate.record import DebateView
 from antiphon.debate.service import latest_debates
-from antiphon.money import format_usd
 from antiphon.threads.library import Library
 
 MOST_TOPIC = 60
@@ -42,9 +41,9 @@ def _to_record(view: DebateView) -> dict[str, Any]:
 
 def _row(view: DebateView) -> str:
     models = ", ".join(map(sanitize_line, view.models))
-    facts = [view.format, plural(view.rounds, "round"), format_usd(view.cost_usd), models]
+    facts = [view.format, plural(view.rounds, "round"), cost_text(view.cost_usd, view.unpriced), models]
     if view.problem is not None:
-        facts = [format_usd(view.cost_usd)]
+        facts = [cost_text(view.cost_usd, view.unpriced)]
     ending = "a tie" if view.tie else f"{sanitize_line(view.winner)} won" if view.winner else _status(view)
     topic = clip(sanitize_line(view.topic), MOST_TOPIC)
     described = "; ".join([ending, *facts])

@@ -5,6 +5,7 @@ When the reader closes the output pipe, a command that only prints has succeeded
 """
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -23,6 +24,8 @@ DONE = 0
 FAILED = 1
 BAD_USAGE = 2
 INTERRUPTED = 130
+# The disk behind the output is full or broken.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 # An unknown model or an invalid setting is a usage error.
 USAGE_CODES = (Code.BAD_REQUEST, Code.NOT_FOUND)
 
@@ -59,10 +62,26 @@ def run_command(name: str, command: CliCommand, options: argparse.Namespace) -> 
     except (KeyboardInterrupt, EOFError):
         return print_error(name, command.interrupted, INTERRUPTED)
     except BrokenPipeError:
-        # The rest of the buffer must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return FAILED if command.works else DONE
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _discard_output()
+        return print_error(name, f"cannot write: {error.strerror}; free some space, or write elsewhere", FAILED)
     return code
+
+
+def open_missing_streams() -> None:
+    """Open the null device for each standard stream that was closed, before another file gets its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _discard_output() -> None:
+    # The rest of the buffer must not fail again at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_usage_error(error: Exception) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from antiphon import __version__
-from antiphon.cli.frame import CliCommand, command_name, run_command
+from antiphon.cli.frame import CliCommand, command_name, open_missing_streams, run_command
 from antiphon.cli.render.gate import install_gates
 
 # Each command with the module of its `COMMAND`, and its help text.
@@ -41,6 +41,7 @@ EXAMPLES = """examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    open_missing_streams()
     install_gates()
     words = list(sys.argv[1:] if arguments is None else arguments)
     name = words[0] if words else ""

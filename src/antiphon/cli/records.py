@@ -19,6 +19,7 @@ from antiphon.cli.lookup import ID_HELP, find_thread
 from antiphon.cli.options import Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line, sanitize_lines
+from antiphon.money import format_usd
 from antiphon.threads.errors import InvalidCursor
 from antiphon.threads.export.formats import FORMATS
 from antiphon.threads.kinds import Record, ThreadView
@@ -94,6 +95,13 @@ def add_thread_command(
     parser = commands.add(name, with_library(handler), about, json=json)
     parser.add_argument("id", metavar="ID", help=f"the {noun}: {ID_HELP}")
     return parser
+
+
+def cost_text(cost_usd: float | str, unpriced: int) -> str:
+    """Return the cost of a thread for a list, and that it lacks replies of unknown price."""
+    if not unpriced:
+        return format_usd(cost_usd)
+    return f"{format_usd(cost_usd)} and unknown prices" if float(cost_usd) else "price unknown"
 
 
 def problem_hint(problem: str | None) -> str:

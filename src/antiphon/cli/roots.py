@@ -5,16 +5,19 @@ import asyncio
 import json
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 from antiphon.cli.frame import print_lines
 from antiphon.cli.options import Subcommands, existing_store, positive_int
 from antiphon.cli.render.plain import write
 from antiphon.cli.render.text_width import sanitize_line
 from antiphon.cli.render.units import format_time, plural
+from antiphon.paths import undo_path
 from antiphon.runtime.errors import UnknownRoot
 from antiphon.runtime.records import TreeSummary
 from antiphon.stores.maintenance import remove
 from antiphon.stores.sqlite import SqliteStore
+from antiphon.tools.undo.folder import UndoFolder
 
 PAGE = 1000
 YES = ("y", "yes")
@@ -34,6 +37,12 @@ def confirm(facts: str, question: str) -> bool:
     """Print facts and a question; return whether the answer on standard input is yes."""
     write(sys.stderr, f"{facts}\n{question} y/n > ")
     return sys.stdin.readline().strip().lower() in YES
+
+
+def delete_tree(store: Path, root: str) -> None:
+    """Delete a tree of a store, with the copies that undo keeps of a thread."""
+    remove(store, root)
+    UndoFolder(undo_path()).delete(root)
 
 
 def _roots(options: argparse.Namespace) -> int:
@@ -67,7 +76,7 @@ def _delete(options: argparse.Namespace) -> int:
         raise UnknownRoot(f"there is no tree {options.root!r}; list all with: antiphon db roots")
     if not options.yes and not confirm(_row(tree), "delete it permanently, with its journal?"):
         return print_lines(["nothing deleted"])
-    remove(path, options.root)
+    delete_tree(path, options.root)
     return print_lines([f"deleted {sanitize_line(options.root)}"])
 
 

@@ -1,22 +1,25 @@
-"""The command `antiphon runs`: list, show and export runs, also while another process runs them."""
+"""The command `antiphon runs`: list, show and export runs, also while another process runs them, and undo changes."""
 
 import argparse
 
 from antiphon.cli.frame import CliCommand
 from antiphon.cli.options import Subcommands, run_subcommand
-from antiphon.cli.records import add_export, add_list, add_show, print_list, problem_hint, to_record
+from antiphon.cli.records import add_export, add_list, add_show, cost_text, print_list, problem_hint, to_record
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
-from antiphon.money import format_usd
+from antiphon.cli.undo import add_undo
 from antiphon.threads.kinds import ThreadView
 from antiphon.threads.library import Library
 
 MOST_TASK = 50
+# A run that waits for an answer whose process is gone has no request any more: it asks again when it is resumed.
+UNFINISHED = ("interrupted", "waiting")
 EMPTY = 'no runs yet; start one with: antiphon run "TASK"'
 EXAMPLES = """examples:
   antiphon runs list                            list the latest runs
   antiphon runs show last                       show plan, turns and calls of the latest run
   antiphon runs export last --to report.html    export it as HTML
+  antiphon runs undo last --diff                show what it changed in the workspace, and ask before undoing it
 """
 
 
@@ -26,6 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_list(commands, "runs", _list)
     add_show(commands, "run", "run")
     add_export(commands, "run", "run")
+    add_undo(commands, "run", "run")
 
 
 async def _list(library: Library, options: argparse.Namespace) -> int:
@@ -34,14 +38,17 @@ async def _list(library: Library, options: argparse.Namespace) -> int:
 
 
 def _row(view: ThreadView) -> str:
-    facts = [view.status, plural(view.turns, "turn"), format_usd(view.cost_usd)]
+    facts = [view.status, plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
     title = clip(sanitize_line(view.title), MOST_TASK)
     model = sanitize_line(view.model or "no model")
-    hint = f"; continue with: antiphon run --resume {view.id}" if view.status == "interrupted" else ""
+    hint = f"; continue with: antiphon run --resume {view.id}" if view.status in UNFINISHED else ""
     hint += problem_hint(view.problem)
     return f"{view.id}  {format_time(view.updated)}  {title} ({', '.join(facts)}; {model}){hint}"
 
 
 COMMAND = CliCommand(
-    "List, show and export runs of agents, also while they run.", add_options, run_subcommand, EXAMPLES
+    "List, show and export runs of agents, also while they run; undo what they changed.",
+    add_options,
+    run_subcommand,
+    EXAMPLES,
 )

@@ -13,6 +13,7 @@ from antiphon.cli.records import (
     add_export,
     add_list,
     add_show,
+    cost_text,
     print_list,
     print_page,
     problem_hint,
@@ -21,9 +22,8 @@ from antiphon.cli.records import (
 )
 from antiphon.cli.render.text_width import clip, sanitize_line
 from antiphon.cli.render.units import format_time, plural
-from antiphon.cli.roots import confirm
-from antiphon.money import format_usd
-from antiphon.stores.maintenance import remove
+from antiphon.cli.roots import confirm, delete_tree
+from antiphon.cli.undo import add_undo
 from antiphon.threads import KINDS, Library, ThreadView
 
 MOST_TITLE = 44
@@ -54,6 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         archiving = commands.add(name, _archive, about)
         archiving.add_argument("id", metavar="ID", help=f"the conversation: {ID_HELP}")
         archiving.set_defaults(archived=name == "archive")
+    add_undo(commands, None, "conversation")
     deleting = commands.add("delete", _delete, "delete a conversation with all its branches")
     deleting.add_argument("id", metavar="ID", help=f"the conversation: {ID_HELP}")
     deleting.add_argument("--yes", action="store_true", help="do not ask for confirmation")
@@ -106,12 +107,12 @@ def _delete(options: argparse.Namespace) -> int:
     facts = f"{_row(view)}\nkeep a copy with: antiphon threads export {view.id} --to {view.id}.json"
     if not options.yes and not confirm(facts, "delete it permanently, with all branches?"):
         return print_lines(["nothing deleted"])
-    remove(store, view.id)
+    delete_tree(store, view.id)
     return print_lines([f"deleted {view.id}"])
 
 
 def _row(view: ThreadView) -> str:
-    facts = [view.status, plural(view.turns, "turn"), format_usd(view.cost_usd)]
+    facts = [view.status, plural(view.turns, "turn"), cost_text(view.cost_usd, view.unpriced)]
     facts += ["archived"] if view.archived else []
     title = clip(sanitize_line(view.title), MOST_TITLE)
     model = sanitize_line(view.model or "no model")

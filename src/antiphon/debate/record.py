@@ -30,6 +30,7 @@ class DebateView:
     updated: int
     error: str | None = None
     problem: str | None = None
+    unpriced: int = 0
 
     @property
     def cursor(self) -> str:
@@ -52,6 +53,7 @@ def summarize(snapshot: Json, result: Json | None) -> ThreadSummary:
         turns=len(debate.get("rounds") or []),
         cost_usd=float((debate.get("costTracker") or {}).get("totalCost", context["cost"])),
         error=error_message(debate.get("lastError")),
+        unpriced=(debate.get("costTracker") or {}).get("unpriced", 0),
     )
 
 
@@ -108,6 +110,7 @@ def debate_view(record: Record) -> DebateView:
         updated=view.updated,
         error=error_message(debate["lastError"]),
         problem=view.problem,
+        unpriced=debate["costTracker"]["unpriced"],
     )
 
 

@@ -19,6 +19,11 @@ LOCAL_FILE = re.compile(r"(?P<provider>local):(?P<model>[^\x00-\x1f\x7f]+\.(?i:g
 BY_ADDRESS = re.compile(
     rf"(?P<provider>{PROVIDER})\+(?P<url>https?://(?:\[[0-9a-fA-F:.]+\]|[\w.-]+)(?::\d+)?(?:/[^\s:?#]*)?):(?P<model>\S+)"
 )
+# A port where the model should be: the URL ends without one.
+PORT = re.compile(r"\d{1,5}(?:/.*)?")
+WITHOUT_MODEL = re.compile(
+    rf"{PROVIDER}:|(?:{PROVIDER}\+)?https?://(?:\[[^\]\s]*\]|[^\s:@/]+)(?::\d+)?(?:/[^\s:@]*)?:?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +44,25 @@ def parse_reference(text: str) -> Reference:
     """Parse a reference; raise `ProviderError` with the expected form if the text is not one."""
     if match := BY_ADDRESS.fullmatch(text):
         reference = Reference(match["provider"], match["model"], match["url"].rstrip("/"))
-        if reference.provider not in WITHOUT_ADDRESS and _is_plain(text, match["url"]):
+        if reference.provider not in WITHOUT_ADDRESS and _is_plain(text, match["url"]) and _has_model(reference):
             return reference
-    elif match := PLAIN.fullmatch(text) or LOCAL_FILE.fullmatch(text):
+    elif (match := PLAIN.fullmatch(text) or LOCAL_FILE.fullmatch(text)) and not match["model"].startswith("//"):
         return Reference(match["provider"], match["model"])
     # A URL may contain a password, which must not appear in an error.
     redacted = re.sub(r"//[^/@]*@", "//…@", text)
+    problem = ": it names no model" if WITHOUT_MODEL.fullmatch(text) else ""
     raise ProviderError(
         Code.BAD_REQUEST,
-        f"{redacted!r} is not a model reference; use provider:model with one of {', '.join(NAMES)} or a "
+        f"{redacted!r} is not a model reference{problem}; use provider:model with one of {', '.join(NAMES)} or a "
         f"provider of your own, local:PATH.gguf for a file, or openai+http://host:port/v1:model for your own server",
     )
+
+
+def _has_model(reference: Reference) -> bool:
+    """Return whether a reference by address has a model, and not only the port of its server."""
+    authority = (reference.base_url or "").partition("://")[2]
+    has_port = "/" in authority or authority.rpartition(":")[2].isdigit()
+    return has_port or PORT.fullmatch(reference.model) is None
 
 
 def _is_plain(text: str, url: str) -> bool:

@@ -72,6 +72,7 @@ def listed_view(tree: ListedTree) -> ThreadView:
         error=summary.error,
         problem=facts.get("problem"),
         owner=row.owner,
+        unpriced=summary.unpriced,
     )
 
 

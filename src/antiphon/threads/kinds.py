@@ -43,6 +43,7 @@ class ThreadView:
     waiting: str | None = None
     error: str | None = None
     problem: str | None = None  # the reason why it cannot be continued here
+    unpriced: int = 0  # replies of unknown price, which the cost lacks
 
     @property
     def cursor(self) -> str:
@@ -60,6 +61,7 @@ class ThreadSummary:
     cost_usd: float
     error: str | None = None
     branch: str = ""
+    unpriced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ def view_of(id: str, snapshot: Json, summary: ThreadSummary, updated: int) -> Th
         waiting=context["waitingReason"],
         error=summary.error or failure_of(snapshot),
         owner=str(context.get("owner") or ""),
+        unpriced=summary.unpriced,
     )
 
 

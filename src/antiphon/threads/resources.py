@@ -1,11 +1,13 @@
 """Models, tools and functions of an app, by which the settings of a new thread are checked before it is stored."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from antiphon.threads.errors import Refused
 from antiphon.threads.toolbox import Toolbox
+from antiphon.tools.undo.folder import UndoFolder
 
 
 async def _accept(reference: str) -> None:
@@ -17,12 +19,18 @@ class Resources:
     """Models, tools and functions of an app.
 
     `check_model` raises `ProviderError` if a model cannot be used here. `functions` are the names of the roles that a
-    function has in place of a model or a person.
+    function has in place of a model or a person. `undo` has the changes that tools have made for threads.
     """
 
     check_model: Callable[[str], Awaitable[object]] = _accept
     toolbox: Toolbox | None = None
     functions: Collection[str] = ()
+    undo: UndoFolder | None = None
+
+    async def delete_copies(self, thread: str) -> None:
+        """Delete the records and copies that undo keeps of a thread."""
+        if self.undo is not None:
+            await asyncio.to_thread(self.undo.delete, thread)
 
     async def check_models(self, references: Iterable[str | None]) -> None:
         """Raise `ProviderError` for the first model that is unknown or lacks a key; no request is sent."""

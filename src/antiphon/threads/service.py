@@ -196,6 +196,7 @@ class ThreadService:
         """Delete a thread with all that belongs to it, for ever; work in progress is cancelled. Its forks are kept."""
         await self._find(id)
         await self.runtime.delete(id)
+        await self.resources.delete_copies(id)
 
     async def status(self, id: str) -> str:
         """Return the status of a thread."""

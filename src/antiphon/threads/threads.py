@@ -1,5 +1,6 @@
 """Threads of all kinds behind one set of methods; each call is passed to the service of the thread's kind."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -8,7 +9,10 @@ from antiphon.runtime.records import Receipt
 from antiphon.threads.errors import Refused
 from antiphon.threads.kinds import Json
 from antiphon.threads.library import Library
+from antiphon.threads.resources import Resources
 from antiphon.threads.service import ThreadService
+from antiphon.tools.undo.folder import UndoFolder
+from antiphon.tools.undo.plan import UndoPlan
 
 Create = Callable[..., Awaitable[str]]
 
@@ -17,9 +21,14 @@ class Threads(ThreadService):
     """All threads of a runtime, whatever their kind."""
 
     def __init__(
-        self, runtime: Doors, library: Library, services: Mapping[str, ThreadService], create: Mapping[str, Create]
+        self,
+        runtime: Doors,
+        library: Library,
+        services: Mapping[str, ThreadService],
+        create: Mapping[str, Create],
+        resources: Resources | None = None,
     ) -> None:
-        super().__init__(runtime, library)
+        super().__init__(runtime, library, resources)
         self._services = services
         self._create_kind = create
 
@@ -65,6 +74,27 @@ class Threads(ThreadService):
     async def perform(self, thread: str, action: str, *, id: str | None = None, **payload: Any) -> Json:
         """Send an event to the content of a thread, such as `rewind` of a chat; return the content afterwards."""
         return await (await self._service(thread)).perform(thread, action, id=id, **payload)
+
+    async def undo_plan(self, id: str, *, redo: bool = False) -> UndoPlan:
+        """Return the steps that undo what tools changed for a thread, or with `redo` those that take back an undo."""
+        undo = await self._undo_folder(id)
+        return await asyncio.to_thread(undo.plan, id, redo=redo)
+
+    async def undo(self, id: str, *, force: bool = False, redo: bool = False) -> UndoPlan:
+        """Undo what tools changed for a thread, or with `redo` the last undo; return what was done.
+
+        Raise `ChangedSince`, and change nothing, if files were changed by others since, unless `force` is set.
+        """
+        undo = await self._undo_folder(id)
+        return await asyncio.to_thread(undo.undo, id, force=force, redo=redo)
+
+    async def _undo_folder(self, id: str) -> UndoFolder:
+        status = await self.status(id)
+        if self.resources.undo is None:
+            raise Refused("this app keeps no copies for undo; pass App(..., undo=UndoFolder(...))")
+        if status == "running":
+            raise Refused(f"thread {id!r} is running; stop it before its changes are undone")
+        return self.resources.undo
 
     async def _service(self, id: str) -> ThreadService:
         kind = await self._check(id)

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.messages import ToolCall, ToolResult, part_to_json
 from antiphon.providers.base import Tool
+from antiphon.runtime import tasks
 from antiphon.threads.errors import Refused
 from antiphon.tools.context import CURRENT, Context
 from antiphon.tools.functions import ToolFunction
@@ -73,7 +74,9 @@ def call_tool(toolbox: Toolbox) -> AsyncLogic:
         part: Mapping[str, Any] = input["call"]
         call = ToolCall(part["id"], part["name"], part["arguments"], part.get("signature"))
         # A variable of the task, so that toolboxes that need no context have no parameter for it.
-        CURRENT.set(Context(getattr(scope, "key", None), scope.report))
+        task = tasks.CURRENT.get()
+        thread = None if task is None else task.root
+        CURRENT.set(Context(getattr(scope, "key", None), scope.report, thread=thread))
         return part_to_json(await toolbox.call(call))
 
     return from_task(run, safety="once")

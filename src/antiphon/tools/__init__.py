@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from antiphon.tools.context import Context, ToolCancelled
     from antiphon.tools.decorator import PythonTool, tool
     from antiphon.tools.errors import (
+        ChangedSince,
         ConfigError,
         InvalidTool,
         NameTaken,
         NotInstalled,
         ToolCallError,
         ToolsError,
+        UndoError,
     )
     from antiphon.tools.fetch import FetchSettings
     from antiphon.tools.files import FileLimits
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from antiphon.tools.shell import ShellSettings
     from antiphon.tools.toolbox import workspace_tools
     from antiphon.tools.toolboxes import Bundle
+    from antiphon.tools.undo.folder import UndoFolder, undo_problem
+    from antiphon.tools.undo.plan import UndoPlan, UndoStep
+    from antiphon.tools.undo.settings import UndoSettings
     from antiphon.tools.workspace import Workspace
 
 __getattr__ = lazy_names(
@@ -46,12 +51,14 @@ __getattr__ = lazy_names(
             "tool",
         ),
         "errors": (
+            "ChangedSince",
             "ConfigError",
             "InvalidTool",
             "NameTaken",
             "NotInstalled",
             "ToolCallError",
             "ToolsError",
+            "UndoError",
         ),
         "fetch": ("FetchSettings",),
         "files": ("FileLimits",),
@@ -66,6 +73,15 @@ __getattr__ = lazy_names(
         "shell": ("ShellSettings",),
         "toolbox": ("workspace_tools",),
         "toolboxes": ("Bundle",),
+        "undo.folder": (
+            "UndoFolder",
+            "undo_problem",
+        ),
+        "undo.plan": (
+            "UndoPlan",
+            "UndoStep",
+        ),
+        "undo.settings": ("UndoSettings",),
         "workspace": ("Workspace",),
     },
 )
@@ -73,6 +89,7 @@ __getattr__ = lazy_names(
 __all__ = [
     "AddressServer",
     "Bundle",
+    "ChangedSince",
     "CommandFilter",
     "CommandJudgement",
     "CommandServer",
@@ -90,6 +107,11 @@ __all__ = [
     "ToolCallError",
     "ToolCancelled",
     "ToolsError",
+    "UndoError",
+    "UndoFolder",
+    "UndoPlan",
+    "UndoSettings",
+    "UndoStep",
     "Workspace",
     "judge_command",
     "load_servers",
@@ -97,5 +119,6 @@ __all__ = [
     "risk_of_call",
     "risk_of_command",
     "tool",
+    "undo_problem",
     "workspace_tools",
 ]

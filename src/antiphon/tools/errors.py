@@ -1,5 +1,7 @@
 """Errors of tools."""
 
+from collections.abc import Sequence
+
 
 class ToolsError(Exception):
     """Base class of the errors of tools."""
@@ -46,3 +48,15 @@ class InvalidTool(ToolsError):
         super().__init__(f"the function {name} cannot be a tool: {problem}")
         self.name = name
         self.problem = problem
+
+
+class UndoError(ToolsError):
+    """Raised when changes cannot be recorded or undone; nothing was undone."""
+
+
+class ChangedSince(UndoError):
+    """Raised when an undo would overwrite changes that others made; `paths` names the files."""
+
+    def __init__(self, message: str, paths: Sequence[str]) -> None:
+        super().__init__(message)
+        self.paths = tuple(paths)

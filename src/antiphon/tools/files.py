@@ -8,6 +8,8 @@ from antiphon.providers.base import Tool
 from antiphon.tools.arguments import object_schema
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.functions import ToolFunction, run_in_thread
+from antiphon.tools.undo.folder import UndoFolder
+from antiphon.tools.undo.recorders import record_files
 from antiphon.tools.workspace import MAX_PATH, Workspace
 
 BINARY_PROBE = 8_192
@@ -59,8 +61,10 @@ EDIT_FILE = Tool(
 )
 
 
-def file_functions(workspace: Workspace, limits: FileLimits | None = None) -> tuple[ToolFunction, ...]:
-    """Return the tools that read, write and edit files."""
+def file_functions(
+    workspace: Workspace, limits: FileLimits | None = None, undo: UndoFolder | None = None
+) -> tuple[ToolFunction, ...]:
+    """Return the tools that read, write and edit files; with `undo`, changes by threads are recorded."""
     bounds = limits or FileLimits()
 
     async def read(arguments: Mapping[str, Any]) -> str:
@@ -69,12 +73,20 @@ def file_functions(workspace: Workspace, limits: FileLimits | None = None) -> tu
         )
 
     async def write(arguments: Mapping[str, Any]) -> str:
-        return await run_in_thread(lambda: write_text(workspace, arguments["path"], arguments["content"], bounds))
+        return await run_in_thread(
+            lambda: write_text(workspace, arguments["path"], arguments["content"], bounds, undo=undo)
+        )
 
     async def edit(arguments: Mapping[str, Any]) -> str:
         return await run_in_thread(
             lambda: edit_text(
-                workspace, arguments["path"], arguments["old"], arguments["new"], bounds, every=arguments["all"]
+                workspace,
+                arguments["path"],
+                arguments["old"],
+                arguments["new"],
+                bounds,
+                every=arguments["all"],
+                undo=undo,
             )
         )
 
@@ -112,19 +124,30 @@ def read_lines(workspace: Workspace, path: str, start: int, count: int | None, l
     return excerpt
 
 
-def write_text(workspace: Workspace, path: str, content: str, limits: FileLimits) -> str:
+def write_text(
+    workspace: Workspace, path: str, content: str, limits: FileLimits, *, undo: UndoFolder | None = None
+) -> str:
     """Write a whole file and describe the result."""
     data = _encode(content, limits)
-    with workspace.lock:
-        existed = workspace.replace(path, data)
+    with workspace.lock, record_files(undo, workspace, WRITE_FILE.name, path) as recorder:
+        existed = workspace.replace(path, data, recorder)
     return f"{'Replaced' if existed else 'Created'} {path} ({len(data):,} bytes)."
 
 
-def edit_text(workspace: Workspace, path: str, old: str, new: str, limits: FileLimits, *, every: bool = False) -> str:
+def edit_text(
+    workspace: Workspace,
+    path: str,
+    old: str,
+    new: str,
+    limits: FileLimits,
+    *,
+    every: bool = False,
+    undo: UndoFolder | None = None,
+) -> str:
     """Replace text in a file and say where; raise `ToolCallError` if it does not occur, or not exactly once."""
     if old == new:
         raise ToolCallError("old and new are the same text; nothing was changed.")
-    with workspace.lock:
+    with workspace.lock, record_files(undo, workspace, EDIT_FILE.name, path) as recorder:
         text = text_of(workspace.read(path, most=limits.most_file_bytes), path)
         times = text.count(old)
         if times == 0:
@@ -132,7 +155,7 @@ def edit_text(workspace: Workspace, path: str, old: str, new: str, limits: FileL
         if times > 1 and not every:
             raise ToolCallError(f"old occurs {times} times in {path!r}; give more of the text around it, or set all.")
         line = text.count("\n", 0, text.index(old)) + 1
-        workspace.replace(path, _encode(text.replace(old, new), limits))
+        workspace.replace(path, _encode(text.replace(old, new), limits), recorder)
     location = f"line {line:,}" if times == 1 else f"{times:,} places, the first in line {line:,}"
     return f"Changed {path} in {location}."
 

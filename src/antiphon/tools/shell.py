@@ -23,6 +23,8 @@ from antiphon.tools.git_settings import git_environment
 from antiphon.tools.programs import wait_despite_cancellation
 from antiphon.tools.sandbox.confinement import NO_CONFINEMENT, Confinement, confine_command, supervisor_words
 from antiphon.tools.sandbox.scan import REFUSED_PREFIX, move_new_protected
+from antiphon.tools.undo.folder import UndoFolder
+from antiphon.tools.undo.recorders import record_command
 from antiphon.tools.workspace import Workspace
 
 # The variables of our environment that a command gets; all others, such as keys, are withheld.
@@ -89,9 +91,16 @@ def shell_tool(settings: ShellSettings) -> Tool:
 
 
 def shell_function(
-    workspace: Workspace, settings: ShellSettings | None = None, *, environment: Mapping[str, str] | None = None
+    workspace: Workspace,
+    settings: ShellSettings | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    undo: UndoFolder | None = None,
 ) -> ToolFunction:
-    """Return the tool that runs commands, which inherit a few variables of `environment`."""
+    """Return the tool that runs commands, which inherit a few variables of `environment`.
+
+    With `undo`, changes by threads are recorded.
+    """
     shell_settings = settings or ShellSettings()
     parent_environment = os.environ if environment is None else environment
 
@@ -100,7 +109,8 @@ def shell_function(
         time_ms = arguments["timeout_ms"]
         context = CURRENT.get()
         access = context.access if context is not None and context.access is not None else shell_settings.access
-        outcome = await run_command(workspace.folder, command, time_ms, shell_settings, parent_environment, access)
+        async with record_command(undo, workspace, command, access):
+            outcome = await run_command(workspace.folder, command, time_ms, shell_settings, parent_environment, access)
         if context is not None:
             context.denied = outcome.denied
         return format_outcome(outcome, time_ms, shell_settings)

@@ -5,6 +5,7 @@ from antiphon.tools.files import FileLimits, file_functions
 from antiphon.tools.finding import FindLimits, find_functions
 from antiphon.tools.functions import FunctionToolbox
 from antiphon.tools.shell import ShellSettings, shell_function
+from antiphon.tools.undo.folder import UndoFolder
 from antiphon.tools.workspace import Workspace
 
 
@@ -15,13 +16,17 @@ def workspace_tools(
     finding: FindLimits | None = None,
     shell: ShellSettings | None = None,
     fetch: FetchSettings | None = None,
+    undo: UndoFolder | None = None,
 ) -> FunctionToolbox:
-    """Return a toolbox to read, write, edit, list and search files, run commands and fetch pages."""
+    """Return a toolbox to read, write, edit, list and search files, run commands and fetch pages.
+
+    With `undo`, changes that threads make with these tools are recorded, and can be undone.
+    """
     return FunctionToolbox(
         [
-            *file_functions(workspace, files),
+            *file_functions(workspace, files, undo),
             *find_functions(workspace, finding),
-            shell_function(workspace, shell),
+            shell_function(workspace, shell, undo=undo),
             fetch_function(fetch),
         ]
     )

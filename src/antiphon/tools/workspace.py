@@ -20,17 +20,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from antiphon.tools.errors import ToolCallError, ToolsError
 
 MAX_SYMLINKS = 40
 MAX_PATH = 4_096
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+OPEN_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 # Without O_NONBLOCK, opening a named pipe would block until its other end is opened.
-_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+OPEN_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class ChangeRecorder(Protocol):
+    """Records changes before they are made."""
+
+    def before_folder(self, path: str) -> None:
+        """Record that a folder is about to be created."""
+        ...
+
+    def before_file(self, folder: int, name: str, path: str, data: bytes) -> None:
+        """Record that a file is about to be written: its name in an open folder, its path, and its new content."""
+        ...
 
 
 @dataclass(slots=True)
@@ -38,6 +50,7 @@ class _Walk:
     """State of a walk: the open directories from the workspace to the current one, and their names."""
 
     folders: list[int]
+    recorder: ChangeRecorder | None = None
     names: list[str] = field(default_factory=list)
     # The last name of the path, if it is not a folder.
     last: str | None = None
@@ -51,7 +64,7 @@ class _Walk:
 
     def into(self, name: str) -> None:
         """Enter a folder."""
-        self.folders.append(os.open(name, _FOLDER, dir_fd=self.folders[-1]))
+        self.folders.append(os.open(name, OPEN_FOLDER, dir_fd=self.folders[-1]))
         self.names.append(name)
 
     def kind(self, name: str) -> int | None:
@@ -77,7 +90,7 @@ class Workspace:
             raise ToolsError("a workspace needs a system that can open files relative to directories")
         self.folder = Path(folder).resolve()
         try:
-            self._root = os.open(self.folder, _FOLDER)
+            self._root = os.open(self.folder, OPEN_FOLDER)
         except OSError as error:
             raise ToolsError(f"{str(folder)!r} cannot be a workspace: {error.strerror}") from error
         # Concurrent edits of one file would lose one of them.
@@ -109,9 +122,16 @@ class Workspace:
             raise ToolCallError(f"{path!r} has {size:,} bytes; the limit is {most:,}.")
         return data
 
-    def replace(self, path: str, data: bytes) -> bool:
+    @property
+    def descriptor(self) -> int:
+        """Descriptor of the open folder."""
+        if self._root < 0:
+            raise ToolCallError("The workspace is closed.")
+        return self._root
+
+    def replace(self, path: str, data: bytes, recorder: ChangeRecorder | None = None) -> bool:
         """Write a file atomically, creating missing folders; return whether it existed before."""
-        with self._walk(path, making=True) as walk:
+        with self._walk(path, making=True, recorder=recorder) as walk:
             if walk.last is None:
                 raise ToolCallError(f"{path!r} is a folder.")
             if any(name.lower() in VERSION_CONTROL for name in [*walk.names, walk.last]):
@@ -119,6 +139,8 @@ class Workspace:
             kind = walk.kind(walk.last)
             if kind not in (None, stat.S_IFREG):
                 raise ToolCallError(f"{path!r} is not a regular file.")
+            if recorder is not None:
+                recorder.before_file(walk.folders[-1], walk.last, walk.path, data)
             _write_atomically(walk.folders[-1], walk.last, data)
             return kind is not None
 
@@ -141,10 +163,10 @@ class Workspace:
             yield walk.folders[-1], walk.path
 
     @contextmanager
-    def _walk(self, path: str, *, making: bool = False, missing_ok: bool = False) -> Iterator[_Walk]:
-        if self._root < 0:
-            raise ToolCallError("The workspace is closed.")
-        walk = _Walk([os.dup(self._root)])
+    def _walk(
+        self, path: str, *, making: bool = False, missing_ok: bool = False, recorder: ChangeRecorder | None = None
+    ) -> Iterator[_Walk]:
+        walk = _Walk([os.dup(self.descriptor)], recorder)
         try:
             self._follow(walk, path, making, missing_ok or making)
             yield walk
@@ -214,6 +236,8 @@ def _check_text(path: str) -> None:
 def _make_folder(walk: _Walk, name: str) -> None:
     if name.lower() in VERSION_CONTROL:
         raise ToolCallError(f"{name!r} belongs to version control; nothing is written there.")
+    if walk.recorder is not None:
+        walk.recorder.before_folder("/".join([*walk.names, name]))
     with suppress(FileExistsError):
         os.mkdir(name, 0o777, dir_fd=walk.folders[-1])
     walk.into(name)
@@ -222,7 +246,7 @@ def _make_folder(walk: _Walk, name: str) -> None:
 def _open_file(walk: _Walk, path: str) -> int:
     if walk.last is None:
         raise ToolCallError(f"{path!r} is a folder.")
-    file = os.open(walk.last, _FILE, dir_fd=walk.folders[-1])
+    file = os.open(walk.last, OPEN_FILE, dir_fd=walk.folders[-1])
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
         raise ToolCallError(f"{path!r} is not a regular file.")

@@ -9,9 +9,11 @@ from typing import Any
 from antiphon.app import App
 from antiphon.cli.default_model import ModelChoice
 from antiphon.cli.frame import UsageError
+from antiphon.paths import undo_path
 from antiphon.threads.toolbox import Toolbox, tools_to_json
 from antiphon.tools.errors import ToolsError
 from antiphon.tools.mcp.config import Server
+from antiphon.tools.undo.folder import UndoFolder
 
 RULES = "rules"
 # Time that a running tool gets to finish when the run is cancelled.
@@ -42,18 +44,19 @@ class RunEnvironment:
 async def open_environment(store: Path, spec: RunSpec) -> AsyncIterator[RunEnvironment]:
     """Open workspace, MCP servers, store and models; fails early on an unknown model or a missing key."""
     async with AsyncExitStack() as stack:
-        toolbox, problems = await _toolbox(stack, spec)
-        app = await stack.enter_async_context(App(store, toolbox=toolbox))
+        undo = stack.enter_context(UndoFolder(undo_path()))
+        toolbox, problems = await _toolbox(stack, spec, undo)
+        app = await stack.enter_async_context(App(store, toolbox=toolbox, undo=undo))
         for reference in models_of(spec):
             await app.models.check(reference)
         yield RunEnvironment(app, tools_to_json(toolbox.tools), problems)
 
 
-async def _toolbox(stack: AsyncExitStack, spec: RunSpec) -> tuple[Toolbox, tuple[str, ...]]:
+async def _toolbox(stack: AsyncExitStack, spec: RunSpec, undo: UndoFolder) -> tuple[Toolbox, tuple[str, ...]]:
     # Imported here because the tools are slow to load.
     from antiphon.tools import Bundle, McpTools, Workspace, workspace_tools
 
-    own = workspace_tools(stack.enter_context(Workspace(spec.workspace)))
+    own = workspace_tools(stack.enter_context(Workspace(spec.workspace)), undo=undo)
     if not spec.servers:
         return own, ()
     servers = await stack.enter_async_context(McpTools(spec.servers))
