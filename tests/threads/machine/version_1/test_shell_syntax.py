@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from antiphon.tools.risk import ORDER, risk_of_call, risk_of_command
-from antiphon.tools.shell_syntax import CommandFilter, parse_command
+from antiphon.threads.machine.version_1.risk import ORDER, risk_of_call, risk_of_command
+from antiphon.threads.machine.version_1.shell_syntax import CommandFilter, parse_command
 
 READS = [
     "ls", "ls -la src", "cat a b", "git status", "git log --oneline -5", "git diff HEAD~1", "grep -rn 'rm -rf' .",
