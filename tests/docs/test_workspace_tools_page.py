@@ -11,10 +11,10 @@ import pytest
 from antiphon.agents.machine.agent_config import OWN_TOOLS
 from antiphon.tools import html_text as pages
 from antiphon.tools import regex_worker as matching
-from antiphon.tools import supervisor
 from antiphon.tools.fetch import FetchSettings
 from antiphon.tools.files import FileLimits
 from antiphon.tools.finding import FindLimits
+from antiphon.tools.sandbox import supervisor
 from antiphon.tools.shell import INHERITED, ShellSettings
 from antiphon.tools.shell_syntax import CommandFilter
 from antiphon.tools.toolbox import workspace_tools

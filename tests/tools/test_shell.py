@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.messages import ToolCall
+from antiphon.tools.access import WRITABLE, Access
 from antiphon.tools.shell import OutputBuffer, ShellSettings, run_command
 from tests.fixtures.mcp_tools import run
 from tests.fixtures.workspace_tools import CANARY, OURS, Workbench
@@ -76,7 +77,9 @@ def test_no_secret_of_another_process_can_be_read(bench):
     """The environment of whoever started all this is refused by the kernel, where it can."""
     lives = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={"CANARY": CANARY})
     try:
-        outcome = run(run_command(bench.workspace.folder, f"cat /proc/{lives.pid}/environ", 5_000, QUICK, OURS))
+        outcome = run(
+            run_command(bench.workspace.folder, f"cat /proc/{lives.pid}/environ", 5_000, QUICK, OURS, WRITABLE)
+        )
     finally:
         lives.communicate(b"\n")
 
@@ -89,7 +92,7 @@ def test_nothing_is_written_outside_where_the_kernel_can_refuse_it(bench, tmp_pa
     (beside / "file").write_text("old")
     command = f"echo new > {beside}/file; touch {beside}/more; rm {beside}/file; echo x > inside; echo y > $TMPDIR/z"
 
-    outcome = run(run_command(tmp_path, command, 5_000, QUICK, OURS))
+    outcome = run(run_command(tmp_path, command, 5_000, QUICK, OURS, WRITABLE))
 
     assert (tmp_path / "inside").read_text() == "x\n"
     if outcome.confined:
@@ -103,7 +106,7 @@ def test_what_is_hidden_cannot_be_read_where_the_kernel_can_refuse_it(tmp_path):
         (tmp_path / name / "file").write_text(f"{name}\n")
     settings = ShellSettings(hidden=[str(tmp_path / "keys")])
 
-    outcome = run(run_command(tmp_path / "work", "cat file ../keys/file ../else/file", 5_000, settings, OURS))
+    outcome = run(run_command(tmp_path / "work", "cat file ../keys/file ../else/file", 5_000, settings, OURS, WRITABLE))
 
     if outcome.confined:
         assert "work\n" in outcome.output
@@ -188,8 +191,10 @@ def test_a_command_ends_when_the_one_who_started_it_is_killed(tmp_path):
     script = f"""
 import asyncio
 from pathlib import Path
+from antiphon.tools.access import WRITABLE
 from antiphon.tools.shell import ShellSettings, run_command
-asyncio.run(run_command(Path({str(tmp_path)!r}), "echo $$ > pids; echo ok; sleep 1000", 100_000, ShellSettings(), {{}}))
+command = "echo $$ > pids; echo ok; sleep 1000"
+asyncio.run(run_command(Path({str(tmp_path)!r}), command, 100_000, ShellSettings(), {{}}, WRITABLE))
 """
     program = subprocess.Popen([sys.executable, "-c", script])
     while not (tmp_path / "pids").exists() or not pids(tmp_path):
@@ -274,8 +279,8 @@ def test_a_folder_that_is_gone_is_an_error(tmp_path):
 
 
 def test_a_supervisor_that_is_killed_takes_its_command_along(tmp_path):
-    settings = ShellSettings(confine=False)
-    outcome = run(run_command(tmp_path, "echo $$ > pids; kill -9 $PPID; sleep 1000", 20_000, settings, OURS))
+    command = "echo $$ > pids; kill -9 $PPID; sleep 1000"
+    outcome = run(run_command(tmp_path, command, 20_000, ShellSettings(), OURS, Access(outside=True)))
 
     assert outcome.reason == "lost"
     assert all(map(ends, pids(tmp_path)))

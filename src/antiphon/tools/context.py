@@ -20,13 +20,15 @@ class ToolCancelled(Exception):
 class Context:
     """Context of one tool call, for a parameter that is annotated with it."""
 
-    __slots__ = ("_loop", "_report", "_thread", "access", "cancellation", "key")
+    __slots__ = ("_loop", "_report", "_thread", "access", "cancellation", "denied", "key")
 
     def __init__(self, key: str | None = None, report: Report | None = None, access: Access | None = None) -> None:
         self.key = secrets.token_hex(KEY_BYTES) if key is None else key
         """Idempotency key: the same for every attempt at this call, and for no other call."""
         self.access = access
         """What a command of this call may do, if a permission says so; None leaves it to the tool."""
+        self.denied: str | None = None
+        """Set by a tool whose command was denied something that a person could allow: "write" or "protected"."""
         self.cancellation = threading.Event()
         """Set when the call is cancelled; a tool that is not async can wait for it instead of sleeping."""
         self._report = report

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from antiphon.providers.base import Tool
+from antiphon.tools.access import WRITABLE, Access
 from antiphon.tools.arguments import object_schema
+from antiphon.tools.context import CURRENT
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.functions import ToolFunction
 from antiphon.tools.programs import wait_despite_cancellation
 from antiphon.tools.workspace import Workspace
 
-SUPERVISOR = Path(__file__).with_name("supervisor.py")
+SUPERVISOR = Path(__file__).parent / "sandbox" / "supervisor.py"
 # The variables of our environment that a command gets; all others, such as keys, are withheld.
 INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ")
 # Files and folders that usually contain credentials.
@@ -50,8 +52,8 @@ class ShellSettings:
     file_bytes: int = 1024 * 1024 * 1024
     # Variables added to the inherited ones.
     environment: Mapping[str, str] = field(default_factory=lambda: NO_VARIABLES, repr=False)
-    # Where the kernel supports it, forbid writing outside the workspace and reading hidden paths.
-    confine: bool = True
+    # What a command may do if the call does not say so.
+    access: Access = WRITABLE
     hidden: Sequence[str] = HIDDEN
 
 
@@ -80,7 +82,9 @@ def shell_function(
     async def shell(arguments: Mapping[str, Any]) -> str:
         command = arguments["command"]
         time_ms = arguments["timeout_ms"]
-        outcome = await run_command(workspace.folder, command, time_ms, shell_settings, parent_environment)
+        context = CURRENT.get()
+        access = context.access if context is not None and context.access is not None else shell_settings.access
+        outcome = await run_command(workspace.folder, command, time_ms, shell_settings, parent_environment, access)
         return format_outcome(outcome, time_ms, shell_settings)
 
     return ToolFunction(shell_tool(shell_settings), shell)
@@ -126,19 +130,24 @@ class Outcome:
 
 
 async def run_command(
-    folder: Path, command: str, time_ms: int, settings: ShellSettings, parent_environment: Mapping[str, str]
+    folder: Path,
+    command: str,
+    time_ms: int,
+    settings: ShellSettings,
+    environment: Mapping[str, str],
+    access: Access,
 ) -> Outcome:
     """Run a command to its end; on cancellation, wait until all its processes have ended."""
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.subprocess_exec(
         lambda: SubprocessStreamProtocol(limit=PIPE_LIMIT, loop=loop),
         sys.executable, "-I", "-S", "-X", "utf8", str(SUPERVISOR), stdin=PIPE, stdout=PIPE, stderr=PIPE,
-        env=command_environment(parent_environment, settings), cwd=folder, start_new_session=True,
+        env=command_environment(environment, settings), cwd=folder, start_new_session=True,
     )  # fmt: skip
     process = Process(transport, protocol, loop)
     assert process.stdin is not None
     output = OutputBuffer(settings.most_characters)
-    process.stdin.write(json.dumps(_supervisor_request(folder, command, time_ms, settings)).encode() + b"\n")
+    process.stdin.write(json.dumps(_supervisor_request(folder, command, time_ms, settings, access)).encode() + b"\n")
     work = asyncio.ensure_future(_supervise(process, output, settings))
     try:
         return _outcome(await asyncio.shield(work), output)
@@ -158,7 +167,9 @@ def command_environment(parent_environment: Mapping[str, str], settings: ShellSe
     return {"PATH": os.defpath, "LANG": "C.UTF-8", **inherited, "TERM": "dumb", **settings.environment}
 
 
-def _supervisor_request(folder: Path, command: str, time_ms: int, settings: ShellSettings) -> dict[str, Any]:
+def _supervisor_request(
+    folder: Path, command: str, time_ms: int, settings: ShellSettings, access: Access
+) -> dict[str, Any]:
     bash = shutil.which("bash")
     words = [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]
     limits = {
@@ -169,7 +180,7 @@ def _supervisor_request(folder: Path, command: str, time_ms: int, settings: Shel
         "fileBytes": settings.file_bytes,
     }
     hidden = [os.path.expanduser(path) for path in settings.hidden]
-    return {"words": words, "folder": str(folder), "confine": settings.confine, "hidden": hidden, "limits": limits}
+    return {"words": words, "folder": str(folder), "confine": not access.outside, "hidden": hidden, "limits": limits}
 
 
 async def _supervise(process: Process, output: OutputBuffer, settings: ShellSettings) -> dict[str, Any]:
