@@ -43,6 +43,7 @@ from antiphon.stores.memory import MemoryStore
 from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.threads.approval import Approver, ask_approver
+from antiphon.threads.assessing import assess_calls
 from antiphon.threads.index import ThreadProjection
 from antiphon.threads.library import Library
 from antiphon.threads.machine.former import migrate_by
@@ -164,7 +165,9 @@ def compose(
     reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=price_table)})
     process = _process(closing or asyncio.Event())
     calls = call_tool(toolbox or NoTools())
-    tools = tools_machine.provide(actors={"tool": calls, "process": process, "approver": ask_approver(approver)})
+    assess = assess_calls(toolbox or NoTools())
+    actors = {"assess": assess, "tool": calls, "process": process, "approver": ask_approver(approver)}
+    tools = tools_machine.provide(actors=actors)
     machine = thread_machine.provide(
         actors={
             "chat": chats.compose_chat(open_model, prices=price_table, reply=reply, tools=tools, summariser=summariser),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from antiphon.agents.machine.agent_config import OWN_TOOLS
+from antiphon.threads.machine.version_1.shell_syntax import CommandFilter
 from antiphon.tools import html_text as pages
 from antiphon.tools import regex_worker as matching
 from antiphon.tools.fetch import FetchSettings
@@ -16,7 +17,6 @@ from antiphon.tools.files import FileLimits
 from antiphon.tools.finding import FindLimits
 from antiphon.tools.sandbox import supervisor
 from antiphon.tools.shell import INHERITED, ShellSettings
-from antiphon.tools.shell_syntax import CommandFilter
 from antiphon.tools.toolbox import workspace_tools
 from antiphon.tools.workspace import Workspace
 from tests.paths import DOCS

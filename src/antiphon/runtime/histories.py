@@ -84,6 +84,16 @@ def parse_cursor(cursor: str) -> Cursor:
     return Cursor(history, int(seq), None if position is None else int(position))
 
 
+def history_of_token(token: str) -> str:
+    """Return the history that the id of a task or timer belongs to."""
+    return token.rsplit("/", 2)[0]
+
+
+def is_continued(history: str | None) -> bool:
+    """Return whether a history continues a past from a file: an import, a restored backup, or a fork of one."""
+    return history is not None and "." in history
+
+
 def new_suffix() -> str:
     """Return a suffix for the ids of the trees that a restore or an import continues."""
     return secrets.token_hex(8)

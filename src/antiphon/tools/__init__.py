@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from antiphon.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from antiphon.tools.access import Access
+    from antiphon.tools.assessment import Assessment
     from antiphon.tools.context import Context, ToolCancelled
     from antiphon.tools.decorator import PythonTool, tool
     from antiphon.tools.errors import (
@@ -20,9 +22,7 @@ if TYPE_CHECKING:
     from antiphon.tools.finding import FindLimits
     from antiphon.tools.mcp.config import AddressServer, CommandServer, load_servers, parse_servers
     from antiphon.tools.mcp.toolbox import McpTools
-    from antiphon.tools.risk import risk_of_call, risk_of_command
     from antiphon.tools.shell import ShellSettings
-    from antiphon.tools.shell_syntax import CommandFilter
     from antiphon.tools.toolbox import workspace_tools
     from antiphon.tools.toolboxes import Bundle
     from antiphon.tools.workspace import Workspace
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "access": ("Access",),
+        "assessment": ("Assessment",),
         "context": (
             "Context",
             "ToolCancelled",
@@ -56,12 +58,7 @@ __getattr__ = lazy_names(
             "parse_servers",
         ),
         "mcp.toolbox": ("McpTools",),
-        "risk": (
-            "risk_of_call",
-            "risk_of_command",
-        ),
         "shell": ("ShellSettings",),
-        "shell_syntax": ("CommandFilter",),
         "toolbox": ("workspace_tools",),
         "toolboxes": ("Bundle",),
         "workspace": ("Workspace",),
@@ -69,9 +66,10 @@ __getattr__ = lazy_names(
 )
 
 __all__ = [
+    "Access",
     "AddressServer",
+    "Assessment",
     "Bundle",
-    "CommandFilter",
     "CommandServer",
     "ConfigError",
     "Context",
@@ -90,8 +88,6 @@ __all__ = [
     "Workspace",
     "load_servers",
     "parse_servers",
-    "risk_of_call",
-    "risk_of_command",
     "tool",
     "workspace_tools",
 ]

@@ -16,6 +16,8 @@ from typing import Any
 from antiphon.providers.base import Tool
 from antiphon.tools.access import WRITABLE, Access
 from antiphon.tools.arguments import object_schema
+from antiphon.tools.assessment import Assessment
+from antiphon.tools.command_assessment import assess_command
 from antiphon.tools.context import CURRENT
 from antiphon.tools.errors import ToolCallError
 from antiphon.tools.functions import ToolFunction
@@ -30,6 +32,10 @@ HIDDEN = (
     "~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.docker", "~/.netrc", "~/.git-credentials", "~/.npmrc",
     "~/.pypirc", "~/.config/antiphon", "~/.config/gcloud", "~/.config/gh", "~/.local/share/keyrings",
 )  # fmt: skip
+NETWORK = {
+    "type": "boolean", "default": False,
+    "description": "Whether the command needs the network; a person is asked for it.",
+}  # fmt: skip
 NO_VARIABLES: Mapping[str, str] = {}
 MAX_COMMAND = 32_000
 # How long the supervisor may take after the grace time of the command.
@@ -67,7 +73,7 @@ def shell_tool(settings: ShellSettings) -> Tool:
     return Tool(
         "shell",
         "Run a shell command in the workspace, without input; returns its output, and the exit code if it is not 0.",
-        object_schema({"command": command, "timeout_ms": time}, required=["command"]),
+        object_schema({"command": command, "timeout_ms": time, "network": NETWORK}, required=["command"]),
         risk="command",
     )
 
@@ -87,7 +93,10 @@ def shell_function(
         outcome = await run_command(workspace.folder, command, time_ms, shell_settings, parent_environment, access)
         return format_outcome(outcome, time_ms, shell_settings)
 
-    return ToolFunction(shell_tool(shell_settings), shell)
+    def assess(arguments: Mapping[str, Any]) -> Assessment:
+        return assess_command(workspace, arguments["command"], wants_network=arguments["network"])
+
+    return ToolFunction(shell_tool(shell_settings), shell, assess)
 
 
 class OutputBuffer:

@@ -42,6 +42,7 @@ BREAKER_MS = 60_000
 
 NO_SANDBOX = "this machine has no sandbox: it would run with all your rights"
 WAS_READ_ONLY = "it failed because the workspace was read-only; allowed, it runs again and may change the workspace"
+WAS_PROTECTED = "it failed because protected paths were read-only; allowed, it runs again and may change them too"
 
 
 class CallRequest(TypedDict):
@@ -55,7 +56,7 @@ class CallRequest(TypedDict):
     assessment: NotRequired[Mapping[str, Any]]
     # Why it cannot be made; such a call is answered, and not judged.
     problem: NotRequired[str]
-    # What it could not do when it was made before; "write" if its workspace was read-only.
+    # What it could not do when it was made before: "write" to its workspace, or to "protected" paths.
     denied: NotRequired[str]
 
 
@@ -147,7 +148,6 @@ def _judge_call(call: CallRequest, mode: str, rules: Rules) -> JudgedCall:
     text = call_text(call)
     judgement, access = _judge(call, text, assessment, mode, rules)
     is_command = assessment.kind == "command"
-    facts = assessment.to_json()
     judged: JudgedCall = {
         "id": call["id"],
         "name": call["name"],
@@ -155,23 +155,29 @@ def _judge_call(call: CallRequest, mode: str, rules: Rules) -> JudgedCall:
         "risk": assessment.risk,
         "kind": assessment.kind,
         "text": text,
-        **judgement,
-        "access": access.to_json() if is_command else None,
-        "scopes": offered_scopes(call["name"], text, assessment),
+        "decision": judgement["decision"],
+        "by": judgement["by"],
+        "reason": judgement["reason"],
+        "access": access.to_json() if assessment.kind in ("command", "file") else None,
+        "scopes": [] if call.get("denied") == "protected" else offered_scopes(call["name"], text, assessment),
         "outside": is_command and assessment.sandbox,
         "sandbox": assessment.sandbox,
         "network": list(assessment.network),
         "protected": list(assessment.protected),
     }
-    return {**judged, **{key: facts[key] for key in ("path", "diff", "undo") if key in facts}}  # type: ignore[typeddict-item]
+    if assessment.path is not None:
+        judged["path"] = assessment.path
+    if assessment.diff is not None:
+        judged["diff"] = assessment.diff
+    if assessment.undo is not None:
+        judged["undo"] = assessment.undo
+    return judged
 
 
-def _judge(
-    call: CallRequest, text: str, assessment: Assessment, mode: str, rules: Rules
-) -> tuple[Judgement, Access]:
+def _judge(call: CallRequest, text: str, assessment: Assessment, mode: str, rules: Rules) -> tuple[Judgement, Access]:
     """Apply the rules to a call; return the decision and the access of a command that is allowed."""
     name = call["name"]
-    granted = _granted_access(assessment)
+    granted = _granted_access(call, assessment)
     blocked = next((pattern for pattern in rules.get("blocked", ()) if _matches(pattern, name, text)), None)
     if blocked is not None:
         return _deny("blocked", f"{text} is blocked by {blocked!r}"), READ_ONLY
@@ -219,16 +225,17 @@ def _judge_by_mode(mode: str, assessment: Assessment) -> Access | None:
     if assessment.risk == "destructive" or assessment.network:
         return None
     modes = ("auto-edit", "auto") if assessment.kind == "file" else ("auto",)
-    return READ_ONLY if mode in modes else None
+    return Access(writes=True) if mode in modes else None
 
 
-def _granted_access(assessment: Assessment) -> Access:
-    """Return the access of a command that a person allows: what the question says that it needs, and no more."""
+def _granted_access(call: CallRequest, assessment: Assessment) -> Access:
+    """Return the access of a call that a person allows: what the question says that it needs, and no more."""
+    is_open = assessment.kind == "command" and not assessment.sandbox
     return Access(
         writes=True,
-        protected=bool(assessment.protected),
-        network=bool(assessment.network) or not assessment.sandbox,
-        outside=not assessment.sandbox,
+        protected=bool(assessment.protected) or call.get("denied") == "protected",
+        network=bool(assessment.network) or is_open,
+        outside=is_open,
     )
 
 
@@ -261,8 +268,8 @@ def _find_override(
 
 def _reason_to_ask(call: CallRequest, assessment: Assessment) -> str:
     """Return why a person is asked, in plain words."""
-    if call.get("denied"):
-        return WAS_READ_ONLY
+    if "denied" in call:
+        return WAS_PROTECTED if call["denied"] == "protected" else WAS_READ_ONLY
     reasons = [assessment.reason or _reason_of_risk(assessment)]
     if assessment.protected:
         reasons.append(f"it would change protected paths: {', '.join(assessment.protected)}")

@@ -5,7 +5,6 @@
 3. What a scope allows is compared with the assessment of a later call, not with its text alone.
 """
 
-import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -35,6 +34,8 @@ class Override(TypedDict):
     # Whether the person was told that a command runs in a sandbox, and that it needs the network.
     sandbox: NotRequired[bool]
     network: NotRequired[bool]
+    # The history of the thread in which it was given, if that continues a past from a file.
+    history: NotRequired[str]
 
 
 def offered_scopes(name: str, text: str, assessment: Assessment) -> list[ScopeOffer]:
@@ -57,7 +58,7 @@ def offered_scopes(name: str, text: str, assessment: Assessment) -> list[ScopeOf
 
 
 def _folder(path: str) -> str:
-    return posixpath.dirname(path) or "."
+    return path.rpartition("/")[0] or "."
 
 
 def covers(override: Override, name: str, text: str, assessment: Assessment) -> bool:

@@ -23,10 +23,11 @@ from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.permission import PermissionOutput, permission_machine
 from antiphon.threads.machine.permission_rules import CallRequest, Rules
-from antiphon.threads.machine.scopes import add_overrides, scope_overrides
+from antiphon.threads.machine.scopes import Override, add_overrides, scope_overrides
 from antiphon.threads.machine.tools_types import (
     ApproverDone,
     AssessDone,
+    AssessOutput,
     CallDone,
     CallEvent,
     CallFailed,
@@ -38,6 +39,7 @@ from antiphon.threads.machine.tools_types import (
     ToolsContext,
     ToolsOutput,
 )
+from antiphon.tools.assessment import Assessment
 
 PERMISSION = "permission"
 APPROVER = "approver"
@@ -81,6 +83,12 @@ def assess_input(context: ToolsContext) -> Json:
     }
 
 
+def assess_by_risk(input: Mapping[str, Any]) -> AssessOutput:
+    """Return assessments of calls of which nothing but the risk of their tools is known."""
+    assessments = [Assessment.from_json({"risk": call.get("risk")}).to_json() for call in input["calls"]]
+    return {"assessments": assessments, "history": None, "consents": True}
+
+
 def keep_assessments(context: ToolsContext, event: AssessDone) -> ToolsChanges:
     """Record the assessments; a call that cannot be made gets its problem."""
     output = event["output"]
@@ -88,8 +96,8 @@ def keep_assessments(context: ToolsContext, event: AssessDone) -> ToolsChanges:
     calls = [call if "problem" in call else _with_assessment(call, next(assessments)) for call in context["calls"]]
     history = output["history"]
     request_id = context["requestId"]
-    if history is not None and "." in history and request_id is not None:
-        request_id = f"{request_id}.{history.rpartition('.')[2]}"
+    if _continued(history) is not None and request_id is not None:
+        request_id = f"{request_id}.{str(history).rpartition('.')[2]}"
     return {
         "calls": calls,
         "results": {**context["results"], **_problem_results(calls)},
@@ -121,17 +129,17 @@ def refuse_unassessed(context: ToolsContext, event: CallFailed) -> ToolsChanges:
 def permission_input(context: ToolsContext) -> Json:
     """Return the input of the permission machine, for the calls that are asked about."""
     consent = context["consent"]
+    consents = context["consents"]
+    mode = consent.get("mode", "ask")
     rules: Rules = {
         "blocked": consent.get("blocked", []),
         "tripped": consent.get("tripped", []),
-        "overrides": consent.get("overrides", []),
-        "autoAllow": consent.get("autoAllow", []),
+        "overrides": [override for override in consent.get("overrides", []) if _holds(override, context)],
+        "autoAllow": consent.get("autoAllow", []) if consents else [],
     }
-    mode = consent.get("mode", "ask")
-    if not context["consents"]:
-        refusals = [override for override in consent.get("overrides", []) if override["decision"] != "allow"]
-        rules = {**rules, "overrides": refusals, "autoAllow": [], "notice": WITHDRAWN}
+    if not consents:
         mode = "plan" if mode == "plan" else "ask"
+        rules["notice"] = WITHDRAWN
     return {
         "id": context["requestId"],
         "calls": [_call_of(context, id) for id in context["asked"]],
@@ -140,6 +148,15 @@ def permission_input(context: ToolsContext) -> Json:
         "timeoutMs": context["timeoutMs"],
         "reportsToParent": True,
     }
+
+
+def _holds(override: Override, context: ToolsContext) -> bool:
+    """Return whether a decision counts: a refusal always, an allowance in the history in which it was given."""
+    if override["decision"] != "allow":
+        return True
+    if "scope" in override:
+        return override.get("history") == _continued(context["history"])
+    return context["consents"]
 
 
 def is_allowed(context: ToolsContext, event: PermissionDone) -> bool:
@@ -153,8 +170,16 @@ def keep_permission(context: ToolsContext, event: PermissionDone) -> ToolsChange
     output = event["output"]
     changes: ToolsChanges = {"permission": output}
     if output["decision"] == "allowed":
-        changes["overrides"] = add_overrides(context["overrides"], scope_overrides(output["calls"], output["scope"]))
+        new = scope_overrides(output["calls"], output["scope"])
+        history = _continued(context["history"])
+        stamped = new if history is None else [cast(Override, {**override, "history": history}) for override in new]
+        changes["overrides"] = add_overrides(context["overrides"], stamped)
     return changes
+
+
+def _continued(history: str | None) -> str | None:
+    """Return a history that continues a past from a file; it has a suffix, which nobody can guess."""
+    return history if history is not None and "." in history else None
 
 
 def refuse_calls(context: ToolsContext) -> ToolsChanges:
@@ -238,10 +263,10 @@ def keep_result(context: ToolsContext, event: CallDone) -> ToolsChanges:
     if isinstance(output, Mapping) and isinstance(output.get("parts"), list):
         result = {key: value for key, value in output.items() if key != DENIED}
         changes = _keep(context, event, {**result, "type": "toolResult", "callId": call_id}, False)
-        if output.get(DENIED) != "write":
+        if output.get(DENIED) not in ("write", "protected"):
             return changes
         number = int(event["actorId"].removeprefix("call-"))
-        denied = cast(CallRequest, {**context["calls"][number], DENIED: "write"})
+        denied = cast(CallRequest, {**context["calls"][number], DENIED: output[DENIED]})
         calls = [*context["calls"][:number], denied, *context["calls"][number + 1 :]]
         return {**changes, "calls": calls}
     return _keep(context, event, _failure(call_id, "failed: the tool gave no result"), False)
@@ -380,7 +405,15 @@ _tools = setup[ToolsContext, Any](
     },
     # The composition provides the actors that assess and approve calls, make a call, and stand for the process.
     actors={
-        ASSESS: create_machine({"id": "assess"}),
+        ASSESS: create_machine(
+            {
+                "id": ASSESS,
+                "initial": "done",
+                "states": {"done": {"type": "final"}},
+                "context": assess_by_risk,
+                "output": lambda context: context,
+            }
+        ),
         PERMISSION: permission_machine,
         APPROVER: create_machine({"id": "approver"}),
         "tool": create_machine({"id": "tool"}),

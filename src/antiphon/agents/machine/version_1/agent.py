@@ -69,14 +69,15 @@ def _sort_calls(context: Context, event: Event) -> Any:
 
 def _call_tools(context: Context, event: Event, enqueue: Queue) -> None:
     # The filter of commands was applied before.
-    agent = context["agent"]
-    tool_calls.call_tools({**context, "agent": agent and {**agent, "shell": None}}, event, enqueue)
+    former: Any = {**context, "agent": None}
+    tool_calls.call_tools(former, event, enqueue)
 
 
 def _keep_results(context: Context, event: Event) -> Any:
     permission = event["output"].get("permission")
     lasts = permission and permission["decision"] == "allowed" and permission["scope"] == "thread"
-    return tool_calls.keep_results_by(lasting_overrides(permission["calls"]) if lasts else (), context, event)
+    overrides: Any = lasting_overrides(permission["calls"]) if lasts else ()
+    return tool_calls.keep_results_by(overrides, context, event)
 
 
 def _ask_person(context: Context, event: Event, enqueue: Queue) -> None:

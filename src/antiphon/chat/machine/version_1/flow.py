@@ -77,7 +77,8 @@ def _tools_input(context: Context) -> Json:
 def _keep_answers(context: Context, event: Event) -> Context:
     permission = event["output"]["permission"]
     lasts = permission and permission["decision"] == "allowed" and permission["scope"] == "thread"
-    return keep_answers_by(lasting_overrides(permission["calls"]) if lasts else (), context, event)
+    overrides: Any = lasting_overrides(permission["calls"]) if lasts else ()
+    return keep_answers_by(overrides, context, event)
 
 
 def _output(context: Context, event: Event, params: Any) -> Json:

@@ -6,7 +6,7 @@ The calls came with their risks, and all of them were made at once, without an a
 from antiphon.chart.actions import assign, enqueue_actions, spawn_child
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.former import AnyMachine, Context, Event, Json, Queue, bind_former
-from antiphon.threads.machine.tools import APPROVER, PERMISSION, output, tools_machine
+from antiphon.threads.machine.tools import APPROVER, ASSESS, PERMISSION, tools_machine
 from antiphon.threads.machine.version_1.permission import permission_machine_1
 
 CHART = load_chart(__name__)
@@ -49,8 +49,8 @@ def _let_go(context: Context, event: Event, enqueue: Queue) -> None:
 
 
 def _output(context: Context) -> Json:
-    made: Json = {**output({**context, "overrides": []})}
-    return {key: made[key] for key in ("results", "permission", "lost")}
+    results = [context["results"][f"call-{number}"] for number in range(len(context["calls"]))]
+    return {"results": results, "permission": context["permission"], "lost": context["lost"]}
 
 
 def _ask_parent(context: Context, event: Event, enqueue: Queue) -> None:
@@ -87,7 +87,7 @@ tools_machine_1: AnyMachine = bind_former(
         "forwardAnswer": enqueue_actions(_forward_answer),
     },
     guards={"isAllowed": _is_allowed},
-    actors={PERMISSION: permission_machine_1},
+    actors={PERMISSION: permission_machine_1, ASSESS: None},
     context=_context,
     output=_output,
 )
