@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"chart", "actors", "version"},
     "stores": {"runtime"},
     "providers": WORDS,
-    "tools": {"messages", "json_schema", "lazy", "providers.base"},
+    "tools": {"messages", "json_schema", "lazy", "paths", "providers.base"},
     "threads.machine": {"chart"} | PURE_WORDS | PURE_TOOLS,
     "threads": BELOW | {"threads.machine"},
     **{f"{feature}.machine": {"chart", "threads.machine"} | PURE_WORDS | PURE_TOOLS for feature in FEATURES},

@@ -16,7 +16,9 @@ from antiphon.tools.shell import OutputBuffer, ShellSettings, run_command
 from tests.fixtures.mcp_tools import run
 from tests.fixtures.workspace_tools import CANARY, OURS, Workbench
 
-QUICK = ShellSettings(grace_ms=200, most_processes=20, most_characters=1_000, most_output_bytes=1_000_000, cpu_s=2)
+LIMITS = {"grace_ms": 200, "most_processes": 20, "most_characters": 1_000, "most_output_bytes": 1_000_000, "cpu_s": 2}
+# Without bubblewrap, so that the numbers of processes are those of this machine.
+QUICK = ShellSettings(**LIMITS, bubblewrap=False)
 
 
 @pytest.fixture
@@ -104,7 +106,7 @@ def test_what_is_hidden_cannot_be_read_where_the_kernel_can_refuse_it(tmp_path):
     for name in ("work", "keys", "else"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_text(f"{name}\n")
-    settings = ShellSettings(hidden=[str(tmp_path / "keys")])
+    settings = ShellSettings(readable=[str(tmp_path)], hidden=[str(tmp_path / "keys")])
 
     outcome = run(run_command(tmp_path / "work", "cat file ../keys/file ../else/file", 5_000, settings, OURS, WRITABLE))
 
@@ -194,7 +196,7 @@ from pathlib import Path
 from antiphon.tools.access import WRITABLE
 from antiphon.tools.shell import ShellSettings, run_command
 command = "echo $$ > pids; echo ok; sleep 1000"
-asyncio.run(run_command(Path({str(tmp_path)!r}), command, 100_000, ShellSettings(), {{}}, WRITABLE))
+asyncio.run(run_command(Path({str(tmp_path)!r}), command, 100_000, ShellSettings(bubblewrap=False), {{}}, WRITABLE))
 """
     program = subprocess.Popen([sys.executable, "-c", script])
     while not (tmp_path / "pids").exists() or not pids(tmp_path):

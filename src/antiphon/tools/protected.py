@@ -7,9 +7,7 @@
 """
 
 import os
-from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr"})
 NAMES = frozenset((
@@ -35,10 +33,6 @@ NAMES = frozenset((
     ".tmux.conf", ".screenrc", ".ssh", ".netrc", ".tool-versions", ".mise.toml", "mise.toml",
 ))  # fmt: skip
 PATTERNS = (".env*", "*.mk", "*.code-workspace", "*.sublime-project", "config.fish")
-MOST_FOUND = 1_000
-# Folders of dependencies hold thousands of files and are no work of the person.
-SKIPPED = frozenset({"node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", "target", "dist"})
-MOST_ENTRIES = 100_000
 
 
 def is_protected(path: str | os.PathLike[str]) -> bool:
@@ -60,24 +54,3 @@ def _is_protected_name(name: str) -> bool:
     # Some file systems ignore trailing dots and spaces, and characters that are not shown.
     folded = "".join(character for character in name if character.isprintable()).rstrip(". ").casefold()
     return folded in NAMES or any(fnmatchcase(folded, pattern) for pattern in PATTERNS)
-
-
-def protected_in(paths: Iterable[str]) -> list[str]:
-    """Return the protected ones of some paths, each once, in order."""
-    return list(dict.fromkeys(path for path in paths if is_protected(path)))
-
-
-def protected_paths(folder: str | os.PathLike[str]) -> list[Path]:
-    """Return the protected paths that exist in a folder: of a protected folder only itself, of symlinks the link.
-
-    Folders of dependencies are left out, and no more than a stated number of entries is looked at.
-    """
-    paths: list[Path] = []
-    entries = 0
-    for place, folders, files in os.walk(folder):
-        entries += len(folders) + len(files)
-        paths += [Path(place, name) for name in (*folders, *files) if _is_protected_name(name)]
-        if entries > MOST_ENTRIES or len(paths) > MOST_FOUND:
-            break
-        folders[:] = sorted(name for name in folders if not _is_protected_name(name) and name not in SKIPPED)
-    return sorted(paths)

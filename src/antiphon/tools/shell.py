@@ -3,9 +3,9 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import signal
-import sys
 from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,22 +20,31 @@ from antiphon.tools.assessment import Assessment
 from antiphon.tools.command_assessment import assess_command
 from antiphon.tools.context import CURRENT
 from antiphon.tools.errors import ToolCallError
-from antiphon.tools.functions import ToolFunction
+from antiphon.tools.functions import ToolFunction, run_in_thread
 from antiphon.tools.programs import wait_despite_cancellation
+from antiphon.tools.sandbox.confinement import NO_CONFINEMENT, Confinement, confine_command, supervisor_words
+from antiphon.tools.sandbox.scan import REFUSED_PREFIX, move_new_protected
 from antiphon.tools.workspace import Workspace
 
-SUPERVISOR = Path(__file__).parent / "sandbox" / "supervisor.py"
 # The variables of our environment that a command gets; all others, such as keys, are withheld.
 INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ")
-# Files and folders that usually contain credentials.
+# Files and folders with credentials that are hidden even if they are below the workspace or a readable folder.
 HIDDEN = (
     "~/.ssh", "~/.gnupg", "~/.aws", "~/.azure", "~/.kube", "~/.docker", "~/.netrc", "~/.git-credentials", "~/.npmrc",
-    "~/.pypirc", "~/.config/antiphon", "~/.config/gcloud", "~/.config/gh", "~/.local/share/keyrings",
+    "~/.pypirc", "~/.config/gcloud", "~/.config/gh", "~/.local/share/keyrings", "~/.cargo/credentials",
+    "~/.cargo/credentials.toml", "~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.mozilla",
+    "~/.config/google-chrome", "~/.config/chromium", "~/.password-store",
 )  # fmt: skip
 NETWORK = {
     "type": "boolean", "default": False,
     "description": "Whether the command needs the network; a person is asked for it.",
 }  # fmt: skip
+# Texts by which programs report that they could not write.
+DENIALS = re.compile(r"Read-only file system|Permission denied|EROFS|EACCES|\[Errno (13|30)\]")
+DENIED = {
+    "write": "the workspace was read-only for this command",
+    "protected": "protected paths of the workspace, such as .git and .env, were read-only for this command",
+}
 NO_VARIABLES: Mapping[str, str] = {}
 MAX_COMMAND = 32_000
 # How long the supervisor may take after the grace time of the command.
@@ -60,7 +69,13 @@ class ShellSettings:
     environment: Mapping[str, str] = field(default_factory=lambda: NO_VARIABLES, repr=False)
     # What a command may do if the call does not say so.
     access: Access = WRITABLE
+    # Paths outside the workspace that a command can read, besides the system and the programs of PATH.
+    readable: Sequence[str] = ()
     hidden: Sequence[str] = HIDDEN
+    memory_bytes: int = 4 * 1024 * 1024 * 1024
+    open_files: int = 4_096
+    # Use bubblewrap where it works.
+    bubblewrap: bool = True
 
 
 def shell_tool(settings: ShellSettings) -> Tool:
@@ -91,6 +106,8 @@ def shell_function(
         context = CURRENT.get()
         access = context.access if context is not None and context.access is not None else shell_settings.access
         outcome = await run_command(workspace.folder, command, time_ms, shell_settings, parent_environment, access)
+        if context is not None:
+            context.denied = outcome.denied
         return format_outcome(outcome, time_ms, shell_settings)
 
     def assess(arguments: Mapping[str, Any]) -> Assessment:
@@ -127,15 +144,19 @@ class OutputBuffer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of a command; the reason is "ended", "timeout", "processes", "output", "failed" or "lost"."""
+    """Result of a command; the reason is "ended", "timeout", "processes", "memory", "output", "failed" or "lost"."""
 
     reason: str
     output: str
     # As returned by waitpid: the exit code in the upper byte, or the signal in the lower.
     status: int | None = None
-    # Whether the kernel confined it to the workspace.
+    # Whether a sandbox was around it.
     confined: bool = False
     problem: str = ""
+    # What it failed for and a person could allow: "write" or "protected".
+    denied: str | None = None
+    # Protected paths that it created and that were renamed.
+    refused: tuple[str, ...] = ()
 
 
 async def run_command(
@@ -147,19 +168,45 @@ async def run_command(
     access: Access,
 ) -> Outcome:
     """Run a command to its end; on cancellation, wait until all its processes have ended."""
-    loop = asyncio.get_running_loop()
-    transport, protocol = await loop.subprocess_exec(
-        lambda: SubprocessStreamProtocol(limit=PIPE_LIMIT, loop=loop),
-        sys.executable, "-I", "-S", "-X", "utf8", str(SUPERVISOR), stdin=PIPE, stdout=PIPE, stderr=PIPE,
-        env=command_environment(environment, settings), cwd=folder, start_new_session=True,
+    confinement = await run_in_thread(
+        lambda: confine_command(
+            folder, access, environment,
+            readable=settings.readable, hidden=settings.hidden, bubblewrap=settings.bubblewrap,
+        )
     )  # fmt: skip
+    task = _task(folder, command, time_ms, settings, confinement)
+    variables = command_environment(environment, settings, confinement.variables)
+    refused: list[str] = []
+    try:
+        result, output = await _run_supervisor(folder, task, variables, settings, confinement)
+    finally:
+        if confinement.scan is not None and access.writes and not access.protected:
+            refused = move_new_protected(os.path.realpath(folder), confinement.scan)
+    return _outcome(result, output, access, confinement is not NO_CONFINEMENT, tuple(refused))
+
+
+async def _run_supervisor(
+    folder: Path,
+    task: Mapping[str, Any],
+    variables: Mapping[str, str],
+    settings: ShellSettings,
+    confinement: Confinement,
+) -> tuple[dict[str, Any], OutputBuffer]:
+    """Run the supervisor with a task; return its result and the output of the command."""
+    loop = asyncio.get_running_loop()
+    with supervisor_words(confinement) as (words, descriptors):
+        transport, protocol = await loop.subprocess_exec(
+            lambda: SubprocessStreamProtocol(limit=PIPE_LIMIT, loop=loop),
+            *words, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=variables, cwd=folder, start_new_session=True,
+            pass_fds=descriptors,
+        )  # fmt: skip
     process = Process(transport, protocol, loop)
     assert process.stdin is not None
     output = OutputBuffer(settings.most_characters)
-    process.stdin.write(json.dumps(_supervisor_request(folder, command, time_ms, settings, access)).encode() + b"\n")
-    work = asyncio.ensure_future(_supervise(process, output, settings))
+    process.stdin.write(json.dumps(task).encode() + b"\n")
+    work = asyncio.ensure_future(_supervise(process, output, settings, confinement))
     try:
-        return _outcome(await asyncio.shield(work), output)
+        return await asyncio.shield(work), output
     except asyncio.CancelledError:
         process.stdin.close()
         kill_timer = loop.call_later((settings.grace_ms + SUPERVISOR_MS) / 1000, process.kill)
@@ -170,14 +217,16 @@ async def run_command(
         transport.close()
 
 
-def command_environment(parent_environment: Mapping[str, str], settings: ShellSettings) -> dict[str, str]:
+def command_environment(
+    parent_environment: Mapping[str, str], settings: ShellSettings, variables: Mapping[str, str] = NO_VARIABLES
+) -> dict[str, str]:
     """Return the environment of a command; the supervisor adds a temporary home folder."""
     inherited = {name: parent_environment[name] for name in INHERITED if name in parent_environment}
-    return {"PATH": os.defpath, "LANG": "C.UTF-8", **inherited, "TERM": "dumb", **settings.environment}
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", **inherited, **variables, "TERM": "dumb", **settings.environment}
 
 
-def _supervisor_request(
-    folder: Path, command: str, time_ms: int, settings: ShellSettings, access: Access
+def _task(
+    folder: Path, command: str, time_ms: int, settings: ShellSettings, confinement: Confinement
 ) -> dict[str, Any]:
     bash = shutil.which("bash")
     words = [bash, "--noprofile", "--norc", "-c", command] if bash else ["/bin/sh", "-c", command]
@@ -187,19 +236,22 @@ def _supervisor_request(
         "processes": settings.most_processes,
         "cpuS": settings.cpu_s,
         "fileBytes": settings.file_bytes,
+        "memoryBytes": settings.memory_bytes,
+        "openFiles": settings.open_files,
     }
-    hidden = [os.path.expanduser(path) for path in settings.hidden]
-    return {"words": words, "folder": str(folder), "confine": not access.outside, "hidden": hidden, "limits": limits}
+    return {"words": words, "folder": str(folder), "layers": confinement.layers, "limits": limits}
 
 
-async def _supervise(process: Process, output: OutputBuffer, settings: ShellSettings) -> dict[str, Any]:
+async def _supervise(
+    process: Process, output: OutputBuffer, settings: ShellSettings, confinement: Confinement
+) -> dict[str, Any]:
     """Read the output of a command until all its processes have ended, and return the supervisor's result."""
     assert process.stdout is not None
     reading = asyncio.ensure_future(_read_output(process, output, settings.most_output_bytes))
     started = json.loads(await process.stdout.readline() or b"{}")
     last_line = await process.stdout.readline()
-    # Without a last line the supervisor was killed, so we end the command.
-    if not last_line:
+    # Without a last line the supervisor was killed, so we end the command; in namespaces the kernel has done so.
+    if not last_line and not confinement.has_own_processes:
         _kill_group(started.get("group"))
     await process.wait()
     # Do not wait forever for a process that keeps the output open.
@@ -225,11 +277,18 @@ def _kill_group(group: int | None) -> None:
             os.killpg(group, signal.SIGKILL)
 
 
-def _outcome(result: Mapping[str, Any], output: OutputBuffer) -> Outcome:
+def _outcome(
+    result: Mapping[str, Any], output: OutputBuffer, access: Access, confined: bool, refused: tuple[str, ...]
+) -> Outcome:
     reason = result.get("reason", "lost")
     if reason == "stopped":
         reason = "output"
-    return Outcome(reason, output.text, result.get("status"), result.get("confined", False), result.get("problem", ""))
+    text = output.text
+    status = result.get("status")
+    denied = None
+    if confined and reason == "ended" and status and not (access.writes and access.protected) and DENIALS.search(text):
+        denied = "protected" if access.writes else "write"
+    return Outcome(reason, text, status, confined, result.get("problem", ""), denied, refused)
 
 
 def format_outcome(outcome: Outcome, time_ms: int, settings: ShellSettings) -> str:
@@ -237,6 +296,7 @@ def format_outcome(outcome: Outcome, time_ms: int, settings: ShellSettings) -> s
     reasons = {
         "timeout": f"stopped: the command took longer than {time_ms / 1000:g} s",
         "processes": f"killed: the command had more than {settings.most_processes} processes at once",
+        "memory": f"killed: the command used more than {settings.memory_bytes:,} bytes of memory",
         "output": f"stopped: the command wrote more than {settings.most_output_bytes:,} bytes",
         "failed": f"the command could not be started: {outcome.problem}",
         "lost": "the result of the command is unknown",
@@ -245,6 +305,10 @@ def format_outcome(outcome: Outcome, time_ms: int, settings: ShellSettings) -> s
     if outcome.reason in reasons or outcome.status is None:
         raise ToolCallError(f"{output}[{reasons.get(outcome.reason, reasons['lost'])}]")
     code = os.waitstatus_to_exitcode(outcome.status)
+    notes = [f"exit code {code}"] if code > 0 else []
     if code < 0:
-        return f"{output}[ended by {signal.Signals(-code).name}]"
-    return f"{output}[exit code {code}]" if code else outcome.output or "[no output]"
+        notes.append(f"ended by {signal.Signals(-code).name}")
+    if outcome.denied is not None:
+        notes.append(DENIED[outcome.denied])
+    notes += [f"{path!r} is protected; it was renamed to {REFUSED_PREFIX}…" for path in outcome.refused]
+    return output + "\n".join(f"[{note}]" for note in notes) if notes else outcome.output or "[no output]"

@@ -66,9 +66,8 @@ def _access_words(call: Json) -> str:
     access = call["access"]
     if call["kind"] != "command" or access is None:
         return ""
-    if access["outside"]:
-        return "runs WITHOUT a sandbox"
-    words = ["runs in the sandbox", "may change the workspace" if access["writes"] else "changes nothing"]
+    place = "runs in the sandbox" if call["sandbox"] else "runs WITHOUT a complete sandbox"
+    words = [place, "may change the workspace" if access["writes"] else "changes nothing"]
     words.append("protected paths included" if access["protected"] else "except protected paths")
     words.append("with network" if access["network"] else "without network")
     return ", ".join(words)

@@ -40,7 +40,7 @@ NOTICE_MS = 10_000
 BREAKER_FAILURES = 3
 BREAKER_MS = 60_000
 
-NO_SANDBOX = "this machine has no sandbox: it would run with all your rights"
+NO_SANDBOX = "this machine has no complete sandbox, as `antiphon doctor` explains"
 WAS_READ_ONLY = "it failed because the workspace was read-only; allowed, it runs again and may change the workspace"
 WAS_PROTECTED = "it failed because protected paths were read-only; allowed, it runs again and may change them too"
 
@@ -144,10 +144,10 @@ def decide(calls: Sequence[CallRequest], mode: str, rules: Rules) -> Verdict:
 
 
 def _judge_call(call: CallRequest, mode: str, rules: Rules) -> JudgedCall:
-    assessment = Assessment.from_json(call.get("assessment") or {})
+    # Without an assessment, nothing but the risk of the tool is known.
+    assessment = Assessment.from_json(call.get("assessment") or {"risk": call.get("risk")})
     text = call_text(call)
     judgement, access = _judge(call, text, assessment, mode, rules)
-    is_command = assessment.kind == "command"
     judged: JudgedCall = {
         "id": call["id"],
         "name": call["name"],
@@ -160,7 +160,7 @@ def _judge_call(call: CallRequest, mode: str, rules: Rules) -> JudgedCall:
         "reason": judgement["reason"],
         "access": access.to_json() if assessment.kind in ("command", "file") else None,
         "scopes": [] if call.get("denied") == "protected" else offered_scopes(call["name"], text, assessment),
-        "outside": is_command and assessment.sandbox,
+        "outside": assessment.kind == "command",
         "sandbox": assessment.sandbox,
         "network": list(assessment.network),
         "protected": list(assessment.protected),
@@ -230,13 +230,8 @@ def _judge_by_mode(mode: str, assessment: Assessment) -> Access | None:
 
 def _granted_access(call: CallRequest, assessment: Assessment) -> Access:
     """Return the access of a call that a person allows: what the question says that it needs, and no more."""
-    is_open = assessment.kind == "command" and not assessment.sandbox
-    return Access(
-        writes=True,
-        protected=bool(assessment.protected) or call.get("denied") == "protected",
-        network=bool(assessment.network) or is_open,
-        outside=is_open,
-    )
+    is_protected = bool(assessment.protected) or call.get("denied") == "protected"
+    return Access(writes=True, protected=is_protected, network=bool(assessment.network))
 
 
 def _is_auto_allowed(name: str, text: str, assessment: Assessment, rules: Rules) -> bool:

@@ -8,9 +8,8 @@ error of this program, and lines of JSON on standard output give the process gro
 2. It is the subreaper of all descendants, so that a process which leaves its group or its session,
    or whose parent has ended, is still found and ended (Linux; elsewhere the group is ended).
 3. To end the command, all processes get SIGTERM, after a grace time SIGSTOP, so that none starts another, and SIGKILL.
-4. Where the kernel can (Linux with Landlock), the command writes only below the workspace and a temporary folder
-   of its own, reads neither `/proc`, because environments of other processes contain secrets, nor hidden paths,
-   and cannot signal this process.
+4. The task names the layers around the command: Landlock rules, a seccomp filter, capabilities and limits.
+   If one of them cannot be set up, the command is not started.
 """
 
 import ctypes
@@ -20,42 +19,36 @@ import resource
 import select
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 POLL_S = 0.05
 KILL_S = 10.0
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_DROP_BOUNDING = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
+PR_AMBIENT = 47
+AMBIENT_CLEAR = 4
+SECCOMP_FILTER = 2
+CAPABILITY_VERSION = 0x20080522
+MOST_CAPABILITIES = 64
 # Landlock's system calls have the same numbers on every architecture.
 CREATE_RULESET = 444
 ADD_RULE = 445
 RESTRICT_SELF = 446
 PATH_BENEATH = 1
-# Write access rights by Landlock version: write, create, remove, move, truncate.
-WRITES = {1: 0x1FF2, 2: 0x3FF2, 3: 0x7FF2}
-# Write access rights that apply to files: open for writing, and truncate.
-FILE_WRITES = 0x4002
-# Since version 6, signals to outside processes can be forbidden too.
-SCOPE_SIGNALS = 2
-READS_FILES = 1 << 2
-# Files in /proc about the machine, not about processes.
-READABLE_PROC = (
-    "/proc/cpuinfo",
-    "/proc/meminfo",
-    "/proc/stat",
-    "/proc/version",
-    "/proc/loadavg",
-    "/proc/uptime",
-    "/proc/sys",
-)
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/random", "/dev/urandom", "/dev/shm", "/dev/pts")
+# Rights that apply to files: write, read, truncate, device requests.
+FILE_RIGHTS = 0xC006
+# The kernel ends a process of the command first if memory is short.
+OOM_SCORE = b"500"
 
 
 def libc() -> Any:
@@ -63,54 +56,70 @@ def libc() -> Any:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def confine(folders: list[str], hidden: list[str]) -> bool:
-    """Restrict this process and its descendants to writing below `folders` and not reading `hidden`.
-
-    Return whether the kernel supports it.
-    """
-    if sys.platform != "linux":
-        return False
+def restrict_paths(ruleset: dict[str, Any], temporary: str) -> None:
+    """Let Landlock restrict this process and its descendants; what no rule allows is denied."""
     call = libc().syscall
-    version = call(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
-    if version < 1:
-        return False
-    rights = WRITES[min(version, 3)] | READS_FILES
-    attributes = struct.pack("=QQQ", rights, 0, SCOPE_SIGNALS) if version >= 6 else struct.pack("=Q", rights)
-    ruleset = call(CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
-    if ruleset < 0:
-        return False
-    for path in visible("/", {os.path.realpath(path) for path in ("/proc", *hidden)}):
-        allow(call, ruleset, path, READS_FILES)
-    for path in READABLE_PROC:
-        allow(call, ruleset, path, READS_FILES)
-    for path in (*folders, *DEVICES):
-        allow(call, ruleset, path, rights)
-    libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    done: bool = call(RESTRICT_SELF, ruleset, ctypes.c_uint32(0)) == 0
-    os.close(ruleset)
-    return done
-
-
-def visible(folder: str, hidden: set[str]) -> Iterator[str]:
-    """Yield the paths in a folder that are not hidden; rules can only allow, so all other paths are listed."""
-    with suppress(OSError):
-        for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            if path in hidden or os.path.islink(path):
-                continue
-            if any(entry.startswith(path + "/") for entry in hidden):
-                yield from visible(path, hidden)
-            else:
-                yield path
+    attributes = struct.pack("=QQQ", ruleset["rights"], ruleset["network"], ruleset["scopes"])
+    # Older kernels know the first fields only.
+    while attributes.endswith(bytes(8)) and len(attributes) > 8:
+        attributes = attributes[:-8]
+    descriptor = call(CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+    check(descriptor, "Landlock rules")
+    for rights, paths in [*ruleset["rules"], [ruleset["temporary"], [temporary]]]:
+        for path in paths:
+            allow(call, descriptor, path, rights & ruleset["rights"])
+    check(call(RESTRICT_SELF, descriptor, ctypes.c_uint32(0)), "Landlock")
+    os.close(descriptor)
 
 
 def allow(call: Any, ruleset: int, path: str, rights: int) -> None:
-    """Add a rule that allows `rights` on a file or folder."""
+    """Add a rule that allows `rights` on a file or folder; one that is gone needs none."""
+    if not rights:
+        return
     with suppress(OSError):
-        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        allowed = rights if os.path.isdir(path) else rights & (FILE_WRITES | READS_FILES)
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
+        allowed = rights if stat.S_ISDIR(os.fstat(descriptor).st_mode) else rights & FILE_RIGHTS
         call(ADD_RULE, ruleset, PATH_BENEATH, struct.pack("=Qi", allowed, descriptor), ctypes.c_uint32(0))
         os.close(descriptor)
+
+
+def drop_capabilities(keep: int) -> None:
+    """Give up all privileges of the superuser but those in the bits `keep`."""
+    library = libc()
+    for number in range(MOST_CAPABILITIES):
+        if not keep >> number & 1:
+            library.prctl(PR_DROP_BOUNDING, number, 0, 0, 0)
+    library.prctl(PR_AMBIENT, AMBIENT_CLEAR, 0, 0, 0)
+    with open("/proc/self/status", "rb") as file:
+        permitted = int(file.read().partition(b"CapPrm:")[2].split()[0], 16)
+    low = keep & permitted & 0xFFFFFFFF
+    header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
+    check(library.capset(header, struct.pack("=6I", low, low, 0, 0, 0, 0)), "capabilities")
+
+
+def filter_calls(program: bytes) -> None:
+    """Install a seccomp filter for this process and its descendants."""
+    instructions = ctypes.create_string_buffer(program, len(program))
+    # struct sock_fprog: the number of instructions, and their address.
+    header = struct.pack("@HP", len(program) // 8, ctypes.addressof(instructions))
+    check(libc().prctl(PR_SET_SECCOMP, SECCOMP_FILTER, header, 0, 0), "seccomp")
+
+
+def check(result: int, layer: str) -> None:
+    """Raise OSError if a call has failed."""
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"{layer}: {os.strerror(ctypes.get_errno())}")
+
+
+def confine(layers: dict[str, Any], temporary: str) -> None:
+    """Restrict this process by the layers of the task; the filter comes last, because it refuses what they need."""
+    libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if layers["capabilities"] is not None:
+        drop_capabilities(layers["capabilities"])
+    if layers["landlock"] is not None:
+        restrict_paths(layers["landlock"], temporary)
+    if layers["filter"] is not None:
+        filter_calls(bytes.fromhex(layers["filter"]))
 
 
 def set_limits(limits: dict[str, int], processes: int) -> None:
@@ -119,6 +128,9 @@ def set_limits(limits: dict[str, int], processes: int) -> None:
         resource.RLIMIT_CPU: limits["cpuS"],
         resource.RLIMIT_FSIZE: limits["fileBytes"],
         resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NOFILE: limits["openFiles"],
+        # Private memory that can be written; address space alone is not counted, because runtimes reserve much of it.
+        resource.RLIMIT_DATA: limits["memoryBytes"],
         # Counts all processes of the user, and is ignored for the superuser, so `watch` counts too.
         resource.RLIMIT_NPROC: processes + limits["processes"],
     }
@@ -158,9 +170,9 @@ def descendants(root: int) -> set[int]:
     return processes
 
 
-def count_descendants(root: int) -> int:
-    """Count the descendants of a process, quickly; one that is just starting may be missed."""
-    count = 0
+def quick_descendants(root: int) -> list[int]:
+    """Return the descendants of a process, quickly; one that is just starting may be missed."""
+    processes: list[int] = []
     pending = [root]
     while pending:
         process = pending.pop()
@@ -168,8 +180,18 @@ def count_descendants(root: int) -> int:
             for thread in os.listdir(f"/proc/{process}/task"):
                 with open(f"/proc/{process}/task/{thread}/children", "rb") as file:
                     pending += (children := [int(child) for child in file.read().split()])
-                    count += len(children)
-    return count
+                    processes += children
+    return processes
+
+
+def memory_of(processes: list[int]) -> int:
+    """Return the bytes of memory of processes that are not backed by files."""
+    kilobytes = 0
+    for process in processes:
+        with suppress(OSError, ValueError, IndexError), open(f"/proc/{process}/status", "rb") as file:
+            status = file.read()
+            kilobytes += sum(int(status.partition(name)[2].split()[0]) for name in (b"RssAnon:", b"RssShmem:"))
+    return kilobytes * 1024
 
 
 def threads_of_user() -> int:
@@ -190,7 +212,6 @@ class SupervisedCommand:
     def __init__(self, task: dict[str, Any], temporary: str) -> None:
         self.task = task
         self.temporary = temporary
-        self.confined = False
         self.status: int | None = None
         # SIGCHLD wakes `watch`.
         self.wakeup, wakeup_writer = os.pipe()
@@ -210,19 +231,27 @@ class SupervisedCommand:
             # Reported before the command runs, because it may kill us, and then our parent ends the group.
             os.write(output, json.dumps({"group": os.getpid()}).encode() + b"\n")
             set_limits(task["limits"], user_threads)
-            if task["confine"]:
-                is_confined = confine([task["folder"], self.temporary], task["hidden"])
-                os.write(writes, b"1" if is_confined else b"0")
+            with suppress(OSError), open("/proc/self/oom_score_adj", "wb") as file:
+                file.write(OOM_SCORE)
+            if task["layers"] is not None:
+                try:
+                    confine(task["layers"], self.temporary)
+                except OSError as error:
+                    os.write(writes, str(error.strerror).encode())
+                    raise
 
         # Running Python between fork and exec is safe here, because this process has no threads.
-        process = subprocess.Popen(
-            task["words"], stdin=subprocess.DEVNULL, stdout=2, stderr=2, cwd=task["folder"],
-            env={**os.environ, "HOME": self.temporary, "TMPDIR": self.temporary},
-            start_new_session=True, preexec_fn=prepare,
-        )  # fmt: skip
+        try:
+            process = subprocess.Popen(
+                task["words"], stdin=subprocess.DEVNULL, stdout=2, stderr=2, cwd=task["folder"],
+                env={**os.environ, "HOME": self.temporary, "TMPDIR": self.temporary},
+                start_new_session=True, preexec_fn=prepare,
+            )  # fmt: skip
+        except subprocess.SubprocessError:
+            os.set_blocking(reads, False)
+            raise OSError(0, f"the sandbox could not be set up: {os.read(reads, 1_000).decode()}") from None
         os.close(output)
         os.close(writes)
-        self.confined = os.read(reads, 1) == b"1"
         os.close(reads)
         # From here on `reap` collects all processes, including this one.
         process.returncode = 0
@@ -252,8 +281,11 @@ class SupervisedCommand:
                 return "ended"
             if time.monotonic() >= deadline:
                 return "timeout"
-            if count_descendants(os.getpid()) > self.task["limits"]["processes"]:
+            processes = quick_descendants(os.getpid())
+            if len(processes) > self.task["limits"]["processes"]:
                 return "processes"
+            if memory_of(processes) > self.task["limits"]["memoryBytes"]:
+                return "memory"
             if self.wait(POLL_S, 0) and not os.read(0, 1):
                 return "stopped"
 
@@ -304,15 +336,17 @@ def main() -> None:
     """Run the command of the task and report how it ended."""
     if sys.platform == "linux":
         libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        # The command cannot read or change the memory of this process.
+        libc().prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     task = json.loads(first_line())
     temporary = tempfile.mkdtemp(prefix="antiphon-")
     try:
         command = SupervisedCommand(task, temporary)
         reason = command.watch()
         command.end(reason)
-        result = {"reason": reason, "status": command.status, "confined": command.confined}
+        result = {"reason": reason, "status": command.status}
     except OSError as error:
-        result = {"reason": "failed", "status": None, "confined": False, "problem": error.strerror}
+        result = {"reason": "failed", "status": None, "problem": error.strerror}
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     os.write(1, json.dumps(result).encode() + b"\n")

@@ -1,0 +1,54 @@
+"""Names of files that commands cannot read or change: secrets, and what other programs trust."""
+
+import os
+import re
+import stat
+
+# Files with credentials, wherever they are; examples of them contain none.
+SECRETS = re.compile(
+    r"\.env(\..+)?|\.envrc\.private|\.netrc|_netrc|\.git-credentials|\.pypirc|\.pgpass|\.my\.cnf|\.htpasswd"
+    r"|id_(rsa|dsa|ecdsa|ed25519)(_sk)?|.+\.(p12|pfx|kdbx|jks|keystore|ppk)|credentials\.json|service-account.*\.json"
+    r"|\.ssh|\.gnupg|\.aws|\.azure|\.kube",
+    re.IGNORECASE,
+)
+EXAMPLES = re.compile(r".*\.(example|sample|template|dist|defaults?)", re.IGNORECASE)
+# Files that are a key only if they contain one.
+KEY_FILES = re.compile(r".+\.(pem|key)", re.IGNORECASE)
+KEY_MARK = b"PRIVATE KEY-----"
+MOST_KEY_BYTES = 8_192
+# Folders of installed packages, in which nothing is protected or looked for.
+PACKAGE_FOLDERS = frozenset(
+    {"node_modules", "site-packages", ".venv", "venv", "__pycache__", ".tox", ".nox", ".mypy_cache", ".ruff_cache"}
+)
+PROTECTED = re.compile(
+    r"\.antiphon|\.envrc|\.env(\..+)?|\.git|\.hg|\.svn|\.bzr|\.jj|\.gitmodules|\.gitattributes|\.gitconfig|\.github|\.gitlab"
+    r"|\.gitlab-ci\.yml|\.circleci|\.ci|\.travis\.yml|azure-pipelines\.yml|Jenkinsfile|\.husky|\.pre-commit-config\.yaml"
+    r"|GNUmakefile|makefile|Makefile|justfile|\.vscode|\.idea|\.devcontainer|\.editorconfig|\.vimrc|\.exrc|\.nvimrc"
+    r"|\.mcp\.json|\.npmrc|\.bashrc|\.bash_profile|\.bash_login|\.bash_logout|\.profile|\.zshrc|\.zshenv|\.zprofile"
+    r"|\.zlogin|\.tool-versions|mise\.toml|\.mise\.toml|sitecustomize\.py|usercustomize\.py"
+)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a name is that of a file with credentials."""
+    return SECRETS.fullmatch(name) is not None and EXAMPLES.fullmatch(name) is None
+
+
+def is_key(path: str, name: str) -> bool:
+    """Whether a file contains a private key; files that cannot be read count as keys."""
+    if KEY_FILES.fullmatch(name) is None:
+        return False
+    try:
+        # A pipe is not waited for.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        return stat.S_ISREG(os.fstat(descriptor).st_mode) and KEY_MARK in os.read(descriptor, MOST_KEY_BYTES)
+    finally:
+        os.close(descriptor)
+
+
+def is_protected(relative_path: str) -> bool:
+    """Whether other programs trust a path of the workspace, such as hooks, settings and profiles."""
+    return any(PROTECTED.fullmatch(part) is not None for part in relative_path.split("/"))

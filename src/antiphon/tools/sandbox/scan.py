@@ -1,0 +1,80 @@
+"""Walk through a workspace for secrets and protected paths, before and after a command."""
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from antiphon.tools.sandbox.names import PACKAGE_FOLDERS, is_key, is_protected, is_secret
+
+MOST_VISITED = 50_000
+REFUSED_PREFIX = "refused-"
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Paths of a workspace that need protection; folders are not looked into once they are protected or secret."""
+
+    secrets: tuple[str, ...] = ()
+    # Protected paths with their inodes, so that one that was moved is recognised.
+    protected: dict[str, int] = field(default_factory=dict)
+
+
+def scan_workspace(folder: str, *, secrets: bool = True) -> Scan:
+    """Find secrets and protected paths in a workspace, breadth first, within a limit of visited names."""
+    secret_paths = []
+    protected = {}
+    for entry in _entries(folder):
+        if is_protected(entry.name):
+            protected[entry.path] = entry.inode()
+        if secrets and (is_secret(entry.name) or is_key(entry.path, entry.name)):
+            secret_paths.append(entry.path)
+    return Scan(tuple(secret_paths), protected)
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    pending = deque([folder])
+    visited = 0
+    while pending and visited < MOST_VISITED:
+        with suppress(OSError), os.scandir(pending.popleft()) as entries:
+            for entry in entries:
+                visited += 1
+                yield entry
+                if entry.is_dir(follow_symlinks=False) and not _is_leaf(entry.name):
+                    pending.append(entry.path)
+
+
+def _is_leaf(name: str) -> bool:
+    return name in PACKAGE_FOLDERS or is_protected(name) or is_secret(name)
+
+
+def move_new_protected(folder: str, before: Scan) -> list[str]:
+    """Rename protected paths that a command has created, so that no program trusts them; return their names.
+
+    Its processes have ended, so nothing changes while this runs.
+    """
+    moved = []
+    known = set(before.protected.values())
+    for path, inode in scan_workspace(folder, secrets=False).protected.items():
+        # One that was moved by the command is still the person's own.
+        if before.protected.get(path) == inode or (inode in known and not os.path.lexists(_former(before, inode))):
+            continue
+        with suppress(OSError):
+            os.rename(path, _free_name(path))
+            moved.append(os.path.relpath(path, folder))
+    return sorted(moved)
+
+
+def _former(before: Scan, inode: int) -> str:
+    return next(path for path, known in before.protected.items() if known == inode)
+
+
+def _free_name(path: str) -> str:
+    parent, name = os.path.split(path)
+    candidate = os.path.join(parent, REFUSED_PREFIX + name)
+    number = 1
+    while os.path.lexists(candidate):
+        number += 1
+        candidate = os.path.join(parent, f"{REFUSED_PREFIX}{number}-{name}")
+    return candidate
