@@ -230,6 +230,8 @@ def _judge_by_mode(mode: str, assessment: Assessment) -> Access | None:
 
 def _granted_access(call: CallRequest, assessment: Assessment) -> Access:
     """Return the access of a call that a person allows: what the question says that it needs, and no more."""
+    if "denied" not in call and _only_reads(assessment):
+        return READ_ONLY
     is_protected = bool(assessment.protected) or call.get("denied") == "protected"
     return Access(writes=True, protected=is_protected, network=bool(assessment.network))
 
