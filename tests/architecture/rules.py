@@ -59,7 +59,7 @@ BANNED_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpo
 # Which room may import which third-party packages; a room that is not named here imports none.
 THIRD_PARTY: dict[str, set[str]] = {
     "providers": {"httpx2", "httpcore2", "genai_prices", "xllamacpp"},
-    "tools": {"mcp", "mcp_types", "anyio"},
+    "tools": {"mcp", "mcp_types", "anyio", "tree_sitter", "tree_sitter_bash"},
     "runtime": {"orjson"},
     "cli.render": {"rich"},
     "cli.debate": {"rich"},

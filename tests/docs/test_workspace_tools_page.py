@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from antiphon.agents.machine.agent_config import OWN_TOOLS
-from antiphon.threads.machine.version_1.shell_syntax import CommandFilter
 from antiphon.tools import html_text as pages
 from antiphon.tools import regex_worker as matching
+from antiphon.tools.commands.filters import CommandFilter
 from antiphon.tools.fetch import FetchSettings
 from antiphon.tools.files import FileLimits
 from antiphon.tools.finding import FindLimits

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.messages import ToolCall
 from antiphon.runtime.histories import history_of_token, is_continued
-from antiphon.threads.machine.version_1.shell_syntax import CommandFilter
 from antiphon.threads.toolbox import Toolbox
 from antiphon.tools.assessment import Assessment
+from antiphon.tools.commands.filters import CommandFilter
 from antiphon.tools.risks import ORDER, command_in
 from antiphon.tools.toolboxes import assess_call, has_assessment
 

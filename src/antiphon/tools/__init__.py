@@ -7,6 +7,8 @@ from antiphon.lazy import lazy_names
 if TYPE_CHECKING:
     from antiphon.tools.access import Access
     from antiphon.tools.assessment import Assessment
+    from antiphon.tools.commands.filters import CommandFilter
+    from antiphon.tools.commands.judgement import CommandJudgement, judge_command, risk_of_call, risk_of_command
     from antiphon.tools.context import Context, ToolCancelled
     from antiphon.tools.decorator import PythonTool, tool
     from antiphon.tools.errors import (
@@ -32,6 +34,13 @@ __getattr__ = lazy_names(
     {
         "access": ("Access",),
         "assessment": ("Assessment",),
+        "commands.filters": ("CommandFilter",),
+        "commands.judgement": (
+            "CommandJudgement",
+            "judge_command",
+            "risk_of_call",
+            "risk_of_command",
+        ),
         "context": (
             "Context",
             "ToolCancelled",
@@ -70,6 +79,8 @@ __all__ = [
     "AddressServer",
     "Assessment",
     "Bundle",
+    "CommandFilter",
+    "CommandJudgement",
     "CommandServer",
     "ConfigError",
     "Context",
@@ -86,8 +97,11 @@ __all__ = [
     "ToolCancelled",
     "ToolsError",
     "Workspace",
+    "judge_command",
     "load_servers",
     "parse_servers",
+    "risk_of_call",
+    "risk_of_command",
     "tool",
     "workspace_tools",
 ]
