@@ -17,6 +17,7 @@ from typing import NamedTuple
 from antiphon.runtime.errors import OtherHistory
 
 CURSOR = re.compile(r"(.*):([0-9]+)(?:\.([0-9]+))?", re.DOTALL)
+TOKEN = re.compile(r"(.*)/[0-9]{10,}/[0-9]{4,}", re.DOTALL)
 STORED = re.compile(r"(.*?)((?:@[0-9]+\.[0-9a-f]{16})*)", re.DOTALL)
 
 
@@ -84,9 +85,10 @@ def parse_cursor(cursor: str) -> Cursor:
     return Cursor(history, int(seq), None if position is None else int(position))
 
 
-def history_of_token(token: str) -> str:
-    """Return the history that the id of a task or timer belongs to."""
-    return token.rsplit("/", 2)[0]
+def history_of_token(token: str | None) -> str | None:
+    """Return the history that the id of a durable task or timer belongs to; None for any other id."""
+    match = None if token is None else TOKEN.fullmatch(token)
+    return None if match is None else match.group(1)
 
 
 def is_continued(history: str | None) -> bool:

@@ -33,7 +33,7 @@ class ApprovalRequest:
     risk: str
     text: str
     reason: str = ""
-    call: Mapping[str, Any] = field(default_factory=dict)
+    call: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 Approval = bool | str | None

@@ -52,8 +52,7 @@ def assess_calls(toolbox: Toolbox) -> AsyncLogic:
 
 def task_history(scope: object) -> str | None:
     """Return the id of the history that a task belongs to; None without a durable runtime."""
-    key = getattr(scope, "key", None)
-    return None if key is None else history_of_token(key)
+    return history_of_token(getattr(scope, "key", None))
 
 
 def assess_all(toolbox: Toolbox, input: Mapping[str, Any], history: str | None) -> Json:

@@ -75,7 +75,7 @@ def call_tool(toolbox: Toolbox) -> AsyncLogic:
         part: Mapping[str, Any] = input["call"]
         key: str | None = getattr(scope, "key", None)
         # A permission is given in the history of a thread; one that came with a file is of another.
-        if key is not None and input.get("history") != history_of_token(key):
+        if input.get("history") != history_of_token(key):
             raise NotPermitted(f"{part['name']} was assessed in another history of this thread, and is not called")
         call = ToolCall(part["id"], part["name"], part["arguments"], part.get("signature"))
         granted = input.get("access")

@@ -76,7 +76,7 @@ def append_results(context: FlowContext, event: ToolResults) -> FlowContext:
 
 def keep_answers(context: FlowContext, event: ToolsEnded) -> FlowContext:
     """Append the results of the tools, and request the next reply, unless the effects of the tools are unknown."""
-    return keep_answers_by(event["output"]["overrides"], context, event)
+    return keep_answers_by(event["output"].get("overrides") or (), context, event)
 
 
 def keep_answers_by(overrides: Sequence[Override], context: FlowContext, event: ToolsEnded) -> FlowContext:

@@ -11,7 +11,7 @@ from antiphon.threads.machine.content import text_of
 from antiphon.threads.machine.former import AnyMachine, Context, Event, Json, Queue, bind_former
 from antiphon.threads.machine.version_1.permission_rules import lasting_overrides
 from antiphon.threads.machine.version_1.risk import command_in, risk_of_call
-from antiphon.threads.machine.version_1.shell_syntax import CommandFilter
+from antiphon.threads.machine.version_1.shell_syntax import FormerFilter
 
 
 def _reply_input(context: Context) -> Json:
@@ -54,7 +54,7 @@ def _command_refusal(agent: Any, call: Any) -> str | None:
     command = command_in(call["arguments"])
     if command is None:
         return None if not shell else f"the agent {agent['name']!r} may not run a command that cannot be read"
-    problem = CommandFilter(shell.get("allowed"), shell.get("blocked", ())).problem(command)
+    problem = FormerFilter(shell.get("allowed"), shell.get("blocked", ())).problem(command)
     return None if problem is None else f"the agent {agent['name']!r} may not run this: {problem}"
 
 
