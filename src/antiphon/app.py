@@ -44,6 +44,7 @@ from antiphon.stores.ownership import owner_of
 from antiphon.stores.sqlite import SqliteStore
 from antiphon.threads.approval import Approver, ask_approver
 from antiphon.threads.assessing import assess_calls
+from antiphon.threads.grants import Grants
 from antiphon.threads.index import ThreadProjection
 from antiphon.threads.library import Library
 from antiphon.threads.machine.former import migrate_by
@@ -88,6 +89,7 @@ class App:
     ) -> None:
         self.models = models or Models()
         self._closing = asyncio.Event()
+        grants = Grants()
         owners = Owners(lambda: self.runtime, limits, prices)
         machine = compose(
             lambda reference: owners.open(self.models.open(reference)),
@@ -98,6 +100,7 @@ class App:
             arbiter=arbiter,
             approver=approver,
             summariser=summariser,
+            grants=grants,
         )
         hosted = [*former_machines(), machine, *_check_names(machines, machine)]
         self.runtime = Runtime(_open_store(store), hosted, projection=PROJECTION)
@@ -107,6 +110,7 @@ class App:
             self.models.check,
             toolbox or NoTools(),
             [name for name, function in functions.items() if function is not None],
+            grants,
         )
         self.chats = Chats(self.runtime, self.library, resources)
         self.runs = Runs(self.runtime, self.library, resources)
@@ -159,13 +163,14 @@ def compose(
     arbiter: Arbiter | None = None,
     approver: Approver | None = None,
     summariser: Summariser | None = None,
+    grants: Grants | None = None,
 ) -> Machine[Any, Any]:
     """Return the thread machine with its children: chat, run and debate, and their replies, tools and permissions."""
     price_table = prices or Prices()
     reply = streaming_machine.provide(actors={"streamReply": stream_reply(open_model, prices=price_table)})
     process = _process(closing or asyncio.Event())
     calls = call_tool(toolbox or NoTools())
-    assess = assess_calls(toolbox or NoTools())
+    assess = assess_calls(toolbox or NoTools(), grants)
     actors = {"assess": assess, "tool": calls, "process": process, "approver": ask_approver(approver)}
     tools = tools_machine.provide(actors=actors)
     machine = thread_machine.provide(

@@ -4,7 +4,9 @@
    destructive, and a person is asked.
 2. The result is stored in the journal, with the history of the thread: calls are made only in that history.
 3. The consent of a thread belongs to the history in which it was given. A restored or imported thread has another one,
-   whose id no file can know, so its consent does not count until a person gives it again.
+   whose id no file can know, so its consent does not count.
+4. A mode that a person gives to a thread in this process (`Grants`) holds as long as the process. It is part of the
+   result, so that it is in the journal too.
 """
 
 import asyncio
@@ -12,11 +14,13 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from antiphon.actors.tasks import AsyncLogic, from_task
 from antiphon.messages import ToolCall
 from antiphon.runtime.histories import history_of_token, is_continued
+from antiphon.threads.grants import Grants
+from antiphon.threads.machine.permission_rules import Mode
 from antiphon.threads.toolbox import Toolbox
 from antiphon.tools.assessment import Assessment
 from antiphon.tools.commands.filters import CommandFilter
@@ -28,39 +32,25 @@ Json = dict[str, Any]
 SHELL = "shell"
 
 
-class TaskKey(Protocol):
-    """The part of a task's scope that an assessment needs."""
-
-    @property
-    def key(self) -> str:
-        """Id of the task, which begins with the history of its tree."""
-        ...
-
-
-def assess_calls(toolbox: Toolbox) -> AsyncLogic:
+def assess_calls(toolbox: Toolbox, grants: Grants | None = None) -> AsyncLogic:
     """Return the logic for `assess`, which may be repeated after a crash."""
 
-    def run(input: Mapping[str, Any], scope: TaskKey) -> Any:
-        history = task_history(scope)
+    def run(input: Mapping[str, Any], scope: Any) -> Any:
+        task = getattr(scope, "task", None)
+        history = history_of_token(getattr(scope, "key", None))
+        mode = None if grants is None or task is None else grants.mode_of(task.root)
         # What only computes is stored together with the step that asks for it.
         if any(has_assessment(toolbox, call["name"]) for call in input["calls"]):
-            return asyncio.to_thread(assess_all, toolbox, input, history)
-        return assess_all(toolbox, input, history)
+            return asyncio.to_thread(assess_all, toolbox, input, history, mode)
+        return assess_all(toolbox, input, history, mode)
 
     return from_task(run, safety="repeat", eager=True)
 
 
-def task_history(scope: object) -> str | None:
-    """Return the id of the history that a task belongs to; None without a durable runtime."""
-    return history_of_token(getattr(scope, "key", None))
-
-
-def assess_all(toolbox: Toolbox, input: Mapping[str, Any], history: str | None) -> Json:
-    """Return the assessments of calls, and whether the consent was given in this history."""
-    granted_in: str | None = input.get("history")
-    consents = granted_in == history if granted_in is not None else not is_continued(history)
+def assess_all(toolbox: Toolbox, input: Mapping[str, Any], history: str | None, mode: Mode | None) -> Json:
+    """Return the assessments of calls, whether consent of this history counts, and the mode given in this process."""
     assessments = [_assess(toolbox, call, input.get("shell")) for call in input["calls"]]
-    return {"assessments": assessments, "history": history, "consents": consents}
+    return {"assessments": assessments, "history": history, "consents": not is_continued(history), "mode": mode}
 
 
 def _assess(toolbox: Toolbox, part: Mapping[str, Any], shell: Mapping[str, Any] | None) -> Json:

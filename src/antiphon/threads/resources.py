@@ -1,10 +1,11 @@
 """Models, tools and functions of an app, by which the settings of a new thread are checked before it is stored."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from antiphon.threads.errors import Refused
+from antiphon.threads.grants import Grants
 from antiphon.threads.toolbox import Toolbox
 
 
@@ -17,12 +18,13 @@ class Resources:
     """Models, tools and functions of an app.
 
     `check_model` raises `ProviderError` if a model cannot be used here. `functions` are the names of the roles that a
-    function has in place of a model or a person.
+    function has in place of a model or a person, `grants` the modes that a person has given to threads.
     """
 
     check_model: Callable[[str], Awaitable[object]] = _accept
     toolbox: Toolbox | None = None
     functions: Collection[str] = ()
+    grants: Grants = field(default_factory=Grants)
 
     async def check_models(self, references: Iterable[str | None]) -> None:
         """Raise `ProviderError` for the first model that is unknown or lacks a key; no request is sent."""

@@ -49,10 +49,11 @@ def child_event(id, **facts):
     return {"type": f"xstate.{word}.actor.{id}", "actorId": id, **facts}
 
 
-def assess_done(*calls, history=None, consents=True):
+def assess_done(*calls, history=None, consents=True, mode=None):
     """The event of an assessment by the risks of the tools."""
     assessments = [with_assessment(call)["assessment"] for call in calls]
-    return child_event("assess", output={"assessments": assessments, "history": history, "consents": consents})
+    output = {"assessments": assessments, "history": history, "consents": consents, "mode": mode}
+    return child_event("assess", output=output)
 
 
 def permission_done(decision, reason="a reason", scope=None, *, count=2, id="r1"):
@@ -357,12 +358,12 @@ def test_tools_that_are_stopped_stop_what_they_do():
 
 def test_the_calls_are_assessed_before_anything_else():
     shell = {"agent": "reviewer", "allowed": ["ls*"]}
-    input = request(READ, UNKNOWN, consent={"mode": "auto", "history": "h.1"}, shell=shell)
+    input = request(READ, UNKNOWN, consent={"mode": "auto"}, shell=shell)
     snapshot, effects = initial_transition(tools_machine, input)
     (assess,) = [effect.ref for effect in effects if isinstance(effect, SpawnChild)]
 
     assert snapshot.value == "assessing"
-    assert (assess.src, assess.input) == ("assess", {"calls": [READ], "shell": shell, "history": "h.1"})
+    assert (assess.src, assess.input) == ("assess", {"calls": [READ], "shell": shell})
 
 
 def test_a_problem_that_the_assessment_finds_is_the_answer_and_nobody_is_asked():
@@ -372,6 +373,7 @@ def test_a_problem_that_the_assessment_finds_is_the_answer_and_nobody_is_asked()
             "assessments": [{"risk": "destructive", "kind": "other", "sandbox": False, "problem": "No such file."}],
             "history": None,
             "consents": True,
+            "mode": None,
         },
     )
     done = play(tools_machine, [found], input=request(EDIT)).snapshot
@@ -445,6 +447,15 @@ def test_what_a_person_allows_after_an_import_counts():
 
 def test_consent_that_was_given_again_does_not_revive_what_came_with_the_file():
     assert CONSENT["overrides"][2] not in permission_of(history="h.1")["rules"]["overrides"]
+
+
+def test_a_mode_that_is_given_in_this_process_holds_and_revives_nothing_else():
+    input = permission_of(history="h.2", consents=False, mode="auto")
+
+    assert input["mode"] == "auto"
+    assert input["rules"]["autoAllow"] == []
+    assert [override["decision"] for override in input["rules"]["overrides"]] == ["deny"]
+    assert permission_of(mode="plan")["mode"] == "plan"
 
 
 def test_plan_mode_stays_plan_mode():

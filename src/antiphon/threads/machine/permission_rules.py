@@ -74,10 +74,7 @@ class Rules(TypedDict, total=False):
 
 
 class ConsentSettings(TypedDict, total=False):
-    """Rules together with the mode, how long a person may take to answer, and whether a function is asked first.
-
-    `history` is the history of the thread in which this consent was given, if it was not the first one.
-    """
+    """Rules together with the mode, how long a person may take to answer, and whether a function is asked first."""
 
     blocked: Sequence[str]
     tripped: Sequence[str]
@@ -86,7 +83,6 @@ class ConsentSettings(TypedDict, total=False):
     mode: Mode
     timeoutMs: int
     approver: bool
-    history: str | None
 
 
 class Judgement(TypedDict):

@@ -22,7 +22,7 @@ from antiphon.chart.machine import Machine, create_machine
 from antiphon.chart.setup import setup
 from antiphon.threads.machine.charts import load_chart
 from antiphon.threads.machine.permission import PermissionOutput, permission_machine
-from antiphon.threads.machine.permission_rules import CallRequest, Rules
+from antiphon.threads.machine.permission_rules import CallRequest, Mode, Rules
 from antiphon.threads.machine.scopes import Override, add_overrides, scope_overrides
 from antiphon.threads.machine.tools_types import (
     ApproverDone,
@@ -79,14 +79,13 @@ def assess_input(context: ToolsContext) -> Json:
     return {
         "calls": [call for call in context["calls"] if "problem" not in call],
         "shell": context["shell"],
-        "history": context["consent"].get("history"),
     }
 
 
 def assess_by_risk(input: Mapping[str, Any]) -> AssessOutput:
     """Return assessments of calls of which nothing but the risk of their tools is known."""
     assessments = [Assessment.from_json({"risk": call.get("risk")}).to_json() for call in input["calls"]]
-    return {"assessments": assessments, "history": None, "consents": True}
+    return {"assessments": assessments, "history": None, "consents": True, "mode": None}
 
 
 def keep_assessments(context: ToolsContext, event: AssessDone) -> ToolsChanges:
@@ -104,6 +103,7 @@ def keep_assessments(context: ToolsContext, event: AssessDone) -> ToolsChanges:
         "assessed": True,
         "history": history,
         "consents": output["consents"],
+        "mode": output["mode"],
         "requestId": request_id,
         "asked": [_child_id(number) for number, call in enumerate(calls) if "problem" not in call],
     }
@@ -130,24 +130,30 @@ def permission_input(context: ToolsContext) -> Json:
     """Return the input of the permission machine, for the calls that are asked about."""
     consent = context["consent"]
     consents = context["consents"]
-    mode = consent.get("mode", "ask")
     rules: Rules = {
         "blocked": consent.get("blocked", []),
         "tripped": consent.get("tripped", []),
         "overrides": [override for override in consent.get("overrides", []) if _holds(override, context)],
         "autoAllow": consent.get("autoAllow", []) if consents else [],
     }
-    if not consents:
-        mode = "plan" if mode == "plan" else "ask"
+    if not consents and context["mode"] is None:
         rules["notice"] = WITHDRAWN
     return {
         "id": context["requestId"],
         "calls": [_call_of(context, id) for id in context["asked"]],
-        "mode": mode,
+        "mode": _mode(context),
         "rules": rules,
         "timeoutMs": context["timeoutMs"],
         "reportsToParent": True,
     }
+
+
+def _mode(context: ToolsContext) -> Mode:
+    """Return the mode that holds: given in this process, or in the settings, if these belong to this history."""
+    mode = context["consent"].get("mode", "ask")
+    if context["mode"] is not None:
+        return context["mode"]
+    return mode if context["consents"] or mode == "plan" else "ask"
 
 
 def _holds(override: Override, context: ToolsContext) -> bool:
@@ -291,7 +297,7 @@ def _failure(call_id: str, text: str) -> Json:
 
 def must_offer_again(context: ToolsContext) -> bool:
     """Return whether a command failed because its workspace was read-only, and a person may allow more."""
-    may_ask = context["consent"].get("mode") != "plan" and not context["offeredAgain"] and not context["lost"]
+    may_ask = _mode(context) != "plan" and not context["offeredAgain"] and not context["lost"]
     return may_ask and not context["pending"] and bool(_denied_calls(context))
 
 

@@ -3,7 +3,7 @@
 from typing import Any, Literal, NotRequired, TypedDict
 
 from antiphon.threads.machine.permission import PermissionOutput
-from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings
+from antiphon.threads.machine.permission_rules import CallRequest, ConsentSettings, Mode
 from antiphon.threads.machine.scopes import Override
 
 Json = dict[str, Any]
@@ -65,6 +65,8 @@ class ToolsContext(TypedDict):
     assessed: bool
     history: str | None
     consents: bool
+    # The mode that a person gave in the process of the assessment.
+    mode: Mode | None
     # The calls that are asked about, those that are to be made, and those that are being made, by their children.
     asked: list[str]
     queue: list[str]
@@ -86,6 +88,7 @@ class ToolsChanges(TypedDict, total=False):
     assessed: bool
     history: str | None
     consents: bool
+    mode: Mode | None
     asked: list[str]
     queue: list[str]
     pending: list[str]
@@ -114,6 +117,7 @@ class AssessOutput(TypedDict):
     assessments: list[Json]
     history: str | None
     consents: bool
+    mode: Mode | None
 
 
 class AssessDone(TypedDict):
