@@ -90,7 +90,7 @@ class TimeTravel:
         source = await self.rebuild(root, seq)
         now = self._now()
         stored_history = self._new_id()
-        if is_continued(source.host.history):
+        if is_continued(HistoryIds(source.origin.history).current):
             stored_history = change_history(stored_history, 0, new_suffix())
         history = HistoryIds(stored_history).current
         hash = chart_hash(source.machine)  # that of the source may be one of an earlier release
