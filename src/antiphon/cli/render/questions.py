@@ -10,6 +10,7 @@ from antiphon.cli.render.text_width import escape_invisible, width
 from antiphon.threads.activity import parse_input
 
 Json = Mapping[str, Any]
+TAB = "⇥   "
 RISKS = {"read": "reads", "write": "changes something", "destructive": "may destroy something"}
 
 
@@ -109,4 +110,4 @@ def _diff_lines(diff: str) -> Iterator[Line]:
             tone = "added"
         elif line.startswith("-") and not is_header:
             tone = "removed"
-        yield Line(f"  {escape_invisible(line)}", tone)
+        yield Line(f"  {escape_invisible(line.replace(chr(9), TAB))}", tone)
