@@ -43,7 +43,7 @@ pyright: $(STAMP) ## check the public types with pyright too (needs Node)
 	@npm install --silent --no-audit --no-fund --prefix .pyright pyright@1.1.414
 	@ANTIPHON_PYRIGHT=.pyright/node_modules/.bin/pyright $(BIN)/python -m pytest -m node tests/typing
 
-bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers, debates and threads beside the peers (needs Node for XState)
+bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers, debates, threads and the sandbox beside the peers (needs Node for XState)
 	@$(BIN)/python bench/engine.py
 	@$(BIN)/python bench/growth.py
 	@$(BIN)/python bench/runtime.py
@@ -52,6 +52,7 @@ bench: $(STAMP) ## measure speed, growth, the runtime, runs, providers, debates 
 	@$(BIN)/python bench/debates.py
 	@$(BIN)/python bench/checks.py
 	@$(BIN)/python bench/threads.py
+	@$(BIN)/python bench/sandbox.py
 
 compare: $(STAMP) ## compare the speed with another revision, e.g. make compare BASE=HEAD~20
 	@test -n '$(BASE)' || { echo "no revision to compare with; use: make compare BASE=HEAD~20" >&2; exit 2; }

@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 
 from antiphon.messages import ToolCall
-from antiphon.tools.access import WRITABLE, Access
+from antiphon.tools.access import READ_ONLY, WRITABLE, Access
+from antiphon.tools.context import CURRENT, Context
+from antiphon.tools.sandbox import confinement
 from antiphon.tools.shell import OutputBuffer, ShellSettings, run_command
+from tests.attacks.sandbox_world import require_layers
 from tests.fixtures.mcp_tools import run
+from tests.fixtures.processes import processes_in
 from tests.fixtures.workspace_tools import CANARY, OURS, Workbench
 
 LIMITS = {"grace_ms": 200, "most_processes": 20, "most_characters": 1_000, "most_output_bytes": 1_000_000, "cpu_s": 2}
@@ -114,6 +118,55 @@ def test_what_is_hidden_cannot_be_read_where_the_kernel_can_refuse_it(tmp_path):
         assert "work\n" in outcome.output
         assert "else\n" in outcome.output
         assert "keys\n" not in outcome.output
+
+
+@pytest.mark.parametrize(("access", "denied"), [(READ_ONLY, "write"), (WRITABLE, None), (None, None)])
+def test_the_access_of_a_call_wins_and_what_it_denied_is_set_on_its_context(tmp_path, access, denied):
+    require_layers(True, False)
+
+    async def call(box):
+        context = Context(access=access)
+        CURRENT.set(context)
+        result = await box.call(ToolCall("1", "shell", json.dumps({"command": "echo x > made"})))
+        return context.denied, result.parts[0].text
+
+    with Workbench(tmp_path) as bench:
+        context_denied, text = run(call(bench.box))
+
+    assert context_denied == denied
+    assert (tmp_path / "made").exists() is (denied is None)
+    assert ("[the workspace was read-only for this command]" in text) is (denied == "write")
+
+
+def test_a_protected_file_that_a_command_made_is_named_in_the_result(tmp_path):
+    require_layers(True, False)
+    with Workbench(tmp_path) as bench:
+        text = bench("shell", command="echo x > .envrc")
+
+    assert text == "['.envrc' is protected; it was renamed to refused-…]"
+    assert (tmp_path / "refused-.envrc").exists()
+
+
+def test_a_sandbox_that_cannot_be_set_up_starts_no_command(tmp_path, monkeypatch):
+    require_layers(True, False)
+    monkeypatch.setattr(confinement, "bubblewrap_options", lambda policy, supervisor: ["--no-such-option"])
+    with Workbench(tmp_path) as bench:
+        text = bench.refused("shell", command="touch made")
+
+    assert "the sandbox could not be set up" in text
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("layers", [{"landlock": {"rights": 1 << 60, "network": 0, "scopes": 0}}, {"filter": "00"}])
+def test_a_layer_that_fails_starts_no_command(tmp_path, monkeypatch, layers):
+    require_layers(False, False)
+    empty = {"landlock": None, "filter": None, "capabilities": None}
+    monkeypatch.setattr(confinement, "_layers", lambda policy, sandbox: {**empty, **layers})
+    with Workbench(tmp_path, shell=QUICK) as bench:
+        text = bench.refused("shell", command="touch made")
+
+    assert "the sandbox could not be set up" in text
+    assert not (tmp_path / "made").exists()
 
 
 def test_a_command_has_a_home_of_its_own_that_is_gone_afterwards(bench):
@@ -225,19 +278,7 @@ def test_a_command_with_too_many_processes_is_killed(bench):
 def test_a_fork_bomb_is_bounded(bench, tmp_path):
     bench.ask("shell", command="bomb() { bomb | bomb & }; bomb; sleep 5", timeout_ms=4_000)
 
-    assert run_ps(tmp_path) == []
-
-
-def run_ps(folder):
-    """The processes whose working folder is this one."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{name}/cwd") == str(folder):
-                found.append(name)
-        except OSError:
-            continue
-    return found
+    assert processes_in(tmp_path) == []
 
 
 def test_a_command_that_only_computes_is_ended(tmp_path):

@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "threads": ("antiphon.cli.threads", "list, show, search, export, import, archive and delete conversations"),
     "models": ("antiphon.cli.models", "list usable models, install the embedded model, add models of your own"),
     "db": ("antiphon.cli.db", "check, back up, export and import the store"),
+    "doctor": ("antiphon.cli.doctor", "show what protects this machine from commands, and prove it by trying"),
     "machines": ("antiphon.cli.machines", "list machines and their events, and print events as JSON Schema"),
     "play": ("antiphon.cli.play.command", "run a chart interactively: a demo, or your own"),
 }

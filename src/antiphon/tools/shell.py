@@ -181,7 +181,8 @@ async def run_command(
         result, output = await _run_supervisor(folder, task, variables, settings, confinement)
     finally:
         if confinement.scan is not None and access.writes and not access.protected:
-            refused = move_new_protected(os.path.realpath(folder), confinement.scan)
+            scan = confinement.scan
+            refused = await run_in_thread(lambda: move_new_protected(os.path.realpath(folder), scan))
     return _outcome(result, output, access, confinement is not NO_CONFINEMENT, tuple(refused))
 
 
@@ -257,6 +258,9 @@ async def _supervise(
     # Do not wait forever for a process that keeps the output open.
     await asyncio.wait([reading], timeout=DRAIN_S)
     reading.cancel()
+    if not started:
+        # The supervisor reports the group before the command runs; what it could not do is in the output.
+        return {"reason": "failed", "problem": "the sandbox could not be set up"}
     # If the command could not be started, there is only one line.
     result: dict[str, Any] = json.loads(last_line) if last_line else started
     return result

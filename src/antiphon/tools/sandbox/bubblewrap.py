@@ -17,6 +17,8 @@ OLDEST = (0, 7)
 # As the superuser, a command may use files of other owners in the workspace, but no other privilege.
 SUPERUSER_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID")
 
+MACHINE_PROC = ("sys", "sysrq-trigger", "irq", "bus", "acpi", "fs")
+
 
 def bubblewrap_program() -> str | None:
     """Return the path of bubblewrap outside the folders that a project could put into PATH."""
@@ -79,6 +81,10 @@ def _special_mounts() -> Iterator[tuple[str, list[str]]]:
         if os.path.islink(path):
             yield path, ["--symlink", os.readlink(path), path]
     yield "/proc", ["--proc", "/proc"]
+    # The superuser owns what is in these, and could change the machine by them.
+    for name in MACHINE_PROC:
+        if os.path.exists(f"/proc/{name}"):
+            yield f"/proc/{name}", ["--ro-bind", f"/proc/{name}", f"/proc/{name}"]
     yield "/dev", ["--dev", "/dev"]
     yield "/dev/shm", ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
     yield "/tmp", ["--size", str(TEMPORARY_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]

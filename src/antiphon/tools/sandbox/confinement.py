@@ -77,7 +77,7 @@ def _layers(policy: SandboxPolicy, sandbox: Sandbox) -> dict[str, Any]:
     wrapped = sandbox.program is not None
     landlock = None
     if wrapped:
-        landlock = scope_rules(sandbox.landlock)
+        landlock = scope_rules(policy, sandbox.landlock)
     elif sandbox.landlock:
         landlock = path_rules(policy, sandbox.landlock)
     # With namespaces, the network of the command is its own, and mounts protect modes and times of files.

@@ -33,6 +33,8 @@ READABLE_MACHINE = (
     "/sys/kernel/mm/transparent_hugepage",
 )  # fmt: skip
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# Folders that bubblewrap makes for the command alone.
+PRIVATE_FOLDERS = ("/tmp", "/var/tmp", "/dev")
 
 Ruleset = dict[str, Any]
 
@@ -65,12 +67,21 @@ def path_rules(policy: SandboxPolicy, version: int) -> Ruleset:
     }
 
 
-def scope_rules(version: int) -> Ruleset | None:
-    """Return the rules for a command in namespaces: mounts decide about paths, Landlock about signals and sockets."""
-    if version < FULL_VERSION:
+def scope_rules(policy: SandboxPolicy, version: int) -> Ruleset | None:
+    """Return the rules for a command in namespaces: mounts decide about paths, Landlock about signals and sockets.
+
+    Writing is restricted once more, because the superuser owns files of /proc that change the whole machine.
+    """
+    if version < 1:
         return None
-    scopes = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS
-    return {"rights": 0, "network": 0, "scopes": scopes, "rules": [], "temporary": 0}
+    folders = [*PRIVATE_FOLDERS, policy.folder] if policy.writes else [*PRIVATE_FOLDERS]
+    return {
+        "rights": RIGHTS[min(version, 5)] & (WRITE | MAKE_DEVICES),
+        "network": 0,
+        "scopes": SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS if version >= FULL_VERSION else 0,
+        "rules": [[WRITE, folders]],
+        "temporary": WRITE,
+    }
 
 
 class _Cover:

@@ -67,7 +67,9 @@ def make_policy(
     own = [os.path.join(home, path[2:]) if path.startswith("~/") else path for path in (*readable, *hidden)]
     extra = own[: len(readable)]
     hidden_paths = [*own[len(readable) :], *SYSTEM_SECRETS, *antiphon_paths(environment), *scan.secrets]
-    paths = [*SYSTEM, *(os.path.join(home, name) for name in TOOL_CHAINS), *_program_folders(environment, home)]
+    # A home below /opt does not become readable with it.
+    system = [path for path in SYSTEM if path == "/usr" or not is_below(home, [path])]
+    paths = [*system, *(os.path.join(home, name) for name in TOOL_CHAINS), *_program_folders(environment, home)]
     if access.network:
         # Often a link to a file below /run.
         paths.append("/etc/resolv.conf")
