@@ -14,7 +14,7 @@ INSTALL = { PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --progre
 	| awk '/^ *(Collecting|Downloading|Using cached|Building|Installing)/ { printf "\r  %-72.72s", $$0; fflush() } END { printf "\r%-76s\r", "" }'; \
 	exit $$(cat $(VENV)/.status)
 
-.PHONY: help run test check slow lint types pyright bench compare conformance mutants sim crash local servers docs images clean
+.PHONY: help run test check slow lint types pyright bench compare conformance mutants sim crash fuzz local servers docs images clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ sim: $(STAMP) ## run the durable runtime through 12,000 simulated lives full of 
 
 crash: $(STAMP) ## kill a real process 1,000 times, cut its power, let its disk fail, and look for what is lost
 	@$(BIN)/python campaigns/crash.py
+
+fuzz: $(STAMP) ## run 20,000 generated commands that are judged to read only, and look for what they have changed
+	@$(BIN)/python campaigns/judge.py
 
 local: $(LIBRARY) ## test the embedded model itself, and llama.cpp's server with it (fetches it the first time)
 	@$(BIN)/antiphon models install local:smollm2 --quiet

@@ -16,6 +16,8 @@ EXTRAS: Mapping[str, str] = {
     "mcp_types": "mcp",
     "msgspec": "agents",
     "rich": "cli",
+    "tree_sitter": "tools",
+    "tree_sitter_bash": "tools",
     "xllamacpp": "local",
     "yaml": "agents",
 }

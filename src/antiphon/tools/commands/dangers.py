@@ -1,5 +1,6 @@
 """Tables of programs and options that destroy, that run other programs, and that use the network."""
 
+import re
 from collections.abc import Mapping
 
 # Programs that destroy, change the machine, or act with other rights or on other machines.
@@ -100,6 +101,13 @@ GIT_DESTRUCTIVE: Mapping[str, tuple[str, ...]] = {
 GIT_NEW_BRANCH = frozenset({"-b", "--orphan", "--detach"})
 # Subcommands that change the settings of the repository, which name programs.
 GIT_SETTINGS = frozenset({"config", "remote", "submodule", "init", "lfs", "worktree", "maintenance", "sparse-checkout"})
+# Settings of git that are programs, or files with more settings.
+GIT_PROGRAMS = re.compile(
+    r"alias\.|core\.(pager|editor|fsmonitor|hookspath|sshcommand|askpass|gitproxy|alternaterefscommand|worktree)|pager\."
+    r"|filter\.|diff\..*(external|command|textconv)|merge\..*driver|gpg\.|credential\.|sequence\.|interactive\."
+    r"|include|difftool\.|mergetool\.|uploadpack\.|url\.|protocol\.|remote\..*(vcs|pack)|submodule\..*update|trailer\.",
+    re.IGNORECASE,
+)
 # Options before the subcommand; all others may name a program.
 GIT_GLOBALS = frozenset({"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--version", "--bare"})
 # Variables that decide which programs run and what they do.

@@ -121,6 +121,9 @@ def _started_effects(starter: str, words: Sequence[Word], depth: int) -> Iterato
     name = base_name(words[0])
     if starter in ("xargs", "parallel") and name in ("git", "find", "tar", "make", "sed", "sort"):
         yield CommandEffect("destructive", f"{starter} calls {name} with unknown words", runs="program")
+    if words[0].literal and re.search(r"\s", words[0].text) and depth < MAX_NESTED_SHELLS:
+        # Some split a word into those of a command: env -S, watch, parallel.
+        yield from effects(parse_script(words[0].text), depth + 1)
     if ASSIGNMENT.match(words[0].text):
         yield _variable_effect(words[0].text.partition("=")[0])
     elif words[0].literal and _is_known(name):
@@ -306,6 +309,10 @@ def _git_effects(words: Sequence[Word]) -> Iterator[CommandEffect]:
         yield CommandEffect("destructive", "git checkout may discard changes")
     if subcommand == "push" and any(text.startswith(("+", ":")) for text in texts):
         yield CommandEffect("destructive", "git push may overwrite or delete a branch")
+    if subcommand == "config" and (
+        any(dangers.GIT_PROGRAMS.match(text) for text in texts) or any(text.startswith("!") for text in texts)
+    ):
+        yield CommandEffect("destructive", "git will run a program of this setting", runs="program")
     if any("ext::" in text for text in texts):
         yield CommandEffect("destructive", "git runs a program of the address", runs="program")
 

@@ -1,5 +1,6 @@
 """Filter of the commands that an agent may run."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -70,7 +71,9 @@ class CommandFilter:
     def _nested_problem(self, call: CommandCall, depth: int) -> str | None:
         """Check what a call runs: the text of a shell, and the commands of `find -exec`."""
         shells = [words for words in _commands(call) if base_name(words[0]) in dangers.SHELLS]
-        scripts = [parse_script(text.text) for words in shells for text in shell_texts(words) or ()]
+        texts = [text.text for words in shells for text in shell_texts(words) or ()]
+        texts += [word.text for word in started_words(call.words) if re.search(r"\s", word.text) and word.literal]
+        scripts = [parse_script(text) for text in texts]
         problem = next((text for script in scripts if (text := self._script_problem(script, depth + 1))), None)
         if problem is not None or self.allowed is None or not call.words or base_name(call.words[0]) != "find":
             return problem

@@ -139,8 +139,12 @@ def _is_text_option(table: Mapping[str, str], text: str) -> bool:
 
 def _operand_problem(program: str, reader: ReadOnlyUse, operands: Sequence[PlainWord], used: set[str]) -> str:
     is_list = bool(used & set(reader.lists.split()))
-    if reader.operands is not None and len(operands) > reader.operands and not is_list:
-        return f"{program} is called with {len(operands)} operands"
+    if reader.operands is not None and not is_list:
+        if len(operands) > reader.operands:
+            return f"{program} is called with {len(operands)} operands"
+        # A glob may become several: `uniq src/*` writes to the second.
+        if any(word.glob for word in operands):
+            return f"{program} is called with a glob"
     if program == "date" and any(not word.text.startswith("+") for word in operands):
         return "date may set the clock"
     texts = 0 if used & set(reader.text_option.split()) else reader.texts

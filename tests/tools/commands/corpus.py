@@ -1,0 +1,40 @@
+"""Commands that agents run to look around, with their verdicts."""
+
+READS = (
+    "git status", "git status --short", "git log --oneline -5", "git log --oneline --graph --all -20", "git log -p -1",
+    'git log --since="2 weeks ago" --author=ann', 'git log -n 5 --format="%h %s"', "git log --stat HEAD~3..HEAD",
+    "git diff",
+    "git diff HEAD~1 -- src", "git diff --stat main...HEAD", "git diff --cached --name-only", "git show HEAD",
+    "git show HEAD:src/app.py", "git show stash@{0}", "git branch -a", "git branch --show-current", "git tag -l 'v1.*'",
+    "git remote -v", "git stash list", "git blame -L 10,20 src/app.py", "git ls-files | wc -l", "git rev-parse HEAD",
+    "git rev-parse --abbrev-ref HEAD", 'git grep -n "def main" -- \'*.py\'', "git describe --tags --always",
+    "git --no-pager log -3", "git rev-list --count HEAD", "ls", "ls -la", "ls -la src tests", "ls *.py", "/bin/ls",
+    "cat pyproject.toml", "cat -n src/app.py", "head -50 README.md", "head -n 20 a b", "tail -n 30 build.log",
+    "sed -n '1,80p' src/app.py", "sed -n 10,20p src/app.py", "wc -l src/*.py", "wc -l *.py", "wc -l < notes.txt",
+    'grep -rn "foo" src', 'grep -rn "foo\\|bar" src', 'grep -rnE "foo|bar" --include=*.py .', "grep -n '^class ' a.py",
+    "grep -rn '/api/v1' src", "grep -rl TODO . | sort", "grep -rn 'rm -rf' . | head -20", "rg -n foo",
+    "rg -n \"foo bar\" src -g '*.py'", "rg --files | head", "find . -name '*.py'",
+    'find . -name "*.py" -not -path "./.venv/*"', "find . -type f -name '*.md' | head -20",
+    "find src -maxdepth 2 -type d",
+    "find . \\( -name a -o -name b \\) -print", "find . -mtime -7 -size +1M", "du -sh * | sort -h", "df -h", "pwd",
+    "uname -a", "date +%Y-%m-%d", "python --version", "node --version", "which python", "command -v node", "type ls",
+    "cd src && ls", "cat src/app.py | head -40", "jq '.scripts' package.json",
+    "sort names.txt | uniq -c | sort -rn | head", "cut -d: -f1 users.txt", "awk '{print $1}' data.txt",
+    "awk -F, '{print $2, $3}' data.csv", "awk 'NR>=10 && NR<=20' f", 'echo "done"; ls',
+    "[ -f Makefile ] && cat Makefile",
+    "test -f Makefile && cat Makefile", "diff -u a.txt b.txt", "stat README.md", "file logo.png",
+    "tree -L 2 -I node_modules",
+    "ps aux | grep python", "sha256sum f", "ls missing 2>&1 | head", "cat a 2>/dev/null", "printf '%s\\n' a b",
+    "echo 'a; rm b'", "nl -ba src/app.py | sed -n '1,20p'", "git status\ngit diff", "cat 'données.txt'",
+)  # fmt: skip
+# More than reading, though an agent means no harm: asked about.
+ASKED = (
+    "env",
+    "printenv",
+    "xxd f | head",
+    "less README.md",
+    "pip list",
+    "npm --version",
+    "go version",
+    "cat */../../a",
+)
